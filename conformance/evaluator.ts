@@ -20,7 +20,7 @@ const NOT_STARTED: Episode = { ...CRASHED, exitCode: 127, ended: 'start' }
 const GIVE_UP_MS_MAX = 1000
 
 export function evaluatorConformance(suite: EvaluatorSuite): void {
-  const { it, evaluator, task, good, bad, sceneOf = bareScene } = suite
+  const { it, evaluator, task, good, bad, sceneOf = () => bareScene() } = suite
   const score = (episode: Episode): Promise<number | null> => evaluator.score(task, episode, sceneOf(episode))
 
   it('every finished episode gets a number, a crashed one too, unless it cannot be scored', async () => {
@@ -52,12 +52,14 @@ function assertScore(score: unknown): void {
   assert.ok(score === null || Number.isFinite(score), `${String(score)} is neither a finite number nor null`)
 }
 
-const bareScene = (): Scene => ({
+/** A scene without a workspace, models or an executor that works. */
+export const bareScene = (more: Partial<Scene> = {}): Scene => ({
   workspace: null,
   models: {},
   executor: { run: () => Promise.reject(new Error('there is no executor')) },
   reference: null,
   signal: never(),
+  ...more,
 })
 
 const ODD_DATA: readonly JsonObject[] = [{}, { answer: 7 }, { answer: null }, { answer: ['a'] }]

@@ -245,13 +245,15 @@ async function run(suite: ExecutorSuite, script: string, more: Partial<Play> = {
   return (await suite.make()).run({ ...playOf(script), ...more }, never())
 }
 
-const playOf = (script: string): Play => ({
+/** Runs the script with Node, in an empty folder. */
+export const playOf = (script: string, more: Partial<Play> = {}): Play => ({
   files: () => ({}),
   workspace: {},
   model: MODEL,
   launch: () => launchOf(script),
   readTrajectory: async () => [],
   needs: [],
+  ...more,
 })
 
 type Words = Partial<Omit<Launch, 'argv'>> & { readonly words?: readonly string[] }

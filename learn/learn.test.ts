@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Entry, Episode, Mutation, Scene } from '../src/contract/index.ts'
+import type { Entry, Episode, Mutation } from '../src/contract/index.ts'
 import { admit, renderTree } from '../src/harness/index.ts'
+import { bareScene } from '../conformance/index.ts'
 import answer from '../plugins/evaluators/answer/index.ts'
 import text from '../plugins/proposers/text/index.ts'
 import { ADAPTER, setupIn } from './adapter.ts'
@@ -58,13 +59,7 @@ describe.each(Object.keys(FAMILIES))('the world %s', (family) => {
 
 describe('cheats', () => {
   const world = worldOf('hidden-format')
-  const scene: Scene = {
-    workspace: null,
-    models: {},
-    executor: { run: () => Promise.reject(new Error('not here')) },
-    reference: null,
-    signal: new AbortController().signal,
-  }
+  const scene = bareScene()
 
   it.each(CHEATS.map((cheat, number) => [number + 1, cheat] as const))(
     'number %i fools the naive grader, and not the real one',

@@ -2,31 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isObject } from '../src/contract/index.ts'
-import type {
-  Entry,
-  Evaluator,
-  Files,
-  JsonObject,
-  Kind,
-  Kinds,
-  ModelAddress,
-  Parts,
-  Reporter,
-  Sample,
-  StepOrder,
-  Task,
-  Proposer,
-  ChatMessage,
-  Json,
-  Model,
-  Executor,
-  Episode,
-} from '../src/contract/index.ts'
+import type { Entry, Episode, Evaluator, Executor, Files, JsonObject, Kind, Kinds, ModelAddress } from '../src/contract/index.ts'
+import type { Parts, Proposer, Reporter, Sample, StepOrder, Task } from '../src/contract/index.ts'
 import { schema } from '../src/config/schema.ts'
 import { openEvolution } from '../src/evolution/index.ts'
 import { contentOf, entriesIn, renderTree } from '../src/harness/index.ts'
-import { makePractice } from '../plugins/runtimes/practice/runtime.ts'
+import { practiceModel } from '../plugins/runtimes/practice/testing.ts'
 import { digest, draw } from '../plugins/runtimes/practice/draw.ts'
 import { ADAPTER, setupIn } from './adapter.ts'
 import { runAgent } from './agent.ts'
@@ -163,13 +144,7 @@ async function openTrainer(world: World, gate: ComparedGate, player: Player, par
   })
   const config: JsonObject = JSON.parse(JSON.stringify({ evolution }))
   const { plan } = await openEvolution(config, { adapter: ADAPTER, parts, bundled: [] })
-  return plan.open({
-    scenario: world.seed,
-    component: '',
-    config,
-    evaluation: MODEL,
-    directory: join(directory, 'scenario'),
-  })
+  return plan.open({ scenario: world.seed, component: '', config, evaluation: MODEL, directory: join(directory, 'scenario') })
 }
 
 function tasksAt({ phases }: World, player: Player): readonly Task[] {
@@ -211,32 +186,6 @@ async function thinkingProposer(plugin: Kinds['proposer']): Promise<Proposer> {
   const proposer = 'make' in plugin ? await plugin.make({}) : plugin
   const models = { served: practiceModel() }
   return { ...proposer, propose: (brief) => proposer.propose({ ...brief, models }) }
-}
-
-/** The mock model for proposers, in process. */
-function practiceModel(): Model {
-  const runtime = makePractice({ noise: 0, chunkDelayMs: 0 }, () => 0)
-  const chat = async (messages: readonly ChatMessage[]): Promise<string> => {
-    const answer = await runtime.infer({
-      dialect: 'chat',
-      path: '/v1/chat/completions',
-      headers: {},
-      model: { url: '', model: 'practice', api: 'openai', apiKey: null },
-      release: { release_id: '', parent_release_id: null, content_id: '' },
-      purpose: 'evaluation',
-      signal: new AbortController().signal,
-      body: Buffer.from(JSON.stringify({ model: 'practice', messages })),
-    })
-    if (answer.kind !== 'whole') throw new Error(`expected a whole answer, got ${answer.kind}`)
-    return textIn(JSON.parse(Buffer.from(answer.body).toString()))
-  }
-  return { name: 'practice', chat, turn: async (messages) => ({ text: await chat(messages), calls: [] }) }
-}
-
-function textIn(body: Json): string {
-  const [choice] = isObject(body) && Array.isArray(body['choices']) ? body['choices'] : []
-  const message = isObject(choice) ? choice['message'] : null
-  return isObject(message) && typeof message['content'] === 'string' ? message['content'] : ''
 }
 
 /** Each run on the same files and task has its own seed, reproducible between runs of the suite. */

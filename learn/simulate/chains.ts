@@ -1,8 +1,9 @@
 /** Simulated scenarios of fifty changes. */
 import type { Selection } from '../../src/contract/index.ts'
-import { between, chanceOf, type Chance } from './chance.ts'
+import { randomOf } from '../../plugins/selections/evidence/testing.ts'
+import { meanOf } from '../results.ts'
 import { decide, type Outcomes } from './decide.ts'
-import { drawRates, meanOf, moved, type Rates } from './rates.ts'
+import { drawRates, moved, type Rates } from './rates.ts'
 
 const STEPS = 50
 /** Like `evolution.max_episodes_per_step`. */
@@ -28,8 +29,10 @@ export const harmfulChain = (selection: Selection, seed: number): Chain =>
     return kind < 0.75 ? 0 : between(chance, 0.02, 0.15)
   })
 
-function chainOf(selection: Selection, seed: number, effectOf: (chance: Chance) => number): Chain {
-  const chance = chanceOf(seed)
+const between = (chance: () => number, low: number, high: number): number => low + chance() * (high - low)
+
+function chainOf(selection: Selection, seed: number, effectOf: (chance: () => number) => number): Chain {
+  const chance = randomOf(seed)
   const start = drawRates(chance)
   let current: { readonly rates: Rates; readonly known: Outcomes } = { rates: start, known: new Map() }
   let [published, episodes, best, drawdown] = [0, 0, meanOf(start), 0]

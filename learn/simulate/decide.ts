@@ -1,6 +1,6 @@
 /** One decision of a gate over simulated episodes, with a cache of known outcomes. */
 import type { Draw, Pair, Question, Selection } from '../../src/contract/index.ts'
-import type { Chance } from './chance.ts'
+import { drawsOf } from '../../src/evolution/evaluate.ts'
 import { TASK_LIST, type Rates } from './rates.ts'
 
 /** The outcomes of one tree by task and repeat. */
@@ -17,14 +17,10 @@ export interface Contest {
   readonly history: Question['history']
   readonly seed: string
   readonly episodesMax: number
-  readonly chance: Chance
-}
-export interface Verdict {
-  readonly selected: boolean
-  readonly episodes: number
+  readonly chance: () => number
 }
 
-export function decide(contest: Contest): Verdict {
+export function decide(contest: Contest): { readonly selected: boolean; readonly episodes: number } {
   const { selection, history, seed, episodesMax } = contest
   const pairs: Pair[] = []
   let episodes = 0
@@ -48,13 +44,6 @@ export function decide(contest: Contest): Verdict {
     }
     if (draws.length === 0) return { selected: selection.decide(pairs, question()).selected, episodes }
   }
-}
-
-/** The default plays every task `repeats` times. */
-function drawsOf(selection: Selection, question: Question): readonly Draw[] {
-  if (selection.next !== undefined) return selection.next(question)
-  if (question.pairs.length > 0) return []
-  return Array.from({ length: question.repeats }, (_, repeat) => question.tasks.map(({ name }) => ({ task: name, repeat }))).flat()
 }
 
 const costOf = ({ current, candidate }: Contest, draw: Draw): number =>

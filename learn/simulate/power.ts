@@ -1,6 +1,6 @@
 /** The power of a gate, and the cost of a fixed-size test with the same power. */
 import type { Selection } from '../../src/contract/index.ts'
-import { chanceOf } from './chance.ts'
+import { randomOf } from '../../plugins/selections/evidence/testing.ts'
 import { decide } from './decide.ts'
 import { drawRates, moved } from './rates.ts'
 
@@ -23,7 +23,7 @@ export interface Power {
 /** `level` is the level of the gate's first decision. */
 export function powerOf(selection: Selection, effect: number, level: number, runs: number): Power {
   const verdicts = Array.from({ length: runs }, (_, run) => {
-    const chance = chanceOf(run)
+    const chance = randomOf(run)
     const rates = drawRates(chance)
     const [current, candidate] = [rates, moved(rates, effect)].map((each) => ({ rates: each, known: new Map() }))
     if (current === undefined || candidate === undefined) throw new Error('a contest has two sides')
@@ -40,7 +40,7 @@ function fixedEpisodes(effect: number, level: number, power: number, runs: numbe
   const critical = quantileOf(1 - level)
   const found = Array.from({ length: PAIRS_MAX / PAIRS_STEP }, () => 0)
   for (let run = 0; run < runs; run += 1) {
-    const chance = chanceOf(run)
+    const chance = randomOf(run)
     const rates = drawRates(chance)
     const better = moved(rates, effect)
     let [sum, squares] = [0, 0]

@@ -1,23 +1,17 @@
 /** Simulated tasks: each has a probability of being solved, which a change shifts. */
 import type { Task } from '../../src/contract/index.ts'
-import { betaOf, type Chance } from './chance.ts'
+import { betaOf } from '../../plugins/selections/evidence/testing.ts'
+import { meanOf } from '../results.ts'
 
 /** One probability per task. */
 export type Rates = readonly number[]
 
 const TASKS = 60
+
+export const TASK_LIST = Array.from({ length: TASKS }, (_, n): Task => ({ name: `task-${n + 1}`, prompt: `task ${n + 1}`, role: 'gate' }))
+
 /** Real agents' probabilities are mostly near 0 or 1; the mean here is 0.4. */
-const BETA = [0.6, 0.9] as const
-
-export const TASK_LIST: readonly Task[] = Array.from({ length: TASKS }, (_, index) => ({
-  name: `task-${index + 1}`,
-  prompt: `task ${index + 1}`,
-  role: 'gate',
-}))
-
-export const drawRates = (chance: Chance): Rates => TASK_LIST.map(() => betaOf(chance, ...BETA))
-
-export const meanOf = (rates: Rates): number => rates.reduce((sum, rate) => sum + rate, 0) / rates.length
+export const drawRates = (chance: () => number): Rates => TASK_LIST.map(() => betaOf(chance))
 
 /** Shifts every probability by the same amount within 0 to 1, so that the mean moves by `effect` if possible. */
 export function moved(rates: Rates, effect: number): Rates {

@@ -1,15 +1,12 @@
 /** What is known of episodes, over restarts and torn files. */
-import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../test/support/folder.ts'
 import { cacheKey, EpisodeCache } from './cache.ts'
 
-let folder = ''
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'cache-'))
-})
-afterEach(() => rm(folder, { recursive: true, force: true }))
+let folder: string
+beforeEach(() => void (folder = temporaryFolder()))
 
 const path = (): string => join(folder, 'deep/er/episodes.jsonl')
 const episode = (stdout: string) => ({ exitCode: 0, stdout, stderr: '', trajectory: [] })

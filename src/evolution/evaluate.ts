@@ -37,7 +37,7 @@ const questionOf = ({ question, episodes }: Evaluation, pairs: readonly Pair[]):
 })
 
 /** The default plays every task as often as the configuration says. */
-function drawsOf(selection: Selection, question: Question): readonly Draw[] {
+export function drawsOf(selection: Selection, question: Question): readonly Draw[] {
   if (selection.next !== undefined) return selection.next(question)
   if (question.pairs.length > 0) return []
   return Array.from({ length: question.repeats }, (_, repeat) => question.tasks.map(({ name }) => ({ task: name, repeat }))).flat()

@@ -1,12 +1,10 @@
-/** What stands between a change and the gate, and between the gate and whoever proposes. */
+/** Checks of a change before the gate, and what a proposer sees of the gate. */
 import { describe, expect, it } from 'vitest'
-import { isRefusal, type Mutation, type Parts } from '../contract/index.ts'
+import { isRefusal, type Parts } from '../contract/index.ts'
 import { loadMethod, type EvolutionSettings } from './method.ts'
-import { GATE, REQUEST, RULE, SETTINGS, taskNamed, testBench } from './testing/bench.ts'
+import { ALWAYS, GATE, REQUEST, RULE, SETTINGS, taskNamed, testBench, WORSE } from './testing/bench.ts'
 
-const WORSE: Mutation = { op: 'create', id: 'worse', options: { name: 'rules', config: { text: 'Say nothing.' } } }
-
-describe('what was turned down', () => {
+describe('a rejected change', () => {
   it('is not judged again on the same tree, and may be on another', async () => {
     const offers = [WORSE, WORSE, RULE, WORSE]
     const bench = await testBench({ propose: () => ({ mutations: offers.splice(0, 1) }) })
@@ -29,33 +27,33 @@ describe('what was turned down', () => {
     expect(await bench.step({ request: REQUEST })).toMatchObject({ kind: 'reject' })
   })
 
-  it('tells its proposer nothing of how far it got', async () => {
-    const told: string[] = []
+  it('reports nothing to its proposer of how far it got', async () => {
+    const reasons: string[] = []
     const bench = await testBench({
       propose: ({ rejected }) => {
-        told.push(...rejected.map(({ reason }) => reason))
+        reasons.push(...rejected.map(({ reason }) => reason))
         return { mutations: [WORSE] }
       },
     })
     await bench.step()
     await bench.step()
-    expect(told).toEqual(['it was played, and is no better than what is served'])
+    expect(reasons).toEqual(['it was played, and is no better than what is served'])
   })
 })
 
 describe('a task of role health', () => {
-  it('is passed by whatever is published, whoever decides and whoever asked', async () => {
+  it('is passed by every published change, whatever selection decides, for traffic and for a request', async () => {
     const tasks = [...GATE, taskNamed('healthy', { role: 'health' })]
     const evaluator = { score: async ({ role }: { readonly role: string }) => (role === 'health' ? 0 : 1) }
-    const bench = await testBench({ tasks, evaluator, selection: { decide: () => ({ selected: true, reason: 'always' }) } })
+    const bench = await testBench({ tasks, evaluator, selection: ALWAYS })
     const refused = { kind: 'reject', metrics: { selected: false, selection: { reason: 'it fails the health task healthy' } } }
     expect(await bench.step()).toMatchObject(refused)
     expect(await bench.step({ request: REQUEST })).toMatchObject(refused)
   })
 })
 
-describe('what a proposer leaves', () => {
-  it('is kept as far as a row should hold it', async () => {
+describe('the memory and notes of a proposer', () => {
+  it('are kept up to the size that a row may hold', async () => {
     let memory: Record<string, string> = { small: 'kept' }
     const bench = await testBench({ propose: () => ({ mutations: [], memory, notes: { memory } }) })
     expect(await bench.step()).toMatchObject({ state: { memory: { small: 'kept' } }, metrics: { proposal_notes: { memory } } })
@@ -89,11 +87,11 @@ describe('without a sandbox', () => {
     return isRefusal(refusal) ? refusal.message : refusal
   }
 
-  it('nobody who chose it gets another', async () => {
+  it('a service that names the sandbox gets no other executor', async () => {
     expect(await refusalOf({ executor: 'sandbox' })).toBe('evolution.executor: sandbox does not work here: no bubblewrap')
   })
 
-  it('whoever chose none is warned, and neither code of models nor what strangers write is played', async () => {
+  it('a service that names none logs a warning, and plays neither code of models nor proposals of agents', async () => {
     const method = await load({ executor: null })
     expect(warned.at(-1)).toContain('no bubblewrap')
     expect(method.codeProblem).toContain('no bubblewrap')
@@ -101,7 +99,7 @@ describe('without a sandbox', () => {
     expect(await refusalOf({ executor: null, promote_failures: true })).toContain('evolution.promote_failures')
   })
 
-  it('whoever chose to do without has said so, and still no code of models runs', async () => {
+  it('a service that names local plays proposals of agents, and still runs no code of models', async () => {
     const { codeProblem, untrustedProblem } = await load({ executor: 'local', promote_failures: true })
     expect([codeProblem, untrustedProblem]).toEqual([expect.stringContaining('local'), null])
   })

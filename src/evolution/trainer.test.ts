@@ -1,18 +1,17 @@
-/** One step after another, from a proposal to what its row tells: every way a step can end. */
+/** Steps from a proposal to the row: every way a step can end. */
 import { existsSync } from 'node:fs'
 import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import native from '../../plugins/adapters/native/index.ts'
-import { isObject, type Json, type JsonObject, type Mutation, type Question, type Selection, type StepResult } from '../contract/index.ts'
+import { isObject, type Json, type JsonObject, type Mutation, type Question, type Selection } from '../contract/index.ts'
 import type { EvolutionContext } from './run.ts'
-import { GATE, REQUEST, RULE, SAMPLE, taskNamed, testBench } from './testing/bench.ts'
+import { ALWAYS, episodeOf, GATE, metric, REQUEST, RULE, SAMPLE, stepOf, taskNamed, testBench, WORSE } from './testing/bench.ts'
 
-const metric = (result: StepResult, name: string): Json | undefined => result.metrics?.[name]
 const proposalFor = (mutation: Mutation) => ({ mutations: [mutation], reason: 'because', session: 's', release_id: 'r' })
 
 describe('a step', () => {
-  it('publishes what does better, with everything its row tells', async () => {
+  it('publishes a better change, with all fields of its row', async () => {
     const bench = await testBench()
     const result = await bench.step()
     expect(result).toMatchObject({
@@ -39,7 +38,7 @@ describe('a step', () => {
     expect(bench.lines).toEqual(expect.arrayContaining(['phase proposing', 'phase evaluating of 6', 'check admitted: create hint']))
   })
 
-  it('tells means over the pairs that both sides played, with 0 for an episode that failed', async () => {
+  it('reports means over the pairs that both sides played, with 0 for an episode that failed', async () => {
     const draws = [
       { task: 'healthy', repeat: 0, sides: ['candidate'] as const },
       { task: 'one', repeat: 0 },
@@ -47,24 +46,18 @@ describe('a step', () => {
       { task: 'two', repeat: 0 },
       { task: 'three', repeat: 0 },
     ]
-    const bench = await testBench({
+    const { metrics } = await stepOf({
       tasks: [...GATE, taskNamed('healthy', { role: 'health' })],
       evaluator: { score: async ({ name }, { stdout }) => (name === 'two' ? null : name === 'three' || stdout === 'magic' ? 1 : 0) },
-      selection: {
-        next: ({ pairs }) => (pairs.length === 0 ? draws : []),
-        decide: () => ({ selected: true, reason: 'always' }),
-      },
+      selection: { ...ALWAYS, next: ({ pairs }) => (pairs.length === 0 ? draws : []) },
     })
-    const { metrics } = await bench.step()
     expect(metrics).toMatchObject({ candidate_score: 4, current_score: 1, candidate_mean_score: 0.75, current_mean_score: 0.25 })
   })
 
-  it('tells the mean of the candidate alone where nothing was compared', async () => {
-    const alone: Selection = {
-      next: ({ pairs }) => (pairs.length === 0 ? GATE.map(({ name }) => ({ task: name, repeat: 0, sides: ['candidate'] })) : []),
-      decide: () => ({ selected: true, reason: 'always' }),
-    }
-    const { metrics = {} } = await (await testBench({ selection: alone })).step()
+  it('reports the mean of the candidate alone where nothing was compared', async () => {
+    const next: Selection['next'] = ({ pairs }) =>
+      pairs.length === 0 ? GATE.map(({ name }) => ({ task: name, repeat: 0, sides: ['candidate'] })) : []
+    const { metrics = {} } = await stepOf({ selection: { ...ALWAYS, next } })
     expect(metrics).toMatchObject({ candidate_mean_score: 1 })
     expect(metrics).not.toHaveProperty('current_mean_score')
   })
@@ -72,18 +65,13 @@ describe('a step', () => {
   it('plays the two sides of a pair by turns, and no unchanged side twice', async () => {
     const bench = await testBench({ propose: ({ rejected }) => ({ mutations: [rejected.length === 0 ? WORSE : RULE] }) })
     await bench.step()
-    expect(bench.played.map((name) => name.split(' ')[0])).toEqual(['current', 'current', 'current', 'current', 'current', 'current'])
-    const second = await bench.step()
-    expect(second).toMatchObject({ kind: 'publish', metrics: { episodes_used: 3, episodes_cached: 3 } })
+    expect(bench.played.map((name) => name.split(' ')[0])).toEqual(Array.from({ length: 6 }, () => 'current'))
+    expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { episodes_used: 3, episodes_cached: 3 } })
   })
 
-  it('forgets what was turned down first once it is more than a row should hold', async () => {
-    const text = 'x'.repeat(60_000)
-    const large: readonly Mutation[] = Array.from({ length: 6 }, (_, n) => ({
-      op: 'create',
-      id: `large-${n}`,
-      options: { name: 'rules', config: { text } },
-    }))
+  it('drops the oldest rejected changes beyond the size that a row may hold', async () => {
+    const options = { name: 'rules', config: { text: 'x'.repeat(60_000) } }
+    const large = Array.from({ length: 6 }, (_, n): Mutation => ({ op: 'create', id: `large-${n}`, options }))
     const bench = await testBench({ settings: { max_rejected_history: 25 }, propose: () => ({ mutations: large }) })
     for (let step = 1; step <= 4; step += 1) await bench.step()
     const { state } = await bench.step()
@@ -98,9 +86,8 @@ describe('a step', () => {
   ])('takes no score that was made with %s', async (_what, settings) => {
     const before = await testBench()
     await before.step()
-    const after = await testBench({ settings, cacheFrom: before })
-    expect(await after.step()).toMatchObject({ metrics: { episodes_used: 6, episodes_cached: 0 } })
-    expect(await (await testBench({ cacheFrom: before })).step()).toMatchObject({ metrics: { episodes_cached: 6 } })
+    expect(await stepOf({ settings, cacheFrom: before })).toMatchObject({ metrics: { episodes_used: 6, episodes_cached: 0 } })
+    expect(await stepOf({ cacheFrom: before })).toMatchObject({ metrics: { episodes_cached: 6 } })
   })
 
   it('takes no score that was made beside another content of another component', async () => {
@@ -147,23 +134,22 @@ describe('a step', () => {
     ])
   })
 
-  it('that has no proposal is skipped with that word, and tells what the proposer said of it', async () => {
-    const none = await testBench({ propose: () => null })
-    expect(await none.step()).toMatchObject({ kind: 'skip', reason: 'no proposal' })
-    const failed = await testBench({ propose: () => ({ mutations: [], notes: { failure: 'no usable reply' } }) })
-    expect(await failed.step()).toMatchObject({ kind: 'skip', metrics: { proposal_notes: { failure: 'no usable reply' } } })
+  it('that has no proposal is skipped with that reason, and keeps the notes of the proposer', async () => {
+    expect(await stepOf({ propose: () => null })).toMatchObject({ kind: 'skip', reason: 'no proposal' })
+    const notes = { failure: 'no usable reply' }
+    expect(await stepOf({ propose: () => ({ mutations: [], notes }) })).toMatchObject({ kind: 'skip', metrics: { proposal_notes: notes } })
   })
 
   it.each<[string, Mutation, RegExp]>([
-    ['an entry that is not there', { op: 'remove', id: 'nobody' }, /there is no entry nobody/],
+    ['an entry that is not there', { op: 'remove', id: 'missing' }, /there is no entry missing/],
     ['a reserved entry', { op: 'remove', id: 'svc-requests' }, /reserved for the service/],
     ['nothing', { op: 'update', id: 'base', options: {} }, /nothing would change/],
   ])('whose proposal touches %s is skipped with the rule', async (_what, mutation, reason) => {
-    const result = await (await testBench({ propose: () => ({ mutations: [mutation] }) })).step()
+    const result = await stepOf({ propose: () => ({ mutations: [mutation] }) })
     expect(result).toMatchObject({ kind: 'skip', reason: expect.stringMatching(reason), metrics: { mutation } })
   })
 
-  it('keeps what the proposer remembers, whatever came of its proposal', async () => {
+  it('keeps the memory of the proposer, whatever the outcome of its proposal', async () => {
     const bench = await testBench({
       propose: ({ memory }) => ({ mutations: [WORSE], memory: { times: Number(memory['times'] ?? 0) + 1 } }),
     })
@@ -172,45 +158,36 @@ describe('a step', () => {
   })
 })
 
-const WORSE: Mutation = { op: 'create', id: 'worse', options: { name: 'rules', config: { text: 'Say nothing.' } } }
-
 const both = (mutation: Mutation) => ({ propose: () => ({ mutations: [RULE, mutation] }) })
-const command = (text: string): Mutation => ({
+const newEntry = (id: string, name: string, config: JsonObject): Mutation => ({
   op: 'create',
-  id: 'go',
-  options: { name: 'agent_command', config: { name: 'go', text } },
+  id,
+  options: { name, config: { name: id, ...config } },
 })
+const command = (text: string): Mutation => newEntry('go', 'agent_command', { text })
 
 describe('review', () => {
-  const extension: Mutation = {
-    op: 'create',
-    id: 'ext',
-    options: { name: 'code_extension', config: { name: 'ext', code: 'export default 1' } },
-  }
+  const extension = newEntry('ext', 'code_extension', { code: 'export default 1' })
 
   it('holds every release where the configuration says so', async () => {
-    expect(await (await testBench({ settings: { publish: 'review' } })).step()).toMatchObject({ kind: 'hold' })
+    expect(await stepOf({ settings: { publish: 'review' } })).toMatchObject({ kind: 'hold' })
   })
 
   it('holds what touches a reviewed kind, and a command that runs programs when it is called', async () => {
-    expect(await (await testBench(both(extension))).step()).toMatchObject({ kind: 'hold' })
-    expect(await (await testBench(both(command('Look at !`git log`.')))).step()).toMatchObject({ kind: 'hold' })
-    expect(await (await testBench(both(command('Look at the log.')))).step()).toMatchObject({ kind: 'publish' })
+    expect(await stepOf(both(extension))).toMatchObject({ kind: 'hold' })
+    expect(await stepOf(both(command('Look at !`git log`.')))).toMatchObject({ kind: 'hold' })
+    expect(await stepOf(both(command('Look at the log.')))).toMatchObject({ kind: 'publish' })
   })
 
   it.each<[string, JsonObject, string]>([
     ['native_tool', { description: 'x', code: 'export default () => 1' }, 'hold'],
     ['native_hook', { event: 'pre_step', code: 'export default () => 1' }, 'hold'],
     ['native_agent', { prompt: 'Be brief.' }, 'publish'],
-  ])('holds what the adapter makes a program of: a change of %s %j comes to %s', async (name, config, kind) => {
-    const mutation: Mutation = { op: 'create', id: 'new', options: { name, config: { name: 'new', ...config } } }
-    const bench = await testBench({ ...both(mutation), adapter: native.plugin })
-    expect(await bench.step()).toMatchObject({
-      kind,
-      ...(kind === 'hold' && { metrics: { held_because: expect.stringContaining(`of kind ${name}`) } }),
-    })
-    const none = await testBench({ ...both(mutation), adapter: native.plugin, settings: { review_kinds: [] } })
-    expect(await none.step()).toMatchObject({ kind: 'publish' })
+  ])('holds what the adapter makes a program of: a change of %s %j ends as %s', async (name, config, kind) => {
+    const tools = { ...both(newEntry('new', name, config)), adapter: native.plugin }
+    const held = { metrics: { held_because: expect.stringContaining(`of kind ${name}`) } }
+    expect(await stepOf(tools)).toMatchObject({ kind, ...(kind === 'hold' && held) })
+    expect(await stepOf({ ...tools, settings: { review_kinds: [] } })).toMatchObject({ kind: 'publish' })
   })
 
   it('goes by the trees and not by the mutations: an id that is removed may come back as code', async () => {
@@ -221,7 +198,7 @@ describe('review', () => {
       { op: 'update', id: 'go', options: { config: { name: 'go', text: 'Look at !`git log`.' } } },
     ]
     for (const mutations of [again, later]) {
-      expect(await (await testBench({ propose: () => ({ mutations }) })).step()).toMatchObject({ kind: 'hold' })
+      expect(await stepOf({ propose: () => ({ mutations }) })).toMatchObject({ kind: 'hold' })
       const unsafe = await testBench({ propose: () => ({ mutations }), codeProblem: 'no sandbox' })
       expect(await unsafe.step()).toMatchObject({ kind: 'skip', reason: expect.stringMatching(/code written by a model is not run here/) })
       expect(unsafe.played).toEqual([])
@@ -230,10 +207,8 @@ describe('review', () => {
 
   it('never sees code where nothing keeps code apart', async () => {
     const bench = await testBench({ ...both(extension), codeProblem: 'no sandbox' })
-    expect(await bench.step()).toMatchObject({
-      kind: 'skip',
-      reason: expect.stringMatching(/ext: code written by a model is not run here: no sandbox/),
-    })
+    const reason = expect.stringMatching(/ext: code written by a model is not run here: no sandbox/)
+    expect(await bench.step()).toMatchObject({ kind: 'skip', reason })
     expect(bench.played).toEqual([])
   })
 })
@@ -243,15 +218,13 @@ describe('held-out tasks', () => {
 
   it('are not shown to the proposer', async () => {
     const seen: string[][] = []
-    const train = taskNamed('mine', { role: 'train' })
-    const bench = await testBench({
-      tasks: [...GATE, train],
+    await stepOf({
+      tasks: [...GATE, taskNamed('mine', { role: 'train' })],
       propose: ({ tasks }) => {
         seen.push(tasks.map(({ name }) => name))
         return null
       },
     })
-    await bench.step()
     expect(seen).toEqual([['mine']])
   })
 
@@ -261,19 +234,16 @@ describe('held-out tasks', () => {
     expect(await bench.step()).toMatchObject({ metrics: { evaluation_task_count: 2, not_run_tasks: 1 } })
   })
 
-  it('of role regression go on protecting what works, whoever has seen them', async () => {
+  it('of role regression still count after a proposer has seen them', async () => {
     const known = { ...SAMPLE, exchanges: [{ messages: [{ role: 'user', content: taskNamed('old').prompt }] }] }
-    const result = await (await testBench({ tasks: [...GATE, taskNamed('old', { role: 'regression' })] })).step({ samples: [known] })
+    const result = await stepOf({ tasks: [...GATE, taskNamed('old', { role: 'regression' })] }, { samples: [known] })
     expect(metric(result, 'evaluation_task_count')).toBe(4)
     expect(metric(result, 'not_run_tasks')).toBeUndefined()
   })
 
   it('cannot be written down in what is measured by them', async () => {
-    const copied: Mutation = {
-      op: 'create',
-      id: 'key',
-      options: { name: 'rules', config: { text: `Magic. To ${GATE[1]?.prompt} say 7.` } },
-    }
+    const text = `Magic. To ${GATE[1]?.prompt} say 7.`
+    const copied: Mutation = { op: 'create', id: 'key', options: { name: 'rules', config: { text } } }
     const bench = await testBench({ propose: () => ({ mutations: [copied] }) })
     expect(await bench.step()).toMatchObject({ kind: 'skip', reason: expect.stringContaining('held-out task') })
     expect(bench.played).toEqual([])
@@ -284,10 +254,8 @@ describe('held-out tasks', () => {
 
   it('that are all seen leave nothing to measure by', async () => {
     const bench = await testBench({ tasks: GATE.slice(0, 1) })
-    expect(await bench.step({ samples: [exposing] })).toMatchObject({
-      kind: 'skip',
-      reason: expect.stringContaining('have seen every task'),
-    })
+    const reason = expect.stringContaining('have seen every task')
+    expect(await bench.step({ samples: [exposing] })).toMatchObject({ kind: 'skip', reason })
     expect(await bench.step({ request: REQUEST, samples: [] })).not.toMatchObject({ kind: 'skip' })
   })
 })
@@ -317,13 +285,10 @@ describe('proposals of agents', () => {
     expect(metric(await bench.step({ request: REQUEST }), 'proposal')).toBeUndefined()
   })
 
-  it('go back to the inbox when their step came to no row', async () => {
+  it('go back to the inbox when their step wrote no row', async () => {
     let broken = true
     const bench = await testBench({
-      run: async () => {
-        if (broken) throw new Error('never')
-        return { exitCode: 0, stdout: 'magic', stderr: '', trajectory: [] }
-      },
+      run: async () => (broken ? Promise.reject(new Error('never')) : episodeOf('magic')),
       selection: {
         decide: () => {
           if (broken) throw new Error('the step dies here')
@@ -353,8 +318,7 @@ describe('the record of a step', () => {
   })
 
   it('is not there where recording is off, and the step is the same', async () => {
-    const bench = await testBench({ settings: { step_record_dir: null } })
-    const result = await bench.step()
+    const result = await stepOf({ settings: { step_record_dir: null } })
     expect(result.kind).toBe('publish')
     expect(metric(result, 'step_record')).toBeUndefined()
   })

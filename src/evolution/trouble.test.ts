@@ -1,50 +1,41 @@
-/** What goes wrong in a step, and what a step may spend: each ends with the true reason. */
+/** Failures in a step, and its budget: each ends with the true reason. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { unavailable, type Draw, type Json, type Mutation, type Question, type StepResult } from '../contract/index.ts'
-import { REQUEST, RULE, taskNamed, testBench } from './testing/bench.ts'
+import { unavailable, type Draw, type Mutation, type Question } from '../contract/index.ts'
+import { ALWAYS, episodeOf, metric, REQUEST, RULE, stepOf, taskNamed, testBench, type Tools } from './testing/bench.ts'
+
+type Scorer = NonNullable<Tools['evaluator']>['score']
 
 const OTHER_RULE: Mutation = { op: 'create', id: 'other', options: { name: 'rules', config: { text: 'Be kind.' } } }
 
-const metric = (result: StepResult, name: string): Json | undefined => result.metrics?.[name]
+const noSandbox = (): Promise<never> => Promise.reject(unavailable('no_sandbox', 'no namespaces here'))
+const failing = (words: string) => (): Promise<never> => Promise.reject(new Error(words))
 
 describe('what goes wrong', () => {
   it('with the proposer fails the step and names the stage', async () => {
-    const bench = await testBench({
-      propose: () => {
-        throw new Error('no model')
-      },
-    })
+    const bench = await testBench({ propose: failing('no model') })
     expect(await bench.step()).toMatchObject({ kind: 'fail', error: 'no model', metrics: { failed_stage: 'proposing', steps: 1 } })
     expect(await bench.step({ request: REQUEST })).toMatchObject({ kind: 'fail' })
   })
 
-  it.each([Number.NaN, Number.POSITIVE_INFINITY])(
-    'with a scorer that answers %s settles the step with the reason, and nothing is published',
+  it.each([Number.NaN, Infinity])(
+    'with a scorer that answers %s settles the step with the reason, and publishes nothing',
     async (score) => {
       const bench = await testBench({ evaluator: { score: async () => score } })
-      expect(await bench.step()).toMatchObject({
-        kind: 'skip',
-        reason: 'the evaluation failed',
-        metrics: { error: expect.stringContaining(String(score)) },
-      })
+      const error = expect.stringContaining(String(score))
+      expect(await bench.step()).toMatchObject({ kind: 'skip', reason: 'the evaluation failed', metrics: { error } })
       expect(await bench.step({ request: REQUEST })).toMatchObject({ kind: 'fail', metrics: { failed_stage: 'evaluating' } })
     },
   )
 
   it('with an episode counts as no score of its side', async () => {
-    const bench = await testBench({
-      run: async () => {
-        throw new Error('cannot start')
-      },
-    })
-    const result = await bench.step()
+    const result = await stepOf({ run: failing('cannot start') })
     expect(result).toMatchObject({ kind: 'reject', metrics: { episode_failures: 6 } })
     expect(metric(result, 'candidate_episodes')).toContainEqual({ task: 'one', score: null, failure: 'could not be run: cannot start' })
   })
 
-  it('with the agent’s program is the machine’s: nobody is asked for a change, and the step is tried again', async () => {
+  it('with the agent’s program is the machine’s: no proposer is called, and the step is tried again', async () => {
     let asked = 0
     const bench = await testBench({
       propose: () => ((asked += 1), { mutations: [RULE] }),
@@ -56,12 +47,8 @@ describe('what goes wrong', () => {
   })
 
   it('with the sandbox or the disk, where nothing could be played, is the machine’s, and the step is tried again', async () => {
-    const bench = await testBench({ run: () => Promise.reject(unavailable('no_sandbox', 'no namespaces here')) })
-    expect(await bench.step({ request: REQUEST })).toMatchObject({
-      kind: 'fail',
-      retry: true,
-      error: 'no episode has a score; the first could not be run: no namespaces here',
-    })
+    const error = 'no episode has a score; the first could not be run: no namespaces here'
+    expect(await stepOf({ run: noSandbox }, { request: REQUEST })).toMatchObject({ kind: 'fail', retry: true, error })
   })
 
   it('with the machine costs no second answer of the proposer for the same batch, and one for the next', async () => {
@@ -69,18 +56,16 @@ describe('what goes wrong', () => {
     const bench = await testBench({
       propose: () => ((asked += 1), { mutations: [RULE], notes: { why: 'because' }, memory: { round: asked } }),
       run: async (play) => {
-        if (isBroken) throw unavailable('no_sandbox', 'no namespaces here')
+        if (isBroken) return noSandbox()
         const rules = play.files({ url: '', model: 'm', api: 'openai', apiKey: null })['agent/RULES.md'] ?? ''
-        return { exitCode: 0, stdout: rules.includes('magic') ? 'magic' : '', stderr: '', trajectory: [] }
+        return episodeOf(rules.includes('magic') ? 'magic' : '')
       },
     })
     for (const id of ['a', 'a', 'b', 'b', 'b']) expect(await bench.step({ id })).toMatchObject({ kind: 'fail', retry: true })
     expect(asked).toBe(2)
     isBroken = false
-    expect(await bench.step({ id: 'b' })).toMatchObject({
-      kind: 'publish',
-      metrics: { mutation: RULE, proposal_notes: { why: 'because' } },
-    })
+    const metrics = { mutation: RULE, proposal_notes: { why: 'because' } }
+    expect(await bench.step({ id: 'b' })).toMatchObject({ kind: 'publish', metrics })
     expect(asked).toBe(2)
     await bench.step({ id: 'b' })
     expect(asked).toBe(3)
@@ -90,11 +75,8 @@ describe('what goes wrong', () => {
     let isBroken = true
     const bench = await testBench({
       propose: () => null,
-      run: async () => {
-        if (isBroken) throw unavailable('no_sandbox', 'no namespaces here')
-        return { exitCode: 0, stdout: 'magic', stderr: '', trajectory: [] }
-      },
-      selection: { decide: () => ({ selected: true, reason: 'always' }) },
+      run: async () => (isBroken ? noSandbox() : episodeOf('magic')),
+      selection: ALWAYS,
     })
     await bench.inbox.offer({ mutations: [RULE], reason: 'because', session: 's', release_id: 'r' }, 'r')
     for (const id of ['a', 'a', 'a', 'a', 'a']) expect(await bench.step({ id })).toMatchObject({ kind: 'fail', retry: true })
@@ -106,18 +88,15 @@ describe('what goes wrong', () => {
     let isBroken = false
     const bench = await testBench({
       propose: ({ rejected }) => ({ mutations: [rejected.length === 0 ? RULE : OTHER_RULE] }),
-      run: async () => {
-        if (isBroken) throw unavailable('no_sandbox', 'no namespaces here')
-        return { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
-      },
+      run: async () => (isBroken ? noSandbox() : episodeOf('')),
     })
     expect(await bench.step()).toMatchObject({ kind: 'reject', metrics: { episodes_used: 6 } })
     isBroken = true
     expect(await bench.step()).toMatchObject({ kind: 'fail', retry: true, error: expect.stringContaining('no namespaces here') })
   })
 
-  it('with an evaluator that could do nothing is its failure, and no 0 for anybody', async () => {
-    const bench = await testBench({ evaluator: { score: () => Promise.reject(new Error('pytest is missing')) } })
+  it('with an evaluator that fails on every episode is its failure, and no side scores 0', async () => {
+    const bench = await testBench({ evaluator: { score: failing('pytest is missing') } })
     const error = 'no episode has a score; the first could not be scored: pytest is missing'
     expect(await bench.step()).toMatchObject({ kind: 'skip', reason: 'the evaluation failed', metrics: { error } })
     const failed = await bench.step({ request: REQUEST })
@@ -126,13 +105,11 @@ describe('what goes wrong', () => {
   })
 
   it('with the evaluator of one task leaves the others', async () => {
-    const bench = await testBench({
-      evaluator: {
-        score: async ({ name }, { stdout }) =>
-          name === 'one' ? Promise.reject(new Error('pytest is missing')) : stdout === 'magic' ? 1 : 0,
-      },
-    })
-    const result = await bench.step()
+    const score: Scorer = async ({ name }, { stdout }) => {
+      if (name === 'one') throw new Error('pytest is missing')
+      return stdout === 'magic' ? 1 : 0
+    }
+    const result = await stepOf({ evaluator: { score } })
     expect(result).toMatchObject({ kind: 'publish', metrics: { episode_failures: 2, candidate_score: 2 } })
     expect(metric(result, 'candidate_episodes')).toContainEqual(
       expect.objectContaining({ task: 'one', score: null, failure: 'could not be scored: pytest is missing' }),
@@ -147,7 +124,7 @@ describe('what goes wrong', () => {
       settings: { episode_workers: 3 },
       run: async (play) => {
         running += 1
-        const episode = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
+        const episode = episodeOf('')
         for (let turns = 0; turns < 20; turns += 1) await Promise.resolve()
         await play.inspect?.('/root/workspace', episode).finally(() => (running -= 1))
         return episode
@@ -165,13 +142,7 @@ describe('what goes wrong', () => {
       run: async (play) => {
         const files = play.files({ url: '', model: 'm', api: 'openai', apiKey: null })
         const isCandidate = files['agent/RULES.md']?.includes('magic') === true
-        return {
-          exitCode: isCandidate ? 0 : 127,
-          stdout: 'x',
-          stderr: '',
-          trajectory: [],
-          ...(!isCandidate && { ended: 'start' as const }),
-        }
+        return isCandidate ? episodeOf('x') : { ...episodeOf('x'), exitCode: 127, ended: 'start' }
       },
       selection: {
         decide: (pairs) => ({ selected: false, reason: pairs.map(({ current, candidate }) => `${current} ${candidate}`).join(', ') }),
@@ -180,13 +151,11 @@ describe('what goes wrong', () => {
     expect(metric(await bench.step(), 'selection')).toMatchObject({ reason: 'null 1, null 1, null 1' })
   })
 
-  it('in an agent is told without the key that the agent was given', async () => {
-    const bench = await testBench({
-      run: async () => ({ exitCode: 1, stdout: '', stderr: 'refused: Bearer evaluation-token', trajectory: [] }),
-    })
-    const told = JSON.stringify(await bench.step())
-    expect(told).toContain('exit code 1: refused: Bearer')
-    expect(told).not.toContain('evaluation-token')
+  it('in an agent is reported without the key that the agent was given', async () => {
+    const run = async () => ({ ...episodeOf(''), exitCode: 1, stderr: 'refused: Bearer evaluation-token' })
+    const row = JSON.stringify(await stepOf({ run }))
+    expect(row).toContain('exit code 1: refused: Bearer')
+    expect(row).not.toContain('evaluation-token')
   })
 
   it('with a selection that never decides ends the step', async () => {
@@ -194,10 +163,7 @@ describe('what goes wrong', () => {
       next: ({ pairs }: Question): readonly Draw[] => [{ task: 'one', repeat: pairs.length % 2 }],
       decide: () => ({ selected: true, reason: 'x' }),
     }
-    expect(await (await testBench({ selection: forever })).step()).toMatchObject({
-      kind: 'fail',
-      error: expect.stringContaining('without deciding'),
-    })
+    expect(await stepOf({ selection: forever })).toMatchObject({ kind: 'fail', error: expect.stringContaining('without deciding') })
   })
 
   it('by an abort leaves no answer', async () => {
@@ -214,26 +180,21 @@ describe('what goes wrong', () => {
 
 describe('the budget of episodes', () => {
   it('ends the evaluation, trials included, and the selection decides on what there is', async () => {
-    const bench = await testBench({
-      settings: { max_episodes_per_step: 4 },
-      propose: async (brief) => {
-        expect(await brief.trial([RULE], taskNamed('own'))).toMatchObject({ score: 1, failure: null })
-        return { mutations: [RULE] }
-      },
-    })
-    expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { episodes_used: 4, candidate_score: 1, current_score: 1 - 1 } })
+    const propose: Tools['propose'] = async (brief) => {
+      expect(await brief.trial([RULE], taskNamed('own'))).toMatchObject({ score: 1, failure: null })
+      return { mutations: [RULE] }
+    }
+    const result = await stepOf({ settings: { max_episodes_per_step: 4 }, propose })
+    expect(result).toMatchObject({ kind: 'publish', metrics: { episodes_used: 4, candidate_score: 1, current_score: 0 } })
   })
 
   it('that a proposer spends is over for it', async () => {
-    const bench = await testBench({
-      settings: { max_episodes_per_step: 1 },
-      propose: async (brief) => {
-        await brief.trial([], taskNamed('own'))
-        await brief.trial([], taskNamed('own'))
-        return null
-      },
-    })
-    expect(await bench.step()).toMatchObject({ kind: 'fail', error: expect.stringContaining('max_episodes_per_step') })
+    const propose: Tools['propose'] = async (brief) => {
+      for (let played = 0; played < 2; played += 1) await brief.trial([], taskNamed('own'))
+      return null
+    }
+    const result = await stepOf({ settings: { max_episodes_per_step: 1 }, propose })
+    expect(result).toMatchObject({ kind: 'fail', error: expect.stringContaining('max_episodes_per_step') })
   })
 })
 

@@ -16,49 +16,36 @@ async function readAll(workspace: string): Promise<void> {
   for (const name of readdirSync(workspace)) readFileSync(join(workspace, name))
 }
 
-const endOf = async (script: string, attempt?: Attempt): Promise<Episode['ended']> => (await at.attempt(script, attempt)).ended
+const THREADS: Attempt = { env: { UV_THREADPOOL_SIZE: '400' } }
+const FORKED_MEMORY = 'for (1..20) { fork or last } my $all = "x" x (64 << 20); sleep 30'
+const UNOWNED_MEMORY = `my $name = "m"; my $part = "x" x (1 << 20); open(my $file, ">&=", syscall(${MEMFD_CREATE}, $name, 0)); syswrite($file, $part) for 1..30; my @all = ($file); for (1..20) { open(my $more, ">&=", syscall(${MEMFD_CREATE}, $name, 0)); syswrite($more, $part) for 1..30; push @all, $more } sleep 30`
+const SEVERAL_FILES = `${FS} const part = Buffer.alloc(10 << 20, 1); for (const path of ["a", "/tmp/b", "/dev/shm/c", "d"]) fs.writeFileSync(path, part); ${FOREVER}`
+const UNNAMED_FILES = `${FS} const part = Buffer.alloc(20 << 20, 1); for (const path of ["a", "b", "c"]) { const file = fs.openSync(path, "w"); fs.unlinkSync(path); fs.writeSync(file, part) } ${FOREVER}`
+const LINKS = `${FS} for (let i = 0; ; i += 1) { fs.mkdirSync("/tmp/folder-" + i); fs.symlinkSync("x", "/dev/shm/link-" + i) }`
+const HIDDEN_LOOPS = 'trap "" TERM INT HUP; setsid sh -c "trap \'\' TERM; while :; do :; done" & while :; do :; done'
 
 await describeSandboxed('using everything up', () => {
-  it('forks for ever', async () => {
-    // By exec: a shell that cannot fork any more would end, and everything with it, before anybody looks.
-    expect(await endOf('b() { b | b & }; b; exec sleep 30', { program: 'sh' })).toBe('processes')
-  })
-
-  it('forks for ever, each out of reach of the one before', async () => {
-    expect(await endOf('fork, setpgrp while 1', { program: 'perl' })).toBe('processes')
-  })
-
-  it('starts threads without end', async () => {
-    const script = `${FS} for (let i = 0; i < 2000; i += 1) fs.stat("/", () => undefined); ${FOREVER}`
-    expect(await endOf(script, { env: { UV_THREADPOOL_SIZE: '400' } })).toBe('processes')
-  })
-
-  it('takes all memory', async () => {
-    expect(await endOf(`const all = []; setInterval(() => all.push(Buffer.alloc(1 << 26, 1)), 10)`)).toBe('memory')
-  })
-
-  it('takes all memory, a little in each of many processes', async () => {
-    const script = 'for (1..20) { fork or last } my $all = "x" x (64 << 20); sleep 30'
-    expect(await endOf(script, { program: 'perl', limits: { processes: 4096 } })).toBe('memory')
-  })
-
-  it('takes memory that belongs to no process', async () => {
-    const script = `my $name = "m"; my $part = "x" x (1 << 20); open(my $file, ">&=", syscall(${MEMFD_CREATE}, $name, 0)); syswrite($file, $part) for 1..30; my @all = ($file); for (1..20) { open(my $more, ">&=", syscall(${MEMFD_CREATE}, $name, 0)); syswrite($more, $part) for 1..30; push @all, $more } sleep 30`
-    expect(await endOf(script, { program: 'perl' })).toBe('memory')
-  })
-
-  it('fills the disk with one file', async () => {
-    expect(await endOf(`${FS} const part = Buffer.alloc(1 << 20, 1); for (;;) fs.appendFileSync("big", part)`)).toBe('disk')
-  })
-
-  it('fills the disk with several, also beside its folder', async () => {
-    const script = `${FS} const part = Buffer.alloc(10 << 20, 1); for (const path of ["a", "/tmp/b", "/dev/shm/c", "d"]) fs.writeFileSync(path, part); ${FOREVER}`
-    expect(await endOf(script)).toBe('disk')
-  })
-
-  it('fills the disk with files that have no name any more', async () => {
-    const script = `${FS} const part = Buffer.alloc(20 << 20, 1); for (const path of ["a", "b", "c"]) { const file = fs.openSync(path, "w"); fs.unlinkSync(path); fs.writeSync(file, part) } ${FOREVER}`
-    expect(await endOf(script)).toBe('disk')
+  it.each<readonly [string, Episode['ended'], string, Attempt]>([
+    // By exec: a shell that cannot fork any more would end, and everything with it, before the limit is checked.
+    ['forks for ever', 'processes', 'b() { b | b & }; b; exec sleep 30', { program: 'sh' }],
+    ['forks for ever, each out of reach of the one before', 'processes', 'fork, setpgrp while 1', { program: 'perl' }],
+    [
+      'starts threads without end',
+      'processes',
+      `${FS} for (let i = 0; i < 2000; i += 1) fs.stat("/", () => undefined); ${FOREVER}`,
+      THREADS,
+    ],
+    ['takes all memory', 'memory', 'const all = []; setInterval(() => all.push(Buffer.alloc(1 << 26, 1)), 10)', {}],
+    ['takes all memory, a little in each of many processes', 'memory', FORKED_MEMORY, { program: 'perl', limits: { processes: 4096 } }],
+    ['takes memory that belongs to no process', 'memory', UNOWNED_MEMORY, { program: 'perl' }],
+    ['fills the disk with one file', 'disk', `${FS} const part = Buffer.alloc(1 << 20, 1); for (;;) fs.appendFileSync("big", part)`, {}],
+    ['fills the disk with several, also beside its folder', 'disk', SEVERAL_FILES, {}],
+    ['fills the disk with files that have no name any more', 'disk', UNNAMED_FILES, {}],
+    ['makes files without end', 'files', `${FS} for (let i = 0; ; i += 1) fs.writeFileSync("file-" + i, "")`, {}],
+    ['makes folders and links without end, beside its folder', 'files', LINKS, {}],
+    ['takes more time than it has, however it hides', 'time', HIDDEN_LOOPS, { program: 'sh', timeoutSeconds: 1 }],
+  ])('%s', async (_what, ended, script, attempt) => {
+    expect((await at.attempt(script, attempt)).ended).toBe(ended)
   })
 
   it('says that a file is larger than any disk', async () => {
@@ -69,16 +56,6 @@ await describeSandboxed('using everything up', () => {
     expect(sizes).toEqual([0])
   })
 
-  it('makes files without end', async () => {
-    expect(await endOf(`${FS} for (let i = 0; ; i += 1) fs.writeFileSync("file-" + i, "")`)).toBe('files')
-  })
-
-  it('makes folders and links without end, beside its folder', async () => {
-    expect(
-      await endOf(`${FS} for (let i = 0; ; i += 1) { fs.mkdirSync("/tmp/folder-" + i); fs.symlinkSync("x", "/dev/shm/link-" + i) }`),
-    ).toBe('files')
-  })
-
   it('opens files without end', async () => {
     const script = `${FS} const open = () => { try { for (;;) fs.openSync("/dev/null") } catch (error) { process.stdout.write(error.code) } }; open()`
     expect((await at.attempt(script)).stdout).toBe('EMFILE')
@@ -87,11 +64,6 @@ await describeSandboxed('using everything up', () => {
   it('prints without end, and what it printed first is kept', async () => {
     const { ended, stdout, stderr } = await at.attempt('yes 1>&2', { program: 'sh' })
     expect([ended, stdout, stderr.slice(0, 4), stderr.length]).toEqual(['output', '', 'y\ny\n', 16 * 1024 * 1024])
-  })
-
-  it('takes more time than it has, however it hides', async () => {
-    const script = 'trap "" TERM INT HUP; setsid sh -c "trap \'\' TERM; while :; do :; done" & while :; do :; done'
-    expect(await endOf(script, { program: 'sh', timeoutSeconds: 1 })).toBe('time')
   })
 
   it('is given up when its signal aborts, whatever it does', async () => {
@@ -132,9 +104,8 @@ await describeSandboxed('remains', () => {
   })
 
   it('make no reader wait: a pipe, a socket and a device where a log should be', async () => {
-    expect(
-      (await at.attempt('mkfifo ../log.jsonl pipe; ln -s /dev/zero zero', { program: 'sh', play: { inspect: readAll } })).trajectory,
-    ).toEqual([])
+    const pipes = await at.attempt('mkfifo ../log.jsonl pipe; ln -s /dev/zero zero', { program: 'sh', play: { inspect: readAll } })
+    expect(pipes.trajectory).toEqual([])
     const socket = `require("node:net").createServer().listen("../log.jsonl", () => process.kill(process.pid, "SIGKILL"))`
     expect((await at.attempt(socket)).trajectory).toEqual([])
   })
@@ -145,20 +116,16 @@ await describeSandboxed('remains', () => {
   })
 
   it('are removed when they are deeper than any path is long', async () => {
-    const { ended } = await at.attempt(`${FS} for (let i = 0; i < 4000; i += 1) { fs.mkdirSync("d"); process.chdir("d") }`, {
-      limits: { files: 20_000 },
-    })
-    expect(ended).toBe('files')
+    const script = `${FS} for (let i = 0; i < 4000; i += 1) { fs.mkdirSync("d"); process.chdir("d") }`
+    expect((await at.attempt(script, { limits: { files: 20_000 } })).ended).toBe('files')
   })
 
   it('are removed when names are as long and deep as names can be', async () => {
-    const { ended } = await at.attempt(
-      `${FS} const name = "n".repeat(255); for (let i = 0; i < 60; i += 1) { fs.mkdirSync(name); process.chdir(name) }`,
-    )
-    expect(ended).toBe('files')
+    const script = `${FS} const name = "n".repeat(255); for (let i = 0; i < 60; i += 1) { fs.mkdirSync(name); process.chdir(name) }`
+    expect((await at.attempt(script)).ended).toBe('files')
   })
 
-  it('are removed when nobody may enter or read them', async () => {
+  it('are removed when their mode lets no user enter or read them', async () => {
     const script = `${FS} fs.mkdirSync("a/b/c", { recursive: true }); fs.writeFileSync("a/b/c/d", "x"); fs.writeFileSync("e", "x"); for (const path of ["a/b/c/d", "a/b/c", "a/b", "a", "e", "..", "."]) fs.chmodSync(path, 0)`
     const texts: string[] = []
     const inspect = async (workspace: string): Promise<void> => void texts.push(readFileSync(join(workspace, 'a/b/c/d'), 'utf8'))
@@ -177,7 +144,7 @@ await describeSandboxed('remains', () => {
     expect(paths).toHaveLength(12)
   })
 
-  it('are a workspace, whatever the agent put in its place', async () => {
+  it('are a workspace, whatever the agent replaced it with', async () => {
     const works = [
       `fs.symlinkSync(${JSON.stringify(at.machine)}, "/episode/workspace")`,
       'fs.writeFileSync("/episode/workspace", "x")',
@@ -186,14 +153,13 @@ await describeSandboxed('remains', () => {
     for (const work of works) {
       const seen: unknown[] = []
       const inspect = async (workspace: string): Promise<void> => void seen.push(readdirSync(workspace))
-      expect(
-        (await at.attempt(`${FS} fs.renameSync("/episode/workspace", "/episode/other"); ${work}`, { play: { inspect } })).exitCode,
-      ).toBe(0)
+      const script = `${FS} fs.renameSync("/episode/workspace", "/episode/other"); ${work}`
+      expect((await at.attempt(script, { play: { inspect } })).exitCode).toBe(0)
       expect(seen).toEqual([[]])
     }
   })
 
-  it('print as they are, and nobody’s terminal reads them on the way', async () => {
+  it('print as they are, without a terminal on the way', async () => {
     const words = '\u001b]0;owned\u0007\u001b[2J\u0000\r\u0008'
     expect((await at.attempt(`process.stdout.write(${JSON.stringify(words)})`)).stdout).toBe(words)
   })

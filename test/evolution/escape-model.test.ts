@@ -24,20 +24,10 @@ await describeSandboxed('the way to the model', () => {
   })
 
   it('leads to no other path, however it is spelt', async () => {
-    const paths = [
-      '/',
-      '/svc/status',
-      '/svc/scenarios',
-      '/v1/models',
-      '/v1/chat/completions/../../../svc/train',
-      '/v1/chat/completions/..',
-      '/V1/chat/completions',
-      '//v1/chat/completions',
-      '/v1/chat%2fcompletions',
-      '/v1/messages/batches',
-      '/v1/chat/completions;x',
-      '/v1/chat/completions#x',
-    ]
+    const paths =
+      '/ /svc/status /svc/scenarios /v1/models /v1/chat/completions/../../../svc/train /v1/chat/completions/.. /V1/chat/completions //v1/chat/completions /v1/chat%2fcompletions /v1/messages/batches /v1/chat/completions;x /v1/chat/completions#x'.split(
+        ' ',
+      )
     const script = paths.map(
       (path) => `POST ${path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer KEY\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
     )

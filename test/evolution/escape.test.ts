@@ -12,55 +12,21 @@ const FOREVER = 'setInterval(() => undefined, 1000)'
 
 await describeSandboxed('the files of the machine', () => {
   it('are not there to be read: a secret, the passwords, the home of root, the logs, the sockets of the system', async () => {
-    const paths = [
-      join(at.machine, 'secret.txt'),
-      '/etc/shadow',
-      '/root/.ssh',
-      '/home',
-      '/var/log',
-      '/run/docker.sock',
-      '/var/run/dbus',
-      '/sys',
-    ]
+    const system = '/etc/shadow /root/.ssh /home /var/log /run/docker.sock /var/run/dbus /sys'.split(' ')
+    const paths = [join(at.machine, 'secret.txt'), ...system]
     expect(new Set(await tries.node(...paths.map((path) => `fs.statSync(${JSON.stringify(path)}).ino`)))).toEqual(new Set(['ENOENT']))
   })
 
   it('cannot be written, anywhere', async () => {
-    const folders = [
-      '/',
-      '/usr',
-      '/usr/bin',
-      '/bin',
-      '/lib',
-      '/etc',
-      '/etc/ssl',
-      '/etc/ssl/certs',
-      '/dev',
-      '/proc',
-      '/run',
-      '/run/svc',
-      '/var',
-      '/root',
-    ]
+    const folders = '/ /usr /usr/bin /bin /lib /etc /etc/ssl /etc/ssl/certs /dev /proc /run /run/svc /var /root'.split(' ')
     const codes = await tries.node(...folders.map((folder) => `fs.writeFileSync(${JSON.stringify(join(folder, 'escaped'))}, "x")`))
     expect(codes.filter((code) => !['EROFS', 'ENOENT', 'EACCES'].includes(code))).toEqual([])
   })
 
   it('cannot be changed where they are shown: programs, the settings, Node, its own inputs', async () => {
-    const paths = [
-      '/usr/bin/env',
-      '/etc/passwd',
-      '/etc/hosts',
-      process.execPath,
-      '/run/svc/inner.mjs',
-      '/episode/rules.md',
-      '/episode/model.json',
-    ]
-    const works = paths.flatMap((path) => [
-      `fs.appendFileSync("${path}", "x")`,
-      `fs.chmodSync("${path}", 0o777)`,
-      `fs.unlinkSync("${path}")`,
-    ])
+    const shown = '/usr/bin/env /etc/passwd /etc/hosts /run/svc/inner.mjs /episode/rules.md /episode/model.json'.split(' ')
+    const calls = ['appendFileSync("PATH", "x")', 'chmodSync("PATH", 0o777)', 'unlinkSync("PATH")']
+    const works = [process.execPath, ...shown].flatMap((path) => calls.map((call) => `fs.${call.replace('PATH', path)}`))
     expect((await tries.node(...works)).filter((code) => !['EROFS', 'EBUSY', 'EACCES', 'EPERM', 'ETXTBSY'].includes(code))).toEqual([])
   })
 
@@ -71,15 +37,7 @@ await describeSandboxed('the files of the machine', () => {
   })
 
   it('are not reached through what is open, above the root, or behind a process', async () => {
-    const paths = [
-      '/proc/1/root',
-      '/proc/self/root',
-      '/proc/1/cwd',
-      '/proc/2/cwd',
-      '/episode/../..',
-      '/proc/self/fd/0/../..',
-      '/proc/1/root/../..',
-    ]
+    const paths = '/proc/1/root /proc/self/root /proc/1/cwd /proc/2/cwd /episode/../.. /proc/self/fd/0/../.. /proc/1/root/../..'.split(' ')
     const works = paths.map((path) => `fs.readFileSync("${path}" + ${JSON.stringify(join(at.machine, 'secret.txt'))}, "utf8")`)
     expect((await tries.node(...works)).every((code) => ['ENOENT', 'EACCES', 'ENOTDIR'].includes(code))).toBe(true)
   })
@@ -99,18 +57,9 @@ await describeSandboxed('the files of the machine', () => {
   })
 
   it('stay apart from devices: no disk, no memory, no virtual machine, and none can be made', async () => {
-    const devices = [
-      '/dev/mem',
-      '/dev/kmem',
-      '/dev/kvm',
-      '/dev/sda',
-      '/dev/vda',
-      '/dev/nvme0',
-      '/dev/fuse',
-      '/dev/net/tun',
-      '/dev/loop-control',
-      '/dev/vsock',
-    ]
+    const devices = '/dev/mem /dev/kmem /dev/kvm /dev/sda /dev/vda /dev/nvme0 /dev/fuse /dev/net/tun /dev/loop-control /dev/vsock'.split(
+      ' ',
+    )
     expect(new Set(await tries.node(...devices.map((path) => `fs.openSync("${path}", "r+")`)))).toEqual(new Set(['ENOENT']))
     expect(await tries.perl(kernel('mknodat', '-100, $disk, 0060666, (254 << 8)'))).toEqual([EPERM])
   })
@@ -149,7 +98,7 @@ await describeSandboxed('what the service knows', () => {
 })
 
 await describeSandboxed('other processes', () => {
-  it('outlive a kill of everybody', async () => {
+  it('outlive a kill of every process it can name', async () => {
     const { exitCode, ended } = await at.attempt('kill -9 -1; kill -9 1; sleep 20', { program: 'sh' })
     expect([exitCode, ended]).toEqual([137, undefined])
   })
@@ -162,22 +111,20 @@ await describeSandboxed('other processes', () => {
   })
 
   it('of the machine have no number that could be signalled', async () => {
-    expect(new Set(await tries.node(`process.kill(${process.pid}, "SIGKILL")`, `process.kill(${process.ppid}, "SIGKILL")`))).toEqual(
-      new Set(['ESRCH']),
-    )
+    const kills = [process.pid, process.ppid].map((pid) => `process.kill(${pid}, "SIGKILL")`)
+    expect(new Set(await tries.node(...kills))).toEqual(new Set(['ESRCH']))
   })
 
   it('cannot be traced, nor their memory be read or written', async () => {
-    expect(
-      await tries.perl(
-        kernel('ptrace', '0, 0, 0, 0'),
-        kernel('ptrace', '16, getppid(), 0, 0'),
-        kernel('process_vm_readv', 'getppid(), 0, 0, 0, 0, 0'),
-      ),
-    ).toEqual([EPERM, EPERM, EPERM])
+    const calls = [
+      kernel('ptrace', '0, 0, 0, 0'),
+      kernel('ptrace', '16, getppid(), 0, 0'),
+      kernel('process_vm_readv', 'getppid(), 0, 0, 0, 0, 0'),
+    ]
+    expect(await tries.perl(...calls)).toEqual([EPERM, EPERM, EPERM])
   })
 
-  it('that it starts and lets go of end with it, before anybody looks', async () => {
+  it('that it starts and detaches end with it, before the workspace is inspected', async () => {
     const writer = 'for (;;) require("node:fs").appendFileSync("beats", "x")'
     const script = `const { spawn } = require("node:child_process"); spawn("setsid", [process.execPath, "-e", ${JSON.stringify(writer)}], { detached: true, stdio: "ignore" }).unref(); setInterval(() => require("node:fs").existsSync("beats") && process.exit(), 5)`
     const sizes = new Set<number>()

@@ -1,7 +1,7 @@
 /** A machine with secrets, and programs that try to escape the sandbox: the machine must stay unchanged. */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import { createServer as createSocket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import sandbox from '../../plugins/executors/sandbox/index.ts'
 import type { Episode, JsonObject, Play } from '../../src/contract/index.ts'
 import { sharedFolder } from '../support/folder.ts'
+import { listenOnLoopback } from '../support/listen.ts'
 
 /** Small, so that exceeding them is quick. */
 const LIMITS = { memory_bytes: 400 * 1024 * 1024, processes: 32, disk_bytes: 32 * 1024 * 1024, files: 500 }
@@ -31,7 +32,7 @@ export interface SandboxWorld {
   readonly port: () => number
   /** Requests to the evaluation routes and to another service of the machine. */
   readonly calls: readonly IncomingMessage[]
-  readonly visits: readonly string[]
+  readonly connections: readonly string[]
   /** Whether a process of an attempt still runs. */
   readonly isRunning: () => boolean
   attempt(script: string, attempt?: Attempt): Promise<Episode>
@@ -43,24 +44,25 @@ export function sandboxWorld(): SandboxWorld {
   const secret = randomBytes(12).toString('hex')
   const mark = `mark-${randomBytes(12).toString('hex')}`
   const calls: IncomingMessage[] = []
-  const visits: string[] = []
+  const connections: string[] = []
   const model = createServer((request, response) => {
     calls.push(request)
     request.resume().on('end', () => response.end(ANSWER))
   })
-  const other = createSocket((socket) => void visits.push(`${socket.remotePort}`))
+  const other = createSocket((socket) => void connections.push(`${socket.remotePort}`))
   writeFileSync(join(machine, 'secret.txt'), secret, { mode: 0o600 })
   mkdirSync(join(machine, 'folder'))
   let before = ''
+  let ports: readonly number[] = []
 
   beforeAll(async () => {
     process.env['SECRET_OF_THE_SERVICE'] = secret
-    for (const server of [model, other]) await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    ports = [await listenOnLoopback(model), await listenOnLoopback(other)]
     before = photograph(machine)
   })
   afterEach(() => {
     expect(photograph(machine)).toBe(before)
-    expect(visits).toEqual([])
+    expect(connections).toEqual([])
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('svc-episode-') && name.includes(`-${process.pid}-`))).toEqual([])
     expect(processesMarked(mark)).toEqual([])
     calls.length = 0
@@ -77,7 +79,7 @@ export function sandboxWorld(): SandboxWorld {
       {
         files: (address) => ({ 'model.json': JSON.stringify(address), 'rules.md': 'the rules' }),
         workspace: { 'task.txt': 'the task' },
-        model: { url: `http://127.0.0.1:${portOf(model)}`, model: 'm', api: 'openai', apiKey: TOKEN },
+        model: { url: `http://127.0.0.1:${ports[0]}`, model: 'm', api: 'openai', apiKey: TOKEN },
         launch: () => ({ argv, env, timeoutSeconds }),
         readTrajectory: async (root) => readLog(join(root, 'log.jsonl')),
         needs: [],
@@ -86,18 +88,13 @@ export function sandboxWorld(): SandboxWorld {
       signal ?? new AbortController().signal,
     )
   }
-  return { machine, secret, port: () => portOf(other), calls, visits, isRunning: () => processesMarked(mark).length > 0, attempt }
+  return { machine, secret, port: () => ports[1] ?? 0, calls, connections, isRunning: () => processesMarked(mark).length > 0, attempt }
 }
 
 /** A naive reader that follows links. */
 export async function readLog(path: string): Promise<readonly JsonObject[]> {
   if (statSync(path, { throwIfNoEntry: false }) === undefined) return []
   return [{ log: readFileSync(path, 'utf8') }]
-}
-
-function portOf(server: Pick<Server, 'address'>): number {
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 /** Names, contents, rights and times of everything in it. */

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { evaluatorConformance } from '../../../conformance/index.ts'
-import type { Episode, EpisodeEnd, JsonObject, Scene, Task } from '../../../src/contract/index.ts'
+import { bareScene, evaluatorConformance } from '../../../conformance/index.ts'
+import type { Episode, EpisodeEnd, JsonObject, Task } from '../../../src/contract/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { leave } from '../../adapters/testing.ts'
 import claude from '../../adapters/claude/index.ts'
@@ -17,13 +17,7 @@ const hello: Task = { ...task, data: { answer: 'hello world' } }
 const printed = (stdout: string): Episode => ({ exitCode: 0, stdout, stderr: '', trajectory: [] })
 const logged = (...trajectory: JsonObject[]): Episode => ({ ...printed(''), trajectory })
 const said = (text: string, more: JsonObject = {}): JsonObject => ({ role: 'assistant', content: text, ...more })
-const scene: Scene = {
-  workspace: null,
-  models: {},
-  executor: { run: () => Promise.reject(new Error('this evaluator runs nothing')) },
-  reference: null,
-  signal: new AbortController().signal,
-}
+const scene = bareScene()
 const score = (of: Task, episode: Episode): Promise<number | null> => answer.plugin.score(of, episode, scene)
 const fixture = (path: string): string => readFileSync(join(import.meta.dirname, '../../adapters', path), 'utf8')
 

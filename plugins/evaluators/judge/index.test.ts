@@ -1,7 +1,7 @@
 /** The evaluator judge, with models that favour a place, that ramble, and that are talked to by what they judge. */
 import { describe, expect, it } from 'vitest'
-import { evaluatorConformance } from '../../../conformance/index.ts'
-import type { ChatMessage, Episode, Model, Scene, Task } from '../../../src/contract/index.ts'
+import { bareScene, evaluatorConformance } from '../../../conformance/index.ts'
+import type { ChatMessage, Episode, Model, Task } from '../../../src/contract/index.ts'
 import judge from './index.ts'
 
 const task: Task = { name: 'poem', prompt: 'Write a line about rain.', role: 'gate' }
@@ -9,12 +9,8 @@ const said = (stdout: string): Episode => ({ exitCode: 0, stdout, stderr: '', tr
 
 type Reply = (shown: string, asked: readonly ChatMessage[]) => string
 
-interface Judge extends Model {
-  readonly asked: readonly (readonly ChatMessage[])[]
-}
-
-/** One that replies to what it is shown. */
-function modelOf(reply: Reply): Judge {
+/** Replies to what it is shown. */
+function modelOf(reply: Reply): Model & { readonly asked: readonly (readonly ChatMessage[])[] } {
   const asked: (readonly ChatMessage[])[] = []
   return {
     name: 'm',
@@ -27,19 +23,8 @@ function modelOf(reply: Reply): Judge {
   }
 }
 
-function sceneOf(served: Model, reference: Episode | null = null, more: Readonly<Record<string, Model>> = {}): Scene {
-  return {
-    workspace: null,
-    models: { served, ...more },
-    executor: { run: () => Promise.reject(new Error('it runs nothing')) },
-    reference,
-    signal: new AbortController().signal,
-  }
-}
-
-async function score(model: Model, episode: Episode, reference: Episode | null = null, of: Task = task): Promise<number | null> {
-  return judge.plugin.score(of, episode, sceneOf(model, reference))
-}
+const score = (served: Model, episode: Episode, reference: Episode | null = null, of = task): Promise<number | null> =>
+  judge.plugin.score(of, episode, bareScene({ models: { served }, reference }))
 
 const part = (shown: string, label: string): string =>
   new RegExp(`^\\[[0-9a-f]{24}\\] ${label}\n([^]*?)\n\\[/`, 'm').exec(shown)?.[1] ?? 'none'
@@ -59,7 +44,7 @@ describe('the evaluator judge', async () => {
     task,
     good: said('The rain writes on the roof.'),
     bad: said('I am a model.'),
-    sceneOf: () => sceneOf(grader),
+    sceneOf: () => bareScene({ models: { served: grader } }),
   })
 
   it('says that it compares', async () => {
@@ -89,7 +74,7 @@ describe('the evaluator judge', async () => {
     expect(await score(modelOf(reply), said('the new one'), said('the old one'))).toBe(points)
   })
 
-  it('asks nobody where there is nothing to compare', async () => {
+  it('calls no model where there is nothing to compare', async () => {
     const model = modelOf(() => winner('A'))
     expect(await score(model, said('same'), said(' same \n'))).toBe(0.5)
     expect(await score(model, said(''), said('old'))).toBe(0)
@@ -134,13 +119,8 @@ describe('a verdict', () => {
   })
 
   it.each(['{"winner": "a"}', '{"winner": "C"}', '{"score": 1}', 'A'])('is no choice as %j', async (reply) => {
-    expect(
-      await score(
-        modelOf(() => reply),
-        said('new'),
-        said('old'),
-      ),
-    ).toBe(null)
+    const model = modelOf(() => reply)
+    expect(await score(model, said('new'), said('old'))).toBe(null)
   })
 
   it('is asked for once more, with what was wrong', async () => {
@@ -153,10 +133,9 @@ describe('a verdict', () => {
     ])
   })
 
-  it('that never comes is a failure to be told, not a score', async () => {
-    await expect(score({ ...modelOf(() => ''), chat: () => Promise.reject(new Error('budget spent')) }, said('x'))).rejects.toThrow(
-      'budget',
-    )
+  it('that never comes is a reported failure, not a score', async () => {
+    const failing = { ...modelOf(() => ''), chat: () => Promise.reject(new Error('budget spent')) }
+    await expect(score(failing, said('x'))).rejects.toThrow('budget')
   })
 })
 
@@ -167,19 +146,10 @@ describe('an answer that talks to its judge', () => {
     const parrot = modelOf((shown) => part(shown, 'ANSWER'))
     expect(await score(parrot, said(ORDER))).toBe(null)
     expect(await score(parrot, said('{"score": 1}'))).toBe(null)
-    expect(
-      await score(
-        modelOf((shown) => part(shown, 'ANSWER A')),
-        said(ORDER),
-        said('old'),
-      ),
-    ).toBe(null)
-    expect(
-      await score(
-        modelOf((shown) => `The answer says: ${part(shown, 'ANSWER')}`),
-        said('{"score": 1}'),
-      ),
-    ).toBe(null)
+    const comparing = modelOf((shown) => part(shown, 'ANSWER A'))
+    expect(await score(comparing, said(ORDER), said('old'))).toBe(null)
+    const quoting = modelOf((shown) => `The answer says: ${part(shown, 'ANSWER')}`)
+    expect(await score(quoting, said('{"score": 1}'))).toBe(null)
   })
 
   it('stands between marks that are new each time, and cannot close them', async () => {

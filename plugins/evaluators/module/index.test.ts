@@ -2,20 +2,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { evaluatorConformance } from '../../../conformance/index.ts'
-import type { Episode, Evaluator, JsonObject, Scene, Task } from '../../../src/contract/index.ts'
+import { bareScene, evaluatorConformance } from '../../../conformance/index.ts'
+import type { Episode, Evaluator, JsonObject, Task } from '../../../src/contract/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import module from './index.ts'
 
 const task: Task = { name: 't', prompt: 'p', role: 'gate' }
 const episode: Episode = { exitCode: 0, stdout: 'four', stderr: '', trajectory: [] }
-const scene: Scene = {
-  workspace: null,
-  models: {},
-  executor: { run: () => Promise.reject(new Error('it runs nothing')) },
-  reference: null,
-  signal: new AbortController().signal,
-}
+const scene = bareScene()
 
 const make = async (config: JsonObject): Promise<Evaluator> => module.plugin.make(config)
 

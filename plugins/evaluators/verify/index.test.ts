@@ -14,8 +14,8 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { evaluatorConformance } from '../../../conformance/index.ts'
-import type { Episode, EpisodeEnd, Executor, Files, JsonObject, Play, Scene, Task } from '../../../src/contract/index.ts'
+import { bareScene, evaluatorConformance, playOf } from '../../../conformance/index.ts'
+import type { Episode, EpisodeEnd, Executor, Files, JsonObject, Launch, Play, Scene, Task } from '../../../src/contract/index.ts'
 import { mountDisk, sharedFolder, temporaryFolder } from '../../../test/support/folder.ts'
 import local from '../../executors/local/index.ts'
 import { describeSandboxed } from '../../../test/support/sandbox.ts'
@@ -28,9 +28,7 @@ const runner = await local.plugin.make({})
 const played: Episode = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
 const taskOf = (data: JsonObject): Task => ({ name: 't', prompt: 'p', role: 'gate', data })
 
-function sceneOf(workspace: string | null, executor: Executor = runner): Scene {
-  return { workspace, models: {}, executor, reference: null, signal: new AbortController().signal }
-}
+const sceneOf = (workspace: string | null, executor: Executor = runner): Scene => bareScene({ workspace, executor })
 
 function workspaceOf(files: Files, folder = temporaryFolder()): string {
   for (const [path, text] of Object.entries(files)) {
@@ -121,11 +119,9 @@ describe('the evaluator verify', () => {
     await expect(score({ verify: 'true' }, workspace, recorder({ ...played, ended: 'start' }))).rejects.toThrow('could not be started')
     const blind: Executor = {
       run: async (play, signal) => {
-        const { argv, ...launch } = play.launch('/root')
-        return runner.run(
-          { ...play, launch: () => ({ ...launch, argv: argv.map((word) => word.replace(/svc-episode-.*/, 'gone')) }) },
-          signal,
-        )
+        const { argv, ...rest } = play.launch('/root')
+        const launch = { ...rest, argv: argv.map((word) => word.replace(/svc-episode-.*/, 'gone')) }
+        return runner.run({ ...play, launch: () => launch }, signal)
       },
     }
     await expect(score({ verify: 'true' }, workspace, blind)).rejects.toThrow('cannot read the copy of the workspace')
@@ -196,7 +192,7 @@ describe('the evaluator verify', () => {
     expect(readdirSync(machine)).toEqual([name])
   })
 
-  it('gives up where the disk is full, and keeps nothing: that is nobody’s score', async () => {
+  it('gives up where the disk is full, and keeps nothing: neither side gets a score', async () => {
     const workspace = workspaceOf({ a: 'x'.repeat(4_000_000) })
     const disk = folderForCopies(mountDisk('size=1m'))
     await expect(score({ verify: 'true' }, workspace)).rejects.toMatchObject({ code: 'ENOSPC' })
@@ -277,7 +273,7 @@ describe('what an agent left for the verifier', () => {
   })
 })
 
-/** One that runs nothing and remembers what it was asked to run. */
+/** Runs nothing, and keeps what it should have run. */
 function recorder(answer: Episode): Executor & { readonly plays: readonly Play[] } {
   const plays: Play[] = []
   return {
@@ -289,7 +285,7 @@ function recorder(answer: Episode): Executor & { readonly plays: readonly Play[]
   }
 }
 
-/** Where the service keeps what is not for long, for this test alone. */
+/** The temporary folder of the service, for this test alone. */
 function folderForCopies(folder = temporaryFolder()): string {
   vi.stubEnv('TMPDIR', folder)
   onTestFinished(() => void vi.unstubAllEnvs())
@@ -318,7 +314,7 @@ const PLAYED_AND_VERIFIED = (executor: string): string => `
   console.log(JSON.stringify(scores))
 `
 
-/** A program of Node's own in a folder that anybody may read, since the one that runs this test may lie in root's. */
+/** Uses a copy of Node in a folder that all users may read, since the one that runs this test may be in root's home. */
 function runAs(user: number | null, program: string): string {
   const folder = mkdtempSync('/var/tmp/svc-test-')
   onTestFinished(() => void spawnSync('rm', ['-rf', folder]))
@@ -350,7 +346,7 @@ await describeSandboxed('verify in a sandbox', () => {
     expect(runAs(user, PLAYED_AND_VERIFIED('sandbox'))).toBe('[1]\n')
   })
 
-  it('runs as a user of its own where the service is root, as the agent does, and nobody else on the machine may read the copy', async () => {
+  it('runs as a user of its own where the service is root, as the agent does, and no other user of the machine may read the copy', async () => {
     const executor = await sandbox.plugin.make({})
     const workspace = workspaceOf({ 'folder/a': '42' })
     chmodSync(join(workspace, 'folder'), 0o700)
@@ -365,15 +361,8 @@ await describeSandboxed('verify in a sandbox', () => {
     const verifyFiles = { verify_files: { 'verify/answer': '42\n' } }
     expect(await score({ verify: 'test "$(cat folder/a)" = "$(cat verify/answer)"', ...verifyFiles }, workspace, watching)).toBe(1)
     expect(modes).toEqual([0o700])
-    const agent: Play = {
-      files: () => ({}),
-      workspace: {},
-      model: { url: 'http://127.0.0.1:9', model: null, api: 'openai', apiKey: null },
-      launch: () => ({ argv: ['id', '-u'], env: {}, timeoutSeconds: 60 }),
-      readTrajectory: async () => [],
-      needs: [],
-    }
-    const { stdout } = await executor.run(agent, new AbortController().signal)
+    const launch = (): Launch => ({ argv: ['id', '-u'], env: {}, timeoutSeconds: 60 })
+    const { stdout } = await executor.run(playOf('', { launch }), new AbortController().signal)
     const alike = `test "$(id -u)" ${Number(stdout) < 2_000_000_000 ? '-lt' : '-ge'} 2000000000`
     expect(await score({ verify: alike }, workspace, executor)).toBe(1)
   })

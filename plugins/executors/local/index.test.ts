@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { executorConformance } from '../../../conformance/index.ts'
+import { executorConformance, playOf } from '../../../conformance/index.ts'
 import type { Episode, Play } from '../../../src/contract/index.ts'
 import { mountDisk } from '../../../test/support/folder.ts'
 import { listenOnLoopback } from '../../../test/support/listen.ts'
@@ -16,16 +16,7 @@ const LIMITS = { memory_bytes: 400 * 1024 * 1024, processes: 8, disk_bytes: 8 * 
 
 async function run(script: string, more: Partial<Play> = {}): Promise<Episode> {
   const executor = await local.plugin.make({ sandbox: LIMITS })
-  const play: Play = {
-    files: () => ({}),
-    workspace: {},
-    model: { url: 'http://127.0.0.1:9', model: null, api: 'openai', apiKey: null },
-    launch: () => ({ argv: [process.execPath, '-e', script], env: {}, timeoutSeconds: 30 }),
-    readTrajectory: async () => [],
-    needs: [],
-    ...more,
-  }
-  return executor.run(play, new AbortController().signal)
+  return executor.run(playOf(script, more), new AbortController().signal)
 }
 
 describe('local', () => {
@@ -35,7 +26,7 @@ describe('local', () => {
     expect(local.plugin.contains).toBe(false)
   })
 
-  it('ends what left its group and its parent, before anybody looks', async () => {
+  it('ends what left its group and its parent, before the workspace is inspected', async () => {
     const writer = 'for (;;) require("node:fs").appendFileSync("beats", "x")'
     const script = `require("node:child_process").spawn("setsid", ["--fork", process.execPath, "-e", ${JSON.stringify(writer)}], { detached: true, stdio: "ignore" }).unref()
       setInterval(() => require("node:fs").existsSync("beats") && process.exit(), 5)`
@@ -73,7 +64,7 @@ describe('local', () => {
     expect((await run('', { launch: () => ({ argv: ['a\0b'], env: {}, timeoutSeconds: 1 }) })).ended).toBe('start')
   })
 
-  it('leaves plain files and folders to whoever reads, and all of them open', async () => {
+  it('leaves plain files and folders to the reader, all of them readable', async () => {
     const script =
       'const fs = require("node:fs"); fs.symlinkSync("/etc", "link"); fs.mkdirSync("shut"); fs.writeFileSync("shut/file", "x"); fs.chmodSync("shut/file", 0); fs.chmodSync("shut", 0); require("node:child_process").execSync("mkfifo pipe")'
     const seen: string[] = []

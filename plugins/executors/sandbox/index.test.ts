@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, it } from 'vitest'
-import { executorConformance } from '../../../conformance/index.ts'
-import type { Play } from '../../../src/contract/index.ts'
+import { executorConformance, playOf } from '../../../conformance/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
+import { listenOnLoopback } from '../../../test/support/listen.ts'
 import { describeSandboxed } from '../../../test/support/sandbox.ts'
 import { until } from '../../../test/support/wait.ts'
 import sandbox from './index.ts'
@@ -30,15 +30,8 @@ const threadOf = (mark: string, url: string): string => `import(${JSON.stringify
   await executor.run(play, new AbortController().signal)
 })`
 
-const playOf = (more: Partial<Play>): Play => ({
-  files: () => ({}),
-  workspace: {},
-  model: { url: 'http://127.0.0.1:9', model: null, api: 'openai', apiKey: null },
-  launch: () => ({ argv: ['true'], env: {}, timeoutSeconds: 10 }),
-  readTrajectory: async () => [],
-  needs: [],
-  ...more,
-})
+/** Prints what the self-test of the sandbox answers. */
+const CHECK = `import(${JSON.stringify(PLUGIN)}).then(async ({ default: { plugin } }) => console.log(await plugin.check()))`
 
 const ownFolders = (): readonly string[] =>
   readdirSync(tmpdir()).filter((name) => name.startsWith('svc-episode-') && name.includes(`-${process.pid}-`))
@@ -57,10 +50,9 @@ function processesMarked(mark: string): number {
 await describeSandboxed('sandbox', () => {
   executorConformance({ describe, it, make: () => sandbox.plugin.make({}) })
 
-  it('works for a service whose own files are for nobody else, and for one that stands back further than it', () => {
-    const tried = `import(${JSON.stringify(PLUGIN)}).then(async ({ default: { plugin } }) => console.log(await plugin.check()))`
+  it('works for a service with a closed umask and a low priority', () => {
     const shell = 'umask 077; exec nice -n 15 "$@"'
-    const { stdout, stderr } = spawnSync('sh', ['-c', shell, 'sh', process.execPath, '-e', tried], { encoding: 'utf8' })
+    const { stdout, stderr } = spawnSync('sh', ['-c', shell, 'sh', process.execPath, '-e', CHECK], { encoding: 'utf8' })
     expect([stdout.trim(), stderr]).toEqual(['null', ''])
   })
 
@@ -72,10 +64,8 @@ await describeSandboxed('sandbox', () => {
   it('ends its agents with the thread that runs them', async () => {
     const mark = `mark-${process.pid}-${Date.now()}`
     const called = Promise.withResolvers<void>()
-    const model = createServer(() => called.resolve()).listen(0, '127.0.0.1')
-    await new Promise((resolve) => model.once('listening', resolve))
-    const address = model.address()
-    const worker = new Worker(threadOf(mark, `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`), { eval: true })
+    const model = createServer(() => called.resolve())
+    const worker = new Worker(threadOf(mark, `http://127.0.0.1:${await listenOnLoopback(model)}`), { eval: true })
     worker.on('error', called.reject)
     await called.promise
     expect(processesMarked(mark)).toBeGreaterThan(0)
@@ -86,19 +76,15 @@ await describeSandboxed('sandbox', () => {
     for (const name of ownFolders()) rmSync(join(tmpdir(), name), { recursive: true })
   })
 
-  it('works for whoever is not root', async () => {
+  it('works for a user other than root', async () => {
     if (process.getuid?.() !== 0) return
     // Out of the folders of root, and readable to all.
     const folder = mkdtempSync('/var/tmp/svc-test-')
-    const program = `import(${JSON.stringify(PLUGIN)}).then(async ({ default: { plugin } }) => console.log(await plugin.check()))`
-    writeFileSync(join(folder, 'try.mjs'), program)
+    writeFileSync(join(folder, 'try.mjs'), CHECK)
     spawnSync('cp', [process.execPath, join(folder, 'node')])
     spawnSync('chmod', ['-R', 'a+rX', folder])
-    const { stdout, stderr } = spawnSync(join(folder, 'node'), [join(folder, 'try.mjs')], {
-      uid: 65534,
-      gid: 65534,
-      env: { PATH: process.env['PATH'] },
-    })
+    const other = { uid: 65534, gid: 65534, env: { PATH: process.env['PATH'] } }
+    const { stdout, stderr } = spawnSync(join(folder, 'node'), [join(folder, 'try.mjs')], other)
     spawnSync('rm', ['-rf', folder])
     expect([String(stdout), String(stderr)]).toEqual(['null\n', ''])
   })
@@ -106,15 +92,14 @@ await describeSandboxed('sandbox', () => {
   it('refuses to show an agent a folder that holds the others', async () => {
     const executor = await sandbox.plugin.make({})
     for (const need of ['/', tmpdir(), 'relative', join(tmpdir(), 'x/..')])
-      await expect(executor.run(playOf({ needs: [need] }), new AbortController().signal)).rejects.toMatchObject({ code: 'bad_need' })
+      await expect(executor.run(playOf('', { needs: [need] }), new AbortController().signal)).rejects.toMatchObject({ code: 'bad_need' })
     expect(ownFolders()).toEqual([])
   })
 })
 
 describe('sandbox, where there can be none', () => {
   it('says what to install', () => {
-    const check = `import(${JSON.stringify(PLUGIN)}).then(async ({ default: { plugin } }) => console.log(await plugin.check()))`
-    const { stdout } = spawnSync(process.execPath, ['-e', check], { env: { PATH: temporaryFolder() } })
+    const { stdout } = spawnSync(process.execPath, ['-e', CHECK], { env: { PATH: temporaryFolder() } })
     expect(String(stdout)).toBe('bubblewrap is not installed; install it with: apt-get install bubblewrap\n')
   })
 
@@ -129,8 +114,7 @@ describe('sandbox, where there can be none', () => {
   ])('says what to do about %s', (words, cure) => {
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'bwrap'), `#!/bin/sh\n[ "$1" = --help ] || { echo "${words}" >&2; exit 1; }\n`, { mode: 0o755 })
-    const check = `import(${JSON.stringify(PLUGIN)}).then(async ({ default: { plugin } }) => console.log(await plugin.check()))`
-    const { stdout } = spawnSync(process.execPath, ['-e', check], { env: { PATH: `${folder}:${process.env['PATH']}` } })
+    const { stdout } = spawnSync(process.execPath, ['-e', CHECK], { env: { PATH: `${folder}:${process.env['PATH']}` } })
     expect(String(stdout)).toContain(cure)
   })
 

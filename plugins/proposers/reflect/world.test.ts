@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest'
-import type { ChatMessage, Entry, JsonObject, Model, Mutation, Rejected, Task, Trial } from '../../../src/contract/index.ts'
+import type { Entry, JsonObject, Model, Mutation, Rejected, Task, Trial } from '../../../src/contract/index.ts'
 import { admit } from '../../../src/harness/index.ts'
 import { plain } from '../../../src/harness/testing/adapters.ts'
 import { objectOf, parsed, textOf } from '../../../src/dialects/index.ts'
 import { lessonsIn } from '../../runtimes/practice/rules.ts'
 import { isRight, playTask, type Harness } from '../../runtimes/practice/score.ts'
 import { PRACTICE_TASKS, type PracticeTask } from '../../runtimes/practice/tasks.ts'
-import { ask, practice, textAt, toolOf } from '../../runtimes/practice/testing.ts'
+import { practice, practiceModel, toolOf } from '../../runtimes/practice/testing.ts'
 import { messagesFor } from './prompt.ts'
 import { reflect } from './reflect.ts'
 import { briefOf, trialOf } from './testing.ts'
@@ -29,19 +29,8 @@ function harnessOf(entries: readonly Entry[]): Harness {
 
 const playOf = (entries: readonly Entry[], task: PracticeTask): string => playTask(task, harnessOf(entries), 0)
 
-/** The practice model behind a door. What its draws depend on must not change from run to run: the tokens of fences are all the same to it. */
-function practiceModel(): Model {
-  const runtime = practice()
-  return {
-    name: 'practice',
-    async chat(messages: readonly ChatMessage[]): Promise<string> {
-      const plainer = messages.map(({ role, content }) => ({ role, content: content.replaceAll(/[0-9a-f]{16}>>>/g, '>>>') }))
-      const { body } = await ask('chat', { model: 'm', messages: plainer }, runtime)
-      return textAt(body, 'choices', 0, 'message', 'content')
-    },
-    turn: () => Promise.reject(new Error('turns are not used here')),
-  }
-}
+/** The model's draws depend on the prompt, so the random tokens of fences are removed. */
+const mockModel = (): Model => practiceModel(practice(), (content) => content.replaceAll(/[0-9a-f]{16}>>>/g, '>>>'))
 
 const tasksOf = (family: string): readonly PracticeTask[] => PRACTICE_TASKS.filter(({ name }) => name.startsWith(`${family}-`))
 
@@ -56,7 +45,7 @@ interface Life {
 
 /** Steps with a gate that publishes whatever does better on all tasks. */
 async function live(tasks: readonly PracticeTask[], train: readonly PracticeTask[], stepsMax: number): Promise<Life> {
-  const served = practiceModel()
+  const served = mockModel()
   let entries: readonly Entry[] = []
   let memory: JsonObject = {}
   let published = 0
@@ -120,7 +109,7 @@ function treeOf(entries: readonly Entry[], mutations: readonly Mutation[]): read
 
 it('makes of a request what the model makes of it', async () => {
   const request = { id: 't', text: 'Greet me by name.', session: 's', release_id: 'r', requires: [] }
-  const proposal = await reflect(briefOf(plain, { request, models: { served: practiceModel() } }), SETTINGS)
+  const proposal = await reflect(briefOf(plain, { request, models: { served: mockModel() } }), SETTINGS)
   expect(proposal?.mutations).toMatchObject([{ op: 'create', options: { name: 'rules', config: { text: 'Greet me by name.' } } }])
 })
 

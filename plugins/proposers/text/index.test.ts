@@ -4,7 +4,7 @@ import { builtins } from '../../index.ts'
 import { lessonsIn } from '../../runtimes/practice/rules.ts'
 import { FAMILIES } from '../../runtimes/practice/families/index.ts'
 import { PRACTICE_TASKS } from '../../runtimes/practice/tasks.ts'
-import { ask, textAt } from '../../runtimes/practice/testing.ts'
+import { practiceModel, textAt } from '../../runtimes/practice/testing.ts'
 import { PROPOSAL_MUTATIONS_MAX } from '../../../src/contract/index.ts'
 import type { Brief, ChatMessage, Entry, JsonObject, Model, Mutation, Proposal, Sample } from '../../../src/contract/index.ts'
 import { describeKinds } from '../../../src/evolution/index.ts'
@@ -48,20 +48,7 @@ function scripted(...replies: readonly Said[]): Scripted {
   }
 }
 
-/** The embedded model, asked as the service would ask it. */
-const practice: Model = {
-  name: 'practice',
-  chat: async (messages, options) => {
-    const { status, body } = await ask('chat', {
-      model: 'm',
-      max_tokens: options?.tokensMax ?? 1000,
-      messages: JSON.parse(JSON.stringify(messages)),
-    })
-    if (status !== 200) throw new Error(`status ${status}`)
-    return textAt(body, 'choices', 0, 'message', 'content')
-  },
-  turn: () => Promise.reject(new Error('the text proposer uses no tools')),
-}
+const practice = practiceModel()
 
 const rule = (id: string, words: string): JsonObject => ({ id, name: 'rules', config: { text: words } })
 const created = (id: string, words: string): Mutation => ({ op: 'create', id, options: { name: 'rules', config: { text: words } } })
@@ -242,7 +229,7 @@ describe('from a request', () => {
   })
 })
 
-describe('with the embedded practice model', () => {
+describe('with the built-in mock model', () => {
   it('its own words teach no lesson and set no task, so that the model goes by the exchanges alone', () => {
     for (const adapter of [native, ...['pi', 'claude', 'opencode', 'codex', 'other'].map((name) => ({ ...plain, name }))])
       for (const given of [{}, { request }]) {

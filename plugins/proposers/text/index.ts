@@ -162,7 +162,7 @@ function againOf(text: string, reason: string): readonly ChatMessage[] {
     { role: 'assistant', content: shown.trim() === '' ? '(nothing)' : shown },
     {
       role: 'user',
-      content: `${fence('reason', reason)}\n\nThat is why this answer is not enough. Answer again, with the whole JSON array, mended.`,
+      content: `${fence('reason', reason)}\n\nThat is why this answer is not enough. Answer again, with the whole JSON array, fixed.`,
     },
   ]
 }

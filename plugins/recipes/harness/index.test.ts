@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, describe, it } from 'vitest'
+import { describe, it } from 'vitest'
 import { recipeConformance } from '../../../conformance/index.ts'
 import { loadRecipe } from '../../../src/config/index.ts'
+import { sharedFolder } from '../../../test/support/folder.ts'
 import { argumentsOf, loadArguments } from '../../../test/support/settings.ts'
 import { builtins } from '../../index.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'svc-harness-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = sharedFolder()
 
 const rule = { id: 'style', name: 'rules', config: { text: 'Answer in one sentence.' } }
 

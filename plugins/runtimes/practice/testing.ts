@@ -1,6 +1,6 @@
 /** Verbs for the tests of this folder: a runtime with a still clock, a call in any dialect, the events of a stream. */
 import { createParser } from 'eventsource-parser'
-import type { Dialect, JsonObject, Runtime, RuntimeAnswer, RuntimeCall } from '../../../src/contract/index.ts'
+import type { ChatMessage, Dialect, JsonObject, Model, Runtime, RuntimeAnswer, RuntimeCall } from '../../../src/contract/index.ts'
 import { dialects, isObject, objectOf, parsed, type Tool } from '../../../src/dialects/index.ts'
 import type { Prompt } from './prompt.ts'
 import { isFault, readPrompt } from './read-prompt.ts'
@@ -41,6 +41,17 @@ export async function ask(
   runtime: Runtime = practice(),
 ): Promise<{ status: number; body: JsonObject }> {
   return wholeOf(await runtime.infer(callOf(dialect, body)))
+}
+
+/** The mock model as a proposer calls it. `plain` removes parts of the prompt that differ from run to run. */
+export function practiceModel(runtime: Runtime = practice(), plain = (content: string): string => content): Model {
+  const chat = async (messages: readonly ChatMessage[]): Promise<string> => {
+    const sent = messages.map((message) => ({ ...message, content: plain(message.content) }))
+    const { status, body } = await ask('chat', { model: 'practice', messages: JSON.parse(JSON.stringify(sent)) }, runtime)
+    if (status !== 200) throw new Error(`status ${status}`)
+    return textAt(body, 'choices', 0, 'message', 'content')
+  }
+  return { name: 'practice', chat, turn: async (messages) => ({ text: await chat(messages), calls: [] }) }
 }
 
 export function wholeOf(answer: RuntimeAnswer): { status: number; body: JsonObject } {

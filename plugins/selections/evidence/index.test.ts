@@ -36,12 +36,13 @@ const byPlace =
 describe('evidence', async () => {
   const selection = await evidence.plugin.make({})
   selectionConformance({ describe, it, selection })
+  const play = (gate: SimulatedGate, tasks: readonly Task[], changes: Partial<Question> = {}) =>
+    playSelection(selection, asked(tasks, changes), gate)
 
   it('says in numbers what it rests on', () => {
-    const { decision, pairs } = playSelection(
-      selection,
-      asked(tasksOf('gate', 12)),
+    const { decision, pairs } = play(
       solves((number) => number < 9),
+      tasksOf('gate', 12),
     )
     expect(pairs).toHaveLength(12)
     expect(decision).toEqual({
@@ -89,20 +90,20 @@ describe('evidence', async () => {
   })
 
   it('says how many tasks it needs where there are too few to tell a gain from luck, and plays none', () => {
-    const { decision, pairs } = playSelection(selection, asked(tasksOf('gate', 3)), better)
+    const { decision, pairs } = play(better, tasksOf('gate', 3))
     expect(pairs).toEqual([])
     expect(decision).toMatchObject({ selected: false, reason: expect.stringMatching(/has 3 tasks, and this decision needs 7 at least/) })
   })
 
   it('says that the gate is empty', () => {
-    expect(playSelection(selection, asked([]), better).decision.reason).toMatch(/no task of role gate/)
+    expect(play(better, []).decision.reason).toMatch(/no task of role gate/)
   })
 
   it('says how far it got when the budget ended, and what it would still take', () => {
-    const { decision, pairs } = playSelection(
-      selection,
-      asked(tasksOf('gate', 12), { episodesLeft: 12 }),
+    const { decision, pairs } = play(
       solves((number) => number % 2 === 0),
+      tasksOf('gate', 12),
+      { episodesLeft: 12 },
     )
     expect(pairs).toHaveLength(6)
     expect(decision.selected).toBe(false)
@@ -121,17 +122,16 @@ describe('evidence', async () => {
   it('draws the same for the same step, and the names of tasks change nothing', () => {
     const tasks = tasksOf('gate', 15)
     const renamed = tasks.map((task, n) => ({ ...task, name: `other ${(n * 7) % 15}` }))
-    const one = playSelection(selection, asked(tasks), byPlace(tasks))
-    const two = playSelection(selection, asked(renamed), byPlace(renamed))
+    const one = play(byPlace(tasks), tasks)
+    const two = play(byPlace(renamed), renamed)
     expect(two.decision).toEqual(one.decision)
     expect(two.pairs.map(({ task }) => renamed.indexOf(task))).toEqual(one.pairs.map(({ task }) => tasks.indexOf(task)))
   })
 
   it('plays every task of the gate once before it plays one again', () => {
-    const { pairs } = playSelection(
-      selection,
-      asked(tasksOf('gate', 30)),
+    const { pairs } = play(
       solves((number) => number > 20),
+      tasksOf('gate', 30),
     )
     expect(new Set(pairs.slice(0, 30).map(({ task }) => task.name)).size).toBe(30)
   })
@@ -140,7 +140,7 @@ describe('evidence', async () => {
     const tasks = [...tasksOf('gate', 12), ...tasksOf('health', 2)]
 
     it('are played by the candidate alone, once, before anything else', () => {
-      const { pairs, decision } = playSelection(selection, asked(tasks), better)
+      const { pairs, decision } = play(better, tasks)
       expect(pairs.slice(0, 2).map(({ task, current, repeat }) => [task.name, current, repeat])).toEqual([
         ['health-0', null, 0],
         ['health-1', null, 0],
@@ -151,11 +151,8 @@ describe('evidence', async () => {
     it.each(['traffic', 'request'] as const)('end a %s at once when one fails', (kind) => {
       const { pairs, decision } = playSelection(selection, asked(tasks, { kind }), ({ name }) => (name === 'health-1' ? 0.9 : 1))
       expect(pairs).toHaveLength(2)
-      expect(decision).toMatchObject({
-        selected: false,
-        reason: '1 of 2 health tasks failed',
-        metrics: { evidence: { stopped: 'health' } },
-      })
+      const metrics = { evidence: { stopped: 'health' } }
+      expect(decision).toMatchObject({ selected: false, reason: '1 of 2 health tasks failed', metrics })
     })
 
     it('fail when they could not be scored', () => {
@@ -166,24 +163,24 @@ describe('evidence', async () => {
   describe('a change that was asked for', () => {
     it('is selected where nothing got worse, without having to be better', () => {
       const tasks = [...tasksOf('gate', 12), ...tasksOf('regression', 4)]
-      const { pairs, decision } = playSelection(selection, asked(tasks, { kind: 'request' }), same)
+      const { pairs, decision } = play(same, tasks, { kind: 'request' })
       expect(pairs.every(({ task }) => task.role === 'regression')).toBe(true)
       expect(decision).toMatchObject({ selected: true, reason: expect.stringMatching(/^at most 0.1 worse on the 4 protected tasks/) })
       expect(evidenceIn(decision)).toMatchObject({ test: 'non_inferiority', mean_difference: 0, stopped: 'success' })
     })
 
     it("is held against the gate's tasks where none are protected by themselves", () => {
-      const { decision } = playSelection(
-        selection,
-        asked(tasksOf('gate', 12), { kind: 'request' }),
+      const { decision } = play(
         breaks((number) => number < 4),
+        tasksOf('gate', 12),
+        { kind: 'request' },
       )
       expect(decision.selected).toBe(false)
       expect(evidenceIn(decision)).toMatchObject({ stopped: 'futility' })
     })
 
     it('is selected where nothing is protected, and says so', () => {
-      const { decision } = playSelection(selection, asked([], { kind: 'request' }), same)
+      const { decision } = play(same, [], { kind: 'request' })
       expect(decision).toEqual({ selected: true, reason: expect.stringMatching(/there is no task of role regression or gate/) })
     })
 
@@ -191,23 +188,20 @@ describe('evidence', async () => {
       ['neither side has', () => null],
       ['only the candidate has', (_, side) => (side === 'candidate' ? 1 : null)],
     ])('is not harmless where there was nothing to compare with: %s a score', (_, gate) => {
-      const { decision } = playSelection(selection, asked(tasksOf('gate', 12), { kind: 'request' }), gate)
-      expect(decision).toMatchObject({
-        selected: false,
-        reason: expect.stringMatching(/the served side had no score, so they do not count$/),
-      })
+      const { decision } = play(gate, tasksOf('gate', 12), { kind: 'request' })
+      const reason = expect.stringMatching(/the served side had no score, so they do not count$/)
+      expect(decision).toMatchObject({ selected: false, reason })
       expect(evidenceIn(decision)).toMatchObject({ stopped: 'futility', uncompared: expect.any(Number) })
     })
 
     it('may be harmless although a few episodes of what is served had no score', () => {
-      const { decision } = playSelection(selection, asked(tasksOf('gate', 12), { kind: 'request' }), ({ name }, side) =>
-        side === 'current' && name === 'gate-3' ? null : 1,
-      )
+      const gate: SimulatedGate = ({ name }, side) => (side === 'current' && name === 'gate-3' ? null : 1)
+      const { decision } = play(gate, tasksOf('gate', 12), { kind: 'request' })
       expect(decision.selected).toBe(true)
     })
 
     it('is not selected on a budget that cannot show it', () => {
-      const { decision } = playSelection(selection, asked(tasksOf('regression', 4), { kind: 'request', episodesLeft: 20 }), same)
+      const { decision } = play(same, tasksOf('regression', 4), { kind: 'request', episodesLeft: 20 })
       expect(decision).toMatchObject({ selected: false, reason: expect.stringMatching(/budget ended/) })
     })
   })
@@ -216,7 +210,7 @@ describe('evidence', async () => {
     const tasks = [...tasksOf('gate', 12), ...tasksOf('regression', 3)]
 
     it('must also not be worse on them, which is looked at once it is better', () => {
-      const { pairs, decision } = playSelection(selection, asked(tasks), byRole(same))
+      const { pairs, decision } = play(byRole(same), tasks)
       expect(pairs.findIndex(({ task }) => task.role === 'regression')).toBe(12)
       expect(decision).toMatchObject({ selected: true, metrics: { evidence_regression: { test: 'non_inferiority', stopped: 'success' } } })
       expect(decision.reason).toMatch(/better on 12 of 12 tasks.*at most 0.1 worse on the 3 protected tasks/)
@@ -228,15 +222,13 @@ describe('evidence', async () => {
     })
 
     it('keeps enough of the budget to look at them', () => {
-      const { decision } = playSelection(selection, asked(tasks, { episodesLeft: 110 }), byRole(same))
+      const { decision } = play(byRole(same), tasks, { episodesLeft: 110 })
       expect(decision.selected).toBe(true)
     })
   })
 
-  it.each([{ alpha: 0 }, { alpha: 0.6 }, { alpha: 'low' }, { margin: 0 }, { margin: 2 }])(
-    'refuses settings it cannot use: %o',
-    async (config) => {
-      await expect(async () => evidence.plugin.make(config)).rejects.toMatchObject({ code: 'bad_setting' })
-    },
-  )
+  const unusable = [{ alpha: 0 }, { alpha: 0.6 }, { alpha: 'low' }, { margin: 0 }, { margin: 2 }]
+  it.each(unusable)('refuses settings it cannot use: %o', async (config) => {
+    await expect(async () => evidence.plugin.make(config)).rejects.toMatchObject({ code: 'bad_setting' })
+  })
 })

@@ -72,7 +72,7 @@ function studentOf(differences: readonly number[]): number {
 }
 
 /** Beta(0.6, 0.9), by Jöhnk's method. */
-function betaOf(random: () => number): number {
+export function betaOf(random: () => number): number {
   for (;;) {
     const x = random() ** (1 / 0.6)
     const y = random() ** (1 / 0.9)
@@ -80,8 +80,8 @@ function betaOf(random: () => number): number {
   }
 }
 
-/** A seeded generator (mulberry32). */
-function randomOf(run: number): () => number {
+/** A seeded generator of numbers from 0 up to 1 (mulberry32). */
+export function randomOf(run: number): () => number {
   let state = Math.imul(run + 1, 0x9e3779b1)
   return () => {
     state = (state + 0x6d2b79f5) | 0

@@ -1,10 +1,11 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { Json } from '../../contract/index.ts'
 import { openArchive } from './open.ts'
 import { openStepRecord, type StepRecord } from './record.ts'
@@ -14,10 +15,7 @@ const TOKEN = 'evaluation-token-of-this-scenario'
 const KEY = `sk-${'a1'.repeat(10)}`
 
 let directory: string
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'svc-steps-'))
-})
-afterEach(() => rm(directory, { recursive: true, force: true }))
+beforeEach(() => void (directory = temporaryFolder()))
 
 async function opened(step: number): Promise<StepRecord> {
   const record = await openStepRecord(directory, 'one', step, [TOKEN])
@@ -155,7 +153,7 @@ describe('a step record', () => {
   })
 })
 
-/** Something that is no file, and would keep whoever reads it waiting. */
+/** A socket: no file, and a reader of it would wait. */
 async function socketAt(path: string): Promise<AsyncDisposable> {
   const server = createServer().listen(join(directory, path))
   await once(server, 'listening')

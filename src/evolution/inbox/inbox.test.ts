@@ -1,18 +1,17 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { JsonObject } from '../../contract/index.ts'
 import type { NewProposal } from '../../harness/index.ts'
 import { Inbox } from './inbox.ts'
 
 let folder: string
 let inbox: Inbox
-beforeEach(async () => {
-  folder = join(await mkdtemp(join(tmpdir(), 'svc-inbox-')), 'one')
+beforeEach(() => {
+  folder = join(temporaryFolder(), 'one')
   inbox = new Inbox(folder, 8)
 })
-afterEach(() => rm(join(folder, '..'), { recursive: true, force: true }))
 
 const proposal = (reason: string): NewProposal => ({ mutations: [{ op: 'remove', id: 'a' }], reason, session: 's', release_id: 'r' })
 const filesIn = async (place: string): Promise<readonly string[]> =>
@@ -80,7 +79,7 @@ describe('a claim', () => {
     expect(await filesIn('claimed')).toHaveLength(3)
   })
 
-  it('of an inbox that nobody ever offered to is none', async () => {
+  it('of an empty inbox is none', async () => {
     expect(await inbox.claim()).toBeNull()
     await inbox.reconcile([])
   })
@@ -126,7 +125,7 @@ describe('reconciling', () => {
     expect(await inbox.claim()).toMatchObject({ proposal_id: first, attempts: 1 })
   })
 
-  it('refuses what came to no row three times', async () => {
+  it('refuses a proposal after three steps without a row', async () => {
     const id = await offered('first')
     for (let attempt = 0; attempt < 3; attempt += 1) {
       expect(await inbox.claim()).toMatchObject({ attempts: attempt })

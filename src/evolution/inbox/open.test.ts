@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { Entry, Json, JsonObject, Proposals } from '../../contract/index.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
 import { contentOf } from '../../harness/index.ts'
 import { native } from '../../harness/testing/adapters.ts'
 import { Inbox, openProposals } from './inbox.ts'
@@ -15,13 +15,12 @@ const ENDLESS = `let a = ${'async<T>(a='.repeat(30)}1${')'.repeat(30)}`
 
 let folder: string
 let proposals: Proposals
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-proposals-'))
-  proposals = openProposals({ inbox: new Inbox(folder, 2), adapter: native, problem: null, read: async () => contentOf(native, TREE) })
+beforeEach(() => {
+  folder = temporaryFolder()
+  proposals = opened(null)
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
 
-const refusing = (problem: string): Proposals =>
+const opened = (problem: string | null): Proposals =>
   openProposals({ inbox: new Inbox(folder, 2), adapter: native, problem, read: async () => contentOf(native, TREE) })
 
 const body = (mutations: Json, more: JsonObject = {}): JsonObject => ({ mutations, reason: 'why', session: 's', release_id: 'r', ...more })
@@ -34,7 +33,7 @@ const tool = (code: string, id = 'tool'): JsonObject => ({
 })
 
 it('takes none where nothing that strangers wrote is played, and says why', async () => {
-  expect(await refusing('there is no sandbox').offer(remove, HEAD)).toMatchObject({ admitted: false, reason: 'there is no sandbox' })
+  expect(await opened('there is no sandbox').offer(remove, HEAD)).toMatchObject({ admitted: false, reason: 'there is no sandbox' })
   expect(await proposals.offer(remove, HEAD)).toMatchObject({ admitted: true })
 })
 
@@ -77,11 +76,8 @@ describe('a proposal', () => {
     ['whose reason is an essay', body([rule('a')], { reason: 'x'.repeat(4001) }), 'reason'],
     ['of more than 1 MiB', body([rule('a')], { other: 'x'.repeat(1024 * 1024) }), '1048576 bytes'],
   ])('%s is none', async (_, sent, named) => {
-    await expect(proposals.offer(sent, HEAD)).rejects.toMatchObject({
-      kind: 'invalid',
-      code: 'bad_proposal',
-      message: expect.stringContaining(named),
-    })
+    const refusal = { kind: 'invalid', code: 'bad_proposal', message: expect.stringContaining(named) }
+    await expect(proposals.offer(sent, HEAD)).rejects.toMatchObject(refusal)
   })
 
   it.each<[string, JsonObject, string]>([
@@ -105,7 +101,7 @@ describe('a proposal', () => {
     expect(await proposals.offer(remove, HEAD)).toMatchObject({ admitted: false, reason: 'inbox full' })
   })
 
-  it('with code that keeps a parser busy holds up nobody else, and is refused', async () => {
+  it('with code that keeps a parser busy delays no other request, and is refused', async () => {
     let isAnswered = false
     const answer = proposals.offer(body([tool(ENDLESS)]), HEAD).finally(() => {
       isAnswered = true

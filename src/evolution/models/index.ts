@@ -2,8 +2,8 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { Agent, fetch } from 'undici'
 import { isObject } from '../../contract/index.ts'
-import type { ChatMessage, ChatOptions, ChatTool, JsonObject, Model, ModelAddress, Reporter, Json } from '../../contract/index.ts'
-import { dialectsByApi, readModelAnswer, type ModelAnswer } from '../../dialects/index.ts'
+import type { ChatMessage, ChatOptions, ChatTool, JsonObject, Model, ModelAddress, Reporter } from '../../contract/index.ts'
+import { dialectsByApi, parsed, readModelAnswer, type ModelAnswer } from '../../dialects/index.ts'
 import { wordsOf, codeOf, firstCodePoints } from '../../kit/index.ts'
 
 const TIMEOUT_SECONDS_DEFAULT = 120
@@ -258,12 +258,4 @@ function wordsIn(text: string): string {
   const error = isObject(body) ? body['error'] : undefined
   const message = isObject(error) ? error['message'] : error
   return firstCodePoints((typeof message === 'string' ? message : '').replaceAll(/\s+/g, ' ').trim(), REFUSAL_CHARACTERS_MAX)
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 /** Finds the JSON array of entries in a model's reply, with any prose or code fences around it. */
 import { isObject, JSON_DEPTH_MAX, PROPOSAL_MUTATIONS_MAX, type Json, type JsonObject } from '../../contract/index.ts'
+import { parsed } from '../../dialects/index.ts'
 
 /** A longer reply is refused without searching it. */
 const REPLY_CHARACTERS_MAX = 4 * 1024 * 1024
@@ -96,14 +97,6 @@ function stringEnd(text: string, start: number): number {
     else if (text[at] === '"') return at + 1
   }
   return -1
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 function sorted(found: readonly Json[]): ProposalReply {

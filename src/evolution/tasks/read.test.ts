@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { bareScene } from '../../../conformance/index.ts'
 import verify from '../../../plugins/evaluators/verify/index.ts'
 import local from '../../../plugins/executors/local/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
@@ -73,7 +74,7 @@ describe('a list of tasks', () => {
     ['a blank text', ' ', 'evolution.tasks[1]: task task-2: prompt must be non-blank text'],
     ['no name', { prompt: 'p' }, 'evolution.tasks[1]: name must start with a letter'],
     ['a name that is a path', { ...sum, name: '../sum' }, 'evolution.tasks[1]: name must start with a letter'],
-    ['a name of the house’s', { ...sum, name: 'promoted-1' }, 'task promoted-1: name must not start with promoted-'],
+    ['a name of the service', { ...sum, name: 'promoted-1' }, 'task promoted-1: name must not start with promoted-'],
     ['no prompt', { name: 'sum' }, 'task sum: prompt must be non-blank text'],
     ['an endless prompt', { ...sum, prompt: 'x'.repeat(100_001) }, 'task sum: prompt must be at most 100000 bytes'],
     ['a prompt that no command takes', { ...sum, prompt: 'a\0b' }, 'task sum: prompt must be at most'],
@@ -207,6 +208,5 @@ async function scoreOf(task: Task | undefined, files: Files): Promise<number | n
   const workspace = temporaryFolder()
   for (const [path, text] of Object.entries(files)) writeFileSync(join(workspace, path), text)
   const episode = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
-  const scene = { workspace, models: {}, executor: await local.plugin.make({}), reference: null, signal: new AbortController().signal }
-  return task && verify.plugin.score(task, episode, scene)
+  return task && verify.plugin.score(task, episode, bareScene({ workspace, executor: await local.plugin.make({}) }))
 }

@@ -1,29 +1,8 @@
 /** A trainer for tests, with a small agent played in process, a scripted proposer and temporary folders. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { onTestFinished } from 'vitest'
-import type {
-  Adapter,
-  Brief,
-  Decision,
-  Entry,
-  Episode,
-  Evaluator,
-  Executor,
-  JsonObject,
-  Mutation,
-  Pair,
-  Proposal,
-  Question,
-  Reporter,
-  Sample,
-  Selection,
-  StepOrder,
-  StepResult,
-  Task,
-  TrainRequest,
-} from '../../contract/index.ts'
+import type { Adapter, Brief, Entry, Episode, Evaluator, Executor, Proposal, Selection } from '../../contract/index.ts'
+import type { Json, JsonObject, Mutation, Reporter, Sample, StepOrder, StepResult, Task, TrainRequest } from '../../contract/index.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
 import { contentOf } from '../../harness/index.ts'
 import { EpisodeCache } from '../cache.ts'
 import { Inbox } from '../inbox/inbox.ts'
@@ -56,6 +35,16 @@ export const taskNamed = (name: string, more: Partial<Task> = {}): Task => ({
   role: 'gate',
   ...more,
 })
+
+/** A change that the magic word does not follow from. */
+export const WORSE: Mutation = { op: 'create', id: 'worse', options: { name: 'rules', config: { text: 'Say nothing.' } } }
+export const ALWAYS: Selection = { decide: () => ({ selected: true, reason: 'always' }) }
+
+export const episodeOf = (stdout: string): Episode => ({ exitCode: 0, stdout, stderr: '', trajectory: [] })
+export const metric = (result: StepResult, name: string): Json | undefined => result.metrics?.[name]
+
+/** The first step of a new bench. */
+export const stepOf = async (tools: Tools = {}, batch?: TestBatch): Promise<StepResult> => (await testBench(tools)).step(batch)
 
 export const GATE: readonly Task[] = ['one', 'two', 'three'].map((name) => taskNamed(name))
 
@@ -100,7 +89,7 @@ const obedient =
     const { argv } = play.launch('/root')
     const rules = Object.entries(files).find(([path]) => /(?:RULES|AGENTS)\.md$/.test(path))?.[1] ?? ''
     played.push(`${rules.includes('magic') ? 'candidate' : 'current'} ${argv.at(-1)}`)
-    const episode: Episode = { exitCode: 0, stdout: rules.includes('magic') ? 'magic' : 'nothing', stderr: '', trajectory: [{ rules }] }
+    const episode = { ...episodeOf(rules.includes('magic') ? 'magic' : 'nothing'), trajectory: [{ rules }] }
     await play.inspect?.('/root/workspace', episode)
     return episode
   }
@@ -109,7 +98,7 @@ const saysMagic: Evaluator = { score: async (_task, { stdout }) => (stdout === '
 
 /** More wins than losses. */
 const moreWins: Selection = {
-  decide(pairs: readonly Pair[], _question: Question): Decision {
+  decide(pairs) {
     const margin = pairs.reduce((sum, { candidate, current }) => sum + Math.sign((candidate ?? -1) - (current ?? -1)), 0)
     return { selected: margin > 0, reason: `a margin of ${margin}`, metrics: { margin } }
   },
@@ -143,8 +132,7 @@ export const SETTINGS: EvolutionContext['settings'] = {
 }
 
 export async function testBench(tools: Tools = {}): Promise<TestBench> {
-  const folder = await mkdtemp(join(tmpdir(), 'evolution-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder()
   const played: string[] = []
   const lines: string[] = []
   const inbox = new Inbox(join(folder, 'inbox'), 8)
