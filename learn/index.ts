@@ -3,15 +3,15 @@
  * simulated outcomes by the hundred.
  * Does not call any model but the built-in mock model, and starts no process.
  */
-import type { Selection } from '../src/contract/index.ts'
+import { parseArgs } from 'node:util'
 import answer from '../plugins/evaluators/answer/index.ts'
 import text from '../plugins/proposers/text/index.ts'
 import evidence from '../plugins/selections/evidence/index.ts'
 import { levelOf } from '../plugins/selections/evidence/levels.ts'
 import { schema } from '../src/config/schema.ts'
+import type { Selection } from '../src/contract/index.ts'
 import { gatesWith, strictMean } from './gates.ts'
 import { live } from './life.ts'
-import type { Options } from './options.ts'
 import { meanOf, OURS, quantileOf, type Chains, type LifeOf, type NoOps, type Results } from './results.ts'
 import { harmfulChain, noOpChain } from './simulate/chains.ts'
 import { powerOf } from './simulate/power.ts'
@@ -81,4 +81,64 @@ function chainsOf({ gate, selection }: Simulated, scenarios: number): Chains {
     drawdownHigh: quantileOf(drawdowns, 0.95),
     drawdownWorst: Math.max(...drawdowns),
   }
+}
+
+export interface Options {
+  readonly seeds: number
+  readonly families: readonly string[]
+  readonly isQuick: boolean
+  /** Where the results go as JSON; null: nowhere. */
+  readonly json: string | null
+}
+
+const SEEDS_DEFAULT = 20
+const SEEDS_QUICK = 2
+
+export const HELP = `npm run learn -- [options]
+
+Plays the learnable-gap suite: worlds in which a harness lacks something, an adversary among those who propose,
+and four gates that decide, each with at most 150 episodes. Everything runs on the built-in mock model, in this process.
+Writes docs/learning.md and docs/learning.svg unless --quick or --family leave something out.
+
+  --seeds N        worlds per family (${SEEDS_DEFAULT}; with --quick ${SEEDS_QUICK})
+  --family NAME    one family alone: ${Object.keys(FAMILIES).join(', ')}
+  --quick          the short form: fewer seeds, shorter simulations
+  --json FILE      also write everything that was found
+  --help
+
+Exit status: 0 every goal met, 1 a goal missed, 2 the suite could not run.`
+
+/** Null when only help was requested. */
+export function readOptions(args: readonly string[]): Options | null {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      seeds: { type: 'string' },
+      family: { type: 'string' },
+      quick: { type: 'boolean', default: false },
+      json: { type: 'string' },
+      help: { type: 'boolean', default: false },
+    },
+  })
+  if (values.help) return null
+  return {
+    seeds: seedsOf(values.seeds, values.quick),
+    families: familiesOf(values.family),
+    isQuick: values.quick,
+    json: values.json ?? null,
+  }
+}
+
+function seedsOf(text: string | undefined, isQuick: boolean): number {
+  if (text === undefined) return isQuick ? SEEDS_QUICK : SEEDS_DEFAULT
+  const seeds = Number(text)
+  if (!Number.isSafeInteger(seeds) || seeds < 1) throw new Error('--seeds takes a whole number above 0')
+  return seeds
+}
+
+function familiesOf(name: string | undefined): readonly string[] {
+  const families = Object.keys(FAMILIES)
+  if (name === undefined) return families
+  if (!families.includes(name)) throw new Error(`--family does not know "${name}"; it knows ${families.join(', ')}`)
+  return [name]
 }

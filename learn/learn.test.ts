@@ -6,16 +6,14 @@ import { admit, renderTree } from '../src/harness/index.ts'
 import { bareScene } from '../conformance/index.ts'
 import answer from '../plugins/evaluators/answer/index.ts'
 import text from '../plugins/proposers/text/index.ts'
-import { ADAPTER, setupIn } from './adapter.ts'
-import { runAgent } from './agent.ts'
-import { CHEATS, EXPECTED_FILE } from './cheats.ts'
+import { ADAPTER, setupIn, runAgent } from './agent.ts'
+import { CHEATS, EXPECTED_FILE } from './proposals.ts'
 import { gatesWith, strictMean } from './gates.ts'
-import { goalsOf } from './goals.ts'
+import { goalsOf, isReached, type Results } from './results.ts'
 import { naiveGrader, EPISODES, live, type Life } from './life.ts'
 import { shippedGate } from './index.ts'
-import { withTables } from './report/print.ts'
+import { withTables } from './report/tables.ts'
 import { plotOf } from './report/plot.ts'
-import { isReached, type Results } from './results.ts'
 import { optimumOf, sealedScore } from './sealed.ts'
 import { noOpChain } from './simulate/chains.ts'
 import { powerOf } from './simulate/power.ts'
@@ -43,7 +41,7 @@ describe.each(Object.keys(FAMILIES))('the world %s', (family) => {
     for (const mutations of world.good) expect(sealedScore(world, treeOf(world, mutations))).toBeGreaterThan(0.9 * optimumOf(world))
   })
 
-  it('shows nobody the tasks of the gate, and the sealed ones not even to the gate', () => {
+  it('shows no proposer the tasks of the gate, and no gate the sealed ones', () => {
     const roles = (['train', 'gate'] as const).map((role) => world.phases.flatMap((phase) => phase[role]))
     const [train = [], gate = [], sealed = []] = [...roles, world.sealed].map((tasks) => [...new Set(tasks.map(({ prompt }) => prompt))])
     const all = [...train, ...gate, ...sealed]

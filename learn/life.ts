@@ -2,18 +2,31 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Entry, Episode, Evaluator, Executor, Files, JsonObject, Kind, Kinds, ModelAddress } from '../src/contract/index.ts'
-import type { Parts, Proposer, Reporter, Sample, StepOrder, Task } from '../src/contract/index.ts'
+import type {
+  Entry,
+  Episode,
+  Evaluator,
+  Executor,
+  Files,
+  JsonObject,
+  Kind,
+  Kinds,
+  ModelAddress,
+  Parts,
+  Proposer,
+  Reporter,
+  Sample,
+  StepOrder,
+  Task,
+} from '../src/contract/index.ts'
 import { schema } from '../src/config/schema.ts'
 import { openEvolution } from '../src/evolution/index.ts'
 import { contentOf, entriesIn, renderTree } from '../src/harness/index.ts'
 import { practiceModel } from '../plugins/runtimes/practice/testing.ts'
 import { digest, draw } from '../plugins/runtimes/practice/draw.ts'
-import { ADAPTER, setupIn } from './adapter.ts'
-import { runAgent } from './agent.ts'
-import { EXPECTED_FILE } from './cheats.ts'
+import { ADAPTER, setupIn, runAgent } from './agent.ts'
+import { EXPECTED_FILE, makeProposer, type ProposalSource } from './proposals.ts'
 import type { ComparedGate } from './gates.ts'
-import { makeProposer, type ProposalSource } from './proposals.ts'
 import { optimumOf, sealedScore } from './sealed.ts'
 import { answerOf, type World } from './worlds/world.ts'
 

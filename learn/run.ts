@@ -1,12 +1,9 @@
 /** `npm run learn`: runs the suite, prints the results, writes the page and the plot, and names missed goals. */
 import { readFile, writeFile } from 'node:fs/promises'
-import { goalsOf } from './goals.ts'
-import { playSuite } from './index.ts'
-import { HELP, readOptions, type Options } from './options.ts'
-import { withTables, forTerminal } from './report/print.ts'
+import { goalsOf, type Results } from './results.ts'
+import { playSuite, HELP, readOptions, type Options } from './index.ts'
+import { withTables, forTerminal, tablesOf } from './report/tables.ts'
 import { plotOf } from './report/plot.ts'
-import { tablesOf } from './report/tables.ts'
-import type { Results } from './results.ts'
 import { FAMILIES } from './worlds/index.ts'
 
 const PAGE = new URL('../docs/learning.md', import.meta.url)

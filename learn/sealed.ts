@@ -1,8 +1,7 @@
 /** The sealed score of a tree: the share of sealed tasks whose answer is on the last line of the reply. */
 import type { Entry, Files } from '../src/contract/index.ts'
 import { admit, renderTree } from '../src/harness/index.ts'
-import { ADAPTER, setupIn } from './adapter.ts'
-import { runAgent } from './agent.ts'
+import { ADAPTER, setupIn, runAgent } from './agent.ts'
 import type { World } from './worlds/world.ts'
 
 /** How often each sealed task is played. */

@@ -2,8 +2,7 @@
 import type { Selection } from '../../src/contract/index.ts'
 import { randomOf } from '../../plugins/selections/evidence/testing.ts'
 import { meanOf } from '../results.ts'
-import { decide, type Outcomes } from './decide.ts'
-import { drawRates, moved, type Rates } from './rates.ts'
+import { decide, drawRates, moved, type Outcomes, type Rates } from './decide.ts'
 
 const STEPS = 50
 /** Like `evolution.max_episodes_per_step`. */

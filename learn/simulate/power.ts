@@ -1,8 +1,7 @@
 /** The power of a gate, and the cost of a fixed-size test with the same power. */
 import type { Selection } from '../../src/contract/index.ts'
 import { randomOf } from '../../plugins/selections/evidence/testing.ts'
-import { decide } from './decide.ts'
-import { drawRates, moved } from './rates.ts'
+import { decide, drawRates, moved } from './decide.ts'
 
 /** The budget of one decision. */
 const EPISODES_MAX = 2000

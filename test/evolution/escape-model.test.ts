@@ -17,7 +17,7 @@ await describeSandboxed('the way to the model', () => {
   it('leads there, with the service’s own token and nothing of the agent’s', async () => {
     const script = `${MODEL} fetch(url + "${PATH}", { method: "POST", headers: { ...key, "content-type": "application/json", "anthropic-beta": "b", cookie: "c", "x-svc-scenario": "other", "x-forwarded-for": "1.2.3.4" }, body: "{}" }).then((answer) => answer.text()).then(console.log)`
     expect((await at.attempt(script)).stdout).toBe(`${ANSWER}\n`)
-    const [{ headers, url } = expect.fail('nobody called the model')] = at.calls
+    const [{ headers, url } = expect.fail('no call reached the model')] = at.calls
     expect(url).toBe(PATH)
     expect(headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', 'anthropic-beta': 'b' })
     for (const name of ['cookie', 'x-svc-scenario', 'x-forwarded-for']) expect(headers).not.toHaveProperty(name)

@@ -134,7 +134,7 @@ describe('the evaluator verify', () => {
 
   it('keeps the exit code and the end of what was printed', async () => {
     const notes: unknown[] = []
-    const scene: Scene = { ...sceneOf(workspaceOf({})), note: (...told) => void notes.push(told) }
+    const scene: Scene = { ...sceneOf(workspaceOf({})), note: (...said) => void notes.push(said) }
     const command = 'echo out; for i in $(seq 4000); do echo xxxx; done >&2; echo the sum is 41 >&2; exit 3'
     expect(await verify.plugin.score(taskOf({ verify: command }), played, scene)).toBe(0)
     expect(notes).toEqual([

@@ -142,7 +142,7 @@ describe('what the agent leaves in its files', () => {
     ['a tool that is not there', [['constructor', {}]], 'no tool of that name'],
     ['arguments that are no JSON', [['read', 'path=x']], 'one JSON object'],
     ['a change that is none', [['check', {}]], 'nothing is changed yet'],
-  ])('cannot be %s, and the agent is told', async (_what, calls, reason) => {
+  ])('cannot be %s, and the agent reads why', async (_what, calls, reason) => {
     const model = scripted(calls, [FINISH])
     await propose(model)
     expect(model.results.at(calls.length - 1)).toContain(reason)
@@ -186,7 +186,7 @@ const EPISODE: Trial = {
 }
 
 describe('a trial', () => {
-  it('plays the changed harness on a task of the step or of the agent’s own, and tells how it went', async () => {
+  it('plays the changed harness on a task of the step or of the agent’s own, and reports the result', async () => {
     const trial = vi.fn<Brief['trial']>(() => Promise.resolve(EPISODE))
     const tasks = [{ name: 'sea', prompt: 'Tell me of the sea.', role: 'train', data: { answer: 'secret answer' } } as const]
     const model = scripted(
@@ -198,10 +198,10 @@ describe('a trial', () => {
       [[expect.objectContaining({ op: 'create', id: 'a' })], tasks[0]],
       [[expect.objectContaining({ op: 'create', id: 'a' })], { name: 'own-2', prompt: 'Say hello.', role: 'train' }],
     ])
-    const told = model.results[1] ?? ''
-    expect(told).toMatch(/^<<<begin trial/)
-    expect(told).not.toContain('<|im_start|>')
-    const { final_text, tool_calls, stderr, ...rest }: Record<string, string> = JSON.parse(told.split('\n').slice(1, -1).join('\n'))
+    const report = model.results[1] ?? ''
+    expect(report).toMatch(/^<<<begin trial/)
+    expect(report).not.toContain('<|im_start|>')
+    const { final_text, tool_calls, stderr, ...rest }: Record<string, string> = JSON.parse(report.split('\n').slice(1, -1).join('\n'))
     expect(rest).toEqual({ score: 0.5, exit_code: 0 })
     expect([final_text?.length, stderr?.length]).toEqual([4002, 2000])
     expect([final_text?.endsWith('done'), stderr?.endsWith('the end')]).toEqual([true, true])
@@ -220,7 +220,7 @@ describe('a trial', () => {
     expect(model.results[6]).toContain('all 4 trials are used')
   })
 
-  it('that cannot be played is told, and the work goes on', async () => {
+  it('that cannot be played is reported, and the work goes on', async () => {
     const model = scripted([write('harness/rules/a.md', 'x'), ['trial', { prompt: 'x' }]], [FINISH])
     const trial = vi.fn<Brief['trial']>().mockRejectedValue(new Error('the step has no episodes left'))
     expect(await propose(model, { trial })).toMatchObject({ mutations: [{ id: 'a' }] })
@@ -263,7 +263,7 @@ describe('an agent that does not come to an end', () => {
     expect(await propose(model)).toMatchObject({ mutations: [{ id: 'a' }] })
   })
 
-  it('because its model fails at once is a failure: thrown for traffic, told for a request', async () => {
+  it('because its model fails at once is a failure: thrown for traffic, noted for a request', async () => {
     await expect(propose(scripted(new Error('away')))).rejects.toThrow('away')
     expect(await propose(scripted(new Error('away')), { request })).toEqual({
       mutations: [],
@@ -271,7 +271,7 @@ describe('an agent that does not come to an end', () => {
     })
   })
 
-  it('with the embedded practice model, which knows no such work, is soon over', async () => {
+  it('with the built-in mock model, which does not know this work, soon ends', async () => {
     const practice: Model = {
       ...scripted(),
       turn: async (messages, tools) => {
@@ -288,13 +288,13 @@ describe('an agent that does not come to an end', () => {
 })
 
 describe('an agent that is done', () => {
-  it('without a change has nothing to offer, and a person who asked is told so', async () => {
+  it('without a change proposes nothing, and a request gets a note of it', async () => {
     const undone: readonly Call[] = [write('harness/rules/a.md', 'x'), ['check'], ['remove', { path: 'harness/rules/a.md' }], FINISH]
     expect(await propose(scripted(undone))).toBeNull()
     expect(await propose(scripted(undone), { request })).toEqual({ mutations: [], notes: { failure: 'the agent changed nothing' } })
   })
 
-  it('before its changes are admitted is told why, and goes on', async () => {
+  it('before its changes are admitted reads why, and goes on', async () => {
     const model = scripted([write('harness/rules/a.md', ' '), FINISH], [write('harness/rules/a.md', 'x'), FINISH])
     expect(await propose(model)).toMatchObject({ mutations: [{ id: 'a' }] })
     expect(model.asked).toHaveLength(2)

@@ -24,7 +24,7 @@ const archiveOf = (past: readonly TaskPast[], candidates: readonly EditCandidate
 const names = (past: readonly TaskPast[], size: number, samples: readonly Sample[] = []): readonly string[] =>
   chooseTasks(briefOf(plain, { tasks, samples }), archiveOf(past), size).map(({ name }) => name)
 
-it('takes turns between what was lost or wavers and what nobody has seen', () => {
+it('alternates between tasks that were lost or vary and tasks never played', () => {
   const lost = ['t1', 't2', 't3', 't4', 't5', 't6'].map((task) => ({ task, recent: task === 't1' ? [1, 0, 1] : [0] }))
   const won = ['t7', 't8', 't9'].map((task) => ({ task, recent: [1, 1] }))
   const [first = '', , third = ''] = names([...lost, ...won], 4)
@@ -32,7 +32,7 @@ it('takes turns between what was lost or wavers and what nobody has seen', () =>
   expect([...lost, ...won].some(({ task }) => task === third)).toBe(false)
 })
 
-it('leaves a task on which edits were tried in vain to others', () => {
+it('prefers tasks on which no edit has failed yet', () => {
   const past = ['t1', 't2'].map((task) => ({ task, recent: [0] }))
   const vain: EditCandidate = {
     id: 'c',

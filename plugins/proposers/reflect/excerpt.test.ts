@@ -30,7 +30,7 @@ it('shares among many long texts alike', () => {
   expect(lengths[0]).toBeLessThanOrEqual(1000)
 })
 
-it('tells an episode of any size in bounded words: its first and its last items are there', () => {
+it('shortens an episode of any size to a bound, and keeps its first and last items', () => {
   const trajectory = Array.from({ length: 100_000 }, (_, at) => ({ at, text: 'y'.repeat(100) }))
   const text = episodeText(episodeOf([{ huge: 'z'.repeat(50_000_000) }, ...trajectory, { final: 'answer' }], 'o'.repeat(50_000_000)))
   expect(text.length).toBeLessThan(70_000)

@@ -47,7 +47,7 @@ describe('with train tasks', () => {
     expect((await propose(briefOf(plain, { samples, tasks, play: unlessChanged, models: { served } })))?.mutations).toEqual([])
   })
 
-  it('joins two edits that help with different tasks, without asking anybody', async () => {
+  it('joins two edits that help with different tasks, without a model call', async () => {
     const served = modelOf(replyOf('first', 'This one fixes a.'), replyOf('second', 'That other rule fixes b.'))
     const proposal = await propose(briefOf(plain, { samples, tasks, models: { served } }))
     expect(idsOf(proposal).toSorted()).toEqual(['first', 'second'])
@@ -210,7 +210,7 @@ it('is over when its signal aborts, whatever it was doing', async () => {
   await expect(propose(brief)).rejects.toThrow('stopped')
 })
 
-it('asks nobody when there is nothing to learn from', async () => {
+it('calls no model when there is nothing to learn from', async () => {
   const served = modelOf(replyOf('fix', 'It helps.'))
   expect(await propose(briefOf(plain, { models: { served } }))).toBeNull()
   expect(served.asked).toEqual([])

@@ -19,7 +19,7 @@ it('knows an edit again under another id, in other case and with other marks', (
   expect(same(ruleOf('a', 'Sort numbers by value, not as text.'), ruleOf('b', 'SORT numbers by value -- not as text'))).toBe(true)
 })
 
-it('tells apart edits that say different things', () => {
+it('distinguishes edits with different texts', () => {
   expect(same(ruleOf('a', 'Sort numbers by value.'), ruleOf('a', 'Keep every duplicate of a list.'))).toBe(false)
 })
 
@@ -28,7 +28,7 @@ it('looks at what changes of a long page, not at the page', () => {
   expect(same(pageWith('Sort numbers by value.'), pageWith('Sort numbers, by value!'))).toBe(true)
 })
 
-it('tells adding from taking away', () => {
+it('distinguishes adding from removing', () => {
   expect(same({ op: 'remove', id: 'page' }, ruleOf('copy', PAGE))).toBe(false)
 })
 

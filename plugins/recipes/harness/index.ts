@@ -28,5 +28,5 @@ export default define('recipe', {
   },
 })
 
-/** Small general tasks, for whoever has none of their own yet. */
+/** Small general tasks, for a service without its own. */
 const bundledTasks = () => JSON.parse(readFileSync(new URL('./tasks.json', import.meta.url), 'utf8'))

@@ -1,4 +1,4 @@
-/** What reports the recipe lets in, field by field. */
+/** Which reports the recipe accepts, field by field. */
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../src/contract/index.ts'
 import { checkTttdReport, gridIn, placeInGrid } from './report.ts'
@@ -80,7 +80,7 @@ describe('a report', () => {
     expect(check({ score: 1, metadata: 'none' })).toBe('metadata: must be an object')
   })
 
-  it('is refused without its own words being told again', () => {
+  it('is refused without its own words in the message', () => {
     for (const field of ['algorithm', 'step', 'group', 'comparison_set'])
       expect(check(reportWith({ [field]: 'sk-secret-text' }))).not.toContain('secret')
   })
@@ -92,7 +92,7 @@ describe('a report', () => {
 })
 
 describe('the grid', () => {
-  it('has eight groups of sixty-four rollouts unless told otherwise', () => {
+  it('has eight groups of sixty-four rollouts by default', () => {
     expect(gridIn({})).toEqual({ groupsPerStep: 8, rolloutsPerGroup: 64 })
     expect(gridIn({ groups_per_step: 1, rollouts_per_group: 2, kl_coef: 0 })).toEqual({ groupsPerStep: 1, rolloutsPerGroup: 2 })
   })

@@ -61,7 +61,7 @@ describe('evidence', async () => {
           selected_before: 0,
           mean_difference: 0.75,
           interval: [expect.any(Number), expect.any(Number)],
-          differences: expect.toSatisfy((told: readonly number[]) => told.length === 12 && told.filter((one) => one === 1).length === 9),
+          differences: expect.toSatisfy((all: readonly number[]) => all.length === 12 && all.filter((one) => one === 1).length === 9),
           pairs: 12,
           tasks: 12,
           episodes_cap: 480,

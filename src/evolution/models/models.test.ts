@@ -36,6 +36,8 @@ function served(opened: OpenedModels): NonNullable<OpenedModels['models'][string
   return model
 }
 
+const failureOf = (opened: OpenedModels): Promise<string> => served(opened).chat(question).catch(String)
+
 const chatAnswer = (content: string | null, more: JsonObject = {}): JsonObject => ({
   choices: [{ message: { role: 'assistant', content, ...more } }],
   usage: { prompt_tokens: 7, completion_tokens: 3 },
@@ -193,7 +195,7 @@ describe('a turn with tools', () => {
 })
 
 describe('what a step keeps of its calls', () => {
-  it('is no more than one file of its record holds: further words are left out, and every call is told of', async () => {
+  it('is no more than one file of its record holds: further texts are left out, and every call is listed', async () => {
     answers([200, chatAnswer('x'.repeat(1_000_000))])
     const opened = open()
     for (let asked = 0; asked < 3; asked += 1) await served(opened).chat(question)
@@ -202,20 +204,15 @@ describe('what a step keeps of its calls', () => {
     expect(opened.calls[2]).toMatchObject({ model: 'm', usage: { output_tokens: 3 }, left_out_bytes: expect.any(Number) })
   })
 
-  it('is the question, the answer and what it cost, and lines for whoever follows it', async () => {
+  it('is the question, the answer and its cost, and every call is reported in lines', async () => {
     answers([200, chatAnswer('hello')], [400, { error: { message: 'no such model' } }])
     const opened = open()
     await served(opened).chat(question)
     await expect(served(opened).chat(question)).rejects.toThrow('status 400: no such model')
     const [first, second] = opened.calls
-    expect(first).toMatchObject({
-      model: 'm',
-      messages: question,
-      params: { max_tokens: 8192 },
-      reply: 'hello',
-      response: chatAnswer('hello'),
-    })
-    expect(first).toMatchObject({ seconds: expect.any(Number), usage: { input_tokens: 7, output_tokens: 3 } })
+    const usage = { input_tokens: 7, output_tokens: 3 }
+    expect(first).toMatchObject({ model: 'm', messages: question, params: { max_tokens: 8192 }, seconds: expect.any(Number), usage })
+    expect(first).toMatchObject({ reply: 'hello', response: chatAnswer('hello') })
     expect(second).toMatchObject({ messages: question, error: expect.stringContaining('no such model'), seconds: expect.any(Number) })
     expect(opened.usage()).toEqual({
       proposer_calls: 2,
@@ -235,12 +232,10 @@ describe('what a step keeps of its calls', () => {
     answers([200, chatAnswer(`your key is ${KEY}`)], [401, { error: { message: `bad key ${KEY}` } }])
     const opened = open()
     const said = await served(opened).chat([{ role: 'user', content: `is it ${KEY}?` }])
-    const failure: unknown = await served(opened)
-      .chat(question)
-      .catch((error: unknown) => error)
+    const failure = await failureOf(opened)
     expect(said).toBe('your key is (key)')
-    expect(String(failure)).toContain('bad key (key)')
-    expect(JSON.stringify([opened.calls, lines, String(failure)])).not.toContain(KEY)
+    expect(failure).toContain('bad key (key)')
+    expect(JSON.stringify([opened.calls, lines, failure])).not.toContain(KEY)
   })
 })
 
@@ -267,13 +262,11 @@ describe('a call that fails', () => {
     expect(await served(open()).chat(question)).toBe('hello')
   })
 
-  it('because nobody is there says so, and not where that is', async () => {
+  it('because no server listens is reported without its address', async () => {
     await upstream.close()
-    const failure: unknown = await served(open())
-      .chat(question)
-      .catch((error: unknown) => error)
-    expect(String(failure)).toContain('could not be reached: ECONNREFUSED')
-    expect(String(failure)).not.toContain('127.0.0.1')
+    const failure = await failureOf(open())
+    expect(failure).toContain('could not be reached: ECONNREFUSED')
+    expect(failure).not.toContain('127.0.0.1')
   })
 
   it('because of its number of tokens is asked once without it', async () => {
@@ -283,11 +276,11 @@ describe('a call that fails', () => {
   })
 
   it.each([
-    ['no JSON', (send: (text: string) => void): void => send('<html>')],
-    ['another format', (send: (text: string) => void): void => send('{"content": []}')],
-    ['a list', (send: (text: string) => void): void => send('[]')],
-  ])('with %s for an answer is over at once', async (_what, answer) => {
-    upstream.answer((_received, response) => answer((text) => void response.end(text)))
+    ['no JSON', '<html>'],
+    ['another format', '{"content": []}'],
+    ['a list', '[]'],
+  ])('with %s for an answer is over at once', async (_what, text) => {
+    upstream.answer((_received, response) => void response.end(text))
     await expect(served(open()).chat(question)).rejects.toThrow('the model answered with something that is no')
     expect(upstream.received).toHaveLength(1)
   })
@@ -315,7 +308,7 @@ describe('a call that fails', () => {
     await expect(served(open()).chat(question, { timeoutSeconds: 0.2 })).rejects.toThrow('no answer after 0.2 s')
   })
 
-  it('is over at once when the step is told to stop', async () => {
+  it('ends at once when the step is aborted', async () => {
     const stopping = new AbortController()
     upstream.answer(() => stopping.abort(new Error('stopped')))
     const opened = open({ signal: stopping.signal })
@@ -348,9 +341,8 @@ describe('the budget of a step', () => {
     const refused = all.filter(({ status }) => status === 'rejected')
     expect(refused).toHaveLength(7)
     expect(upstream.received).toHaveLength(3)
-    expect(refused[0]).toMatchObject({
-      reason: { message: 'the step has spent its 3 model calls; raise evolution.max_model_calls_per_step' },
-    })
+    const message = 'the step has spent its 3 model calls; raise evolution.max_model_calls_per_step'
+    expect(refused[0]).toMatchObject({ reason: { message } })
   })
 })
 

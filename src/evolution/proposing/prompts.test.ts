@@ -96,7 +96,7 @@ describe('samples', () => {
         },
       },
     ],
-  ])('of %s are told by what was asked last and what was answered', (_dialect, exchange) => {
+  ])('of %s are described by the last question and its answer', (_dialect, exchange) => {
     expect(shown(sampleOf(exchange, { feedback: { wrong: true } }))).toEqual({
       user: 'What is 2 + 2?',
       answer: 'Five.',
@@ -146,23 +146,23 @@ describe('the situation of a step', () => {
     expect(text).toMatch(/<<<begin request (\w+)>>>\nRequest: Greet me\.\nBy name\.\n<<<end request \1>>>/)
   })
 
-  it('tells of entries by their first 240 characters, and not of those that the service keeps', () => {
-    const told = describeEntries([
+  it('shows entries by their first 240 characters, without reserved ones', () => {
+    const text = describeEntries([
       { id: 'long', name: 'skill', config: { name: 'long', text: 'x'.repeat(1000) }, disabled: true },
       { id: 'svc-requests', name: 'rules', config: { text: 'kept' } },
     ])
-    expect(JSON.parse(told)).toEqual({ id: 'long', name: 'skill', disabled: true, excerpt: `${'x'.repeat(240)}…` })
+    expect(JSON.parse(text)).toEqual({ id: 'long', name: 'skill', disabled: true, excerpt: `${'x'.repeat(240)}…` })
   })
 
-  it('tells of the ten newest that were turned down', () => {
+  it('shows the ten newest rejected changes', () => {
     const rejected = Array.from({ length: 30 }, (_, step) => ({
       step,
       mutations: [{ op: 'remove', id: `id-${step}` } satisfies Mutation],
       reason: 'worse',
     }))
-    const told = describeRejected(rejected)
-    expect(told.split('\n')).toHaveLength(10)
-    expect(told).toContain('"id-29"')
+    const text = describeRejected(rejected)
+    expect(text.split('\n')).toHaveLength(10)
+    expect(text).toContain('"id-29"')
   })
 
   it('names the machine, or says that it is unknown', () => {

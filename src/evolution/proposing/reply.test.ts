@@ -29,7 +29,7 @@ describe('a reply', () => {
     ['an end within a text', '[{"design": "so', 'breaks off'],
     ['sound JSON', '[{"id": "a", "name": "rules", "config": {"text": "a "quoted" word"}}]', 'does not parse'],
     ['an entry', '[{"design": "nothing to do"}]', 'holds no entry'],
-  ])('without %s is none, and the reason can be told to its writer', (_what, text, reason) => {
+  ])('without %s is none, with a reason for the model', (_what, text, reason) => {
     expect(replyIn(text)).toContain(reason)
   })
 

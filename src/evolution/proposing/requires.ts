@@ -54,7 +54,7 @@ const ALWAYS_SET =
 const READ_BY_NAME = /process\.env(?:\??\.([A-Za-z_]\w*)|(?:\?\.)?\[\s*['"`]([A-Za-z_]\w*)['"`]\s*\])/g
 const READ_AT_ONCE = /\{([^{}]*)\}\s*=\s*process\.env/g
 
-/** Variables that the code reads but requires does not name: nobody would learn that they are missing. */
+/** Variables that the code reads but requires does not name: no check would find them missing. */
 export function undeclaredEnv(mutations: readonly Mutation[], requires: readonly JsonObject[]): readonly string[] {
   const declared = new Set(requires.filter(({ kind }) => kind === 'env').flatMap(({ name, check }) => [name, check]))
   const read = mutations.flatMap((mutation) => variablesOf(writtenCode(mutation)))
