@@ -129,9 +129,9 @@ export function readOptions(args: readonly string[]): Options | null {
   }
 }
 
-function seedsOf(text: string | undefined, isQuick: boolean): number {
-  if (text === undefined) return isQuick ? SEEDS_QUICK : SEEDS_DEFAULT
-  const seeds = Number(text)
+function seedsOf(given: string | undefined, isQuick: boolean): number {
+  if (given === undefined) return isQuick ? SEEDS_QUICK : SEEDS_DEFAULT
+  const seeds = Number(given)
   if (!Number.isSafeInteger(seeds) || seeds < 1) throw new Error('--seeds takes a whole number above 0')
   return seeds
 }

@@ -1,6 +1,5 @@
 /** The results of a run, as plain data. */
 import type { Life } from './life.ts'
-import type { Power } from './simulate/power.ts'
 
 export interface Results {
   readonly seeds: number
@@ -15,6 +14,16 @@ export interface LifeOf extends Life {
   readonly family: string
   readonly gate: string
   readonly seed: number
+}
+
+export interface Power {
+  readonly effect: number
+  /** The share of runs that found the gain. */
+  readonly power: number
+  /** The mean over all runs. */
+  readonly episodes: number
+  /** The size of the smallest fixed test with the same level and power; null when there is none. */
+  readonly fixedEpisodes: number | null
 }
 
 /** Scenarios with fifty no-op changes. */

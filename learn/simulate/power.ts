@@ -1,6 +1,7 @@
 /** The power of a gate, and the cost of a fixed-size test with the same power. */
 import type { Selection } from '../../src/contract/index.ts'
 import { randomOf } from '../../plugins/selections/evidence/testing.ts'
+import type { Power } from '../results.ts'
 import { decide, drawRates, moved } from './decide.ts'
 
 /** The budget of one decision. */
@@ -8,16 +9,6 @@ const EPISODES_MAX = 2000
 /** The step between sizes of the fixed test. */
 const PAIRS_STEP = 10
 const PAIRS_MAX = 2000
-
-export interface Power {
-  readonly effect: number
-  /** The share of runs that found the gain. */
-  readonly power: number
-  /** The mean over all runs. */
-  readonly episodes: number
-  /** The size of the smallest fixed test with the same level and power; null when there is none. */
-  readonly fixedEpisodes: number | null
-}
 
 /** `level` is the level of the gate's first decision. */
 export function powerOf(selection: Selection, effect: number, level: number, runs: number): Power {

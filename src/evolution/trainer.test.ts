@@ -10,6 +10,9 @@ import { ALWAYS, episodeOf, GATE, metric, REQUEST, RULE, SAMPLE, stepOf, taskNam
 
 const proposalFor = (mutation: Mutation) => ({ mutations: [mutation], reason: 'because', session: 's', release_id: 'r' })
 
+const candidateAlone: Selection['next'] = ({ pairs }) =>
+  pairs.length === 0 ? GATE.map(({ name }) => ({ task: name, repeat: 0, sides: ['candidate'] })) : []
+
 describe('a step', () => {
   it('publishes a better change, with all fields of its row', async () => {
     const bench = await testBench()
@@ -55,9 +58,7 @@ describe('a step', () => {
   })
 
   it('reports the mean of the candidate alone where nothing was compared', async () => {
-    const next: Selection['next'] = ({ pairs }) =>
-      pairs.length === 0 ? GATE.map(({ name }) => ({ task: name, repeat: 0, sides: ['candidate'] })) : []
-    const { metrics = {} } = await stepOf({ selection: { ...ALWAYS, next } })
+    const { metrics = {} } = await stepOf({ selection: { ...ALWAYS, next: candidateAlone } })
     expect(metrics).toMatchObject({ candidate_mean_score: 1 })
     expect(metrics).not.toHaveProperty('current_mean_score')
   })

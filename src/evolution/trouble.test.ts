@@ -2,14 +2,16 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { unavailable, type Draw, type Mutation, type Question } from '../contract/index.ts'
-import { ALWAYS, episodeOf, metric, REQUEST, RULE, stepOf, taskNamed, testBench, type Tools } from './testing/bench.ts'
-
-type Scorer = NonNullable<Tools['evaluator']>['score']
+import { unavailable, type Draw, type Evaluator, type Mutation, type Question } from '../contract/index.ts'
+import { ALWAYS, episodeOf, metric, REQUEST, RULE, stepOf, taskNamed, testBench } from './testing/bench.ts'
 
 const OTHER_RULE: Mutation = { op: 'create', id: 'other', options: { name: 'rules', config: { text: 'Be kind.' } } }
 
 const noSandbox = (): Promise<never> => Promise.reject(unavailable('no_sandbox', 'no namespaces here'))
+const failingOnOne: Evaluator['score'] = async ({ name }, { stdout }) => {
+  if (name === 'one') throw new Error('pytest is missing')
+  return stdout === 'magic' ? 1 : 0
+}
 const failing = (words: string) => (): Promise<never> => Promise.reject(new Error(words))
 
 describe('what goes wrong', () => {
@@ -105,11 +107,7 @@ describe('what goes wrong', () => {
   })
 
   it('with the evaluator of one task leaves the others', async () => {
-    const score: Scorer = async ({ name }, { stdout }) => {
-      if (name === 'one') throw new Error('pytest is missing')
-      return stdout === 'magic' ? 1 : 0
-    }
-    const result = await stepOf({ evaluator: { score } })
+    const result = await stepOf({ evaluator: { score: failingOnOne } })
     expect(result).toMatchObject({ kind: 'publish', metrics: { episode_failures: 2, candidate_score: 2 } })
     expect(metric(result, 'candidate_episodes')).toContainEqual(
       expect.objectContaining({ task: 'one', score: null, failure: 'could not be scored: pytest is missing' }),
@@ -152,8 +150,8 @@ describe('what goes wrong', () => {
   })
 
   it('in an agent is reported without the key that the agent was given', async () => {
-    const run = async () => ({ ...episodeOf(''), exitCode: 1, stderr: 'refused: Bearer evaluation-token' })
-    const row = JSON.stringify(await stepOf({ run }))
+    const refused = { ...episodeOf(''), exitCode: 1, stderr: 'refused: Bearer evaluation-token' }
+    const row = JSON.stringify(await stepOf({ run: async () => refused }))
     expect(row).toContain('exit code 1: refused: Bearer')
     expect(row).not.toContain('evaluation-token')
   })
@@ -180,20 +178,24 @@ describe('what goes wrong', () => {
 
 describe('the budget of episodes', () => {
   it('ends the evaluation, trials included, and the selection decides on what there is', async () => {
-    const propose: Tools['propose'] = async (brief) => {
-      expect(await brief.trial([RULE], taskNamed('own'))).toMatchObject({ score: 1, failure: null })
-      return { mutations: [RULE] }
-    }
-    const result = await stepOf({ settings: { max_episodes_per_step: 4 }, propose })
+    const result = await stepOf({
+      settings: { max_episodes_per_step: 4 },
+      propose: async (brief) => {
+        expect(await brief.trial([RULE], taskNamed('own'))).toMatchObject({ score: 1, failure: null })
+        return { mutations: [RULE] }
+      },
+    })
     expect(result).toMatchObject({ kind: 'publish', metrics: { episodes_used: 4, candidate_score: 1, current_score: 0 } })
   })
 
   it('that a proposer spends is over for it', async () => {
-    const propose: Tools['propose'] = async (brief) => {
-      for (let played = 0; played < 2; played += 1) await brief.trial([], taskNamed('own'))
-      return null
-    }
-    const result = await stepOf({ settings: { max_episodes_per_step: 1 }, propose })
+    const result = await stepOf({
+      settings: { max_episodes_per_step: 1 },
+      propose: async (brief) => {
+        for (let played = 0; played < 2; played += 1) await brief.trial([], taskNamed('own'))
+        return null
+      },
+    })
     expect(result).toMatchObject({ kind: 'fail', error: expect.stringContaining('max_episodes_per_step') })
   })
 })

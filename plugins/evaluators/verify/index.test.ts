@@ -15,7 +15,7 @@ import {
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { bareScene, evaluatorConformance, playOf } from '../../../conformance/index.ts'
-import type { Episode, EpisodeEnd, Executor, Files, JsonObject, Launch, Play, Scene, Task } from '../../../src/contract/index.ts'
+import type { Episode, EpisodeEnd, Executor, Files, JsonObject, Play, Scene, Task } from '../../../src/contract/index.ts'
 import { mountDisk, sharedFolder, temporaryFolder } from '../../../test/support/folder.ts'
 import local from '../../executors/local/index.ts'
 import { describeSandboxed } from '../../../test/support/sandbox.ts'
@@ -361,8 +361,8 @@ await describeSandboxed('verify in a sandbox', () => {
     const verifyFiles = { verify_files: { 'verify/answer': '42\n' } }
     expect(await score({ verify: 'test "$(cat folder/a)" = "$(cat verify/answer)"', ...verifyFiles }, workspace, watching)).toBe(1)
     expect(modes).toEqual([0o700])
-    const launch = (): Launch => ({ argv: ['id', '-u'], env: {}, timeoutSeconds: 60 })
-    const { stdout } = await executor.run(playOf('', { launch }), new AbortController().signal)
+    const agent = playOf('', { launch: () => ({ argv: ['id', '-u'], env: {}, timeoutSeconds: 60 }) })
+    const { stdout } = await executor.run(agent, new AbortController().signal)
     const alike = `test "$(id -u)" ${Number(stdout) < 2_000_000_000 ? '-lt' : '-ge'} 2000000000`
     expect(await score({ verify: alike }, workspace, executor)).toBe(1)
   })

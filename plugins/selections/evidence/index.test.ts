@@ -195,8 +195,9 @@ describe('evidence', async () => {
     })
 
     it('may be harmless although a few episodes of what is served had no score', () => {
-      const gate: SimulatedGate = ({ name }, side) => (side === 'current' && name === 'gate-3' ? null : 1)
-      const { decision } = play(gate, tasksOf('gate', 12), { kind: 'request' })
+      const { decision } = play(({ name }, side) => (side === 'current' && name === 'gate-3' ? null : 1), tasksOf('gate', 12), {
+        kind: 'request',
+      })
       expect(decision.selected).toBe(true)
     })
 

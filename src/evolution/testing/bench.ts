@@ -1,7 +1,24 @@
 /** A trainer for tests, with a small agent played in process, a scripted proposer and temporary folders. */
 import { join } from 'node:path'
-import type { Adapter, Brief, Entry, Episode, Evaluator, Executor, Proposal, Selection } from '../../contract/index.ts'
-import type { Json, JsonObject, Mutation, Reporter, Sample, StepOrder, StepResult, Task, TrainRequest } from '../../contract/index.ts'
+import type {
+  Adapter,
+  Brief,
+  Entry,
+  Episode,
+  Evaluator,
+  Executor,
+  Json,
+  JsonObject,
+  Mutation,
+  Proposal,
+  Reporter,
+  Sample,
+  Selection,
+  StepOrder,
+  StepResult,
+  Task,
+  TrainRequest,
+} from '../../contract/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { contentOf } from '../../harness/index.ts'
 import { EpisodeCache } from '../cache.ts'
