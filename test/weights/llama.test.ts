@@ -140,9 +140,9 @@ describe('adapters', () => {
   })
 
   it('are refused by name when they are not there', async () => {
-    await expect(say(GREEDY, { adapter: 'nobody' })).rejects.toMatchObject({ code: 'adapter_lost' })
-    await expect(engine.score(PROMPT, 'nobody', never)).rejects.toMatchObject({ code: 'adapter_lost' })
-    await engine.unload('nobody', never)
+    await expect(say(GREEDY, { adapter: 'unknown' })).rejects.toMatchObject({ code: 'adapter_lost' })
+    await expect(engine.score(PROMPT, 'unknown', never)).rejects.toMatchObject({ code: 'adapter_lost' })
+    await engine.unload('unknown', never)
   })
 
   const bad = {
@@ -276,7 +276,7 @@ describe('a move', () => {
 
   it('to an adapter that is not there is refused and moves nothing', async () => {
     const whole = say(GREEDY, { adapter: 'a' })
-    expect(() => engine.move?.('a', 'nobody')).toThrow('does not hold')
+    expect(() => engine.move?.('a', 'unknown')).toThrow('does not hold')
     expect((await whole).spans).toEqual([{ start: 0, end: 40, adapter: 'a' }])
   })
 })
@@ -348,7 +348,7 @@ describe('closing', () => {
     await expect(other.chat({ body: {}, adapter: null, signal: never })).rejects.toMatchObject({ code: 'engine_closed' })
   })
 
-  it('while it is paused waits for nobody', async () => {
+  it('while it is paused waits for no generation', async () => {
     const other = await openLlamaEngine(settings)
     await other.pause(never)
     const stuck = say(GREEDY, { on: other })
@@ -359,7 +359,7 @@ describe('closing', () => {
 })
 
 describe('the model', () => {
-  it('is told apart by the digest of its file', async () => {
+  it('is identified by the digest of its file', async () => {
     const { digest, ...rest } = await engine.model(never)
     const shape = { architecture: 'llama', heads: 4, kvHeads: 4 }
     expect(rest).toEqual({ name: 'random', vocabulary: VOCABULARY, contextTokens: CONTEXT_TOKENS, shape })

@@ -21,7 +21,7 @@ const LIES: Readonly<Record<string, Lie>> = {
     named(capture, random, adapterName('other', { incarnation: INCARNATION, sequence: 1 })),
   'an adapter of an earlier life answered': (capture, random) =>
     named(capture, random, adapterName(SCENARIO, { incarnation: 'old', sequence: 1 })),
-  'an adapter that nobody served answered': (capture, random) =>
+  'an adapter that was never served answered': (capture, random) =>
     named(capture, random, adapterName(SCENARIO, { incarnation: INCARNATION, sequence: 1_000_000 })),
   'a span is missing': (capture, random) => ({ ...capture, spans: capture.spans.toSpliced(placeIn(capture, random), 1) }),
   'a span is too long': (capture) => ({ ...capture, spans: capture.spans.map(({ end, ...span }) => ({ ...span, end: end + 1 })) }),
@@ -34,7 +34,7 @@ const SEED = process.env['WEIGHT_SEED'] ?? String(Date.now())
 const ABOUT = `WEIGHT_SEED=${SEED} WEIGHT_UPDATES=${UPDATES} repeats the choices`
 const AT_ONCE = 4
 const SCORED = Math.min(400, UPDATES / 5)
-/** Of log-probabilities, on average: what rounding makes, and what no other weights come to over a few tokens. */
+/** Of log-probabilities, on average: what rounding makes, and less than the distance of any other weights over a few tokens. */
 const SAME = 1e-3
 const LONG_SPAN = 4
 const MILLISECONDS_PER_UPDATE = 400
@@ -42,11 +42,11 @@ const MILLISECONDS_PER_UPDATE = 400
 const folder = sharedFolder()
 let weights: EngineScenario
 /** The source of token reports; false in one of the tests. */
-let told: (capture: Capture) => Capture | undefined = (capture) => capture
+let report: (capture: Capture) => Capture | undefined = (capture) => capture
 
 beforeAll(async () => {
   withLlama()
-  weights = await openEngineScenario(folder, (capture) => told(capture))
+  weights = await openEngineScenario(folder, (capture) => report(capture))
 })
 afterAll(() => weights.close())
 
@@ -64,7 +64,7 @@ describe('weights that change under requests', () => {
       const several = weights.accepted.filter(({ training }) => training.runtime_load_spans.length > 1)
       const inside = new Set(several.flatMap(loadsAfterTheFirst))
       const scored = await scoredOf([...several, ...weights.accepted].slice(0, SCORED))
-      report({ updates: UPDATES, inside: inside.size, answers: weights.accepted.length, several: several.length, scored: scored.length })
+      print({ updates: UPDATES, inside: inside.size, answers: weights.accepted.length, several: several.length, scored: scored.length })
       expect(inside.size, ABOUT).toBeGreaterThan(UPDATES / 10)
     },
     60_000 + UPDATES * MILLISECONDS_PER_UPDATE,
@@ -77,7 +77,7 @@ describe('weights that change under requests', () => {
       const before = weights.accepted.length
       const truths: Capture[] = []
       const lies: string[] = []
-      told = (capture) => {
+      report = (capture) => {
         const [name, lie] = Object.entries(LIES)[lies.length % Object.keys(LIES).length] ?? []
         const isTruth = name === undefined || lie === undefined || random.fraction() < 1 / 2
         if (isTruth) truths.push(capture)
@@ -85,7 +85,7 @@ describe('weights that change under requests', () => {
         return isTruth ? capture : lie(capture, random)
       }
       const refused = await amidUpdates(random, UPDATES / 3)
-      told = (capture) => capture
+      report = (capture) => capture
       expect(
         refused.filter((error) => !isConflict(error)),
         ABOUT,
@@ -94,7 +94,7 @@ describe('weights that change under requests', () => {
       expect(new Set(lies), ABOUT).toEqual(new Set(Object.keys(LIES)))
       expect(weights.accepted, ABOUT).toHaveLength(before + truths.length)
       expect(weights.accepted.flatMap(problemsOf), ABOUT).toEqual([])
-      report({ lies: lies.length, refused: refused.length, truths: truths.length })
+      print({ lies: lies.length, refused: refused.length, truths: truths.length })
     },
     60_000 + UPDATES * MILLISECONDS_PER_UPDATE,
   )
@@ -133,7 +133,7 @@ async function scoredOf(sample: readonly Accepted[]): Promise<readonly number[]>
   return own
 }
 
-function report(numbers: Readonly<Record<string, number>>): void {
+function print(numbers: Readonly<Record<string, number>>): void {
   process.stdout.write(
     `${Object.entries(numbers)
       .map(([name, value]) => `${name} ${value}`)

@@ -4,15 +4,8 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 
-export interface EngineProcess {
-  readonly url: string
-  readonly port: number
-  /** SIGKILL; resolves when it is gone. */
-  kill(): Promise<void>
-}
-
 /** `args` as run.ts takes them. */
-export async function spawnEngine(kind: 'sglang' | 'vllm', ...args: readonly string[]): Promise<EngineProcess> {
+export async function spawnEngine(kind: 'sglang' | 'vllm', ...args: readonly string[]) {
   const child = spawn(process.execPath, [join(import.meta.dirname, 'run.ts'), kind, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
   const [url] = await Promise.race([
@@ -22,6 +15,7 @@ export async function spawnEngine(kind: 'sglang' | 'vllm', ...args: readonly str
   return {
     url: String(url),
     port: Number(new URL(String(url)).port),
+    /** SIGKILL; resolves when it is gone. */
     kill: async () => {
       child.kill('SIGKILL')
       await ended

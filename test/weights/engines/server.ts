@@ -1,42 +1,23 @@
 /** The HTTP server of a test engine: it records calls, and can hang, disconnect, reset or stop. */
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text } from 'node:stream/consumers'
 import type { Json, JsonObject } from '../../../src/contract/index.ts'
-import { EngineState, NOT_A_NUMBER, type EngineOptions, type Fault, type Held } from './state.ts'
+import { EngineState, NOT_A_NUMBER, type EngineOptions } from './state.ts'
 
 interface Call {
   readonly path: string
   readonly body: JsonObject
 }
 
-export interface EngineServer {
-  readonly url: string
-  /** All calls in order. */
-  readonly calls: readonly Call[]
-  /** Switched on and off while it runs. */
-  readonly faults: Set<Fault>
-  /** The folders of the adapters it holds, by name. */
-  readonly adapters: ReadonlyMap<string, string>
-  /** How often a folder was read by an in-place load. */
-  readonly rereads: number
-  /** Waiting generations, held or paused. */
-  readonly waiting: number
-  /** Later calls of these kinds wait until released. */
-  hold(what: Held): void
-  letGoOn(): void
-  /** Resets it: no adapters, no connections. */
-  restart(): void
-  /** Stops it at once, like a kill. */
-  kill(): Promise<void>
-  close(): Promise<void>
-}
+export type EngineServer = Awaited<ReturnType<typeof startEngine>>
 
 export type Answer = { readonly status: number; readonly body: Json | string }
 export type Routes = (
   engine: EngineState,
 ) => Readonly<Record<string, (body: JsonObject, query: URLSearchParams) => Answer | Promise<Answer>>>
 
-export async function startEngine(routes: Routes, options: EngineOptions): Promise<EngineServer> {
+export async function startEngine(routes: Routes, options: EngineOptions) {
   const state = new EngineState(options)
   const calls: Call[] = []
   const table = routes(state)
@@ -50,44 +31,35 @@ export async function startEngine(routes: Routes, options: EngineOptions): Promi
     calls.push({ path: `${request.method} ${pathname}`, body })
     if (state.faults.has('hangs')) return
     const route = table[`${request.method} ${pathname}`]
-    const { status, body: answered } = route === undefined ? notFound : await route(body, searchParams)
+    const { status, body: answered } = route === undefined ? missing : await route(body, searchParams)
     if (pathname.endsWith('/load_lora_adapter') && state.faults.has('diesInLoad')) return server.closeAllConnections()
     response.writeHead(status, { 'content-type': typeof answered === 'string' ? 'text/plain' : 'application/json' })
     response.end(typeof answered === 'string' ? answered : printed(answered))
   }
-  await new Promise<void>((resolve) => {
-    server.listen(options.port ?? 0, '127.0.0.1', resolve)
-  })
+  await once(server.listen(options.port ?? 0, '127.0.0.1'), 'listening')
   const address = server.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const stop = (): Promise<void> =>
-    new Promise((resolve) => {
-      server.close(() => resolve())
-      server.closeAllConnections()
-    })
-  return {
+  return Object.assign(state, {
     url: `http://127.0.0.1:${port}`,
+    /** All calls in order. */
     calls,
-    faults: state.faults,
-    adapters: state.adapters,
-    get rereads() {
-      return state.rereads
-    },
-    get waiting() {
-      return state.waiting
-    },
-    hold: (what) => state.hold(what),
-    letGoOn: () => state.letGoOn(),
+    /** Resets it: no adapters, no connections. */
     restart: () => {
       server.closeAllConnections()
       state.forget()
     },
-    kill: stop,
-    close: stop,
-  }
+    /** At once, like a kill. */
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      server.closeAllConnections()
+      await closed
+    },
+  })
 }
 
-const notFound: Answer = { status: 404, body: { detail: 'Not Found' } }
+export const ok = (body: Json): Answer => ({ status: 200, body })
+export const missing: Answer = { status: 404, body: { detail: 'Not Found' } }
 
 /** Prints NaN as Python does. */
 const printed = (value: Json): string => JSON.stringify(value).replaceAll(`"${NOT_A_NUMBER}"`, 'NaN')

@@ -1,55 +1,29 @@
 /** The runtime of weights over engines that are asked by HTTP: what it promises holds whatever the engine does. */
-import { afterEach, describe, expect, it } from 'vitest'
-import { readEngineSettings } from '../../../plugins/runtimes/common/settings.ts'
-import { SglangEngine } from '../../../plugins/runtimes/sglang/engine.ts'
-import { VllmEngine } from '../../../plugins/runtimes/vllm/engine.ts'
-import type { JsonObject, Release, Runtime, RuntimeAnswer, WeightRuntime } from '../../../src/contract/index.ts'
+import { describe, expect, it } from 'vitest'
+import type { Release, Runtime, WeightRuntime } from '../../../src/contract/index.ts'
 import { writeProvenance } from '../../../src/weights/formats/provenance.ts'
 import { makeFence } from '../../../src/weights/serving/fence.ts'
 import { makeWeightRuntime } from '../../../src/weights/serving/runtime.ts'
 import { until } from '../../support/wait.ts'
 import { adapterFolder } from './adapter-folder.ts'
 import { scriptedDecoder } from './decoder.ts'
-import type { EngineServer } from './server.ts'
-import { startSglang } from './sglang-server.ts'
-import { startVllm } from './vllm-server.ts'
+import { kinds, NEVER, openEngine, type Kind } from './kinds.ts'
 
-const NEVER = new AbortController().signal
 const RELEASE: Release = { release_id: 'r1', parent_release_id: null, content_id: 'c1' }
 const BODY = { model: 'mine', messages: [{ role: 'user', content: 'hello' }], max_tokens: 6, temperature: 0 }
 const PROBE = [1, 107, 104, 111, 111, 114]
-const closers: (() => Promise<void>)[] = []
-afterEach(async () => {
-  for (const close of closers.splice(0).toReversed()) await close()
-})
 
-interface House {
-  readonly server: EngineServer
-  readonly weights: WeightRuntime
-  /** One request of the scenario through its fence: what is kept of it for training. */
-  readonly request: () => Promise<Asked>
-}
-
-interface Asked {
-  readonly answer: RuntimeAnswer
-  readonly training: JsonObject | void
-}
-
-async function open(kind: 'sglang' | 'vllm'): Promise<House> {
-  const server = await (kind === 'sglang' ? startSglang() : startVllm())
-  const settings = readEngineSettings(kind, { url: server.url, vocabulary: 259 })
-  const engine = kind === 'sglang' ? new SglangEngine(settings) : new VllmEngine(settings)
+/** `request` sends one request of the scenario through its fence. */
+async function open(kind: Kind) {
+  const { server, engine } = await openEngine(kind, {}, { vocabulary: 259 })
   const runtime = makeWeightRuntime(engine, { name: kind, modelName: 'tiny' })
-  closers.push(
-    () => server.close(),
-    () => runtime.close(),
-  )
   const { weights } = runtime
   if (weights === undefined) throw new Error('this runtime serves no weights')
   return { server, weights, request: () => ask(runtime, weights) }
 }
 
-async function ask(runtime: Runtime, weights: WeightRuntime): Promise<Asked> {
+/** The answer, and what is kept of it for training. */
+async function ask(runtime: Runtime, weights: WeightRuntime) {
   const fence = makeFence(weights, 's')
   const end = await fence.begin?.(RELEASE, NEVER)
   const body = fence.prepare?.(RELEASE, 'chat', BODY) ?? BODY
@@ -84,7 +58,7 @@ async function trained(weights: number): Promise<string> {
   return directory
 }
 
-describe.each(['sglang', 'vllm'] as const)('weights served by %s', (kind) => {
+describe.each(kinds)('weights served by %s', (kind) => {
   it('are the ones that answer, by the load id of every answer', async () => {
     const { weights, request } = await open(kind)
     await weights.serve('s', { runtime_load_id: 'abc:0', directory: null })

@@ -1,16 +1,16 @@
 /** A simulated SGLang server: chats, token ids, adapters and pauses as documented. */
-import type { Json, JsonObject } from '../../../src/contract/index.ts'
+import type { JsonObject } from '../../../src/contract/index.ts'
 import type { Decoded } from './decoder.ts'
-import { startEngine, type Answer, type EngineServer } from './server.ts'
+import { memberIn, textIn } from '../../crash/http.ts'
+import { missing, ok, startEngine, type Answer, type EngineServer } from './server.ts'
 import {
   BASE_MODEL,
   ids,
   messagesOf,
-  objectIn,
+  reported,
+  reportedPrompt,
   samplingOf,
-  textIn,
-  told,
-  toldPrompt,
+  usageOf,
   type EngineOptions,
   type EngineState,
 } from './state.ts'
@@ -37,9 +37,6 @@ const routes = (engine: EngineState) => ({
   'POST /generate': (body: JsonObject) => generate(engine, body),
   'POST /v1/chat/completions': (body: JsonObject) => chat(engine, body),
 })
-
-const ok = (body: Json): Answer => ({ status: 200, body })
-const missing: Answer = { status: 404, body: { detail: 'Not Found' } }
 
 function models({ adapters, faults, decoder }: EngineState): readonly JsonObject[] {
   const base = { id: BASE_MODEL, object: 'model', owned_by: 'sglang', root: BASE_MODEL, max_model_len: decoder.contextTokens }
@@ -94,14 +91,19 @@ const account = ({ adapters }: EngineState, success: boolean, error_message: str
 function strange({ adapters }: EngineState, adapter: string | null): Answer | null {
   if (adapter === null || adapters.has(adapter)) return null
   const message = `The following requested LoRA adapters are not loaded: ${adapter}\nLoaded adapters: ${[...adapters.keys()].join(', ')}.`
-  return { status: 400, body: { object: 'error', message, type: 'BadRequest', param: null, code: 400 } }
+  return badRequest(message, null)
 }
+
+const badRequest = (message: string, param: string | null): Answer => ({
+  status: 400,
+  body: { object: 'error', message, type: 'BadRequest', param, code: 400 },
+})
 
 const adapterOf = (body: JsonObject): string | null => (typeof body['lora_path'] === 'string' ? body['lora_path'] : null)
 
 async function generate(engine: EngineState, body: JsonObject): Promise<Answer> {
   const prompt = ids(body['input_ids'])
-  const params = objectIn(body, 'sampling_params')
+  const params = memberIn(body, 'sampling_params')
   const refusal = strange(engine, adapterOf(body))
   if (refusal !== null) return refusal
   if (params['max_new_tokens'] === 0) return score(engine, prompt, adapterOf(body))
@@ -126,11 +128,7 @@ async function chat(engine: EngineState, body: JsonObject): Promise<Answer> {
   const adapter = textIn(body, 'model').split(':')[1] ?? adapterOf(body)
   const refusal = strange(engine, adapter)
   if (refusal !== null) return refusal
-  if (messagesOf(body).length === 0)
-    return {
-      status: 400,
-      body: { object: 'error', message: 'Messages cannot be empty.', type: 'BadRequest', param: 'messages', code: 400 },
-    }
+  if (messagesOf(body).length === 0) return badRequest('Messages cannot be empty.', 'messages')
   const prompt = await engine.decoder.encodeChat(messagesOf(body), true)
   const decoded = await engine.generate(prompt, adapter, samplingOf(body, body['max_completion_tokens'] ?? body['max_tokens']))
   const choice = {
@@ -139,18 +137,16 @@ async function chat(engine: EngineState, body: JsonObject): Promise<Answer> {
     logprobs: body['logprobs'] === true ? { content: content(decoded) } : null,
     finish_reason: decoded?.finish ?? 'abort',
     matched_stop: null,
-    ...(body['return_prompt_token_ids'] === true && { prompt_token_ids: toldPrompt(prompt, engine.faults) }),
+    ...(body['return_prompt_token_ids'] === true && { prompt_token_ids: reportedPrompt(prompt, engine.faults) }),
     ...(body['return_meta_info'] === true && { meta_info: metaInfo(engine, prompt, decoded) }),
   }
-  const completion = decoded?.tokens.length ?? 0
-  const usage = { prompt_tokens: prompt.length, completion_tokens: completion, total_tokens: prompt.length + completion }
   return ok({
     id: 'chat',
     object: 'chat.completion',
     created: 0,
     model: body['model'] ?? '',
     choices: [choice],
-    usage,
+    usage: usageOf(prompt, decoded),
     metadata: { weight_version: versionOf(engine) },
   })
 }
@@ -166,7 +162,7 @@ function metaInfo(engine: EngineState, prompt: readonly number[], decoded: Decod
     completion_tokens: decoded?.tokens.length ?? 0,
   }
   if (decoded === null) return { ...common, finish_reason: { type: 'abort', message: 'Abort in pause' }, output_token_logprobs: [] }
-  const { tokens, logProbs } = told(decoded, engine.faults)
+  const { tokens, logProbs } = reported(decoded, engine.faults)
   const rows = tokens.map((token, at) => [logProbs[at] ?? null, token, null])
   return { ...common, finish_reason: { type: decoded.finish }, output_token_logprobs: engine.faults.has('noLogProbs') ? null : rows }
 }

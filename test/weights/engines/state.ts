@@ -2,6 +2,7 @@
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isObject, type Json, type JsonObject, type Sampling } from '../../../src/contract/index.ts'
+import { listIn } from '../../crash/http.ts'
 import { scriptedDecoder, type Decoded, type Decoder } from './decoder.ts'
 
 /** Faults of engines, as seen in real ones, and false reports. */
@@ -45,10 +46,13 @@ export class EngineState {
   readonly decoder: Decoder
   readonly faults: Set<Fault>
   readonly capacity: number
+  /** The folders of the adapters it holds, by name. */
   readonly adapters = new Map<string, string>()
   readonly #firstFolders = new Map<string, string>()
   readonly #inPlace = new Set<string>()
+  /** How often a folder was read by an in-place load. */
   rereads = 0
+  /** Waiting generations, held or paused. */
   waiting = 0
   isPaused = false
   #held: { [what in Held]?: PromiseWithResolvers<void> } = {}
@@ -62,6 +66,7 @@ export class EngineState {
     this.capacity = capacity
   }
 
+  /** Later calls of these kinds wait until released. */
   hold(what: Held): void {
     this.#held[what] ??= Promise.withResolvers()
   }
@@ -138,7 +143,10 @@ export class EngineState {
 export const NOT_A_NUMBER = '<NaN>'
 
 /** The false report of a faulty engine. */
-export function told({ tokens, logProbs }: Decoded, faults: ReadonlySet<Fault>): { tokens: readonly number[]; logProbs: readonly Json[] } {
+export function reported(
+  { tokens, logProbs }: Decoded,
+  faults: ReadonlySet<Fault>,
+): { tokens: readonly number[]; logProbs: readonly Json[] } {
   const isShort = faults.has('dropsToken')
   return {
     tokens: isShort ? tokens.slice(1) : tokens,
@@ -148,7 +156,7 @@ export function told({ tokens, logProbs }: Decoded, faults: ReadonlySet<Fault>):
   }
 }
 
-export const toldPrompt = (prompt: readonly number[], faults: ReadonlySet<Fault>): readonly number[] =>
+export const reportedPrompt = (prompt: readonly number[], faults: ReadonlySet<Fault>): readonly number[] =>
   faults.has('wrongPromptIds') ? prompt.slice(1) : prompt
 
 export function samplingOf(body: JsonObject, maxTokens: Json | undefined): Sampling {
@@ -162,16 +170,10 @@ export function samplingOf(body: JsonObject, maxTokens: Json | undefined): Sampl
 }
 
 export const ids = (value: Json | undefined): readonly number[] => (Array.isArray(value) ? value.map(Number) : [])
-export const messagesOf = (body: JsonObject): readonly JsonObject[] => {
-  const messages = body['messages']
-  return Array.isArray(messages) ? messages : []
-}
 
-export const objectIn = (body: JsonObject, key: string): JsonObject => {
-  const value = body[key]
-  return isObject(value) ? value : {}
-}
-export const textIn = (body: JsonObject, key: string): string => {
-  const value = body[key]
-  return typeof value === 'string' ? value : ''
+export const messagesOf = (body: JsonObject): readonly JsonObject[] => listIn(body, 'messages')
+
+export function usageOf(prompt: readonly number[], decoded: Decoded | null): JsonObject {
+  const completion = decoded?.tokens.length ?? 0
+  return { prompt_tokens: prompt.length, completion_tokens: completion, total_tokens: prompt.length + completion }
 }

@@ -1,8 +1,19 @@
 /** A simulated vLLM server: chats, token ids, adapters and pauses as documented. */
 import type { Json, JsonObject } from '../../../src/contract/index.ts'
 import type { Decoded } from './decoder.ts'
-import { startEngine, type Answer, type EngineServer } from './server.ts'
-import { BASE_MODEL, ids, messagesOf, samplingOf, textIn, told, toldPrompt, type EngineOptions, type EngineState } from './state.ts'
+import { textIn } from '../../crash/http.ts'
+import { missing, ok, startEngine, type Answer, type EngineServer } from './server.ts'
+import {
+  BASE_MODEL,
+  ids,
+  messagesOf,
+  reported,
+  reportedPrompt,
+  samplingOf,
+  usageOf,
+  type EngineOptions,
+  type EngineState,
+} from './state.ts'
 
 export const startVllm = (options: EngineOptions = {}): Promise<EngineServer> => startEngine(routes, options)
 
@@ -18,8 +29,6 @@ const routes = (engine: EngineState) => ({
   'POST /v1/chat/completions': (body: JsonObject) => chat(engine, body),
 })
 
-const ok = (body: Json): Answer => ({ status: 200, body })
-const missing: Answer = { status: 404, body: { detail: 'Not Found' } }
 const refused = (status: number, type: string, message: string): Answer => ({
   status,
   body: { error: { message, type, param: null, code: status } },
@@ -79,17 +88,12 @@ function adapterOf({ adapters }: EngineState, body: JsonObject): { adapter: stri
 
 const echoOf = ({ faults }: EngineState, body: JsonObject): Json => (faults.has('otherModel') ? 'another-model' : (body['model'] ?? null))
 
-const usageOf = (prompt: readonly number[], decoded: Decoded | null): JsonObject => {
-  const completion = decoded?.tokens.length ?? 0
-  return { prompt_tokens: prompt.length, completion_tokens: completion, total_tokens: prompt.length + completion }
-}
-
 async function complete(engine: EngineState, body: JsonObject): Promise<Answer> {
   const asked = adapterOf(engine, body)
   if ('status' in asked) return asked
   const prompt = ids(body['prompt'])
   const decoded = await engine.generate(prompt, asked.adapter, samplingOf(body, body['max_tokens']))
-  const { tokens, logProbs } = told(decoded ?? nothing, engine.faults)
+  const { tokens, logProbs } = reported(decoded ?? nothing, engine.faults)
   const choice = {
     index: 0,
     text: decoded?.text ?? '',
@@ -97,7 +101,7 @@ async function complete(engine: EngineState, body: JsonObject): Promise<Answer> 
     stop_reason: null,
     logprobs: 'logprobs' in body && !engine.faults.has('noLogProbs') ? { token_logprobs: logProbs, tokens: logProbs.map(() => '') } : null,
     prompt_logprobs: 'prompt_logprobs' in body ? rowsOf(prompt, await engine.score(prompt, asked.adapter)) : null,
-    ...(body['return_token_ids'] === true && { prompt_token_ids: toldPrompt(prompt, engine.faults), token_ids: tokens }),
+    ...(body['return_token_ids'] === true && { prompt_token_ids: reportedPrompt(prompt, engine.faults), token_ids: tokens }),
   }
   return ok({
     id: 'c',
@@ -121,7 +125,7 @@ async function chat(engine: EngineState, body: JsonObject): Promise<Answer> {
   if ('stream_options' in body) return refused(400, 'BadRequestError', 'Stream options can only be defined when stream=True.')
   const prompt = await engine.decoder.encodeChat(messagesOf(body), true)
   const decoded = await engine.generate(prompt, asked.adapter, samplingOf(body, body['max_completion_tokens'] ?? body['max_tokens']))
-  const { tokens, logProbs } = told(decoded ?? nothing, engine.faults)
+  const { tokens, logProbs } = reported(decoded ?? nothing, engine.faults)
   const content = logProbs.map((logprob) => ({ token: '', bytes: [], logprob, top_logprobs: [] }))
   const choice = {
     index: 0,
@@ -131,7 +135,7 @@ async function chat(engine: EngineState, body: JsonObject): Promise<Answer> {
     stop_reason: null,
     ...(body['return_token_ids'] === true && { token_ids: tokens }),
   }
-  const returned = body['return_token_ids'] === true ? { prompt_token_ids: toldPrompt(prompt, engine.faults) } : {}
+  const returned = body['return_token_ids'] === true ? { prompt_token_ids: reportedPrompt(prompt, engine.faults) } : {}
   return ok({
     id: 'chatcmpl',
     object: 'chat.completion',

@@ -4,12 +4,13 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { z } from 'zod'
 import { openLlamaEngine } from '../../../plugins/runtimes/llama/engine.ts'
-import type { Capture, Engine, NewRecord, Release, Runtime, RuntimeAnswer, WeightRuntime } from '../../../src/contract/index.ts'
-import { parsedBody, serve, serveStream, type Call } from '../../../src/inference/index.ts'
+import type { Capture, NewRecord, Release, Runtime, RuntimeAnswer, WeightRuntime } from '../../../src/contract/index.ts'
+import { serve, serveStream, type Call } from '../../../src/inference/index.ts'
 import { makeWeightRuntime } from '../../../src/weights/index.ts'
 import { makeFence } from '../../../src/weights/serving/fence.ts'
 import type { Random } from '../../crash/random.ts'
 import { randomAdapter, randomModel } from './llama.ts'
+import { callOf } from './weight-scenario.ts'
 
 /** An accepted exchange, with the weights that made it. */
 export interface Accepted {
@@ -22,18 +23,7 @@ export interface Accepted {
   readonly training: z.infer<typeof training>
 }
 
-export interface EngineScenario {
-  readonly accepted: readonly Accepted[]
-  /** The adapter of each publication; -1 is the base. */
-  readonly publications: readonly number[]
-  /** One request in a random shape. Rejects with the refusal. */
-  ask(random: Random): Promise<void>
-  /** Publishes other weights, now or when the next request begins or ends. */
-  update(random: Random): Promise<void>
-  /** Scores tokens in a separate engine. */
-  score(tokens: readonly number[], adapter: number): Promise<readonly number[]>
-  close(): Promise<void>
-}
+export type EngineScenario = Awaited<ReturnType<typeof openEngineScenario>>
 
 export const SCENARIO = 'unresting'
 export const INCARNATION = 'ab12'
@@ -44,8 +34,10 @@ const NEVER = new AbortController().signal
 const BASE_EVERY = 9
 const CAPACITY = 4
 
-/** `told` may change the engine's token report. */
-export async function openEngineScenario(folder: string, told: (capture: Capture) => Capture | undefined): Promise<EngineScenario> {
+type Report = (capture: Capture) => Capture | undefined
+
+/** `report` may change the engine's token report. */
+export async function openEngineScenario(folder: string, report: Report) {
   const settings = {
     model: await randomModel(folder),
     capacity: CAPACITY,
@@ -60,14 +52,15 @@ export async function openEngineScenario(folder: string, told: (capture: Capture
   const judge = await openLlamaEngine(settings)
   for (const [at, directory] of folders.entries()) await judge.load({ name: `judge-${at}`, directory }, NEVER)
   const engine = makeWeightRuntime(await openLlamaEngine(settings), { name: 'llama', modelName: 'random' })
-  const opened = new Busy(engine, folders, told)
+  const opened = new Busy(engine, folders, report)
   await opened.publish(0)
   return {
     accepted: opened.accepted,
     publications: opened.publications,
-    ask: (random) => opened.ask(random),
-    update: (random) => opened.update(random),
-    score: (tokens, adapter) => scored(judge, tokens, adapter),
+    ask: (random: Random) => opened.ask(random),
+    update: (random: Random) => opened.update(random),
+    /** Scores tokens in a separate engine. */
+    score: (tokens: readonly number[], adapter: number) => judge.score(tokens, adapter === BASE ? null : `judge-${adapter}`, NEVER),
     close: async () => {
       await engine.close()
       await judge.close()
@@ -75,11 +68,9 @@ export async function openEngineScenario(folder: string, told: (capture: Capture
   }
 }
 
-const scored = (judge: Engine, tokens: readonly number[], adapter: number): Promise<readonly number[]> =>
-  judge.score(tokens, adapter === BASE ? null : `judge-${adapter}`, NEVER)
-
 class Busy {
   readonly accepted: Accepted[] = []
+  /** The adapter of each publication; -1 is the base. */
   readonly publications: number[] = []
   readonly #folders: readonly string[]
   readonly #weights: WeightRuntime
@@ -87,13 +78,13 @@ class Busy {
   readonly #calls = new EventEmitter()
   #head: Release = releaseOf(0)
 
-  constructor(engine: Runtime, folders: readonly string[], told: (capture: Capture) => Capture | undefined) {
+  constructor(engine: Runtime, folders: readonly string[], report: Report) {
     const { weights } = engine
     if (weights === undefined) throw new Error('this runtime serves no weights')
     this.#weights = weights
     this.#folders = folders
     this.#scenario = {
-      runtime: { ...engine, infer: (call) => this.#during(() => engine.infer(call), told) },
+      runtime: { ...engine, infer: (call) => this.#during(() => engine.infer(call), report) },
       surface: { hooks: makeFence(weights, SCENARIO) },
       model: { url: '', model: null, api: 'openai', apiKey: null },
       head: () => this.#head,
@@ -102,21 +93,23 @@ class Busy {
     }
   }
 
-  async #during(infer: () => Promise<RuntimeAnswer>, told: (capture: Capture) => Capture | undefined): Promise<RuntimeAnswer> {
+  async #during(infer: () => Promise<RuntimeAnswer>, report: Report): Promise<RuntimeAnswer> {
     this.#calls.emit('begins')
     try {
-      return retold(await infer(), told)
+      return changed(await infer(), report)
     } finally {
       this.#calls.emit('ends')
     }
   }
 
+  /** One request in a random shape. Rejects with the refusal. */
   async ask(random: Random): Promise<void> {
-    const call = callOf(random)
+    const call = randomCall(random)
     const served = await serve(this.#scenario, call)
     if (served.kind === 'stream') await serveStream(served, { write() {}, end() {}, cut() {} }, false)
   }
 
+  /** Publishes other weights, now or when the next request begins or ends. */
   async update(random: Random): Promise<void> {
     const moment = random.pick(['now', 'now', 'begins', 'ends'])
     if (moment !== 'now') await once(this.#calls, moment)
@@ -142,20 +135,20 @@ const releaseOf = (sequence: number): Release => ({
 })
 
 /** A stream always has a token report, possibly empty. */
-function retold(answer: RuntimeAnswer, told: (capture: Capture) => Capture | undefined): RuntimeAnswer {
+function changed(answer: RuntimeAnswer, report: Report): RuntimeAnswer {
   if (answer.kind === 'whole' && answer.capture !== undefined) {
     const { capture, ...rest } = answer
-    const said = told(capture)
+    const said = report(capture)
     return said === undefined ? rest : { ...rest, capture: said }
   }
   if (answer.kind !== 'stream' || answer.whole === undefined) return answer
   const { capture, ...rest } = answer.whole
-  return { ...answer, whole: { ...rest, capture: told(capture) ?? { ...capture, spans: [] } } }
+  return { ...answer, whole: { ...rest, capture: report(capture) ?? { ...capture, spans: [] } } }
 }
 
 const PATHS = { chat: '/v1/chat/completions', messages: '/v1/messages' } as const
 
-function callOf(random: Random): Call {
+function randomCall(random: Random): Call {
   const dialect = random.pick<'chat' | 'messages'>(['chat', 'messages'])
   const stream = random.pick([true, false])
   const fields = {
@@ -166,19 +159,7 @@ function callOf(random: Random): Call {
     stream,
     ...(dialect === 'chat' && { seed: random.between(0, 1_000_000), ...(stream && { stream_options: { include_usage: true } }) }),
   }
-  return {
-    id: `r${random.between(0, 2 ** 30)}`,
-    dialect,
-    path: PATHS[dialect],
-    headers: {},
-    request: parsedBody(Buffer.from(JSON.stringify(fields)), fields, {}),
-    tags: {},
-    signal: NEVER,
-    retryTimeoutSeconds: 60,
-    answerBytesMax: 1e9,
-    clock: () => Date.now() / 1000,
-    begunAt: 0,
-  }
+  return callOf(fields, { id: `r${random.between(0, 2 ** 30)}`, dialect, path: PATHS[dialect] })
 }
 
 const training = z.object({
@@ -189,8 +170,8 @@ const training = z.object({
   runtime_load_spans: z.array(z.object({ start: z.number(), end: z.number(), runtime_load_id: z.string() })),
 })
 const usage = z.union([
-  z.object({ completion_tokens: z.number() }).transform((told) => told.completion_tokens),
-  z.object({ output_tokens: z.number() }).transform((told) => told.output_tokens),
+  z.object({ completion_tokens: z.number() }).transform(({ completion_tokens }) => completion_tokens),
+  z.object({ output_tokens: z.number() }).transform(({ output_tokens }) => output_tokens),
 ])
 const payload = z.object({ response: z.object({ usage, training }) })
 

@@ -4,8 +4,7 @@ import { openLlamaEngine } from '../../../plugins/runtimes/llama/engine.ts'
 import { readSettings } from '../../../plugins/runtimes/llama/settings.ts'
 import type { Settings } from '../../support/settings.ts'
 import { llamaDecoder } from '../engines/llama-decoder.ts'
-import { startSglang } from '../engines/sglang-server.ts'
-import { startVllm } from '../engines/vllm-server.ts'
+import { KINDS, type Kind } from '../engines/kinds.ts'
 import { VOCABULARY, withLlama } from './llama.ts'
 import { openTrainingWorld } from './training-world.ts'
 import { tinyModel } from './tiny-model.ts'
@@ -13,12 +12,11 @@ import { tinyModel } from './tiny-model.ts'
 /** The decoder's capacity must not be the limit. */
 const DECODER_CAPACITY = 64
 
-export async function openRemoteTrainingWorld(kind: 'sglang' | 'vllm', capacity: number, settings: Settings) {
+export async function openRemoteTrainingWorld(kind: Kind, capacity: number, settings: Settings) {
   withLlama()
   const model = join(await tinyModel(), 'model.gguf')
   const decoding = await openLlamaEngine(readSettings({ model, capacity: DECODER_CAPACITY }))
-  const start = kind === 'sglang' ? startSglang : startVllm
-  const engine = await start({ decoder: await llamaDecoder(decoding), capacity })
+  const engine = await KINDS[kind].start({ decoder: await llamaDecoder(decoding), capacity })
   const training = await openTrainingWorld({
     'inference.runtime': kind,
     'inference.engine.url': engine.url,

@@ -7,7 +7,7 @@ export function problemsOf({ frozen, newest, generated, training }: Accepted): r
   const sequences = spans.map((span) => sequenceOf(span.runtime_load_id))
   const covered = spans.flatMap(({ start, end }) => Array.from({ length: end - start }, (_, at) => start + at))
   const rules: Readonly<Record<string, boolean>> = {
-    'as many as the client was told': loss_mask.length === generated && rollout_log_probs.length === generated && generated > 0,
+    'as many as the client was billed': loss_mask.length === generated && rollout_log_probs.length === generated && generated > 0,
     'a prompt before them': tokens.length > generated,
     'every token in one span, in order': covered.length === generated && covered.every((place, at) => place === at),
     'loads of this life': spans.every((span) => span.runtime_load_id.startsWith(`${INCARNATION}:`)),

@@ -32,27 +32,7 @@ interface Answer {
   readonly body: JsonObject
 }
 
-export interface Caller {
-  get(path: string): Promise<Answer>
-  delete(path: string): Promise<Answer>
-  post(call: string, body: JsonObject): Promise<Answer>
-  raw(call: string, text: string, type?: string): Promise<Answer>
-  /** The final result. */
-  result(call: string, body: JsonObject): Promise<JsonObject>
-  model(lora?: JsonObject, base?: string): Promise<Run>
-}
-
-/** A model in training; its calls are numbered. */
-interface Run {
-  readonly id: string
-  done(call: string, body: JsonObject): Promise<JsonObject>
-  failed(call: string, body: JsonObject): Promise<JsonObject>
-  /** A gradient, and a step by it. */
-  step(input: JsonObject): Promise<JsonObject>
-  /** Of the answer's tokens, including its end. */
-  logProbs(question: string, answer: string): Promise<readonly number[]>
-  chanceOf(question: string, answer: string): Promise<number>
-}
+export type Caller = ReturnType<typeof callerOf>
 
 const SPECIALS = 3
 const [BOS, EOS] = [1, 2]
@@ -92,7 +72,7 @@ export const logProbsIn = (answer: JsonObject): readonly (readonly number[])[] =
 /** Of a supervised step towards one answer. */
 export const towards = (answer: string): JsonObject => ({ data: [datum('Pick a colour.', answer)], loss_fn: 'cross_entropy' })
 
-export function callerOf(urlNow: () => string): Caller {
+export function callerOf(urlNow: () => string) {
   const ask = async (path: string, init: RequestInit): Promise<Answer> => {
     const response = await fetch(`${urlNow()}/api/v1/${path}`, init)
     const body: Json = JSON.parse(await response.text())
@@ -102,6 +82,7 @@ export function callerOf(urlNow: () => string): Caller {
   const raw = (call: string, text: string, type = 'application/json'): Promise<Answer> =>
     ask(call, { method: 'POST', body: text, headers: { 'content-type': type } })
   const post = (call: string, body: JsonObject): Promise<Answer> => raw(call, JSON.stringify(body))
+  /** The final result. */
   const result = async (call: string, body: JsonObject): Promise<JsonObject> => {
     const ticket = await post(call, body)
     if (ticket.status !== 200) throw new Error(`${call} was answered with ${ticket.status}: ${JSON.stringify(ticket.body)}`)
@@ -111,16 +92,24 @@ export function callerOf(urlNow: () => string): Caller {
       if (status !== 408) throw new Error(`the result of ${call} was answered with ${status}`)
     }
   }
-  const model = async (lora: JsonObject = {}, base_model = 'tiny'): Promise<Run> => {
+  const model = async (lora: JsonObject = {}, base_model = 'tiny') => {
     const { body } = await post('create_session', {})
     const order = { session_id: body['session_id'] ?? '', model_seq_id: 0, base_model, lora_config: { rank: 2, ...lora } }
     const { model_id } = created.parse(await result('create_model', order))
     return runOf(model_id, result)
   }
-  return { get: (path) => ask(path, {}), delete: (path) => ask(path, { method: 'DELETE' }), post, raw, result, model }
+  return {
+    get: (path: string) => ask(path, {}),
+    delete: (path: string) => ask(path, { method: 'DELETE' }),
+    post,
+    raw,
+    result,
+    model,
+  }
 }
 
-function runOf(id: string, result: Caller['result']): Run {
+/** A model in training; its calls are numbered. */
+function runOf(id: string, result: (call: string, body: JsonObject) => Promise<JsonObject>) {
   let calls = 0
   const ended = async (call: string, body: JsonObject, failed: boolean): Promise<JsonObject> => {
     const answer = await result(call, { ...body, model_id: id, seq_id: (calls += 1) })
@@ -128,6 +117,7 @@ function runOf(id: string, result: Caller['result']): Run {
     return answer
   }
   const done = (call: string, body: JsonObject): Promise<JsonObject> => ended(call, body, false)
+  /** Of the answer's tokens, including its end. */
   const logProbs = async (question: string, answer: string): Promise<readonly number[]> => {
     const input = { data: [datum(question, answer)], loss_fn: 'cross_entropy' }
     const [row = []] = logProbsIn(await done('forward', { forward_input: input }))
@@ -136,12 +126,14 @@ function runOf(id: string, result: Caller['result']): Run {
   return {
     id,
     done,
-    failed: (call, body) => ended(call, body, true),
-    step: async (input) => {
+    failed: (call: string, body: JsonObject) => ended(call, body, true),
+    /** A gradient, and a step by it. */
+    step: async (input: JsonObject) => {
       await done('forward_backward', { forward_backward_input: input })
       return done('optim_step', { adam_params: { learning_rate: LEARNING_RATE } })
     },
     logProbs,
-    chanceOf: async (question, answer) => Math.exp((await logProbs(question, answer)).reduce((total, number) => total + number, 0)),
+    chanceOf: async (question: string, answer: string) =>
+      Math.exp((await logProbs(question, answer)).reduce((total, number) => total + number, 0)),
   }
 }

@@ -14,20 +14,12 @@ export interface TrainerOptions {
   readonly port?: number
 }
 
-export interface TrainerProcess {
-  readonly url: string
-  readonly pid: number
-  /** Its stderr so far. */
-  readonly complaints: string
-  /** SIGKILL; resolves when it is gone. */
-  kill9(): Promise<void>
-  stop(): Promise<void>
-}
+export type TrainerProcess = Awaited<ReturnType<typeof startTrainer>>
 
 const KEY_VARIABLE = 'SVC_TEST_TRAINER_KEY'
 
 /** Resolves when ready. Single-threaded, so that sums are reproducible. Ends with the test's process. */
-export async function startTrainer({ state, models, apiKey, port = 0, device = 'cpu' }: TrainerOptions): Promise<TrainerProcess> {
+export async function startTrainer({ state, models, apiKey, port = 0, device = 'cpu' }: TrainerOptions) {
   const named = Object.entries(models).map(([name, folder]) => `--model=${name}=${folder}`)
   const keyed = apiKey === undefined ? [] : [`--api-key-env=${KEY_VARIABLE}`]
   const args = [`--state=${state}`, `--port=${port}`, `--device=${device}`, '--threads=1', ...named, ...keyed]
@@ -50,10 +42,7 @@ export async function startTrainer({ state, models, apiKey, port = 0, device = '
   }
   return {
     url,
-    pid: child.pid ?? 0,
-    get complaints() {
-      return complaints
-    },
+    /** SIGKILL; resolves when it is gone. */
     kill9: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
   }

@@ -48,6 +48,7 @@ export interface Kept {
 
 const PUPIL = 'pupil'
 const DRAIN_SECONDS = 0.01
+const QUESTION = { messages: [{ role: 'user', content: 'say something' }] }
 
 export async function openWeightScenario(folder: string, capacity: number): Promise<WeightScenario> {
   const kept = { store: await memoryStore.plugin.make({}), contents: await memoryContents.plugin.make({}) }
@@ -91,7 +92,7 @@ async function opened(engine: ScriptedEngine, kept: Pick<Services, 'store' | 'co
       await until(() => engine.calls.length > before)
     },
     ask: () => ask(scenario),
-    askBeside: async (fields) => void (await serve({ ...servingOf(scenario), surface: {} }, callOf(fields))),
+    askBeside: async (fields) => void (await serve({ ...servingOf(scenario), surface: {} }, callOf({ ...QUESTION, ...fields }))),
     liveFolder: () => join(own, live),
     reopen: async () => {
       await registry.close()
@@ -123,13 +124,13 @@ const RECIPE: Recipe = {
       close: nothing,
     })
   },
-  trainers: () => ({ '': { lane: 'weights', open: () => ({ step: () => Promise.reject(new Error('no part of this house')) }) } }),
+  trainers: () => ({ '': { lane: 'weights', open: () => ({ step: () => Promise.reject(new Error('not part of this test')) }) } }),
 }
 
 async function ask(scenario: Scenario): Promise<Kept> {
   const records: NewRecord[] = []
   const serving = { ...servingOf(scenario), keep: (record: NewRecord) => Promise.resolve(records.push(record)) }
-  await serve(serving, callOf({}))
+  await serve(serving, callOf(QUESTION))
   const [record] = records
   const { response } = JSON.parse(Buffer.from(record?.payload ?? []).toString())
   return { release: record?.artifact_ref ?? null, load: String(response.training.runtime_load_id) }
@@ -143,8 +144,8 @@ const servingOf = (scenario: Scenario) => ({
   hasRelease: () => false,
 })
 
-function callOf(more: JsonObject): Call {
-  const fields = { messages: [{ role: 'user', content: 'say something' }], ...more }
+/** A chat with these fields. */
+export function callOf(fields: JsonObject, more: Partial<Call> = {}): Call {
   return {
     id: newId(),
     dialect: 'chat',
@@ -157,5 +158,6 @@ function callOf(more: JsonObject): Call {
     answerBytesMax: 1e9,
     clock: () => 1,
     begunAt: 1,
+    ...more,
   }
 }
