@@ -1,7 +1,8 @@
 /** Test support for adapters: a model, entries, an agent's files, and golden files. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { adapterConformance } from '../../conformance/index.ts'
 import {
   MODEL_APIS,
   NO_TOKEN,
@@ -13,6 +14,7 @@ import {
   type ModelApi,
 } from '../../src/contract/index.ts'
 import { contentOf, pulledFiles, renderTree } from '../../src/harness/index.ts'
+import { temporaryFolder } from '../../test/support/folder.ts'
 
 export const entry = (id: string, name: string, config: JsonObject): Entry => ({ id, name, config })
 
@@ -26,8 +28,9 @@ export const TEXTS: readonly Entry[] = [
 
 export const modelOf = (api: ModelApi): ModelAddress => ({ url: 'http://127.0.0.1:8900', model: 'some:model', api, apiKey: 'the-key' })
 
-/** Compares the rendered tree with `golden.txt` beside the test, and what a model changes with `golden-<api>.txt`. */
-export function itRendersAsBefore(adapter: Adapter, entries: readonly Entry[]): void {
+/** The conformance suite; then the rendered tree is `golden.txt` beside the test, and what a model changes `golden-<api>.txt`. */
+export function itConforms(adapter: Adapter, entries: readonly Entry[]): void {
+  adapterConformance({ describe, it, adapter, entries })
   const apis = MODEL_APIS.filter((api) => adapter.bindings[api] !== undefined)
 
   it('a tree with an entry of every kind becomes these files', async () => {
@@ -59,6 +62,17 @@ export function expectSettingRefused(adapter: Adapter, field: string, config: Js
   const mine = [entry('mine', 'config', config)]
   expect(() => renderTree(adapter, mine)).toThrow(expect.objectContaining(refusal))
   expect(() => renderTree(adapter, mine, modelOf('openai'))).toThrow(expect.objectContaining(refusal))
+}
+
+/** Each row is a field, and data that sets it to what it may not be. */
+export const itRefusesSettings = (adapter: Adapter, rows: readonly (readonly [field: string, data: JsonObject])[]): void =>
+  it.each(rows)('an entry that sets %s is refused by name', (field, data) => expectSettingRefused(adapter, field, { data }))
+
+/** What the adapter reads of files that an agent left. */
+export async function trajectoryOf(adapter: Adapter, files: Files): Promise<readonly JsonObject[]> {
+  const root = temporaryFolder()
+  await leave(root, files)
+  return adapter.readTrajectory(root)
 }
 
 /** Writes the files that an agent left. */

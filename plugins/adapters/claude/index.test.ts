@@ -3,11 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { adapterConformance } from '../../../conformance/index.ts'
 import type { Entry, Files, JsonObject } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import { entry, expectSettingRefused, itRendersAsBefore, leave, modelOf, TEXTS } from '../testing.ts'
+import { entry, expectSettingRefused, itConforms, leave, trajectoryOf, modelOf, TEXTS } from '../testing.ts'
 import plugin from './index.ts'
 
 const claude = plugin.plugin
@@ -30,9 +29,7 @@ const settingsOf = (files: Files): JsonObject & { readonly env: JsonObject; read
   JSON.parse(files['claude/settings.json'] ?? '')
 
 describe('claude', () => {
-  adapterConformance({ describe, it, adapter: claude, entries: tree })
-
-  itRendersAsBefore(claude, tree)
+  itConforms(claude, tree)
 
   it('a model without a name leaves the name to Claude Code', () => {
     const { env, ...settings } = settingsOf(renderTree(claude, [], { ...modelOf('anthropic'), model: null }))
@@ -123,10 +120,8 @@ describe('in a folder of claude', () => {
   })
 
   it('the trajectory is every line of its session log', async () => {
-    const root = temporaryFolder()
     const log = readFileSync(join(import.meta.dirname, 'session.fixture.jsonl'), 'utf8')
-    await leave(root, { 'claude/projects/-episode-workspace/43c54273.jsonl': log })
-    const events = await claude.readTrajectory(root)
+    const events = await trajectoryOf(claude, { 'claude/projects/-episode-workspace/43c54273.jsonl': log })
     expect(events).toHaveLength(log.trimEnd().split('\n').length)
     expect(events[1]).toMatchObject({ type: 'assistant', message: { content: [{ type: 'tool_use', name: 'Bash' }] } })
     expect(events.at(-1)).toMatchObject({ type: 'assistant', message: { content: [{ type: 'text', text: 'hello world' }] } })

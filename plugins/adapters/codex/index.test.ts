@@ -2,11 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { adapterConformance } from '../../../conformance/index.ts'
 import type { Entry } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
-import { temporaryFolder } from '../../../test/support/folder.ts'
-import { entry, expectSettingRefused, itRendersAsBefore, leave, modelOf, TEXTS } from '../testing.ts'
+import { entry, itRefusesSettings, itConforms, trajectoryOf, modelOf, TEXTS } from '../testing.ts'
 import plugin from './index.ts'
 
 const codex = plugin.plugin
@@ -20,9 +18,7 @@ const tree: readonly Entry[] = [
 ]
 
 describe('codex', () => {
-  adapterConformance({ describe, it, adapter: codex, entries: tree })
-
-  itRendersAsBefore(codex, tree)
+  itConforms(codex, tree)
 
   it('a model is asked in the Responses format whatever it speaks', () => {
     const settings = renderTree(codex, tree, modelOf('responses'))
@@ -38,7 +34,7 @@ describe('codex', () => {
     expect(settings).toContain('experimental_bearer_token = "a\\"\\n[otel]\\nexporter = \\"x"\n')
   })
 
-  it.each([
+  itRefusesSettings(codex, [
     ['model', { model: 'other' }],
     ['model_provider', { model_provider: 'other' }],
     ['model_providers', { model_providers: { svc: { base_url: 'http://127.0.0.1:1' } } }],
@@ -63,9 +59,7 @@ describe('codex', () => {
     ['features.apps', { features: { apps: true } }],
     ['features.goals', { features: { goals: 'yes' } }],
     ['web_search', { web_search: 'sometimes' }],
-  ])('an entry that sets %s to what it may not be is refused by name', (field, data) => {
-    expectSettingRefused(codex, field, { data })
-  })
+  ])
 
   it('a command and a skill of one name are refused, since both are skills to Codex', () => {
     const both = [entry('skill', 'skill', { name: 'x', text: 'a' }), entry('agent_command', 'agent_command', { name: 'x', text: 'b' })]
@@ -81,10 +75,8 @@ describe('codex', () => {
   })
 
   it('its trajectory is every line of its session log', async () => {
-    const root = temporaryFolder()
     const log = readFileSync(join(import.meta.dirname, 'session.fixture.jsonl'), 'utf8')
-    await leave(root, { 'codex/sessions/2026/11/15/rollout-2026-11-15T09-32-47-01a1de8d.jsonl': log })
-    const events = await codex.readTrajectory(root)
+    const events = await trajectoryOf(codex, { 'codex/sessions/2026/11/15/rollout-2026-11-15T09-32-47-01a1de8d.jsonl': log })
     expect(events).toHaveLength(log.trimEnd().split('\n').length)
     expect(events[2]).toMatchObject({ type: 'response_item', payload: { type: 'function_call', name: 'exec_command', call_id: 'call_1' } })
     expect(events.at(-1)).toMatchObject({ payload: { type: 'task_complete', last_agent_message: 'hello world' } })

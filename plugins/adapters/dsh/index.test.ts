@@ -1,10 +1,8 @@
 /** DeepSeek Harness: what a tree becomes, what is refused, how it is started and what it leaves. */
 import { describe, expect, it } from 'vitest'
-import { adapterConformance } from '../../../conformance/index.ts'
 import type { Entry, Json } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
-import { temporaryFolder } from '../../../test/support/folder.ts'
-import { entry, expectSettingRefused, itRendersAsBefore, leave } from '../testing.ts'
+import { entry, expectSettingRefused, itConforms, trajectoryOf } from '../testing.ts'
 import plugin from './index.ts'
 
 const adapter = plugin.plugin
@@ -20,9 +18,7 @@ const tree: readonly Entry[] = [
 ]
 
 describe('dsh', () => {
-  adapterConformance({ describe, it, adapter, entries: tree })
-
-  itRendersAsBefore(adapter, tree)
+  itConforms(adapter, tree)
 
   it('text that looks like an expression stays text: nothing of a config entry is run', () => {
     const files = renderTree(adapter, [
@@ -90,13 +86,12 @@ describe('dsh', () => {
   })
 
   it('the session log is read in the order of the paths, but for half a last line', async () => {
-    const root = temporaryFolder()
-    await leave(root, {
+    const files = {
       'dsh/sessions/--work--/session-b/session.jsonl': '{"type":"session","version":0,"id":"b"}\n{"type":"turn/st',
       'dsh/sessions/--work--/session-a/session.jsonl':
         '{"type":"session","version":0,"id":"a"}\n{"type":"turn/start","seq":0,"time":1,"data":{"turn":1}}\n',
-    })
-    expect(await adapter.readTrajectory(root)).toEqual([
+    }
+    expect(await trajectoryOf(adapter, files)).toEqual([
       { type: 'session', version: 0, id: 'a' },
       { type: 'turn/start', seq: 0, time: 1, data: { turn: 1 } },
       { type: 'session', version: 0, id: 'b' },

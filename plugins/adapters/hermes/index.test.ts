@@ -1,11 +1,9 @@
 /** Hermes: what a tree becomes, what is refused, how it is started and what it leaves. */
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { adapterConformance } from '../../../conformance/index.ts'
 import type { Entry } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
-import { temporaryFolder } from '../../../test/support/folder.ts'
-import { entry, expectSettingRefused, itRendersAsBefore, leave } from '../testing.ts'
+import { entry, itRefusesSettings, itConforms, trajectoryOf } from '../testing.ts'
 import plugin from './index.ts'
 
 const adapter = plugin.plugin
@@ -21,9 +19,7 @@ const tree: readonly Entry[] = [
 ]
 
 describe('hermes', () => {
-  adapterConformance({ describe, it, adapter, entries: tree })
-
-  itRendersAsBefore(adapter, tree)
+  itConforms(adapter, tree)
 
   it('what Python would read as another value stays the text it was', () => {
     const odd = { on: 'off', '2020-01-01': 'no', 'a: b': 'c # d', '': 'e\n---\nf' }
@@ -31,7 +27,7 @@ describe('hermes', () => {
     expect(parse(files['hermes/config.yaml'] ?? '', { version: '1.1' })).toMatchObject({ agent: { personalities: odd } })
   })
 
-  it.each([
+  itRefusesSettings(adapter, [
     ['model', { model: { default: 'other' } }],
     ['providers', { providers: { other: {} } }],
     ['custom_providers', { custom_providers: [] }],
@@ -55,9 +51,7 @@ describe('hermes', () => {
     ['sessions', { sessions: { write_json_snapshots: false } }],
     ['agent.system_prompt', { agent: { system_prompt: 'Say ${HOME}.' } }],
     ['agent.personalities.${HOME}', { agent: { personalities: { '${HOME}': 'x' } } }],
-  ])('an entry that sets %s is refused by name', (field, data) => {
-    expectSettingRefused(adapter, field, { data })
-  })
+  ])
 
   it('a prompt that begins like an option is still a prompt', () => {
     const words = ['--help', 'say -x'].map((prompt) => adapter.launch({ prompt }, '/root').argv.at(-1))
@@ -65,8 +59,7 @@ describe('hermes', () => {
   })
 
   it('a session is read as what is known of it, then its messages; an index among them is none', async () => {
-    const root = temporaryFolder()
-    await leave(root, {
+    const files = {
       'hermes/sessions/session_1.json': JSON.stringify({
         session_id: '1',
         model: 'm',
@@ -77,8 +70,8 @@ describe('hermes', () => {
       }),
       'hermes/sessions/sessions.json': '{"entries":{}}',
       'hermes/sessions/1.jsonl': '{"role":"user"}\n',
-    })
-    expect(await adapter.readTrajectory(root)).toEqual([
+    }
+    expect(await trajectoryOf(adapter, files)).toEqual([
       { type: 'session', session_id: '1', model: 'm' },
       { type: 'message', role: 'user', content: 'hello' },
       { type: 'message', role: 'assistant', content: 'hi' },
@@ -86,8 +79,6 @@ describe('hermes', () => {
   })
 
   it.each(['{"messages":[', '[]', '{"messages":["hello"]}'])('a document that is no session is no trajectory: %s', async (text) => {
-    const root = temporaryFolder()
-    await leave(root, { 'hermes/sessions/session_1.json': text })
-    await expect(adapter.readTrajectory(root)).rejects.toThrow()
+    await expect(trajectoryOf(adapter, { 'hermes/sessions/session_1.json': text })).rejects.toThrow()
   })
 })

@@ -1,11 +1,10 @@
 /** The agent of our own: what a tree becomes, what is refused, how it is started and what it leaves. */
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { adapterConformance } from '../../../conformance/index.ts'
 import type { Entry } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import { entry, expectSettingRefused, itRendersAsBefore, leave } from '../testing.ts'
+import { entry, expectSettingRefused, itConforms, leave } from '../testing.ts'
 import plugin from './index.ts'
 
 const adapter = plugin.plugin
@@ -40,9 +39,7 @@ const tree: readonly Entry[] = [
 ]
 
 describe('native', () => {
-  adapterConformance({ describe, it, adapter, entries: tree })
-
-  itRendersAsBefore(adapter, tree)
+  itConforms(adapter, tree)
 
   it('a declaration says what the entry says, whatever the code assigns', () => {
     const code = 'export const capabilities = ["exec"]\nexport const run = (): void => undefined'

@@ -3,11 +3,10 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
-import { adapterConformance } from '../../../conformance/index.ts'
 import type { Entry } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import { entry, expectSettingRefused, itRendersAsBefore, leave, TEXTS } from '../testing.ts'
+import { entry, itRefusesSettings, itConforms, leave, trajectoryOf, TEXTS } from '../testing.ts'
 import plugin from './index.ts'
 
 const opencode = plugin.plugin
@@ -27,11 +26,9 @@ const DATABASE = 'xdg/data/opencode/opencode.db'
 const words = (prompt: string): readonly string[] => opencode.launch({ prompt }, '/root').argv.slice(6)
 
 describe('opencode', () => {
-  adapterConformance({ describe, it, adapter: opencode, entries: tree })
+  itConforms(opencode, tree)
 
-  itRendersAsBefore(opencode, tree)
-
-  it.each([
+  itRefusesSettings(opencode, [
     ['model', { model: 'other/m' }],
     ['small_model', { small_model: 'other/m' }],
     ['provider', { provider: { svc: { options: { baseURL: 'http://127.0.0.1:1' } } } }],
@@ -61,9 +58,7 @@ describe('opencode', () => {
     ['agent.build.prompt', { agent: { build: { prompt: 'Say {env:HOME}.' } } }],
     ['agent.build.description', { agent: { build: { description: '{file:~/.netrc}' } } }],
     ['tools.{env:HOME}', { tools: { '{env:HOME}': true } }],
-  ])('an entry that sets %s is refused by name', (field, data) => {
-    expectSettingRefused(opencode, field, { data })
-  })
+  ])
 
   it.each(['---js\nmodule.exports = {}\n---\nx', '\ufeff---\nmodel: other/m\n---\nx', '--- \tjs\nx'])(
     'a text that opencode could take for a head of another kind (%j) is the body below a head of ours',
@@ -115,15 +110,11 @@ describe('the trajectory of opencode', () => {
   })
 
   it('is empty when opencode was killed before it had made its tables', async () => {
-    const root = temporaryFolder()
-    await leave(root, { [DATABASE]: '' })
-    expect(await opencode.readTrajectory(root)).toEqual([])
+    expect(await trajectoryOf(opencode, { [DATABASE]: '' })).toEqual([])
   })
 
   it('fails when the database is not one, rather than pass for an agent that did nothing', async () => {
-    const root = temporaryFolder()
-    await leave(root, { [DATABASE]: 'not a database, '.repeat(100) })
-    await expect(opencode.readTrajectory(root)).rejects.toThrow('not a database')
+    await expect(trajectoryOf(opencode, { [DATABASE]: 'not a database, '.repeat(100) })).rejects.toThrow('not a database')
   })
 })
 

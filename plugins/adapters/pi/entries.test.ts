@@ -1,7 +1,6 @@
 /** The entries that are shipped for a person's session in pi, run against a stand-in for pi and one for the loopback proxy. */
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { startUpstream, type Upstream } from '../../../test/support/upstream.ts'
 
 const POLL_MILLISECONDS = 5000
 
@@ -56,9 +55,8 @@ class StandIn {
 }
 
 describe('the shipped entries of pi', () => {
-  let server: Server
+  let proxy: Upstream
   let pi: StandIn
-  let url: string
   const asked: string[] = []
   const answers = new Map<string, Answer>()
 
@@ -66,36 +64,22 @@ describe('the shipped entries of pi', () => {
     asked.length = 0
     answers.clear()
     pi = new StandIn()
-    server = createServer((request, response) => void respond(request, response))
-    server.listen(0, '127.0.0.1')
-    await once(server, 'listening')
-    const address = server.address()
-    url = typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : ''
-    const variables = {
-      SVC_WRAPPER: '/bin/svc-pi',
-      SVC_PROXY_URL: url,
-      SVC_PROXY_KEY: 'k',
-      SVC_RELEASE: 'r1',
-      SVC_SESSION: 's1',
-      PI_OFFLINE: '',
-    }
-    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value)
+    proxy = await startUpstream()
+    proxy.answer(({ method, url, headers, body }, response) => {
+      asked.push([method, url, headers.authorization, body.toString()].filter(Boolean).join(' '))
+      const [status, sent] = answers.get(url) ?? [404, { error: { message: 'nothing here' } }]
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(sent))
+    })
+    const session = { SVC_PROXY_URL: proxy.url, SVC_PROXY_KEY: 'k', SVC_RELEASE: 'r1', SVC_SESSION: 's1' }
+    for (const [name, value] of Object.entries({ SVC_WRAPPER: '/bin/svc-pi', ...session, PI_OFFLINE: '' })) vi.stubEnv(name, value)
   })
   afterEach(async () => {
     pi.emit('session_shutdown')
     vi.unstubAllGlobals()
     vi.unstubAllEnvs()
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
+    await proxy.close()
   })
 
-  async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const body = await textOf(request)
-    asked.push([request.method, request.url, request.headers.authorization, body].filter(Boolean).join(' '))
-    const [status, sent] = answers.get(request.url ?? '') ?? [404, { error: { message: 'nothing here' } }]
-    response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(sent))
-  }
   async function load(name: string): Promise<void> {
     const module: { default(api: StandIn['api']): void } = await import(new URL(`./entries/${name}.mjs`, import.meta.url).href)
     module.default(pi.api)
@@ -122,7 +106,7 @@ describe('the shipped entries of pi', () => {
       { release_id: 'r2', result: 'rejected', pending: false },
     ]
 
-    it('names the newest published release, and updates nothing that nobody chose', async () => {
+    it('names the newest published release, and updates nothing unless it is chosen', async () => {
       answers.set('/svc/harness/releases', [200, { releases }])
       await load('svc-version-check')
       pi.emit('session_start', { reason: 'startup' })
@@ -144,7 +128,7 @@ describe('the shipped entries of pi', () => {
       expect(pi.ran).toEqual([['/bin/svc-pi', ['update']]])
     })
 
-    it('asks once: a session that is reloaded, or has nobody to tell, asks nothing', async () => {
+    it('asks once: a session that is reloaded, or has no UI, asks nothing', async () => {
       await load('svc-version-check')
       pi.emit('session_start', { reason: 'reload' })
       pi.emit('session_start', { reason: 'startup' }, pi.session(false))
@@ -154,7 +138,7 @@ describe('the shipped entries of pi', () => {
       expect(asked).toHaveLength(1)
     })
 
-    it('a new head in the headers of an answer is told once, the installed one never', async () => {
+    it('a new head in the headers of an answer is shown once, the installed one never', async () => {
       await load('svc-version-check')
       for (const release of ['r1', 'r4', 'r4', undefined, 'r5'])
         pi.emit('after_provider_response', { status: 200, headers: release === undefined ? {} : { 'x-svc-release-id': release } })
@@ -196,7 +180,7 @@ describe('the shipped entries of pi', () => {
       await load('svc-requests')
     })
 
-    it('/svc sends the words, follows the request and tells its result once', async () => {
+    it('/svc sends the words, follows the request and shows its result once', async () => {
       answers.set(progress, [200, { settled: false, state: 'queued', meaning: 'No step\u001b[2J has taken it' }])
       await type('svc', '  be brief  ')
       await pi.hears('Accepted as request q1')
@@ -218,7 +202,7 @@ describe('the shipped entries of pi', () => {
       ['pending', 'ready for review'],
       ['failed', 'failed'],
       ['constructor', 'is settled'],
-    ])('a request that ends as %s is told in words', async (state, words) => {
+    ])('a request that ends as %s is shown in words', async (state, words) => {
       answers.set(progress, [200, { settled: true, state, step: 2 }])
       await type('svc', 'be brief')
       await pi.hears(words)
@@ -246,7 +230,7 @@ describe('the shipped entries of pi', () => {
       expect(asked.filter((line) => line.includes('/progress'))).toHaveLength(360)
     })
 
-    it('a refusal is told with its reason, on one line', async () => {
+    it('a refusal is shown with its reason, on one line', async () => {
       answers.set('/svc/train', [400, { error: { message: 'text carries a credential;\nremove it' } }])
       await type('svc', 'be brief')
       expect(pi.said).toEqual(['The service refused (400): text carries a credential; remove it'])
@@ -255,12 +239,9 @@ describe('the shipped entries of pi', () => {
     it('without words nothing is sent, and without the service it says so', async () => {
       await type('svc', '  ')
       expect(asked).toEqual([])
-      server.closeAllConnections()
-      server.close()
+      await proxy.close()
       await type('svc', 'be brief')
       expect(pi.said.at(-1)).toContain('did not answer')
-      server.listen(0, '127.0.0.1')
-      await once(server, 'listening')
     })
 
     it('without a UI the answer is a message of the session, and nothing is followed', async () => {
@@ -289,9 +270,3 @@ describe('the shipped entries of pi', () => {
     })
   })
 })
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = []
-  for await (const part of request) parts.push(part)
-  return Buffer.concat(parts).toString()
-}

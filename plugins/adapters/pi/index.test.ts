@@ -1,10 +1,8 @@
 /** pi: what a tree becomes, what is refused, how it is started and what it leaves. */
 import { describe, expect, it } from 'vitest'
-import { adapterConformance } from '../../../conformance/index.ts'
 import type { Entry } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
-import { temporaryFolder } from '../../../test/support/folder.ts'
-import { entry, expectSettingRefused, itRendersAsBefore, leave, modelOf, TEXTS } from '../testing.ts'
+import { entry, expectSettingRefused, itConforms, trajectoryOf, modelOf, TEXTS } from '../testing.ts'
 import plugin from './index.ts'
 
 const pi = plugin.plugin
@@ -23,9 +21,7 @@ const keyFor = (apiKey: string | null): string =>
 const last = (prompt: string): readonly string[] => pi.launch({ prompt }, '/root').argv.slice(-2)
 
 describe('pi', () => {
-  adapterConformance({ describe, it, adapter: pi, entries: tree })
-
-  itRendersAsBefore(pi, tree)
+  itConforms(pi, tree)
 
   it('a key is sent as it is, also where pi would read a variable or a command in it', () => {
     expect([keyFor('a$HOME$$b'), keyFor('!date'), keyFor(null)]).toEqual(['a$$HOME$$$$b', '$!date', 'svc-no-token'])
@@ -88,14 +84,12 @@ describe('pi', () => {
   })
 
   it('its trajectory is every line of its session log, but for a last one that was cut short', async () => {
-    const root = temporaryFolder()
     const events = [
       { type: 'session', version: 3, id: 's', cwd: '/work' },
       { type: 'message', id: 'a', parentId: null, message: { role: 'user', content: [{ type: 'text', text: 'count' }] } },
       { type: 'message', id: 'b', parentId: 'a', message: { role: 'assistant', content: [{ type: 'text', text: '1 2 3' }] } },
     ]
     const log = events.map((event) => JSON.stringify(event)).join('\n')
-    await leave(root, { 'sessions/--work--/1_s.jsonl': `${log}\n{"type":"mess` })
-    expect(await pi.readTrajectory(root)).toEqual(events)
+    expect(await trajectoryOf(pi, { 'sessions/--work--/1_s.jsonl': `${log}\n{"type":"mess` })).toEqual(events)
   })
 })

@@ -1,9 +1,7 @@
 /** Terminus: what a tree becomes, what is refused, how it is started and what it leaves. */
 import { describe, expect, it } from 'vitest'
-import { adapterConformance } from '../../../conformance/index.ts'
 import type { Entry } from '../../../src/contract/index.ts'
-import { temporaryFolder } from '../../../test/support/folder.ts'
-import { entry, expectSettingRefused, itRendersAsBefore, leave } from '../testing.ts'
+import { entry, itRefusesSettings, itConforms, trajectoryOf } from '../testing.ts'
 import plugin from './index.ts'
 
 const adapter = plugin.plugin
@@ -16,11 +14,9 @@ const tree: readonly Entry[] = [
 ]
 
 describe('terminus', () => {
-  adapterConformance({ describe, it, adapter, entries: tree })
+  itConforms(adapter, tree)
 
-  itRendersAsBefore(adapter, tree)
-
-  it.each([
+  itRefusesSettings(adapter, [
     ['model_name', { model_name: 'openai/other' }],
     ['api_base', { api_base: 'http://elsewhere' }],
     ['llm_kwargs', { llm_kwargs: { timeout: 1 } }],
@@ -29,21 +25,18 @@ describe('terminus', () => {
     ['llm_call_kwargs.model', { llm_call_kwargs: { model: 'other' } }],
     ['llm_call_kwargs.base_url', { llm_call_kwargs: { base_url: 'http://elsewhere' } }],
     ['llm_call_kwargs.extra_body', { llm_call_kwargs: { extra_body: { model: 'other' } } }],
-  ])('an entry that sets %s is refused by name', (field, data) => {
-    expectSettingRefused(adapter, field, { data })
-  })
+  ])
 
   it('it has nothing to install: its program comes with the service', () => {
     expect([adapter.install, adapter.client, adapter.shipped]).toEqual([undefined, undefined, undefined])
   })
 
   it('a run is read as what the verifier said of it, then its steps', async () => {
-    const root = temporaryFolder()
     const steps = [
       { step_id: 1, source: 'user', message: 'do it' },
       { step_id: 2, source: 'agent', message: 'done' },
     ]
-    await leave(root, {
+    const files = {
       'terminus/runs/b.json': JSON.stringify({
         schema_version: 'ATIF-v1.4',
         steps: [],
@@ -51,8 +44,8 @@ describe('terminus', () => {
       }),
       'terminus/runs/a.json': JSON.stringify({ schema_version: 'ATIF-v1.4', steps, verifier: { task: 'a', reward: 1 } }),
       'terminus/runs/notes.txt': 'no run',
-    })
-    expect(await adapter.readTrajectory(root)).toEqual([
+    }
+    expect(await trajectoryOf(adapter, files)).toEqual([
       { type: 'verifier', task: 'a', reward: 1 },
       { type: 'step', step_id: 1, source: 'user', message: 'do it' },
       { type: 'step', step_id: 2, source: 'agent', message: 'done' },
@@ -61,8 +54,6 @@ describe('terminus', () => {
   })
 
   it.each(['{"steps":', '[]', '{"steps":{}}', '{"steps":[1]}'])('a document that is no run is no trajectory: %s', async (text) => {
-    const root = temporaryFolder()
-    await leave(root, { 'terminus/runs/a.json': text })
-    await expect(adapter.readTrajectory(root)).rejects.toThrow()
+    await expect(trajectoryOf(adapter, { 'terminus/runs/a.json': text })).rejects.toThrow()
   })
 })
