@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { PROPOSAL_MUTATIONS_MAX, type Entry, type Json, type Mutation } from '../contract/index.ts'
+import { PROPOSAL_MUTATIONS_MAX, type Entry, type Json, type JsonObject } from '../contract/index.ts'
 import { admit, parseMutations } from './admission.ts'
 import { before, native, NOTICE, plain, sentMutations } from './testing/adapters.ts'
 
@@ -10,6 +10,9 @@ const TREE: readonly Entry[] = [
   NOTICE,
 ]
 const options = { name: 'rules', config: { text: 'More.' } }
+const create = (id: string, more: Json = options): JsonObject => ({ op: 'create', id, options: more })
+const update = (id: string, more: Json = options): JsonObject => ({ op: 'update', id, options: more })
+const remove = (id: string): JsonObject => ({ op: 'remove', id })
 
 describe('mutations are admitted', () => {
   it('one after the other: created at the end, changed in place, removed', () => {
@@ -43,53 +46,29 @@ describe('mutations are admitted', () => {
 
 describe('mutations are refused', () => {
   it.each<[string, Json, string]>([
-    ['of a reserved id: create', { op: 'create', id: 'svc-requests', options }, 'mutations[0]: svc-requests is reserved for the service'],
-    ['of a reserved id: update', { op: 'update', id: 'svc-version-check', options }, 'mutations[0]: svc-version-check is reserved'],
-    ['of a reserved id: remove', { op: 'remove', id: 'svc-pi-extension-api' }, 'mutations[0]: svc-pi-extension-api is reserved'],
-    ['in a group', { op: 'create', id: 'tone', options: { ...options, group: 'x' } }, 'mutations[0].options: group must not be set'],
-    [
-      'with a config that is none',
-      { op: 'create', id: 'tone', options: { ...options, config: 'x' } },
-      'mutations[0].options: config must be an object',
-    ],
-    [
-      'with a field nobody knows',
-      { op: 'create', id: 'n', options: { ...options, [KEY]: 1 } },
-      'mutations[0].options: holds an unknown field',
-    ],
-    ['that create what is there', { op: 'create', id: 'tone', options }, 'mutations[0]: tone exists already'],
+    ['of a reserved id: create', create('svc-requests'), 'mutations[0]: svc-requests is reserved for the service'],
+    ['of a reserved id: update', update('svc-version-check'), 'mutations[0]: svc-version-check is reserved'],
+    ['of a reserved id: remove', remove('svc-pi-extension-api'), 'mutations[0]: svc-pi-extension-api is reserved'],
+    ['in a group', create('tone', { ...options, group: 'x' }), 'mutations[0].options: group must not be set'],
+    ['with a config that is none', create('tone', { ...options, config: 'x' }), 'mutations[0].options: config must be an object'],
+    ['with an unknown field', create('n', { ...options, [KEY]: 1 }), 'mutations[0].options: holds an unknown field'],
+    ['that create what is there', create('tone'), 'mutations[0]: tone exists already'],
     ['that create nothing', { op: 'create', id: 'n' }, "mutations[0].options must hold the new entry's name and config"],
-    [
-      'that create without a config',
-      { op: 'create', id: 'n', options: { name: 'rules' } },
-      "mutations[0].options must hold the new entry's",
-    ],
-    ['that update what is not there', { op: 'update', id: 'n', options }, 'mutations[0]: there is no entry n to update'],
-    ['that update nothing', { op: 'update', id: 'tone', options: null }, 'mutations[0].options must hold what is to change'],
-    ['that change the kind', { op: 'update', id: 'style', options }, 'mutations[0]: style is of kind skill and stays so'],
-    ['that remove what is not there', { op: 'remove', id: 'n' }, 'mutations[0]: there is no entry n to remove'],
+    ['that create without a config', create('n', { name: 'rules' }), "mutations[0].options must hold the new entry's"],
+    ['that update what is not there', update('n'), 'mutations[0]: there is no entry n to update'],
+    ['that update nothing', update('tone', null), 'mutations[0].options must hold what is to change'],
+    ['that change the kind', update('style'), 'mutations[0]: style is of kind skill and stays so'],
+    ['that remove what is not there', remove('n'), 'mutations[0]: there is no entry n to remove'],
     ['that remove with options', { op: 'remove', id: 'tone', options: {} }, 'mutations[0].options must be left out'],
     ['that do something else', { op: 'rename', id: 'tone' }, 'mutations[0].op must be create, update or remove'],
-    ['of an id of another shape', { op: 'create', id: 'a b', options }, 'mutations[0].id must start with'],
-    ['of an id that is a key', { op: 'remove', id: KEY }, 'mutations[0].id looks like a credential'],
-    [
-      'that break a rule of the kind',
-      { op: 'create', id: 'n', options: { name: 'rules', config: {} } },
-      'n: config.text must be non-blank text',
-    ],
-    [
-      'of a kind the agent has not',
-      { op: 'create', id: 'n', options: { name: 'native_loop', config: {} } },
-      'n: name must be a kind that plain renders',
-    ],
-    [
-      'that update to a broken rule',
-      { op: 'update', id: 'tone', options: { name: 'rules', config: { text: KEY } } },
-      'tone: config.text holds what looks',
-    ],
+    ['of an id of another shape', create('a b'), 'mutations[0].id must start with'],
+    ['of an id that is a key', remove(KEY), 'mutations[0].id looks like a credential'],
+    ['that break a rule of the kind', create('n', { name: 'rules', config: {} }), 'n: config.text must be non-blank text'],
+    ['of a kind the agent has not', create('n', { name: 'native_loop', config: {} }), 'n: name must be a kind that plain renders'],
+    ['that update to a broken rule', update('tone', { name: 'rules', config: { text: KEY } }), 'tone: config.text holds what looks'],
     [
       'that do not render',
-      { op: 'create', id: 'n', options: { name: 'code_extension', config: { name: 'SVC-notice', code: '1' } } },
+      create('n', { name: 'code_extension', config: { name: 'SVC-notice', code: '1' } }),
       'n and svc-version-check are both rendered to',
     ],
   ])('%s', (_, mutation, reason) => {
@@ -100,11 +79,7 @@ describe('mutations are refused', () => {
 
   it('all of them when one is bad', () => {
     const tree = structuredClone(TREE)
-    const mutations: Mutation[] = [
-      { op: 'create', id: 'more', options },
-      { op: 'remove', id: 'more' },
-      { op: 'remove', id: 'more' },
-    ]
+    const mutations = parseMutations([create('more'), remove('more'), remove('more')])
     expect(admit(plain, tree, mutations)).toEqual({ admitted: false, reason: 'mutations[2]: there is no entry more to remove' })
     expect(tree).toEqual(TREE)
   })
@@ -114,15 +89,15 @@ describe('mutations are refused', () => {
       { id: 'critic', name: 'native_agent', config: { name: 'critic', prompt: 'p' } },
       { id: 'writer', name: 'native_agent', config: { name: 'writer', prompt: 'p', ...before('critic') } },
     ]
-    const gone = admit(native, tree, [{ op: 'remove', id: 'critic' }])
+    const gone = admit(native, tree, parseMutations([remove('critic')]))
     expect(gone).toEqual({ admitted: false, reason: expect.stringContaining('writer: config.then names critic,') })
-    const off = admit(native, tree, parseMutations([{ op: 'update', id: 'critic', options: { disabled: true } }]))
+    const off = admit(native, tree, parseMutations([update('critic', { disabled: true })]))
     expect(off).toEqual(gone)
   })
 
   it('but a bug of an adapter is not taken for a refusal', () => {
     const broken = { ...plain, finish: () => expect.fail('a bug') }
-    expect(() => admit(broken, [], [{ op: 'create', id: 'n', options }])).toThrow('a bug')
+    expect(() => admit(broken, [], parseMutations([create('n')]))).toThrow('a bug')
   })
 })
 

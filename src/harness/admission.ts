@@ -1,16 +1,18 @@
-/** Admits mutations of a tree: all of them, or none. */
+/** Admits mutations of a tree, all of them or none, and parses proposals of them. */
 import { z } from 'zod'
 import {
   invalid,
   isRefusal,
+  PROPOSAL_BYTES_MAX,
   PROPOSAL_MUTATIONS_MAX,
   RESERVED_ENTRIES,
   type Adapter,
   type Entry,
   type Json,
+  type JsonObject,
   type Mutation,
 } from '../contract/index.ts'
-import { MUTATIONS_RULE } from '../contract/wire/index.ts'
+import { MUTATIONS_RULE, proposalAccount, proposedMutations } from '../contract/wire/index.ts'
 import { codeParses, codeParsesBeside } from './code.ts'
 import { brokenRule } from './fields.ts'
 import { entryProblem, idProblem, shapeProblem } from './kinds.ts'
@@ -127,4 +129,33 @@ function renderProblem(adapter: Adapter, tree: readonly Entry[]): string | null 
     if (isRefusal(error)) return error.message
     throw error
   }
+}
+
+export interface NewProposal {
+  readonly mutations: readonly Mutation[]
+  readonly reason: string
+  readonly session: string
+  readonly release_id: string
+}
+
+/** Throws Refusal 'invalid' for what is no proposal; fields of others are dropped. */
+export function parseProposal(body: JsonObject): NewProposal {
+  if (Buffer.byteLength(JSON.stringify(body)) > PROPOSAL_BYTES_MAX)
+    throw badProposal(`a proposal must be at most ${PROPOSAL_BYTES_MAX} bytes of JSON; propose less at once`)
+  return { mutations: mutationsIn(body['mutations'] ?? null), ...accountIn(body) }
+}
+
+const badProposal = (message: string): Error => invalid('bad_proposal', message)
+
+function mutationsIn(value: Json): readonly Mutation[] {
+  const problem = brokenRule(proposedMutations, value, 'mutations')
+  if (problem !== null) throw badProposal(problem)
+  return parseMutations(value)
+}
+
+function accountIn(body: JsonObject): z.infer<typeof proposalAccount> {
+  const { success, data, error } = proposalAccount.safeParse(body)
+  if (success) return data
+  const [issue] = error.issues
+  throw badProposal(`${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not acceptable'}`)
 }

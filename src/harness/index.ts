@@ -2,17 +2,15 @@
  * Harness: renders entries to files, admits or refuses mutations, and writes the install script of a release.
  * Does not run agents, store anything, or change the chain.
  */
-export { admit, admitBeside, isReserved, parseMutations } from './admission.ts'
-export { describeAdapter, kindsOf } from './describe.ts'
+export { admit, admitBeside, isReserved, parseMutations, parseProposal, type NewProposal } from './admission.ts'
+export { describeAdapter, kindsOf } from './kinds.ts'
 export { openHarness } from './open.ts'
-export { parseProposal, type NewProposal } from './proposal.ts'
 export { merged, printed, renderTree } from './render.ts'
 export { contentOf, entriesFrom, entriesIn, pulledFiles, withEntries } from './tree.ts'
 export { headed, refuseModel, refuseOtherName, refuseUndescribed, type HeadCheck } from './support/front-matter.ts'
 export { isList, readDocuments, readJsonLines } from './support/json-lines.ts'
-export { modelName, piAiBindings } from './support/model.ts'
+export { modelName, piAiBindings, requestsCommand } from './support/model.ts'
 export { printJson } from './support/print.ts'
-export { requestsCommand } from './support/requests.ts'
 export { every, refuseFields, refuseOthers, refuseTexts, settings, settingsIn, WHY, type RefusedFields } from './support/settings.ts'
 export { installationOf, startOf, withoutInstall } from './install/installation.ts'
 export { failureScript, installScript, preambleScript } from './install/script.ts'

@@ -1,17 +1,18 @@
-/** The rules of a single entry, independent of the rest of its tree. */
+/** The kinds of entries that an adapter renders, and the rules of a single entry, independent of the rest of its tree. */
 import {
   ENTRY_CODE_BYTES_MAX,
   ENTRY_DATA_BYTES_MAX,
   ENTRY_TEXT_BYTES_MAX,
   isObject,
   JSON_DEPTH_MAX,
+  NAMED_KINDS,
   type Adapter,
+  type AdapterView,
   type Entry,
   type EntryKind,
   type JsonObject,
 } from '../contract/index.ts'
 import { codeParses } from './code.ts'
-import { kindsOf } from './describe.ts'
 import { brokenRule, isName, NAME_RULE } from './fields.ts'
 import { SCHEMAS } from './schemas.ts'
 import { consoleProblem, isCredential, isTooDeep, secretField, textProblem } from './screens.ts'
@@ -77,4 +78,30 @@ function codeProblem(kind: EntryKind, { code }: JsonObject, parses: typeof codeP
   if (!parses(code)) return 'config.code must parse as a module of JavaScript, or of TypeScript whose types can be erased'
   if (kind !== 'native_loop' || RUN_TURN.test(code)) return null
   return 'config.code must hold the line export function runTurn(…), or export async function runTurn(…), with at least one parameter'
+}
+
+/** An adapter as the routes show it. */
+export function describeAdapter(adapter: Adapter): AdapterView {
+  const { name, binary, trajectory_format, bindings } = adapter
+  return {
+    name,
+    binary,
+    trajectory_format,
+    model_bindings: Object.keys(bindings),
+    kinds: kindsOf(adapter),
+    install: pinOf(adapter),
+  }
+}
+
+/** Without the lock file, which only the install script needs. */
+function pinOf({ install }: Adapter): AdapterView['install'] {
+  if (install === undefined) return null
+  const { lock: _, ...pin } = install
+  return { ...pin }
+}
+
+/** The kinds of entries that it renders. */
+export function kindsOf({ layout }: Adapter): readonly EntryKind[] {
+  const named = NAMED_KINDS.filter((kind) => layout.named[kind] !== undefined)
+  return layout.rules === undefined ? ['config', ...named] : ['config', 'rules', ...named]
 }

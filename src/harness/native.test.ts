@@ -4,25 +4,18 @@ import { nativeProblems } from './native.ts'
 import { renderTree } from './render.ts'
 import { before, native } from './testing/adapters.ts'
 
-const agent = (name: string, config: JsonObject = {}): Entry => ({
-  id: name,
-  name: 'native_agent',
-  config: { name, prompt: 'p', ...config },
-})
-const tool: Entry = { id: 'read', name: 'native_tool', config: { name: 'read', description: 'd', code: '1' } }
-const skill: Entry = { id: 'style', name: 'skill', config: { name: 'style', text: 't' } }
-const loop = (name: string): Entry => ({ id: name, name: 'native_loop', config: { name, code: 'export function runTurn(ctx) {}' } })
-const settings = (config: JsonObject): Entry => ({ id: 'settings', name: 'config', config })
-const graph = (name: string, stages: JsonObject): Entry => ({
-  id: name,
-  name: 'native_graph',
-  config: { name, start: 's', stages, edges: [] },
-})
+const entry = (kind: string, name: string, config: JsonObject): Entry => ({ id: name, name: kind, config: { name, ...config } })
+const agent = (name: string, config: JsonObject = {}): Entry => entry('native_agent', name, { prompt: 'p', ...config })
+const tool = entry('native_tool', 'read', { description: 'd', code: '1' })
+const skill = entry('skill', 'style', { text: 't' })
+const loop = (name: string): Entry => entry('native_loop', name, { code: 'export function runTurn(ctx) {}' })
+const settings = (data: JsonObject, target = 'models'): Entry => ({ id: 'settings', name: 'config', config: { target, data } })
+const graph = (name: string, stages: JsonObject): Entry => entry('native_graph', name, { start: 's', stages, edges: [] })
 
 describe('a native tree', () => {
   it('whose entries name each other and what the agent has itself is fine', () => {
     const entries = [
-      settings({ target: 'models', data: { context_window: 8192 } }),
+      settings({ context_window: 8192 }),
       graph('main', { act: { kind: 'tools', allow: ['read', 'harness_try'] }, ask: { kind: 'subagent', agent: 'critic' } }),
       agent('writer', { graph: 'main', tools: ['read'], skills: ['style'], ...before('critic') }),
       agent('critic', { graph: 'seed' }),
@@ -52,18 +45,10 @@ describe('a native tree', () => {
       'a: the agent hands over to itself',
     ],
     ['two loops', [loop('a'), loop('b')], 'b: a tree has one native_loop, and a is there'],
-    ['settings of another file', [settings({ data: {} })], 'settings: config.target must be models'],
-    [
-      'settings that choose the model',
-      [settings({ target: 'models', data: { model: 'x' } })],
-      'settings: config.data.model is set by the service',
-    ],
-    [
-      'settings that choose the address',
-      [settings({ target: 'models', data: { base_url: 'x' } })],
-      'settings: config.data.base_url is set',
-    ],
-    ['a window of nothing', [settings({ target: 'models', data: { context_window: 0 } })], 'settings: config.data.context_window must be'],
+    ['settings of another file', [settings({}, 'primary')], 'settings: config.target must be models'],
+    ['settings that choose the model', [settings({ model: 'x' })], 'settings: config.data.model is set by the service'],
+    ['settings that choose the address', [settings({ base_url: 'x' })], 'settings: config.data.base_url is set'],
+    ['a window of nothing', [settings({ context_window: 0 })], 'settings: config.data.context_window must be'],
   ])('with %s does not render', (_, entries, problem) => {
     expect(() => renderTree(native, entries)).toThrow(problem)
   })

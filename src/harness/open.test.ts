@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Entry, JsonObject, Parts } from '../contract/index.ts'
-import { openHarness } from './open.ts'
-import { shippedUpdate } from './seed.ts'
+import { openHarness, shippedUpdate } from './open.ts'
 import { native, NOTICE, plain, REQUESTS } from './testing/adapters.ts'
 import { contentOf, entriesIn } from './tree.ts'
 

@@ -1,6 +1,7 @@
-/** Opens a recipe's harness: its adapter, the seed of a new scenario, and the files that clients pull. */
+/** Opens a recipe's harness: its adapter, the seed of a new scenario, the files that clients pull, and updates of the shipped entries. */
 import { z } from 'zod'
 import {
+  canonicalJson,
   invalid,
   isRefusal,
   type Adapter,
@@ -9,10 +10,12 @@ import {
   type JsonObject,
   type Parts,
   type ScenarioScope,
+  type Shipped,
   type Surface,
 } from '../contract/index.ts'
-import { seedTree, shippedEntries, shippedUpdate, withCure } from './seed.ts'
-import { contentOf } from './tree.ts'
+import { isReserved } from './admission.ts'
+import { entryProblem } from './kinds.ts'
+import { contentOf, entriesIn, plainEntry } from './tree.ts'
 
 export interface OpenedHarness {
   readonly adapter: Adapter
@@ -25,10 +28,13 @@ export interface OpenedHarness {
 /** The configuration was validated when it was read; this schema gives it a type. */
 const section = z.object({
   adapter: z.string(),
-  seed: z.array(z.custom<Entry>()),
+  seed: z.array(z.custom<Entry>()).readonly(),
+  /** Null: on where the adapter ships entries. */
   version_check: z.boolean().nullable(),
   requests: z.boolean().nullable(),
 })
+
+type SeedSettings = Omit<z.infer<typeof section>, 'adapter'>
 
 export async function openHarness(config: JsonObject, parts: Parts): Promise<OpenedHarness> {
   const configured = section.parse(config['evolution'])
@@ -55,4 +61,58 @@ function seedContent(adapter: Adapter, entries: readonly Entry[]): Files {
     if (isRefusal(error)) throw invalid('bad_seed', `evolution.seed: ${withCure(error.message)}`)
     throw error
   }
+}
+
+/** The configured entries, then the shipped ones. Errors name the configuration key. */
+function seedTree(adapter: Adapter, settings: SeedSettings): readonly Entry[] {
+  for (const [index, entry] of settings.seed.entries()) {
+    const problem = seedProblem(adapter, settings.seed.slice(0, index), entry)
+    if (problem !== null) throw invalid('bad_seed', `evolution.seed[${index}]: ${withCure(problem)}`)
+  }
+  return [...settings.seed.map(plainEntry), ...shippedEntries(adapter, settings)]
+}
+
+/** Rules with a fix hold a semicolon. */
+const withCure = (problem: string): string => (problem.includes('; ') ? problem : `${problem}; correct the entry in the configuration`)
+
+function seedProblem(adapter: Adapter, before: readonly Entry[], entry: Entry): string | null {
+  const problem = entryProblem(adapter, entry)
+  if (problem !== null) return problem
+  if (isReserved(entry.id)) return `${entry.id} is an entry that the service ships; choose another id`
+  return before.some(({ id }) => id === entry.id) ? `${entry.id} is the id of an entry above; choose another` : null
+}
+
+function shippedEntries(adapter: Adapter, settings: SeedSettings): readonly Entry[] {
+  return (['version_check', 'requests'] as const).flatMap((key) => {
+    const shipped = adapter.shipped?.[key] ?? []
+    if (settings[key] === true && shipped.length === 0)
+      throw invalid('nothing_shipped', `evolution.${key}: nothing of it is shipped for ${adapter.name}; leave it out`)
+    return settings[key] === false ? [] : shipped.map(plainEntry)
+  })
+}
+
+/**
+ * The updated content, or null. A newer adapter may also render the same tree to other files. Null too when the content is not a tree of this
+ * adapter, or the shipped entries conflict with it: serving the old tree is better than a scenario that cannot be loaded.
+ */
+export function shippedUpdate(adapter: Adapter, shipped: readonly Entry[], content: Files): Shipped | null {
+  try {
+    const entries = entriesIn(adapter, content)
+    const changed = shipped.filter((entry) => !entries.some((old) => printedEntry(old) === printedEntry(entry)))
+    const gone = entries.filter(({ id }) => isReserved(id) && !shipped.some((entry) => entry.id === id))
+    const kept = entries.filter((old) => !gone.includes(old)).map((old) => changed.find(({ id }) => id === old.id) ?? old)
+    const added = changed.filter(({ id }) => !entries.some((old) => old.id === id))
+    const rendered = contentOf(adapter, [...kept, ...added])
+    return isSame(rendered, content) ? null : { content: rendered, entries: [...changed, ...gone].map(({ id }) => id) }
+  } catch (error) {
+    if (isRefusal(error)) return null
+    throw error
+  }
+}
+
+const printedEntry = (entry: Entry): string => canonicalJson({ ...plainEntry(entry) })
+
+function isSame(one: Files, other: Files): boolean {
+  const paths = Object.keys(one)
+  return paths.length === Object.keys(other).length && paths.every((path) => one[path] === other[path])
 }

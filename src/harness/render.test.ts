@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { TREE_BYTES_MAX, TREE_ENTRIES_MAX, type Adapter, type Entry } from '../contract/index.ts'
-import { describeAdapter } from './describe.ts'
+import { describeAdapter } from './kinds.ts'
 import { renderTree } from './render.ts'
 import { native, plain } from './testing/adapters.ts'
 import { contentOf, entriesIn, pulledFiles } from './tree.ts'

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
+import { temporaryFolder } from '../../../test/support/folder.ts'
 import { hasFrontMatter, withFrontMatter } from './front-matter.ts'
 import { eventsIn, filesBelow, readJsonLines } from './json-lines.ts'
 import { printJson } from './print.ts'
@@ -27,8 +27,7 @@ describe('a head', () => {
 
 describe('a session log', () => {
   it('is read from every file below the folder, in the order of their paths, and never through a link', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'logs-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+    const folder = temporaryFolder()
     await mkdir(join(folder, 'b'))
     await writeFile(join(folder, 'b', '1.jsonl'), '{"at":2}\n')
     await writeFile(join(folder, 'a.jsonl'), '{"at":1}\n\n')
@@ -39,16 +38,15 @@ describe('a session log', () => {
     expect(await filesBelow(folder)).toEqual(['a.jsonl', 'b/1.jsonl', 'c.txt'])
   })
 
-  it('that is larger than anybody would read is refused before it is', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'logs-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
+  it('that is too large is refused before it is read', async () => {
+    const folder = temporaryFolder()
     await writeFile(join(folder, 'a.jsonl'), '{"at":1}\n')
     await truncate(join(folder, 'a.jsonl'), 2 ** 40)
     await expect(readJsonLines(folder)).rejects.toThrow('the session log is larger than')
   })
 
   it('of a folder that is not there is empty', async () => {
-    expect(await readJsonLines(join(tmpdir(), 'nobody', 'was', 'here'))).toEqual([])
+    expect(await readJsonLines(join(temporaryFolder(), 'missing'))).toEqual([])
   })
 
   it('may end in half a line, but holds nothing else that is no event', () => {
