@@ -38,7 +38,7 @@ it('a session without receipts leaves nothing behind', () => {
   expect(readdirSync(folder)).toEqual([])
 })
 
-it('sessions are told apart by scenario and service, and come newest first', async () => {
+it('sessions are kept apart by scenario and service, and come newest first', async () => {
   const folder = folderOf()
   capture(folder, ['a'], { session: id(2), started_at: 10 })
   capture(folder, ['b'], { session: id(3), started_at: 20 })

@@ -23,8 +23,8 @@ export interface ChosenInstall {
   readonly folder: string
   readonly args: readonly string[]
   /** Which one it is, where there are others. */
-  readonly told: string | null
-  /** Nobody named it, and it is not for this folder: it is merely the only one there is. */
+  readonly note: string | null
+  /** Chosen as the only one there is, neither named nor for this folder. */
   readonly isFar: boolean
 }
 
@@ -32,13 +32,13 @@ const OPTION = '--scenario'
 
 export async function chooseInstall(call: InstallCall): Promise<ChosenInstall> {
   const { scenario, rest } = scenarioIn(call.args)
-  if (scenario === null && call.adapter === null) return { folder: call.folder, args: rest, told: null, isFar: false }
+  if (scenario === null && call.adapter === null) return { folder: call.folder, args: rest, note: null, isFar: false }
   const adapter = call.adapter ?? (await recordIfThere(call.folder))?.adapter
   const all = (await recordsBeside(call.folder)).filter(({ record }) => record.adapter === adapter)
   const chosen = scenario === null ? byPlace(call, all) : byName(scenario, call, all)
-  if (chosen === null) return { folder: call.folder, args: rest, told: null, isFar: false }
+  if (chosen === null) return { folder: call.folder, args: rest, note: null, isFar: false }
   const isFar = scenario === null && !isNear(call, chosen)
-  return { folder: chosen.folder, args: rest, told: all.length > 1 ? lineOf(chosen) : null, isFar }
+  return { folder: chosen.folder, args: rest, note: all.length > 1 ? lineOf(chosen) : null, isFar }
 }
 
 /** Before all other words: everything after is the command's, or the agent's. */

@@ -89,7 +89,7 @@ describe('harness', () => {
     },
   )
 
-  it('waits, tells each state once, rides out a service that is away, and names the next command', async () => {
+  it('waits, shows each state once, outlasts a service that is away, and names the next command', async () => {
     const states = [progress('queued'), progress('queued'), 0, 503, progress('proposing'), progress('published', true)]
     const install = await installed((await filing(states)).url)
     const terminal = transcript()
@@ -204,7 +204,7 @@ describe('doctor', () => {
 })
 
 describe('notice', () => {
-  it('tells an agent’s start hook of a newer release', async () => {
+  it('reports a newer release to an agent’s start hook', async () => {
     const terminal = transcript()
     expect(await notice(await installed((await headed(2)).url), ['--hook', 'claude'], terminal)).toBe(0)
     expect(JSON.parse(terminal.printed.join(''))).toEqual({

@@ -15,18 +15,7 @@ import { EXECUTABLE, isWritten, PRIVATE, readIfThere, removeUnfinished, SHARED, 
 /** A mode that everything is within. */
 const ANY = 0o777
 
-export interface Plan {
-  readonly destination: string
-  readonly folder: string
-  readonly record: InstallRecord
-  /** The tree with the bound files in place of its own. */
-  readonly tree: TreeFiles
-  /** What goes into the install folder, in the order it is written. */
-  readonly beside: readonly WholeFile[]
-  readonly token: string | null
-  /** Text of the release file. */
-  readonly release: string
-}
+type Plan = Awaited<ReturnType<typeof planOf>>
 
 export interface PlanOrder {
   readonly installation: Installation
@@ -38,27 +27,22 @@ export interface PlanOrder {
 }
 
 /** Refuses what could not be written, or would overwrite somebody's own file, before anything is. */
-export async function planOf({ installation, record, folder, program, node, token }: PlanOrder): Promise<Plan> {
+export async function planOf({ installation, record, folder, program, node, token }: PlanOrder) {
   const { destination, adapter, release_id, content_id, requires } = record
-  const tree = { ...installation.files, ...bound(installation, { url: installation.url, token }) }
+  const tree: TreeFiles = { ...installation.files, ...bound(installation, { url: installation.url, token }) }
   checkPaths(tree)
   const before = await readReleaseFile(destination)
   await refuseForeign(destination, tree, before?.files ?? [])
   const places = inFolder(folder)
-  return {
-    destination,
-    folder,
-    tree,
-    token,
-    record: await sameOrNew(folder, record, token),
-    release: releaseFile(destination, { release_id, content_id, files: Object.keys(tree).sort(), requires, setup: before?.setup ?? [] })
-      .text,
-    beside: [
-      { path: places.wrapper, text: program, mode: SHARED },
-      { path: join(folder, commandOf(adapter)), text: launcherText(folder, node, adapter), mode: EXECUTABLE },
-      ...(token === null ? [] : [{ path: places.token, text: `${token}\n`, mode: PRIVATE }]),
-    ],
-  }
+  const release = { release_id, content_id, files: Object.keys(tree).sort(), requires, setup: before?.setup ?? [] }
+  /** What goes into the install folder, in the order it is written. */
+  const beside: readonly WholeFile[] = [
+    { path: places.wrapper, text: program, mode: SHARED },
+    { path: join(folder, commandOf(adapter)), text: launcherText(folder, node, adapter), mode: EXECUTABLE },
+    ...(token === null ? [] : [{ path: places.token, text: `${token}\n`, mode: PRIVATE }]),
+  ]
+  const releaseText = releaseFile(destination, release).text
+  return { destination, folder, tree, token, record: await sameOrNew(folder, record, token), release: releaseText, beside }
 }
 
 /** The release file lists what an install has written, also one that was killed. */
@@ -107,7 +91,7 @@ async function staleOf(files: readonly WholeFile[]): Promise<readonly WholeFile[
   return files.filter((_, index) => written[index] === false)
 }
 
-/** The tree holds the token, so nobody else may read it, not for a moment. */
+/** The tree holds the token, so no other user may read it at any moment. */
 function writePrivately(destination: string, tree: TreeFiles, release: string): TreeChange {
   const before = process.umask(0o077)
   try {

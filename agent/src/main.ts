@@ -50,11 +50,11 @@ async function wrapper(argv: readonly string[]): Promise<number> {
     const folder = await presentFolder(called, terminal)
     const isForAny = args[0] === 'help'
     const chosen = isForAny
-      ? { folder, args, told: null, isFar: false }
+      ? { folder, args, note: null, isFar: false }
       : await chooseInstall({ folder, adapter, args, env: process.env, cwd: workingFolder() })
     const record = await readRecord(chosen.folder)
     name = commandOf(record.adapter)
-    if (chosen.told !== null) say(chosen.told)
+    if (chosen.note !== null) say(chosen.note)
     return await dispatch({ folder: chosen.folder, record, env: process.env, isFar: chosen.isFar }, chosen.args, terminal, say)
   } catch (error) {
     const line = error instanceof UsageError ? `${error.message}; see '${name} help'` : lineOf(error)

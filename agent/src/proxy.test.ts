@@ -77,12 +77,12 @@ describe('what passes', () => {
 
   it('is answered with "continue" only after the key was looked at', async () => {
     const proxy = await proxyTo(await listening((incoming, response) => incoming.pipe(response)))
-    const told: string[] = []
+    const continued: string[] = []
     const send = async (key: string): Promise<IncomingMessage | undefined> => {
       const headers = { authorization: `Bearer ${key}`, expect: '100-continue', 'content-length': 2 }
       const outgoing = request(`${proxy.url}/v1/responses`, { method: 'POST', headers })
       outgoing.on('continue', () => {
-        told.push(key)
+        continued.push(key)
         outgoing.end('hi')
       })
       outgoing.flushHeaders()
@@ -92,7 +92,7 @@ describe('what passes', () => {
     expect((await send('wrong'))?.statusCode).toBe(401)
     const answer = await send(KEY)
     expect(answer === undefined ? null : await text(answer)).toBe('hi')
-    expect(told).toEqual([KEY])
+    expect(continued).toEqual([KEY])
   })
 })
 
@@ -223,15 +223,20 @@ describe('when a side goes away', () => {
     expect(JSON.parse(await text(await ask(proxy, '/v1/messages')))).toMatchObject({ type: 'error', error: { type: 'api_error' } })
   })
 
-  it.each(['099 OK', '200 O\u0001K'])('an answer of %j, which nobody may send on, is 502, and the next call is served', async (status) => {
-    const server = createServer((socket) => void socket.once('data', () => socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 2\r\n\r\n{}`)))
-    onTestFinished(() => void server.close())
-    await once(server.listen(0, '127.0.0.1'), 'listening')
-    const address = server.address()
-    if (address === null || typeof address === 'string') throw new Error('a listening socket has a port')
-    const proxy = await proxyTo(`http://127.0.0.1:${address.port}`)
-    for (const path of ['/v1/responses', '/v1/messages']) expect((await ask(proxy, path, { body: '{}' })).statusCode).toBe(502)
-  })
+  it.each(['099 OK', '200 O\u0001K'])(
+    'an answer of %j, which may not be passed on, is 502, and the next call is served',
+    async (status) => {
+      const server = createServer(
+        (socket) => void socket.once('data', () => socket.end(`HTTP/1.1 ${status}\r\ncontent-length: 2\r\n\r\n{}`)),
+      )
+      onTestFinished(() => void server.close())
+      await once(server.listen(0, '127.0.0.1'), 'listening')
+      const address = server.address()
+      if (address === null || typeof address === 'string') throw new Error('a listening socket has a port')
+      const proxy = await proxyTo(`http://127.0.0.1:${address.port}`)
+      for (const path of ['/v1/responses', '/v1/messages']) expect((await ask(proxy, path, { body: '{}' })).statusCode).toBe(502)
+    },
+  )
 
   it.each([false, true])('an agent that goes cancels the call (while it streams: %s)', async (streams) => {
     const gone = Promise.withResolvers<void>()

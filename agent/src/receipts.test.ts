@@ -28,10 +28,10 @@ describe('the receipt in a stream', () => {
     }
   })
 
-  it.each(cases)('of %s with %s line ends is told with the byte that completes its event, and not later', (_format, _end, stream) => {
+  it.each(cases)('of %s with %s line ends is reported with the byte that completes its event, and not later', (_format, _end, stream) => {
     const reader = new ReceiptReader()
-    const told = [...Buffer.from(stream)].findIndex((byte) => reader.take(Buffer.from([byte])).length > 0)
-    expect(stream.slice(0, told + 1)).toMatch(/"svc\.agent_record_id":"r-1"\}(?:\n\n|\r\r|\r\n\r)$/)
+    const end = [...Buffer.from(stream)].findIndex((byte) => reader.take(Buffer.from([byte])).length > 0)
+    expect(stream.slice(0, end + 1)).toMatch(/"svc\.agent_record_id":"r-1"\}(?:\n\n|\r\r|\r\n\r)$/)
   })
 
   it('is found in data of several lines', () => {

@@ -29,7 +29,7 @@ export class ReceiptReader {
   /** A line end of CR was seen; a LF right after it belongs to it. */
   #isAfterCr = false
   /** A stream of the responses format says its receipt twice. */
-  #told = new Set<string>()
+  #reported = new Set<string>()
 
   /** The receipts of the events that this chunk completed. */
   take(chunk: Buffer): readonly string[] {
@@ -71,8 +71,8 @@ export class ReceiptReader {
     const receipt = receiptInEvent(this.#data.join('\n'))
     this.#data = []
     this.#dataBytes = 0
-    if (receipt === null || this.#told.has(receipt)) return null
-    this.#told.add(receipt)
+    if (receipt === null || this.#reported.has(receipt)) return null
+    this.#reported.add(receipt)
     return receipt
   }
 }

@@ -47,11 +47,16 @@ async function service(...script: ('answer' | 'drop' | 'lose' | 'refuse' | 'forg
   return { url, heard, reports }
 }
 
+/** An install whose first session has these receipts, and its service. */
+async function reporting(receipts: readonly string[], script: Parameters<typeof service> = [], pid?: number) {
+  const { url, heard, reports } = await service(...script)
+  const install = await installed(url)
+  return { install, heard, reports, keep: captured(install, 1, receipts, pid) }
+}
+
 describe('report', () => {
-  it('tells the newest session, with its receipts in order, once; given again it scores no other one', async () => {
-    const { url, heard, reports } = await service()
-    const install = await installed(url)
-    captured(install, 1, ['a'])
+  it('is about the newest session, with its receipts in order, once; given again it scores no other one', async () => {
+    const { install, heard, reports } = await reporting(['a'])
     captured(install, 2, ['b-2', 'b-1'])
     const terminal = transcript()
     expect(await report(install, ['--score', '0.5', '--feedback', 'fine'], terminal)).toBe(0)
@@ -70,9 +75,7 @@ describe('report', () => {
   })
 
   it('takes a score below zero as it is typed, and says in one line what it does not understand', async () => {
-    const { url, reports } = await service()
-    const install = await installed(url)
-    captured(install, 1, ['a'])
+    const { install, reports } = await reporting(['a'])
     expect(await report(install, ['--score', '-0.5'], transcript())).toBe(0)
     expect(reports()).toMatchObject([{ score: -0.5, references: ['a'] }])
     for (const args of [
@@ -82,10 +85,8 @@ describe('report', () => {
       await expect(report(install, args, transcript())).rejects.toThrow(/^(?:Option|Unknown)[^\n]*$/)
   })
 
-  it('of a session that is still running says so, and later tells what came since', async () => {
-    const { url, reports } = await service()
-    const install = await installed(url)
-    const keep = captured(install, 1, ['a', 'b'], process.pid)
+  it('of a session that is still running says so, and later covers what came since', async () => {
+    const { install, reports, keep } = await reporting(['a', 'b'], [], process.pid)
     const terminal = transcript()
     await report(install, ['--score', '1'], terminal)
     expect(terminal.printed[0]).toContain('still running')
@@ -95,9 +96,7 @@ describe('report', () => {
   })
 
   it('makes one report of each receipt when asked, and several of more than one report may hold', async () => {
-    const { url, reports } = await service()
-    const install = await installed(url)
-    captured(install, 1, ['a', 'b'])
+    const { install, reports } = await reporting(['a', 'b'])
     await report(install, ['--score', '1', '--per-receipt'], transcript())
     expect(reports().map(({ references }) => references)).toEqual([['a'], ['b']])
     captured(
@@ -110,9 +109,7 @@ describe('report', () => {
   })
 
   it('whose answer was lost is stored once when sent again, also when the session went on meanwhile', async () => {
-    const { url, reports } = await service('lose')
-    const install = await installed(url)
-    const keep = captured(install, 1, ['a', 'b'], process.pid)
+    const { install, reports, keep } = await reporting(['a', 'b'], ['lose'], process.pid)
     await expect(report(install, ['--score', '1'], transcript())).rejects.toThrow('cannot be reached')
     keep('c')
     expect(await report(install, ['--score', '1'], transcript())).toBe(0)
@@ -120,18 +117,14 @@ describe('report', () => {
   })
 
   it('that never arrived may be sent again with another score', async () => {
-    const { url, reports } = await service('drop')
-    const install = await installed(url)
-    captured(install, 1, ['a'])
+    const { install, reports } = await reporting(['a'], ['drop'])
     await expect(report(install, ['--score', '1'], transcript())).rejects.toThrow('cannot be reached')
     expect(await report(install, ['--score', '0'], transcript())).toBe(0)
     expect(reports()).toMatchObject([{ score: 0, references: ['a'] }])
   })
 
   it('that did arrive stands, and a second score for the same receipts is not stored beside it', async () => {
-    const { url, reports } = await service('lose')
-    const install = await installed(url)
-    captured(install, 1, ['a'])
+    const { install, reports } = await reporting(['a'], ['lose'])
     await expect(report(install, ['--score', '1'], transcript())).rejects.toThrow('cannot be reached')
     const terminal = transcript()
     expect(await report(install, ['--score', '0'], terminal)).toBe(1)
@@ -141,18 +134,14 @@ describe('report', () => {
   })
 
   it('that is refused keeps everything and says why', async () => {
-    const { url, reports } = await service('refuse')
-    const install = await installed(url)
-    captured(install, 1, ['a'])
+    const { install, reports } = await reporting(['a'], ['refuse'])
     await expect(report(install, ['--score', '1'], transcript())).rejects.toThrow('score: must be 0 or 1')
     await report(install, ['--score', '1'], transcript())
     expect(reports()).toMatchObject([{ references: ['a'] }])
   })
 
-  it('about receipts that the service does not know is set aside, and later ones can be told', async () => {
-    const { url, reports } = await service('forget')
-    const install = await installed(url)
-    const keep = captured(install, 1, ['old'], process.pid)
+  it('about receipts that the service does not know is set aside, and later ones can be reported', async () => {
+    const { install, reports, keep } = await reporting(['old'], ['forget'], process.pid)
     const terminal = transcript()
     expect(await report(install, ['--score', '1'], terminal)).toBe(1)
     expect(terminal.warned.join()).toContain('does not know these receipts')
@@ -194,9 +183,7 @@ describe('report', () => {
   })
 
   it('lists the sessions, newest first, and takes the one that is named', async () => {
-    const { url, reports } = await service()
-    const install = await installed(url)
-    captured(install, 1, ['a'])
+    const { install, reports } = await reporting(['a'])
     captured(install, 2, ['b', 'c'], process.pid)
     const terminal = transcript()
     expect(await report(install, ['--list'], terminal)).toBe(0)

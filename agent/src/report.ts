@@ -39,10 +39,10 @@ export async function report(install: Install, args: readonly string[], terminal
   if (values.list) return list(sessions, values.json, terminal)
   const verdict = { score: scoreOf(values.score), feedback: values.feedback ?? null }
   const chosen = chosenOf(install, sessions, values.session)
-  const told = await underLock(install, chosen, (session) => tell(install, session, verdict, values['per-receipt'] ? 1 : REFERENCES_MAX))
+  const sent = await underLock(install, chosen, (session) => sendAll(install, session, verdict, values['per-receipt'] ? 1 : REFERENCES_MAX))
   await forgetDone(install)
-  print(told, values.json, terminal)
-  return told.conflicts.length + told.unknown.length === 0 ? 0 : 1
+  print(sent, values.json, terminal)
+  return sent.conflicts.length + sent.unknown.length === 0 ? 0 : 1
 }
 
 /** Newest first. */
@@ -57,13 +57,13 @@ function list(sessions: readonly CapturedSession[], json: boolean, terminal: Ter
   }))
   if (json) terminal.print(JSON.stringify({ sessions: rows }))
   else if (rows.length === 0) terminal.print('no session has receipts')
-  else for (const row of rows) terminal.print(lineOfRow(row))
+  else
+    for (const row of rows) {
+      const started = new Date(row.started_at * 1000).toISOString().slice(0, 16).replace('T', ' ')
+      const live = row.live ? '  (still running)' : ''
+      terminal.print(`${row.session}  ${started}Z  ${receiptsOf(row.receipts)}, ${row.waiting} to report${live}`)
+    }
   return 0
-}
-
-function lineOfRow(row: { session: string; started_at: number; live: boolean; receipts: number; waiting: number }): string {
-  const started = new Date(row.started_at * 1000).toISOString().slice(0, 16).replace('T', ' ')
-  return `${row.session}  ${started}Z  ${receiptsOf(row.receipts)}, ${row.waiting} to report${row.live ? '  (still running)' : ''}`
 }
 
 const receiptsOf = (count: number): string => `${count} ${count === 1 ? 'receipt' : 'receipts'}`
@@ -74,7 +74,7 @@ const waiting = (session: CapturedSession): readonly string[] => [
   ...unreported(session),
 ]
 
-/** Without a name the session it is called in, else the newest, also when all of it is told: an older one is never scored by a command that was given twice. */
+/** Without a name the session it is called in, else the newest, also when all of it is reported: an older one is never scored by a command given twice. */
 function chosenOf({ record, env }: Install, sessions: readonly CapturedSession[], id: string | undefined): CapturedSession {
   const command = `'${commandOf(record.adapter)} report --list'`
   const wanted = id ?? (isInSession(record, env) ? env[SESSION.id] : undefined)
@@ -87,7 +87,7 @@ function chosenOf({ record, env }: Install, sessions: readonly CapturedSession[]
 }
 
 /** Read again once it is ours: another report may have come first. */
-async function underLock(install: Install, { path }: CapturedSession, then: (session: CapturedSession) => Promise<Told>): Promise<Told> {
+async function underLock(install: Install, { path }: CapturedSession, then: (session: CapturedSession) => Promise<Sent>): Promise<Sent> {
   const lock = await takeLock(lockPath(path))
   if (lock === null)
     throw new Failure(`another report about this session is being sent; wait until it is done (if there is none, remove ${lockPath(path)})`)
@@ -100,18 +100,10 @@ async function underLock(install: Install, { path }: CapturedSession, then: (ses
   }
 }
 
-interface Told extends Verdict {
-  readonly session: CapturedSession
-  readonly reports: readonly string[]
-  readonly receipts: number
-  /** Reports that the service had already, with another verdict. */
-  readonly conflicts: readonly string[]
-  /** Reports on receipts that the service does not know, such as those of a scenario that was archived: they are set aside, so that later ones go on. */
-  readonly unknown: readonly string[]
-}
+type Sent = Awaited<ReturnType<typeof sendAll>>
 
 /** Reports whose answer was lost go first, with the receipts they were begun with: under the same id nothing is stored twice. */
-async function tell(install: Install, session: CapturedSession, verdict: Verdict, sizeMax: number): Promise<Told> {
+async function sendAll(install: Install, session: CapturedSession, verdict: Verdict, sizeMax: number) {
   const service = await serviceOf(install)
   const begun = session.reports.filter(({ isStored }) => !isStored)
   const reports = [...begun, ...newReports(session, sizeMax)]
@@ -127,7 +119,9 @@ async function tell(install: Install, session: CapturedSession, verdict: Verdict
     session,
     reports: reports.map(({ id }) => id),
     receipts: reports.flatMap(({ receipts }) => receipts).length,
+    /** Reports that the service had already, with another verdict. */
     conflicts: ending('conflict'),
+    /** Reports on unknown receipts, such as those of an archived scenario: they are set aside, so that later ones go on. */
     unknown: ending('unknown'),
   }
 }
@@ -172,7 +166,7 @@ async function forgetDone({ env, record }: Install): Promise<void> {
   for (const session of older) if (!session.isLive && !isWaiting(session)) await forget(session)
 }
 
-function print({ session, score, receipts, reports, conflicts, unknown }: Told, json: boolean, terminal: Terminal): void {
+function print({ session, score, receipts, reports, conflicts, unknown }: Sent, json: boolean, terminal: Terminal): void {
   const about = { session: session.session, live: session.isLive, score, receipts, reports, conflicts, unknown }
   if (json) return terminal.print(JSON.stringify(about))
   const live = session.isLive ? '; the session is still running, report again for what comes' : ''

@@ -157,7 +157,7 @@ describe('what the agent keeps', () => {
   })
 })
 
-/** No event tells when a stranger's process has ended. */
+/** There is no event for the end of a process that is not a child. */
 async function gone(pid: number): Promise<void> {
   while (isAlive(pid)) await new Promise((resolve) => setImmediate(resolve))
 }

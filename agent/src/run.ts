@@ -27,7 +27,8 @@ const PASSED: readonly NodeJS.Signals[] = [...FROM_TERMINAL, 'SIGTERM', 'SIGHUP'
 /** The agent's exit status, or 128 and the signal that ended it. */
 export async function runAgent(install: Install, args: readonly string[], say: Say): Promise<number> {
   const { folder, record, env } = install
-  await tidyUp(folder, say)
+  // The session is worth more than the order in the folder.
+  await sweepRuns(folder).catch((error: unknown) => say(`what an earlier session left could not be put away: ${wordsOf(error)}`))
   await warn(install, say)
   const [session, key] = [randomUUID(), randomBytes(32).toString('hex')]
   const capture = openCapture(capturesFolder(homeOf(env)), headOf(install, session))
@@ -46,11 +47,6 @@ export async function runAgent(install: Install, args: readonly string[], say: S
     await proxy.close()
     endCapture(capture, say)
   }
-}
-
-/** The session is worth more than the order in the folder. */
-async function tidyUp(folder: string, say: Say): Promise<void> {
-  await sweepRuns(folder).catch((error: unknown) => say(`what an earlier session left could not be put away: ${wordsOf(error)}`))
 }
 
 async function warn({ record }: Install, say: Say): Promise<void> {

@@ -6,7 +6,7 @@ const stream = (isTTY?: boolean) => {
   return { written, write: (text: string) => written.push(text), ...(isTTY === undefined ? {} : { isTTY }) }
 }
 
-test('nobody is asked where the output is no terminal', () => {
+test('no person is asked where the output is no terminal', () => {
   expect(openTerminal({ stdout: stream(), stderr: stream(true) }).interactive).toBe(false)
 })
 

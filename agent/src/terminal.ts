@@ -5,7 +5,7 @@ import { Writable } from 'node:stream'
 import { ReadStream, WriteStream } from 'node:tty'
 
 export interface Terminal {
-  /** Whether somebody is there to be asked. */
+  /** Whether a person can be asked. */
   readonly interactive: boolean
   print(line: string): void
   warn(line: string): void
@@ -32,7 +32,7 @@ export function openTerminal({ stdout, stderr }: { readonly stdout: Stream; read
     warn: (line) => void stderr.write(`${line}\n`),
     confirm: async (question, byDefault) => isYes(await answerTo(`${question} ${byDefault ? '[Y/n]' : '[y/N]'} `, false), byDefault),
     ask: (question, { hidden = false } = {}) => answerTo(question, hidden),
-    during: (label, work) => (stderr.isTTY === true ? spinning(stderr, label, work) : told(stderr, label, work)),
+    during: (label, work) => (stderr.isTTY === true ? spinning(stderr, label, work) : oneLine(stderr, label, work)),
   }
 }
 
@@ -62,7 +62,7 @@ async function answerTo(question: string, hidden: boolean): Promise<string> {
   const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() })
   screen.write(question)
   const reader = createInterface({ input, output: hidden ? nowhere : screen, terminal: true, historySize: 0 })
-  // The reader redraws its line from the left; told the question, it draws that too.
+  // The reader redraws its line from the left, the prompt included.
   reader.setPrompt(hidden ? '' : question)
   try {
     return await new Promise<string>((resolve) => {
@@ -94,7 +94,7 @@ async function spinning<T>(stderr: Stream, label: string, work: () => Promise<T>
   }
 }
 
-function told<T>(stderr: Stream, label: string, work: () => Promise<T>): Promise<T> {
+function oneLine<T>(stderr: Stream, label: string, work: () => Promise<T>): Promise<T> {
   stderr.write(`${label} ...\n`)
   return work()
 }

@@ -101,7 +101,7 @@ async function requireOwnLink(path: string): Promise<void> {
   throw new Stop(`${path} was not made by an install; move it away, or name another PREFIX as the second argument`)
 }
 
-/** Nobody else works in the prefix meanwhile, so every other build there was replaced, or never finished. The one before stays: a session may run it. */
+/** No other install works in the prefix meanwhile, so every other build there was replaced, or never finished. The one before stays: a session may run it. */
 async function replace(order: VendorOrder): Promise<void> {
   const { installation, prefix, terminal } = order
   const { install, binary } = installation

@@ -35,7 +35,7 @@ export async function writeWhole({ path, text, mode }: WholeFile): Promise<void>
 /** What the names of a file begin with while it is written. */
 const unfinishedName = (path: string): string => `.${basename(path).slice(0, 100)}.`
 
-/** What a killed process left of files in this folder. Nobody may be writing any of them meanwhile. */
+/** What a killed process left of files in this folder. No process may be writing any of them meanwhile. */
 export async function removeUnfinished(folder: string, paths: readonly string[]): Promise<void> {
   const beginnings = paths.map(unfinishedName)
   const left = (await readdir(folder)).filter((name) => beginnings.some((beginning) => name.startsWith(beginning)))

@@ -14,7 +14,7 @@ it.each([0, -1, 1.5, Number.NaN])('%d is the number of no process', (pid) => {
   expect(isAlive(pid)).toBe(false)
 })
 
-it.runIf(existsSync('/proc/self/stat'))('a process that has ended is not alive, though nobody took note of its end', async () => {
+it.runIf(existsSync('/proc/self/stat'))('a process that has ended is not alive, though its parent has not reaped it', async () => {
   // The parent becomes a program that waits for no child; then the child's input ends, and it with it.
   const script = 'exec 3<&0; cat <&3 & echo $!; exec sleep 600'
   const parent = spawn('sh', ['-c', script], { stdio: ['pipe', 'pipe', 'inherit'] })

@@ -149,7 +149,7 @@ async function recordPage(
     next_after_sequence: after,
     next_before_sequence: before,
   } = await get(path + queryOf(Object.fromEntries(words)), nouns.isRecords)
-  // Nothing follows a page without a row, whatever it says: whoever reads on to the end would never come to one.
+  // Nothing follows a page without a row, whatever it says: a caller that reads every page would never end.
   return { records, next: records.length === 0 ? null : (after ?? before ?? null) }
 }
 

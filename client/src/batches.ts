@@ -24,7 +24,7 @@ const PREFIX = '{"records":['
 const SUFFIX = ']}'
 const FRAME_BYTES = PREFIX.length + SUFFIX.length
 const NEWLINE = 0x0a
-/** White space around an envelope is not sent; beyond this many times the cap nobody asks how much of a line is white space. */
+/** White space around an envelope is not sent; a line beyond this many times the cap is too long, whatever part of it is white space. */
 const LONGEST = 2
 
 export const bodyOf = (batch: ImportBatch): string => PREFIX + batch.lines.map((line) => line.text).join(',') + SUFFIX

@@ -58,7 +58,7 @@ function killSometime(child: ReturnType<typeof startImport>, service: FakeServic
   Object.assign(service, { [moment]: count })
 }
 
-/** The acknowledged rows that the progress file tells of. It is there whole or not at all. */
+/** The acknowledged rows in the progress file. It is there whole or not at all. */
 function countIn(file: string): number {
   const path = `${file}.svc-import.json`
   if (!existsSync(path)) return 0

@@ -1,4 +1,4 @@
-/** Trouble on the way: what passes is waited for, what does not is told. */
+/** Failures on the way: those that pass are waited for, the others are reported. */
 import { describe, expect, it } from 'vitest'
 import type { ImportBatch } from './batches.ts'
 import { sendBatch } from './send-batch.ts'
@@ -56,9 +56,9 @@ describe('trouble that may pass', () => {
     expect(service.requests).toHaveLength(3)
   })
 
-  it('such as nobody listening is told by its code', async () => {
-    const nobody = { url: 'http://127.0.0.1:2', scenario: 's', token: null, retries: 0, onRetry: () => undefined }
-    await expect(sendBatch(nobody, BATCH)).rejects.toThrow(/cannot be reached \(ECONNREFUSED\)/)
+  it('such as a closed port is reported by its code', async () => {
+    const closed = { url: 'http://127.0.0.1:2', scenario: 's', token: null, retries: 0, onRetry: () => undefined }
+    await expect(sendBatch(closed, BATCH)).rejects.toThrow(/cannot be reached \(ECONNREFUSED\)/)
   })
 })
 
@@ -72,7 +72,7 @@ describe('trouble that will not pass', () => {
     [404, 'plain words', /404: plain words/],
     [202, '{"records":[]}', /answered 202/],
     [501, 'x'.repeat(5000), /x{2000}$/],
-  ])('such as %i is told at once, with the line', async (status, body, message) => {
+  ])('such as %i is reported at once, with the line', async (status, body, message) => {
     const service = await fakeService({ status, body, headers: { location: '/elsewhere' } })
     await expect(send(service)).rejects.toThrow(message)
     expect(service.requests).toHaveLength(1)

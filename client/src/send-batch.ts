@@ -8,7 +8,7 @@ import { ask, cureFor, field, isPassing, parseJson, problemOf, type ServiceRespo
 
 export interface ImportTarget extends Omit<ServiceEndpoint, 'timeoutSeconds'> {
   readonly retries: number
-  /** Told before each wait. */
+  /** Called before each wait. */
   readonly onRetry: (problem: string, waitSeconds: number) => void
   readonly wait?: (seconds: number) => Promise<void>
   readonly timeoutSeconds?: number

@@ -31,5 +31,14 @@ export {
   withNegativeScore,
 } from './options.ts'
 export { tokenProblem } from './place.ts'
-export { type TreeChange, type TreeFiles, checkPaths, isTreePath, removeFromTree, renameReleaseFile, writeTree } from './tree-files.ts'
+export {
+  type TreeChange,
+  type TreeFiles,
+  checkPaths,
+  isTreePath,
+  releaseText,
+  removeFromTree,
+  renameReleaseFile,
+  writeTree,
+} from './tree-files.ts'
 export { type ServiceEndpoint, ask, field, isPassing, parseJson, refusalOf } from './transport.ts'

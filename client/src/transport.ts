@@ -28,7 +28,7 @@ const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504])
 
 export const isPassing = (status: number): boolean => PASSING.has(status)
 
-/** Throws when nobody answers in time, or the answer breaks off. A redirect is an answer: following it would carry the token elsewhere. */
+/** Throws when no answer comes in time, or the answer breaks off. A redirect is an answer: following it would carry the token elsewhere. */
 export async function ask(endpoint: ServiceEndpoint, { method, path, body }: ServiceRequest): Promise<ServiceResponse> {
   const signal = AbortSignal.timeout(endpoint.timeoutSeconds * 1000)
   const init = { method, headers: headersOf(endpoint), redirect: 'manual', signal, ...(body !== undefined && { body }) } as const
@@ -83,7 +83,7 @@ export function refusalOf(endpoint: ServiceEndpoint, answer: ServiceResponse): S
   })
 }
 
-/** One line, also when a proxy answers with a page; and were it to repeat the token, nobody would read it here. */
+/** One line, also when a proxy answers with a page; and a token in it is cut out. */
 export function problemOf({ token }: ServiceEndpoint, { status, text }: ServiceResponse): string {
   const message = field(field(parseJson(text), 'error'), 'message')
   const words = (typeof message === 'string' ? message : text).replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()

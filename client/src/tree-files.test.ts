@@ -87,7 +87,7 @@ describe('symbolic links', () => {
     expect(filesIn(outside)).toEqual({ 'b.md': 'mine' })
   })
 
-  it('may lead to the folder itself: that is the choice of whoever names it', () => {
+  it('may lead to the folder itself: that is the choice of the caller', () => {
     const folder = temporaryFolder()
     mkdirSync(join(folder, 'real'))
     symlinkSync('real', join(folder, 'link'))
@@ -218,7 +218,7 @@ describe('trouble', () => {
     }
   })
 
-  it('such as another process at work is told, and left alone', () => {
+  it('such as another process at work is reported, and left alone', () => {
     const root = temporaryFolder()
     mkdirSync(join(root, `.svc-harness-writing-${process.ppid}`))
     expect(() => write(root, { a: '' })).toThrow(`process ${process.ppid} is writing`)
@@ -236,7 +236,7 @@ describe('trouble', () => {
     expect(write(root, { a: 'new', z: 'new' }).written).toEqual(['a', 'z'])
   })
 
-  it('such as a disk that cannot be written is told by the system’s own words', () => {
+  it('such as a disk that cannot be written is reported in the system’s own words', () => {
     const disk = mountDisk('size=1m')
     write(join(disk, 'tree'), { a: '1' })
     execFileSync('mount', ['-o', 'remount,ro', disk])

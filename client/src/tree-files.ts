@@ -29,6 +29,7 @@ import { isAlive } from './alive.ts'
 import { TreeFailure } from './failure.ts'
 import { FORMER_RELEASE_FILE, RELEASE_FILE } from './names.ts'
 import { field, parseJson } from './transport.ts'
+import type { Manifest } from './wire.generated.ts'
 
 /** Path to text. */
 export type TreeFiles = Readonly<Record<string, string>>
@@ -106,6 +107,10 @@ export function writeTree(root: string, files: TreeFiles, releaseText: string): 
   if (isTidy && [...texts].every(([path, text]) => holds(folder, path, text))) return { written: [], removed: [] }
   return alone(folder, (desk) => replace(folder, desk, texts))
 }
+
+/** What the release file says of a release that needs nothing of the machine. */
+export const releaseText = ({ release_id, content_id, files }: Pick<Manifest, 'release_id' | 'content_id' | 'files'>): string =>
+  `${JSON.stringify({ release_id, content_id, files: Object.keys(files).sort() }, null, 2)}\n`
 
 /** Earlier versions called it otherwise. One that wrote here later listed files of its own: then both lists count. */
 export function renameReleaseFile(folder: string): void {

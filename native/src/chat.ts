@@ -10,7 +10,7 @@ export interface ModelPlace {
   readonly model: string | null
   readonly contextTokens: number
   readonly headers: Readonly<Record<string, string>>
-  /** Told the headers of every answer. */
+  /** Gets the headers of every answer. */
   readonly onAnswer?: (headers: Headers) => void
   readonly answerSecondsMax?: number
 }

@@ -76,7 +76,7 @@ describe('svc-native -p', () => {
     await vi.waitFor(() => expect(isAlive(Number(readFileSync(join(cwd, 'pid'), 'utf8')))).toBe(false), 20_000)
   })
 
-  it('that is told to stop says so', async () => {
+  it('that gets SIGTERM says so', async () => {
     const served = await model((response) => void response.writeHead(200).write('{'))
     const { child, end } = once(treeFolder([], served.url), 'x')
     await vi.waitFor(() => expect(served.heard).toHaveLength(1), 20_000)

@@ -17,7 +17,7 @@ const release = (id: string, text: string, more: Readonly<Record<string, string>
 })
 
 describe('a release', () => {
-  it('is mounted with the files of the one before it gone, and what is nobody’s left alone', async () => {
+  it('is mounted with the files of the one before it gone, and other files left alone', async () => {
     const root = folder()
     await mount(root, release('r1', 'One.', { 'native/skills/a/SKILL.md': 'A.' }))
     mkdirSync(join(root, 'native/sessions'))

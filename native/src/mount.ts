@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readReleaseFile } from '@svc-ai/agent/shared'
-import { type Svc, Failure, type Manifest, isTreePath, writeTree, type TreeFiles } from '@svc-ai/client/shared'
+import { type Svc, Failure, type Manifest, isTreePath, releaseText, writeTree } from '@svc-ai/client/shared'
 import { loadTree } from './load.ts'
 import type { Tree } from './tree.ts'
 
@@ -27,9 +27,6 @@ export async function fetchRelease(service: Svc, releaseId?: string): Promise<Ma
   }
 }
 
-const releaseText = ({ release_id, content_id, files }: Pick<Manifest, 'release_id' | 'content_id' | 'files'>): string =>
-  `${JSON.stringify({ release_id, content_id, files: Object.keys(files).sort() }, null, 2)}\n`
-
 /** Puts it in place of what is there. What cannot be written whole is taken back. */
 export async function mount(root: string, manifest: Manifest): Promise<Mounted> {
   const before = await filesOf(root)
@@ -42,20 +39,20 @@ export async function mount(root: string, manifest: Manifest): Promise<Mounted> 
   }
 }
 
-type Written = Pick<Manifest, 'release_id' | 'content_id' | 'files'>
+async function filesOf(root: string): Promise<Parameters<typeof releaseText>[0] | null> {
+  const release = await wholeReleaseIn(root)
+  if (release === null) return null
+  const files = release.files.filter(isTreePath).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const)
+  return { ...release, files: Object.fromEntries(files) }
+}
 
-async function filesOf(root: string): Promise<Written | null> {
+async function wholeReleaseIn(root: string): ReturnType<typeof readReleaseFile> {
   const release = await readReleaseFile(root)
-  if (release === null || release.release_id === '') return null
-  const files: TreeFiles = Object.fromEntries(
-    release.files.filter(isTreePath).map((path) => [path, readFileSync(join(root, path), 'utf8')] as const),
-  )
-  return { ...release, files }
+  return release?.release_id === '' ? null : release
 }
 
 /** What was mounted or pulled before; null when nothing was, whole. */
 export async function mountedIn(root: string): Promise<Mounted | null> {
-  const release = await readReleaseFile(root)
-  if (release === null || release.release_id === '') return null
-  return { releaseId: release.release_id, tree: loadTree(join(root, 'native')) }
+  const release = await wholeReleaseIn(root)
+  return release === null ? null : { releaseId: release.release_id, tree: loadTree(join(root, 'native')) }
 }

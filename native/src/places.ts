@@ -7,25 +7,18 @@ import { readIfThere } from '@svc-ai/agent/shared'
 import { Failure, scenarioName, serviceUrl, tokenIn, field, parseJson } from '@svc-ai/client/shared'
 import { SOCKET_PATH_BYTES_MAX } from './limits.ts'
 
-export interface ResidentPlaces {
-  /** The folder a tree is pulled to. */
-  readonly root: string
-  readonly native: string
-  readonly sessions: string
-  readonly lock: string
-  /** Where the service is, for the commands that ask it. */
-  readonly state: string
-  readonly socket: string
-}
+export type ResidentPlaces = Readonly<ReturnType<typeof placesIn>>
 
-export function placesIn(folder: string): ResidentPlaces {
+export function placesIn(folder: string) {
   const root = realPath(folder)
   const native = join(root, 'native')
   return {
+    /** The folder a tree is pulled to. */
     root,
     native,
     sessions: join(native, 'sessions'),
     lock: join(native, 'serve.lock'),
+    /** Where the service is, for the commands that ask it. */
     state: join(native, 'serve.json'),
     socket: socketIn(native),
   }
@@ -55,10 +48,7 @@ function ownTemporaryFolder(): string {
   throw new Failure(`${folder} is not yours alone: remove it, or put the harness in a folder with a shorter path`)
 }
 
-interface GivenService {
-  readonly url: string | undefined
-  readonly scenario: string | undefined
-}
+type GivenService = Readonly<Record<'url' | 'scenario', string | undefined>>
 
 /** The service that a folder's harness comes from: as the command line says, else as it was last served. */
 export async function serviceIn({ root, state }: ResidentPlaces, given: GivenService) {

@@ -107,7 +107,7 @@ export async function openResident(places: ResidentPlaces, options: ResidentOpti
   }
 }
 
-/** The served one, else the one that is there: a service that is away must not keep anybody from working. */
+/** The served one, else the one that is there: the agent works while the service is away. */
 async function firstRelease(
   places: ResidentPlaces,
   { follow }: ResidentOptions,

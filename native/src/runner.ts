@@ -95,6 +95,6 @@ lines.on('line', (line) => {
   isBegun = true
   void begin(value)
 })
-// Whoever asked is gone: nothing that was started here may stay.
+// The caller is gone: nothing that was started here may stay.
 lines.on('close', () => process.kill(-process.pid, 'SIGKILL'))
 `

@@ -14,7 +14,7 @@ export interface LogOptions {
   readonly folder: string
   readonly name: string
   readonly redact: Redact
-  /** Told of everything that is written, in this log and those of its agents. */
+  /** Gets everything that is written, in this log and those of its agents. */
   readonly onEvent?: (type: string, data: Readonly<Record<string, unknown>>) => void
 }
 

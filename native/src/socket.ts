@@ -62,7 +62,7 @@ export function askResident(path: string, request: Data, onLine: (line: Data) =>
     const socket = connect(path)
     let [text, last]: [string, Data | null] = ['', null]
     socket.on('connect', () => socket.write(`${JSON.stringify(request)}\n`))
-    socket.on('error', (error) => reject(hasCode(error, 'ENOENT', 'ECONNREFUSED') ? nobody() : error))
+    socket.on('error', (error) => reject(hasCode(error, 'ENOENT', 'ECONNREFUSED') ? notServed() : error))
     socket.setEncoding('utf8').on('data', (part: string) => {
       const lines = (text + part).split('\n')
       text = lines.pop() ?? ''
@@ -81,9 +81,9 @@ export function askResident(path: string, request: Data, onLine: (line: Data) =>
   })
 }
 
-const nobody = (): Failure => new Failure("no resident agent runs for this folder: start one with 'svc-native serve'")
+const notServed = (): Failure => new Failure("no resident agent runs for this folder: start one with 'svc-native serve'")
 
-/** Whether somebody serves there. */
+/** Whether a resident agent serves there. */
 export async function isServed(path: string): Promise<boolean> {
   try {
     await askResident(path, { type: 'control', action: 'status' })

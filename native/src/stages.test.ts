@@ -7,7 +7,7 @@ const hook = (event: string, code: string, name = event) => entry('native_hook',
 const clerk = (more: object = {}) => entry('native_agent', { name: 'clerk', prompt: 'You add.', tools: ['add'], ...more })
 
 describe('a graph', () => {
-  it('has the last line checked, and the model told what is wrong with it', async () => {
+  it('has the last line checked, and the model learns what is wrong with it', async () => {
     const stages = {
       think: { kind: 'model' },
       check: { kind: 'verify', check: 'last_line_integer' },
@@ -97,7 +97,7 @@ describe('an agent of the tree', () => {
   ]
   it('takes a turn of its own, and its followers go on with its text', async () => {
     const second = entry('native_agent', { name: 'second', prompt: 'You check.', tools: [] })
-    // oxlint-disable-next-line unicorn/no-thenable -- the interface's word, and nobody waits for this object
+    // oxlint-disable-next-line unicorn/no-thenable -- the interface's word, and this object is never awaited
     const first = clerk({ then: ['second'] })
     const end = await play([add, graph(stages, ways), first, second], await model('first', 'checked', 'all'))
     expect(end).toMatchObject({ reason: 'completed', text: 'all' })
@@ -110,7 +110,7 @@ describe('an agent of the tree', () => {
     ])
   })
 
-  it('spends what the turn has, and tells when it is used up', async () => {
+  it('spends what the turn has, and ends when it is used up', async () => {
     const end = await play([add, graph(stages, ways, { max_steps: 2 }), clerk()], await model({ add: { a: 1, b: 1 } }))
     expect([end.reason, end.questions]).toEqual(['gave_up', 2])
   })

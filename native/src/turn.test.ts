@@ -45,7 +45,7 @@ describe('a turn', () => {
     ['arguments that are no object', { add: '[1]' }, 'INVALID_ARGS: the arguments are no JSON object'],
     ['an argument that is missing', { add: { a: 1 } }, 'INVALID_ARGS: b is missing'],
     ['an argument of another type', { add: { a: 1, b: '2' } }, 'INVALID_ARGS: b must be of type number'],
-  ])('tells a model that calls for %s, and goes on', async (_, call, result) => {
+  ])('answers a model that calls for %s, and goes on', async (_, call, result) => {
     const end = await play([add], await model(call, 'sorry'))
     expect(results(end)).toEqual([result])
     expect(end).toMatchObject({ reason: 'completed', text: 'sorry' })
@@ -83,7 +83,7 @@ describe('a turn', () => {
     expect(readFileSync(join(end.workdir, '.svc/tool-output', name), 'utf8')).toHaveLength(30_007)
   })
 
-  it('logs no key, and shows none to the model or to whoever asked', async () => {
+  it('logs no key, and shows none to the model or to the caller', async () => {
     const leak = tool('leak', `export const run = (): string => 'it is ${KEY}'`)
     const end = await play([leak], await model({ leak: {} }, `the key is ${KEY}`))
     expect(end.text).toBe('the key is [redacted credential]')

@@ -34,7 +34,7 @@ describe('pull', () => {
     })
   })
 
-  it('of another release writes and removes what differs, and tells a program which', async () => {
+  it('of another release writes and removes what differs, and with --json lists it', async () => {
     const folder = temporaryFolder()
     const service = await fakeService(manifest('r1', { a: '1', b: '1' }), manifest('r 2', { a: '1', c: '1' }))
     await run(['pull', folder, ...at(service.url)])
@@ -104,7 +104,7 @@ describe('report', () => {
     expect(JSON.parse(service.requests[1]?.body ?? '')).toEqual({ score: 1, references: [] })
   })
 
-  it('that the service refuses is told in its words', async () => {
+  it('that the service refuses ends with its words', async () => {
     const service = await fakeService({ status: 400, body: '{"error":{"message":"references[0]: unknown","code":"unknown_reference"}}' })
     const { code, err } = await run(['report', ...at(service.url), '--score', '1'])
     expect(code).toBe(1)
@@ -160,9 +160,9 @@ describe('status', () => {
         { scenario: 'support', recipe: 'evolve', release_id: 'a'.repeat(40), training_mode: 'hybrid', step: 3, last_result: 'rejected' },
       ],
     })
-    expect(await run(['status', '--url', service, '--scenario', 'nobody'])).toMatchObject({
+    expect(await run(['status', '--url', service, '--scenario', 'missing'])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('no scenario nobody') as unknown,
+      err: expect.stringContaining('no scenario missing') as unknown,
     })
   })
 
@@ -184,9 +184,9 @@ describe('status', () => {
 })
 
 it('a service that cannot be reached is a failure of every command, with the question whether it runs', async () => {
-  const nobody = ['--url', 'http://127.0.0.1:2']
+  const nowhere = ['--url', 'http://127.0.0.1:2']
   for (const argv of [['pull', 'x', '--scenario', 's'], ['report', '--scenario', 's', '--score', '1'], ['status']]) {
-    const { code, err } = await run([...argv, ...nobody])
+    const { code, err } = await run([...argv, ...nowhere])
     expect(code).toBe(1)
     expect(err).toBe('svc-client: the service cannot be reached (ECONNREFUSED): is it running at http://127.0.0.1:2?\n')
   }

@@ -3,7 +3,7 @@ import { connect, type Address } from '../api.ts'
 import { COMMAND, RELEASE_FILE } from '../names.ts'
 import type { Manifest } from '../wire.generated.ts'
 import { COMMON, COMMON_HELP, onlyArgument, scenarioName, serviceUrl, tokenIn, readArguments } from '../options.ts'
-import { writeTree, type TreeChange } from '../tree-files.ts'
+import { releaseText, writeTree, type TreeChange } from '../tree-files.ts'
 import type { Command } from './command.ts'
 
 const HELP = `Usage: ${COMMAND} pull <dir> --url <service_url> --scenario <name> [options]
@@ -52,9 +52,6 @@ export const pullCommand: Command<PullArguments> = {
     return { text, data: { release_id, content_id, current: isCurrent, ...change, requires } }
   },
 }
-
-const releaseText = ({ release_id, content_id, files }: Manifest): string =>
-  `${JSON.stringify({ release_id, content_id, files: Object.keys(files).sort() }, null, 2)}\n`
 
 const current = ({ folder }: PullArguments, { release_id }: Manifest): string =>
   `${folder} holds release ${release_id} already; nothing was written\n`
