@@ -1,4 +1,4 @@
-/** Where the agents differ from each other: which of them needs a name for its model, which takes a head amiss, and which is told in words to ask the wrapper. */
+/** Where the agents differ from each other: which of them needs a name for its model, which refuses a head, and which calls the wrapper by a prompt. */
 import { describe, expect, it } from 'vitest'
 import type { Adapter, JsonObject } from '../../src/contract/index.ts'
 import { renderTree } from '../../src/harness/index.ts'
@@ -81,7 +81,7 @@ describe('the agents', () => {
     expect(refusing(those, 'bad_front_matter', words, (adapter) => renderTree(adapter, mine))).toEqual(names)
   })
 
-  it('that would ask another model for a command are not told of one, however its head spells it', () => {
+  it('that would ask another model for a command are not given one, however its head spells it', () => {
     for (const head of ['model: other', '? model\n: other', '{ "model": "other", "description": "d" }']) {
       const text = `---\ndescription: d\n---\nx`.replace('description: d', () => head)
       const refused = refusing([claude.plugin, opencode.plugin], 'setting_refused', 'the service names the model', (adapter) =>
@@ -97,7 +97,7 @@ describe('the agents', () => {
     [dsh.plugin, 'dsh-agents/skills/svc/SKILL.md'],
     [hermes.plugin, 'hermes-commands/svc/SKILL.md'],
     [opencode.plugin, 'opencode/commands/svc.md'],
-  ])('whose commands are texts are told to ask the wrapper, and what to say where there is none: %#', (adapter, path) => {
+  ])('whose commands are prompts are directed to the wrapper, and what to say without one: %#', (adapter, path) => {
     const text = renderTree(adapter, adapter.shipped?.requests ?? [])[path]
     expect(text).toMatch(/^---\n[^]*name: svc\ndescription: [^]*\n---\n/)
     expect(text).toContain('Run `printenv SVC_WRAPPER`. If it prints nothing, do nothing else')

@@ -111,7 +111,7 @@ describe('in a folder of claude', () => {
     expect(JSON.parse(answer)).toEqual({ hookSpecificOutput: { hookEventName: 'UserPromptSubmit', additionalContext: 'Greet first.' } })
   })
 
-  it('the word of a newer release is asked of the wrapper, and of nobody in a session without one', () => {
+  it('the wrapper is asked for a newer release; a session without a wrapper asks nothing', () => {
     const wrapper = join(temporaryFolder(), 'wrapper')
     writeFileSync(wrapper, '#!/bin/sh\necho "$@"\n', { mode: 0o700 })
     const command = hookOf(renderTree(claude, claude.shipped?.version_check ?? []), 'SessionStart')

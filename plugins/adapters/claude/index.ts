@@ -79,7 +79,7 @@ const claude: Adapter = {
     }
   },
 
-  /** Nobody can grant permissions in an episode. Root needs the variable: Claude Code accepts root only in a sandbox. */
+  /** No person can grant permissions in an episode. Root needs the variable: Claude Code accepts root only in a sandbox. */
   launch: ({ prompt }, root) => ({
     argv: ['claude', '-p', '--output-format', 'json', '--permission-mode', 'bypassPermissions', '--', prompt],
     env: { HOME: root, CLAUDE_CONFIG_DIR: join(root, 'claude'), IS_SANDBOX: '1' },

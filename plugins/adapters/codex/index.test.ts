@@ -66,7 +66,7 @@ describe('codex', () => {
     expect(() => renderTree(codex, both)).toThrow(expect.objectContaining({ code: 'path_collision' }))
   })
 
-  it('a prompt is one, whatever it begins with, and an episode asks nobody and keeps to its folder', () => {
+  it('a prompt is one, whatever it begins with, and an episode needs no approval and keeps to its folder', () => {
     const { argv, env } = codex.launch({ prompt: '--version' }, '/root')
     expect(argv.slice(-2)).toEqual(['--', '--version'])
     expect(argv).toEqual(expect.arrayContaining(['--skip-git-repo-check', 'workspace-write', 'approval_policy="never"']))

@@ -65,7 +65,7 @@ describe('native', () => {
     expect([adapter.install, adapter.client, adapter.shipped]).toEqual([undefined, undefined, undefined])
   })
 
-  it('it is told where its folder is, and reads its session log in the order of the paths, but for half a last line', async () => {
+  it('it gets its folder in a variable, and reads its session log in the order of the paths, but for half a last line', async () => {
     const root = temporaryFolder()
     expect(adapter.launch({ prompt: '-p' }, root)).toMatchObject({
       argv: ['svc-native', '-p', '-p'],

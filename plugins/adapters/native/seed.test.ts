@@ -50,7 +50,7 @@ describe('a tool of the seed', () => {
     expect(readFileSync(join(folder, 'b/c'), 'utf8')).toBe('z $& z\n$&')
   })
 
-  it('runs a command, tells how it ended, and does not wait for what it leaves running', async () => {
+  it('runs a command, reports how it ended, and does not wait for what it leaves running', async () => {
     const folder = temporaryFolder()
     expect(await bash({ command: 'pwd; echo "$BASH_VERSION" | head -c 1 | wc -c' }, folder)).toBe(`${folder}\n1`)
     expect(await bash({ command: 'echo out; echo err >&2; exit 3' }, folder)).toMatch(/out\n|err\n[^]*\[exit status 3\]$/)
@@ -66,7 +66,7 @@ describe('a tool of the seed', () => {
   })
 })
 
-describe('the agent with the practice model', () => {
+describe('the agent with the built-in mock model', () => {
   const task = 'Run the command `expr 33 + 66` and report its output.'
 
   async function played(tree: readonly Entry[]): Promise<{ readonly stdout: string; readonly tools: readonly (Json | undefined)[] }> {
@@ -97,7 +97,7 @@ describe('the agent with the practice model', () => {
     expect(stdout).toContain('99')
   })
 
-  it('is told nothing by the seed that it could be taught', async () => {
+  it('learns nothing from the seed that it could be taught', async () => {
     const { stdout, tools } = await played(seed)
     expect(tools).toEqual([])
     expect(stdout).not.toContain('99')

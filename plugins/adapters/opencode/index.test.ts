@@ -74,7 +74,7 @@ describe('opencode', () => {
     expect(asOpencodeReads(words(prompt))).toBe(prompt)
   })
 
-  it('an episode keeps to its folder and asks nobody but the model', () => {
+  it('an episode keeps to its folder and calls nothing but the model', () => {
     const { argv, env } = opencode.launch({ prompt: 'x' }, '/root')
     expect(argv.slice(0, 6)).toEqual(['opencode', 'run', '--format', 'json', '--title', 'episode'])
     expect(Object.entries(env).filter(([, value]) => !value.startsWith('/root') && value !== '1')).toEqual([])

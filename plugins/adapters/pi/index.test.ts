@@ -73,7 +73,7 @@ describe('pi', () => {
     expect(last('@notes.md')).toEqual(['--', ' @notes.md'])
   })
 
-  it('an episode keeps to its folder and asks nobody but the model', () => {
+  it('an episode keeps to its folder and calls nothing but the model', () => {
     expect(pi.launch({ prompt: 'x' }, '/root').env).toEqual({
       PI_CODING_AGENT_DIR: '/root/pi-agent',
       PI_CODING_AGENT_SESSION_DIR: '/root/sessions',

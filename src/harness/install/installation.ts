@@ -61,7 +61,7 @@ export const withoutInstall = (): Error =>
     'adapter: pins no program to install; pull its files with GET /svc/harness, and ask for changes with POST /svc/train',
   )
 
-/** Nobody knows them beforehand: a tree that held one would have the person's token written where it pleases. */
+/** They cannot be guessed: a tree that held one would have the person's token written where it pleases. */
 function makePlaceholders(): Installation['placeholders'] {
   const mark = randomBytes(12).toString('hex')
   return { url: `http://url-${mark}.invalid`, token: `token-${mark}` }
