@@ -92,7 +92,7 @@ function home(): Home {
 }
 
 /** A resident agent in a home of its own, and its service. */
-async function served(...more: readonly string[]) {
+async function serving(...more: readonly string[]) {
   const [svc, at] = [await service(), home()]
   return { svc, at, ran: await at.serve(svc, ...more) }
 }
@@ -112,7 +112,7 @@ const status = async (at: Home): Promise<Record<string, unknown>> => JSON.parse(
 
 describe('svc-native serve', () => {
   it('pulls the harness, takes turns for any caller, and keeps a conversation', async () => {
-    const { svc, at, ran } = await served()
+    const { svc, at, ran } = await serving()
     svc.lines.push({ echo: { text: 'hi' } }, 'said hi')
     expect(await at.run('turn', '-p', '--first', '--session', 'mine').end).toEqual({
       code: 0,
@@ -139,7 +139,7 @@ describe('svc-native serve', () => {
   })
 
   it('mounts the release that an answer speaks of, between two turns', async () => {
-    const { svc, at, ran } = await served()
+    const { svc, at, ran } = await serving()
     svc.releases.set('r2', [rules('Second.'), echo])
     expect(await at.run('turn', '-p', 'x').end).toMatchObject({ code: 0 })
     await said(ran, 'r2 is mounted')
@@ -149,7 +149,7 @@ describe('svc-native serve', () => {
   })
 
   it('asks once more for a release that it heard of and could not get', async () => {
-    const { svc, at, ran } = await served()
+    const { svc, at, ran } = await serving()
     svc.releases.set('r2', [rules('Second.')])
     svc.broken = 1
     expect(await at.run('turn', '-p', 'x').end).toMatchObject({ code: 0 })
@@ -157,7 +157,7 @@ describe('svc-native serve', () => {
   })
 
   it('looks for a new release by itself, and a broken one changes nothing', async () => {
-    const { svc, at, ran } = await served('--poll-interval', '1')
+    const { svc, at, ran } = await serving('--poll-interval', '1')
     svc.releases.set('broken', { 'native/graphs/main.json': '{}' })
     await said(ran, 'cannot be loaded')
     expect(await status(at)).toMatchObject({ release_id: 'r1' })
@@ -168,7 +168,7 @@ describe('svc-native serve', () => {
   })
 
   it('that is pinned changes by mount alone, and refuses what is not there', async () => {
-    const { svc, at } = await served('--follow', 'pinned')
+    const { svc, at } = await serving('--follow', 'pinned')
     svc.releases.set('r2', [rules('Second.')])
     await at.run('turn', '-p', 'x').end
     expect(await status(at)).toMatchObject({ release_id: 'r1' })
@@ -178,7 +178,7 @@ describe('svc-native serve', () => {
   })
 
   it('begins with what is there while the service is away, and cannot begin with nothing', async () => {
-    const { svc, at, ran: first } = await served()
+    const { svc, at, ran: first } = await serving()
     first.child.kill('SIGKILL')
     await first.end
     svc.isDown = true
@@ -189,7 +189,7 @@ describe('svc-native serve', () => {
   })
 
   it('serves a folder alone, and takes over from one that was killed', async () => {
-    const { svc, at, ran: first } = await served()
+    const { svc, at, ran: first } = await serving()
     expect(await at.run('serve', '--scenario', 's', '--url', svc.url).end).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("another 'svc-native serve' runs"),
@@ -203,7 +203,7 @@ describe('svc-native serve', () => {
   })
 
   it('ends a turn that takes too long, and one whose caller is gone', async () => {
-    const { svc, at } = await served('--turn-timeout', '1')
+    const { svc, at } = await serving('--turn-timeout', '1')
     svc.lines.push(hang)
     expect(await at.run('turn', '-p', 'x', '--quiet').end).toMatchObject({
       code: 3,
@@ -217,7 +217,7 @@ describe('svc-native serve', () => {
   })
 
   it('is not harmed by what is no request', async () => {
-    const { at } = await served()
+    const { at } = await serving()
     const { socket: path } = placesIn(at.tree)
     for (const [text, words] of [
       ['{\n', 'no JSON object'],
@@ -245,7 +245,7 @@ describe('svc-native serve', () => {
   })
 
   it('lets the agent look at itself, try a change and propose it, when it may', async () => {
-    const { svc, at } = await served('--self-tools')
+    const { svc, at } = await serving('--self-tools')
     const mutations = [{ op: 'update', id: 'rules', options: { name: 'rules', config: { text: 'Changed.' } } }]
     svc.lines.push(
       { harness_inspect: {} },
@@ -273,7 +273,7 @@ describe('svc-native serve', () => {
 
 describe('a folder that was served', () => {
   it('has changes asked for, with its release, and says what to do next', async () => {
-    const { svc, at, ran } = await served()
+    const { svc, at, ran } = await serving()
     ran.child.kill('SIGTERM')
     await ran.end
     const filed = await at.run('harness', 'be brief', '--wait').end
