@@ -10,7 +10,7 @@ import native from './native/index.ts'
 import opencode from './opencode/index.ts'
 import pi from './pi/index.ts'
 import terminus from './terminus/index.ts'
-import { entry, modelOf } from './testing.ts'
+import { entry, modelOf } from './testing/adapter.ts'
 
 const agents: readonly Adapter[] = [claude, codex, dsh, hermes, native, opencode, pi, terminus].map(({ plugin }) => plugin)
 

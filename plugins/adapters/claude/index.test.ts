@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import type { Entry, Files, JsonObject } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import { entry, expectSettingRefused, itConforms, leave, trajectoryOf, modelOf, TEXTS } from '../testing.ts'
+import { entry, expectSettingRefused, itConforms, leave, trajectoryOf, modelOf, TEXTS } from '../testing/adapter.ts'
 import plugin from './index.ts'
 
 const claude = plugin.plugin

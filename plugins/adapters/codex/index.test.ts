@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
-import { entry, itRefusesSettings, itConforms, trajectoryOf, modelOf, TEXTS } from '../testing.ts'
+import { entry, itRefusesSettings, itConforms, trajectoryOf, modelOf, TEXTS } from '../testing/adapter.ts'
 import plugin from './index.ts'
 
 const codex = plugin.plugin

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Entry, Json } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
-import { entry, expectSettingRefused, itConforms, trajectoryOf } from '../testing.ts'
+import { entry, expectSettingRefused, itConforms, trajectoryOf } from '../testing/adapter.ts'
 import plugin from './index.ts'
 
 const adapter = plugin.plugin

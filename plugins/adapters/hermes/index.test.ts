@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import type { Entry } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
-import { entry, itRefusesSettings, itConforms, trajectoryOf } from '../testing.ts'
+import { entry, itRefusesSettings, itConforms, trajectoryOf } from '../testing/adapter.ts'
 import plugin from './index.ts'
 
 const adapter = plugin.plugin

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import { entry, expectSettingRefused, itConforms, leave } from '../testing.ts'
+import { entry, expectSettingRefused, itConforms, leave } from '../testing/adapter.ts'
 import plugin from './index.ts'
 
 const adapter = plugin.plugin

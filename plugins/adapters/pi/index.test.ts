@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
-import { entry, expectSettingRefused, itConforms, trajectoryOf, modelOf, TEXTS } from '../testing.ts'
+import { entry, expectSettingRefused, itConforms, trajectoryOf, modelOf, TEXTS } from '../testing/adapter.ts'
 import plugin from './index.ts'
 
 const pi = plugin.plugin

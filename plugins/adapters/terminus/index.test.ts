@@ -1,7 +1,7 @@
 /** Terminus: what a tree becomes, what is refused, how it is started and what it leaves. */
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../../src/contract/index.ts'
-import { entry, itRefusesSettings, itConforms, trajectoryOf } from '../testing.ts'
+import { entry, itRefusesSettings, itConforms, trajectoryOf } from '../testing/adapter.ts'
 import plugin from './index.ts'
 
 const adapter = plugin.plugin

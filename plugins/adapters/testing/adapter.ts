@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { adapterConformance } from '../../conformance/index.ts'
+import { adapterConformance } from '../../../conformance/index.ts'
 import {
   MODEL_APIS,
   NO_TOKEN,
@@ -12,9 +12,9 @@ import {
   type JsonObject,
   type ModelAddress,
   type ModelApi,
-} from '../../src/contract/index.ts'
-import { contentOf, pulledFiles, renderTree } from '../../src/harness/index.ts'
-import { temporaryFolder } from '../../test/support/folder.ts'
+} from '../../../src/contract/index.ts'
+import { contentOf, pulledFiles, renderTree } from '../../../src/harness/index.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
 
 export const entry = (id: string, name: string, config: JsonObject): Entry => ({ id, name, config })
 
