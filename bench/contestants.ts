@@ -2,7 +2,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { FORMAT } from './formats.ts'
 import { startNginxProxy } from './nginx.ts'
 import type { ContestantName, FormatName } from './options.ts'
@@ -22,6 +22,7 @@ export interface Site {
   readonly format: FormatName
   /** Further options of the service. */
   readonly settings: Readonly<Record<string, string>>
+  readonly before: string | undefined
 }
 
 export const recordsIn = ({ directory }: Pick<Site, 'directory'>): string => join(directory, 'records')
@@ -62,6 +63,7 @@ export const CONTESTANT: Readonly<Record<ContestantName, Contestant>> = {
   },
   'svc-memory': { name: 'svc-memory', durable: false, fresh: true, start: (site) => startService('svc-memory', site) },
   'svc-durable': { name: 'svc-durable', durable: true, fresh: true, start: (site) => startService('svc-durable', site) },
+  'svc-before': { name: 'svc-before', durable: true, fresh: true, start: (site) => startService('svc-before', site) },
 }
 
 async function startNginxContestant({ directory, upstreamPort }: Site): Promise<Running> {
@@ -93,7 +95,7 @@ async function startPortkey(name: ContestantName, node: string, { directory, ups
 }
 
 /** A second start in one directory finds the records of the first. */
-async function startService(name: 'svc-memory' | 'svc-durable', site: Site): Promise<Running> {
+async function startService(name: 'svc-memory' | 'svc-durable' | 'svc-before', site: Site): Promise<Running> {
   const port = await freePort()
   const settings = {
     '--svc.port': String(port),
@@ -105,7 +107,8 @@ async function startService(name: 'svc-memory' | 'svc-durable', site: Site): Pro
     ...(name === 'svc-memory' ? { '--storage.record_backend': 'memory' } : {}),
     ...site.settings,
   }
-  const args = [SERVICE, 'serve', ...Object.entries(settings).flat()]
+  const service = name === 'svc-before' ? resolve(site.before ?? '', 'bin/svc.mjs') : SERVICE
+  const args = [service, 'serve', ...Object.entries(settings).flat()]
   const env = { SVC_TOKEN: TOKEN, NODE_ENV: 'production' }
   const startedAt = performance.now()
   const process_ = await start({ command: process.execPath, args, env, port, outputFile: join(site.directory, 'service.log') })

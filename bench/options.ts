@@ -3,7 +3,7 @@
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 
-const CONTESTANTS = ['direct', 'nginx', 'portkey', 'portkey-our-node', 'svc-memory', 'svc-durable'] as const
+const CONTESTANTS = ['direct', 'nginx', 'portkey', 'portkey-our-node', 'svc-memory', 'svc-durable', 'svc-before'] as const
 export type ContestantName = (typeof CONTESTANTS)[number]
 
 const PARTS = ['json', 'shapes', 'sse', 'streams', 'import', 'training', 'boot'] as const
@@ -29,6 +29,8 @@ export interface Options {
   readonly contestants: readonly ContestantName[]
   readonly parts: readonly PartName[]
   readonly directory: string
+  /** Another built checkout of the service, measured as `svc-before`. */
+  readonly before: string | undefined
 }
 
 export const HELP = `npm run bench -- [options]
@@ -44,6 +46,7 @@ that each acknowledged receipt survives kill -9. Build first: npm run build.
                    and parts (${PARTS.join(', ')}) to keep
   --format F       ${FORMATS.join(', ')} (chat)
   --dir DIR        where data directories are made; measure the disk you will use (the system's temporary directory)
+  --before DIR     also measure the built service of another checkout, as svc-before; CPU per request must not have grown
   --install        install nginx when it is missing (apt-get, needs root)
   --force          run although the machine is busy
   --json           print the results as JSON instead of tables
@@ -62,6 +65,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
       only: { type: 'string', default: '' },
       format: { type: 'string', default: 'chat' },
       dir: { type: 'string', default: tmpdir() },
+      before: { type: 'string' },
       install: { type: 'boolean', default: false },
       force: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
@@ -79,19 +83,22 @@ export function readOptions(args: readonly string[]): Options | undefined {
     seconds: positive('seconds', values.seconds, quick ? 1 : 5),
     format: oneOf('format', FORMATS, values.format),
     directory: values.dir,
-    ...selection(values.only, quick),
+    before: values.before,
+    ...selection(values.only, quick, values.before !== undefined),
   }
 }
 
 /** `--only` lists contestants and parts; naming none of a kind keeps all of it. */
-function selection(only: string, quick: boolean): Pick<Options, 'contestants' | 'parts'> {
+function selection(only: string, quick: boolean, hasBefore: boolean): Pick<Options, 'contestants' | 'parts'> {
   const names = only.split(',').filter((name) => name !== '')
   for (const name of names) oneOf('only', [...CONTESTANTS, ...PARTS], name)
   const all = quick ? QUICK : { contestants: CONTESTANTS, parts: PARTS }
   const contestants = CONTESTANTS.filter((name) => names.includes(name))
   const parts = PARTS.filter((name) => names.includes(name))
   return {
-    contestants: contestants.length > 0 ? contestants : all.contestants,
+    contestants: CONTESTANTS.filter((name) =>
+      name === 'svc-before' ? hasBefore : (contestants.length > 0 ? contestants : all.contestants).includes(name),
+    ),
     parts: parts.length > 0 ? parts : all.parts,
   }
 }

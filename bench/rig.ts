@@ -44,7 +44,7 @@ export class Rig {
     this.#directories += 1
     const directory = join(this.directory, String(this.#directories))
     mkdirSync(directory)
-    return { upstreamPort, directory, format: this.options.format, settings }
+    return { upstreamPort, directory, format: this.options.format, settings, before: this.options.before }
   }
 
   clear(site: Site): void {

@@ -30,6 +30,7 @@ export function judge(samples: readonly Sample[]): readonly Target[] {
   const toPortkey = ratio(samples, DURABLE_CPU, { ...DURABLE_CPU, who: 'portkey' })
   const toNginx = ratio(samples, DURABLE_CPU, { ...DURABLE_CPU, who: 'nginx' })
   const toMemory = ratio(samples, DURABLE_RATE, { ...DURABLE_RATE, who: 'svc-memory' })
+  const toBefore = ratio(samples, DURABLE_CPU, { ...DURABLE_CPU, who: 'svc-before' })
   const firstToken = addedTtft(samples, 'svc-durable') / addedTtft(samples, 'portkey')
   const imported = middle(samples, IMPORT_RATE)
   return [
@@ -38,6 +39,7 @@ export function judge(samples: readonly Sample[]): readonly Target[] {
     speed('requests/s, durable / memory store, c=64', '>= 0.50', toMemory.toFixed(2), toMemory, (value) => value >= 0.5),
     speed('added time to first token, durable / Portkey', '<= 1/10', part(firstToken), firstToken, (value) => value <= 1 / 10),
     speed('import, records/s', '>= 15,000', Math.round(imported).toLocaleString('en'), imported, (value) => value >= 15_000),
+    speed('CPU per request, durable / before, c=32', '<= 1.02', toBefore.toFixed(3), toBefore, (value) => value <= 1.02),
     ...besideTrainers(samples),
     ...starts(samples),
     ...correctness(samples),
