@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { projectFiles } from './test/projects.ts'
+import { projectFiles, SlowestFirst } from './test/projects.ts'
 import { runSeed } from './test/seed.ts'
 
 const { pure, service, long, machine, statistics } = projectFiles()
@@ -13,6 +13,7 @@ export default defineConfig({
     // A service with its engine and its trainer takes its time to start on a busy machine.
     hookTimeout: 600_000,
     maxWorkers: 3,
+    sequence: { sequencer: SlowestFirst },
     projects: [
       { extends: true, test: { name: 'pure', ...pure, pool: 'threads', isolate: false } },
       { extends: true, test: { name: 'service', ...service, pool: 'forks', isolate: false } },

@@ -3,7 +3,7 @@
  * runs the tests that need nothing of the machine beside Node, npm and git.
  */
 import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pinnedNode, prepare, ROOT, runForCode, runScript } from './lib.mjs'
 
@@ -17,10 +17,9 @@ runScript(async () => {
   await prepare()
   // Hundreds of services are started from the same sources: each after the first finds them compiled.
   process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules', '.cache', 'compiled')
-  process.exitCode = isChosen ? await vitest(args) : await inMemory(() => vitest(['--project', 'pure', '--project', 'service', ...args]))
+  const words = isChosen ? args : ['--project', 'pure', '--project', 'service', ...args]
+  process.exitCode = await inMemory(() => runForCode(pinnedNode(), ['node_modules/vitest/vitest.mjs', 'run', ...words]))
 })
-
-const vitest = (words) => runForCode(pinnedNode(), ['node_modules/vitest/vitest.mjs', 'run', ...words])
 
 /** Services sync every record: where memory serves as a disk, a sync costs nothing. */
 async function inMemory(work) {
@@ -40,6 +39,8 @@ function memoryFolder() {
     const { bavail, bsize } = statfsSync(MEMORY_DISK)
     if (bavail * bsize < MEMORY_DISK_BYTES_LEAST) return null
     const folder = mkdtempSync(join(MEMORY_DISK, 'svc-'))
+    // Like any folder for temporary files: some tests run programs as another user.
+    chmodSync(folder, 0o1777)
     writeFileSync(join(folder, 'probe'), '#!/bin/sh\n', { mode: 0o755 })
     if (spawnSync(join(folder, 'probe')).status === 0) return folder
     rmSync(folder, { recursive: true, force: true })

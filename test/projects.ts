@@ -1,4 +1,6 @@
 /** Which test file is of which kind. `npm test` runs the pure ones and those with services; the others have commands of their own. */
+import { matchesGlob, relative } from 'node:path'
+import { BaseSequencer } from 'vitest/node'
 
 const NOT_HERE = ['**/node_modules/**', '**/dist/**', 'test/agents/**', 'test/browser/**', 'test/frameworks/**', 'test/package/**']
 
@@ -66,6 +68,28 @@ const SERVICE = [
   'src/weights/formats/tar.test.ts',
   'test/**/*.test.ts',
 ]
+
+/** Each of these takes a minute or more. */
+const SLOWEST = [
+  'test/docs/{guides,weights}.test.ts',
+  'test/evolution/loop.test.ts',
+  'test/install/{gate,trouble}.test.ts',
+  'test/ops/{startup-failures,training-failpoints}.test.ts',
+  'src/cli/welcome/killed.test.ts',
+  'agent/src/install.crash.test.ts',
+  'test/reef/command.test.ts',
+]
+
+/** On a fresh clone files are ordered by size. The slowest go first: at the end each of them would run alone. */
+export class SlowestFirst extends BaseSequencer {
+  override async sort(files: Parameters<BaseSequencer['sort']>[0]): ReturnType<BaseSequencer['sort']> {
+    const { root } = this.ctx.config
+    const { slow = [], rest = [] } = Object.groupBy(await super.sort(files), ({ moduleId }) =>
+      SLOWEST.some((pattern) => matchesGlob(relative(root, moduleId), pattern)) ? 'slow' : 'rest',
+    )
+    return [...slow, ...rest]
+  }
+}
 
 export const projectFiles = () => ({
   pure: { include: [BESIDE_CODE], exclude: [...NOT_HERE, ...STATISTICS, ...MACHINE, ...LONG, ...SERVICE] },

@@ -23,7 +23,7 @@ beforeAll(async () => {
       'data.training_mode': 'hybrid',
       'evolution.executor': 'sandbox',
       'evolution.seed': JSON.stringify([ROMAN_RULE]),
-      'evolution.tasks': JSON.stringify(ROMAN_TASKS),
+      'evolution.tasks': JSON.stringify(ROMAN_TASKS.slice(0, 8)),
       'evolution.max_episodes_per_step': 48,
       'evolution.proposals_dir': join(folder, 'proposals'),
       'evolution.step_record_dir': join(folder, 'steps'),
