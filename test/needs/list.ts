@@ -43,7 +43,7 @@ export const NEEDS = { ...PROGRAMS, ...OTHERS }
 export type ProgramName = keyof typeof PROGRAMS
 export type NeedName = keyof typeof NEEDS
 
-const NAMES = Object.keys(NEEDS).filter((name): name is NeedName => name in NEEDS)
+export const NAMES = Object.keys(NEEDS).filter((name): name is NeedName => name in NEEDS)
 
 export const isProgram = (name: string): name is ProgramName => name in PROGRAMS
 
