@@ -5,7 +5,7 @@ export default defineConfig({
   test: {
     globalSetup: 'test/needs/setup.ts',
     include: ['test/agents/**/*.test.ts'],
-    testTimeout: 300_000,
+    testTimeout: 600_000,
     hookTimeout: 300_000,
     maxWorkers: 3,
   },

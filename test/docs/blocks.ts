@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const FENCE = /^```sh\n([\s\S]*?)^```$/gm
 const MARK = '=== block'
 /** Some pages wait for one or two steps. */
-const TIMEOUT_MS = 220_000
+const TIMEOUT_MS = 600_000
 
 export interface Session {
   readonly code: number | null

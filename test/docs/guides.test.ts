@@ -38,7 +38,7 @@ describe('the guides', () => {
   })
 
   // Concurrent, since most of a guide is waiting.
-  it.concurrent.each(Object.entries(SAYS))('%s does what it says', { timeout: 4 * MINUTES }, async (page, patterns) => {
+  it.concurrent.each(Object.entries(SAYS))('%s does what it says', { timeout: 10 * MINUTES }, async (page, patterns) => {
     const printed = (await follow(page)).blocks.join('\n')
     for (const pattern of patterns) expect(printed).toMatch(pattern)
   })

@@ -26,7 +26,7 @@ async function follow(): Promise<Session> {
   })
 }
 
-it(`${PAGE} trains a model by what is liked, and takes it back`, { timeout: 6 * MINUTES }, async () => {
+it(`${PAGE} trains a model by what is liked, and takes it back`, { timeout: 10 * MINUTES }, async () => {
   const [installed, trainer, , asked = '', first, learnt = '', watched, back = ''] = (await follow()).blocks
   expect(installed).toMatch(/^llama is installed/m)
   expect(trainer).toMatch(/is ready at http/)

@@ -101,7 +101,7 @@ it(
     const [first = ''] = failed
     expect(await passes(agent.tree, first)).toBe(true)
   },
-  4 * MINUTES,
+  10 * MINUTES,
 )
 
 it(
@@ -110,7 +110,7 @@ it(
     const s = await open()
     const agent = await resident(s)
     const number = await firstFailing(agent.tree)
-    const asked = await native(['harness', ROMAN_LESSON, '--tree', agent.tree, '--wait', '--timeout', '200'])
+    const asked = await native(['harness', ROMAN_LESSON, '--tree', agent.tree, '--wait', '--timeout', '500'])
     expect(asked).toMatchObject({ code: 0 })
     const row = await s.release()
     expect(row).toMatchObject({
@@ -123,7 +123,7 @@ it(
     const { json } = await here.get('/svc/harness/releases', named(s.name))
     expect(textAt(rowsOf({ json }, 'releases').at(-1) ?? {}, 'page_path')).toContain('/page')
   },
-  4 * MINUTES,
+  10 * MINUTES,
 )
 
 async function firstFailing(tree: string): Promise<string> {

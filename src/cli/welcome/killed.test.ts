@@ -84,5 +84,5 @@ test(
     const headers = { 'x-svc-scenario': 'mine' }
     expect(await fetch(`${plain.address}/v1/chat/completions`, { method: 'POST', headers, body })).toMatchObject({ status: 200 })
   },
-  4 * MINUTES,
+  10 * MINUTES,
 )
