@@ -8,7 +8,6 @@ export { describeMachine, describeRejected, describeReply, describeSamples } fro
 export { fence } from './proposing/fence.ts'
 export { describeKinds, kindProblem } from './proposing/kinds.ts'
 export { mutationsOf } from './proposing/mutations.ts'
-export { failureOf, lostModel, proposalOf, type Drafted, type Proposed } from './proposing/proposal.ts'
+export { failureOf, lostModel, proposalOf, review, type Drafted, type Proposed } from './proposing/proposal.ts'
 export { objectIn, replyIn } from './proposing/reply.ts'
 export { needsIn } from './proposing/requires.ts'
-export { review } from './proposing/review.ts'

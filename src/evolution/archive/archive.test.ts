@@ -7,8 +7,7 @@ import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { Json } from '../../contract/index.ts'
-import { openArchive } from './open.ts'
-import { openStepRecord, type StepRecord } from './record.ts'
+import { openArchive, openStepRecord, type StepRecord } from './record.ts'
 
 const MIB = 1024 * 1024
 const TOKEN = 'evaluation-token-of-this-scenario'
