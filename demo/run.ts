@@ -14,7 +14,6 @@ const dim = (text: string): string => painted(2, text)
 const good = (text: string): string => painted(32, text)
 const bad = (text: string): string => painted(31, text)
 
-/** The demo's output: numbered steps, and a progress line. */
 const print = (text = ''): void => void process.stdout.write(`${text}\n`)
 
 let steps = 0
@@ -105,7 +104,6 @@ async function followed(setup: DemoSetup, releaseId: string): Promise<void> {
   while (!(await setup.agent(['status'])).includes(releaseId)) await sleep(LOOK_AGAIN_MS)
 }
 
-/** Returns the questions that failed. */
 async function ask(setup: DemoSetup): Promise<readonly string[]> {
   const failed: string[] = []
   for (const [question, answer] of QUESTIONS) {

@@ -23,7 +23,6 @@ export interface DemoSetup {
   readonly service: ReturnType<typeof connect>
   /** Runs `svc-native` with these arguments and returns its output. `onLine` gets each line as it comes. */
   agent(words: readonly string[], onLine?: (line: string) => void): Promise<string>
-  /** How many episodes the running step has played so far. */
   episodes(): number
   close(): void
 }

@@ -157,7 +157,6 @@ function tokenizerConfig(facts: Facts): JsonObject {
   return { ...facts.words(), chat_template: template, model_max_length: facts.count('context_length') }
 }
 
-/** The keys of a file, each held against what it may be. */
 class Facts {
   readonly metadata: GgufHead['metadata']
 

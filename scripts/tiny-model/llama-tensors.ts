@@ -15,7 +15,6 @@ export interface LlamaTensor {
   readonly name: string
   /** In Hugging Face's folders, where its weight is called so with `.weight` behind. */
   readonly module: string
-  /** Outermost first. */
   readonly shape: readonly number[]
 }
 

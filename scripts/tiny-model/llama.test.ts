@@ -38,7 +38,6 @@ beforeAll(async () => {
 })
 afterAll(() => engine.close())
 
-/** Of every token after the prompt. */
 async function chances(adapter: string | null): Promise<readonly number[]> {
   const all: number[] = []
   for (const token of expected.base.keys()) {

@@ -15,7 +15,6 @@ const NODE_LEAST = '22.19.0'
 const SQLITE_LEAST = '3.51.3'
 const GIT_LEAST = '2.36.0'
 const FREE_BYTES_LEAST = 100 * 1024 * 1024
-/** Generous, for a service on a busy machine. */
 const ANSWER_MILLISECONDS_MAX = 10_000
 
 export function checkNode(versions: Readonly<Record<string, string | undefined>>): Finding {

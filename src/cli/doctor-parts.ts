@@ -16,11 +16,9 @@ export type PartMessage = { readonly begun: string } | { readonly ended: PartFou
 
 export interface PartsOrder {
   readonly loaded: LoadedConfig
-  /** How many were checked already. */
   readonly known: number
 }
 
-/** How long one check may take. */
 const SECONDS_MAX = 20
 const CORRECT_IT = 'correct the configuration, or the plug-in (docs/extend)'
 

@@ -5,7 +5,6 @@ import type { ModelAddress } from '../contract/index.ts'
 import { dialectsByApi } from '../dialects/index.ts'
 import type { Finding } from './explain.ts'
 
-/** Generous, for slow networks. */
 const CALL_MILLISECONDS_MAX = 30_000
 
 /** `asksModels`: whether the service itself calls the model, besides its clients. */

@@ -31,7 +31,6 @@ async function expectRefused(args: readonly string[], reason: string): Promise<v
 /** As a service loads it, in an environment with nothing but the keys. */
 const load = ({ file }: Ran, environment: Readonly<Record<string, string>> = KEYS) => loadConfig({ file, environment })
 
-/** The keys that are no comment. */
 const live = ({ text }: Ran): readonly string[] =>
   text
     .split('\n')

@@ -20,7 +20,6 @@ import { shellWord } from './screen/text.ts'
 import { EXIT, type Surroundings } from './surroundings.ts'
 
 const NONE = 'none'
-/** The recipe without an agent. */
 const RECORDING = 'record-only'
 const KEY = 'evolution.adapter'
 

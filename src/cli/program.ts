@@ -42,7 +42,6 @@ Commands that ask a running service find it at --url or SVC_URL, else where the 
 Exit codes: 0 fine, 1 refused or failed (or damage found), 2 wrong usage, wrong configuration, or cannot start or reach the service.
 NODE_DEBUG=svc adds stacks to errors.`
 
-/** Runs one command and answers its exit code. */
 export async function runCli(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const commandLine = readCommandLine(args)
   const outcome = { exit: EXIT.misconfigured as number }
@@ -86,7 +85,6 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
   return program
 }
 
-/** The given arguments, by name. */
 function argumentsOf({ registeredArguments, processedArgs }: Command): Readonly<Record<string, unknown>> {
   const named = registeredArguments.map((argument, at): [string, unknown] => [argument.name(), processedArgs[at]])
   return Object.fromEntries(named.filter(([, value]) => value !== undefined))

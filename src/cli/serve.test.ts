@@ -7,7 +7,6 @@ const service = (close = () => Promise.resolve(), port = 4321) => ({
   startService: () => Promise.resolve({ address: `http://127.0.0.1:${port}`, close }),
 })
 
-/** Starts serve and stops it as soon as it says that it is ready. */
 async function serveOnce(args: readonly string[], close?: () => Promise<void>, terminal?: FakeTerminal) {
   const surroundings = fakeSurroundings(service(close), {}, terminal)
   const exit = runCli(['serve', ...args], surroundings)

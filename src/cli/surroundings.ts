@@ -4,7 +4,6 @@ import type { CommandLineReading, Environment, LoadedConfig } from '../config/in
 import type * as main from '../main.ts'
 import type { PartFound } from './doctor-parts.ts'
 
-/** The functions of main.ts that commands use. */
 export type ServiceModule = Pick<typeof main, 'startService' | 'openStore' | 'checkFolders' | 'importFolders'>
 
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
@@ -30,7 +29,6 @@ export interface Surroundings {
   readonly exitNow: (code: number) => void
 }
 
-/** The options of every command that reads the configuration. */
 export interface ConfigOptions {
   readonly config?: string
   readonly json?: boolean

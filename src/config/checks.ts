@@ -48,13 +48,11 @@ const LOOPBACK = new BlockList()
 LOOPBACK.addSubnet('127.0.0.0', 8)
 LOOPBACK.addAddress('::1', 'ipv6')
 
-/** Whether only this machine can reach the address. */
 export function isLoopback(host: string): boolean {
   if (isIP(host) === 0) return host.toLowerCase() === 'localhost'
   return LOOPBACK.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
 }
 
-/** The address at which episodes call the service. */
 export function servedUrl(config: Config, port: number): string {
   return config.svc.served_url ?? localUrl(config.svc.host, port)
 }

@@ -13,7 +13,6 @@ export interface CommandLineReading {
 interface Option {
   readonly name: string
   readonly negated: boolean
-  /** The text after `=`, or null. */
   readonly attached: string | null
 }
 

@@ -28,7 +28,6 @@ function keysUnder(type: z.core.$ZodType, path: readonly string[]): readonly Key
   return [{ key: path.join('.'), kind: kindOf(bare), description: descriptionOf(type), default: defaultOf(type), type: bare }]
 }
 
-/** The schema's type at a path; null for an unknown path. */
 export function typeAt(path: readonly string[]): z.core.$ZodType | null {
   let type: z.core.$ZodType = schema
   for (const name of path) {
@@ -52,7 +51,6 @@ export function isSection(path: readonly string[]): boolean {
   return bare instanceof z.ZodObject || bare instanceof z.ZodRecord
 }
 
-/** The kind of value that a key takes; null for sections and unknown keys. */
 export function kindAt(path: readonly string[]): ValueKind | null {
   const type = typeAt(path)
   return type === null || isSection(path) ? null : kindOf(unwrap(type))

@@ -17,9 +17,7 @@ import { discoverUpstream, probeOllama, type Probe, type ResolvedUpstream } from
 import { readSettings } from './settings.ts'
 import { readValue } from './values.ts'
 
-/** The machine's proxies, from the usual environment variables. */
 interface Proxies {
-  /** Empty where there is none. */
   readonly http: string
   readonly https: string
   /** Hosts reached directly, separated by commas. */
@@ -43,7 +41,6 @@ export interface LoadedConfig {
   readonly config: Config
   readonly origins: ReadonlyMap<string, ValueOrigin>
   readonly upstream: ResolvedUpstream
-  /** Null for direct connections. */
   readonly proxies: Proxies | null
   /** The base of relative paths in the file: the file's folder, or the working directory. */
   readonly baseDirectory: string

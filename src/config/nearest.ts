@@ -16,7 +16,6 @@ export function nearest(word: string, known: readonly string[]): string | null {
   return best
 }
 
-/** The number of letters to add, remove, change or swap with a neighbour. */
 function editDistance(a: string, b: string): number {
   let before: number[] = []
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column)

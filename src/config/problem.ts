@@ -11,7 +11,6 @@ export class ConfigProblem extends Error {
 
 export type ValueOrigin = 'command line' | `file:${number}` | `environment ${string}` | 'default'
 
-/** One value given for one key, in the key's canonical spelling. */
 export interface GivenValue {
   readonly path: readonly string[]
   readonly value: unknown

@@ -185,7 +185,6 @@ export const ENVIRONMENT: Readonly<Record<string, string>> = {
   'inference.upstream_api_key': ENV.upstreamApiKey,
 }
 
-/** Keys whose values are never shown. */
 export const SECRET_KEYS: ReadonlySet<string> = new Set([
   'svc.token',
   'svc.tokens',
@@ -197,7 +196,6 @@ export const SECRET_KEYS: ReadonlySet<string> = new Set([
   'traces.headers.<name>',
 ])
 
-/** The same value, read-only at every depth. */
 type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object

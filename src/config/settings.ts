@@ -80,7 +80,6 @@ function problemOf(issue: z.core.$ZodIssue, given: ReadonlyMap<string, GivenValu
 
 const keyOf = (issue: z.core.$ZodIssue): string => issue.path.filter((part) => typeof part === 'string').join('.')
 
-/** Where the key, or else the closest section around it, was given. */
 function originAt(key: string, given: ReadonlyMap<string, GivenValue>): ValueOrigin {
   for (let around = key; around !== ''; around = parentOf(around)) {
     const hit = [...given].find(([other]) => isWithin(other, around))

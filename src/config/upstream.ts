@@ -5,7 +5,6 @@ import { ConfigProblem, place, type ValueOrigin } from './problem.ts'
 import type { Config } from './schema.ts'
 
 export interface ResolvedUpstream {
-  /** The runtime plug-in: `provider`, `practice`, or a user's own. */
   readonly runtime: string
   readonly model: ModelAddress | null
   /** How it was found, for people to read. */

@@ -5,10 +5,8 @@ import { HEADER_PREFIX, ORIGINAL, RECEIPT_OBJECT, ROUTE_PREFIX } from '../contra
 const THEIR_ROUTE = new RegExp(`^${ORIGINAL.routePrefix}(?=[/?]|$)`)
 const THEIR_HEADER = new RegExp(ORIGINAL.headerPrefix, 'gi')
 const OUR_HEADER = new RegExp(`${HEADER_PREFIX}[a-z-]+`, 'g')
-/** The receipt as streams carry it. */
 const RECEIPT = new RegExp(String.raw`"${RECEIPT_OBJECT}":(\{"agent_record_id":"(?:[^"\\]|\\.)*"\})`, 'g')
 const ASKED_HEADERS = 'access-control-request-headers'
-/** Headers whose value lists names of headers. */
 const LISTS: ReadonlySet<string> = new Set(['access-control-allow-headers', 'access-control-expose-headers'])
 
 export function speakBoth(request: IncomingMessage, response: ServerResponse): void {

@@ -10,7 +10,6 @@ import type { HttpServices, LogFields, HttpTrace } from './services.ts'
 
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Static segments and `:parameters`. */
   readonly path: string
   readonly access: Access
   readonly bodyBytesMax: number
@@ -67,12 +66,10 @@ export class HttpContext {
     return new URLSearchParams(this.rawQuery)
   }
 
-  /** The body, read up to the route's limit. */
   readBytes(): Promise<Buffer> {
     return readBody(this.request, this.route?.bodyBytesMax ?? 0, this.hold)
   }
 
-  /** The body as a strict JSON object. */
   async readObject(): Promise<JsonObject> {
     return this.services.bodies.object(await this.readBytes())
   }

@@ -29,7 +29,6 @@ export async function manifest(context: HttpContext): Promise<HttpReply> {
 export const noFiles = (recipeName: string): Error =>
   unknown('no_harness', `recipe ${recipeName} serves no harness files; a harness recipe would`)
 
-/** The releases of the tree that clients pull, oldest first, each with the path of its page: all of them, or one page of the list. */
 export async function catalog(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   const name = scenarioOf(context.request)
@@ -49,7 +48,6 @@ export async function catalog(context: HttpContext): Promise<HttpReply> {
   })
 }
 
-/** The files of a step. The step is a place in the catalog, as on its page. */
 export async function stepRecords(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   return services.registry.use(scenarioOf(context.request), async (scenario) => {
@@ -88,7 +86,6 @@ async function oneFile(archive: StepArchive, record: string, path: string): Prom
   throw unknown('unknown_file', 'path: the record of this step lists no such file')
 }
 
-/** How far an instruction is, from its acceptance to the row that consumed it. */
 export async function progress(context: HttpContext): Promise<HttpReply> {
   const id = context.params['record_id'] ?? ''
   return context.services.registry.use(scenarioOf(context.request), async (scenario) => {

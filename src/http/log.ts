@@ -64,12 +64,9 @@ const WAITING_BYTES_MAX = 1024 * 1024
 const LAST_LINES_MS = 1000
 const LAST_LINES_LOOK_MS = 10
 
-/** Writes lines to a descriptor and never waits for its reader: lines without room are dropped and counted, and a notice says how many. */
 interface NonblockingWriter {
   write(text: string): void
-  /** Writes the buffer, as far as the reader takes it. */
   flush(): void
-  /** Lines dropped so far. */
   readonly dropped: number
 }
 
@@ -94,7 +91,6 @@ function openWriter(descriptor: number, notice: (lines: number) => string): Nonb
     bytes += line.length
   }
 
-  /** Writes as much as the descriptor takes now. */
   function pump(): void {
     if (timer !== null) clearTimeout(timer)
     timer = null

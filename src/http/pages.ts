@@ -82,10 +82,8 @@ async function treeBefore({ recipe, surface, history }: Scenario, row: ListedRow
 }
 
 interface Settled {
-  /** The row that settled the request. */
   readonly settled: PlacedRow | undefined
   readonly releases: ReadonlyMap<number, ListedRow>
-  /** Whether rows have pages. */
   readonly hasVersions: boolean
 }
 

@@ -29,7 +29,6 @@ function recordIds(ids: readonly string[]): readonly string[] {
   return ids
 }
 
-/** All of them, or a page where one is asked for. */
 export async function list(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   const name = nameInPath(context)

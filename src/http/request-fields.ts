@@ -23,7 +23,6 @@ export function scenarioOf(request: IncomingMessage): string {
   return scenarioName(value, HEADER.scenario)
 }
 
-/** The part of a request's context that names its scenario. */
 interface NamedScenario {
   readonly params: Readonly<Record<string, string>>
   readonly logFields: { scenario?: string }

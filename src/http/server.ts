@@ -75,7 +75,6 @@ const MALFORMED = new HttpRefusal(
   'this is no HTTP request that can be read; check its first line and its headers',
 )
 
-/** In the shape of every other refusal. */
 function unreadableAnswer(error: Error): string {
   const refusal = ('code' in error ? KNOWN[String(error.code)] : undefined) ?? MALFORMED
   const { status, body } = answerError(refusal, '')

@@ -25,7 +25,6 @@ export interface HttpServices {
   readonly retryTimeoutSeconds: number
   readonly keepRawStreams: boolean
   readonly answerBytesMax: number
-  /** Whether reef's own clients are answered too, under its names. */
   readonly speaksReef: boolean
   /** The deployment's own, for calls that belong to no scenario. */
   readonly runtime: Runtime
@@ -37,12 +36,10 @@ export interface HttpServices {
 }
 
 interface RequestTraces {
-  /** Starts the trace of a request. */
   request(headers: IncomingHttpHeaders): HttpTrace
   readonly spans: { readonly exported: number; readonly dropped: number }
 }
 export interface HttpTrace extends CallTrace {
-  /** Ends the trace when the answer is over. */
   end(seen: {
     readonly id: string
     readonly method: string

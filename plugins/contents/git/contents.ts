@@ -15,7 +15,6 @@ import { openRemote } from './refs/remote.ts'
 import { openRepository } from './repository.ts'
 
 export interface Location {
-  /** The bare repository on this machine. */
   readonly path: string
   /** The repository that follows it, or null. */
   readonly url: string | null

@@ -18,7 +18,6 @@ export default define('contents', {
 
 const SUPPORTED = /^(?:(?:https?|ssh|file):\/\/|[a-z0-9_][\w.-]*@[a-z0-9[][^/\\]*:)/i
 
-/** What `repository` names: a folder of this machine, or a remote and the folder in which it is kept here. */
 function readLocation({ repository, cache }: JsonObject): Location {
   if (!isFilled(repository)) throw invalid('bad_repository', 'repository must name a folder or be the URL of a git repository')
   if (!isRemoteRepository(repository)) return { path: resolve(repository), url: null }

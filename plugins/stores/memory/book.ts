@@ -44,7 +44,6 @@ export class Book {
     return { kept, added: [...added.values()] }
   }
 
-  /** Lets go of a body and answers how many bytes that freed. */
   evict(kept: Kept): number {
     if (kept.payload === null) return 0
     const bytes = kept.payload.byteLength

@@ -49,7 +49,6 @@ export function makeArchive(db: DatabaseSync, ledger: StoreLedger) {
       reopen.run(key)
       return settle()
     },
-    /** Undoes what a crash interrupted. */
     recover(directory: string): void {
       for (const { key, archive } of findClosing.all()) {
         rmSync(join(directory, archive + UNFINISHED_SUFFIX), { force: true })
@@ -58,7 +57,6 @@ export function makeArchive(db: DatabaseSync, ledger: StoreLedger) {
       }
     },
     hasRowsToClear: (): boolean => findToClear.first() !== undefined,
-    /** One turn, inside a transaction. */
     clear(): void {
       const found = findToClear.first()
       if (found !== undefined) clearTurn(found.key)

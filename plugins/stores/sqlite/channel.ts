@@ -12,9 +12,7 @@ export interface ChannelOptions<Call> {
   readonly groupsInFlight: number
   /** More waiting than this is refused rather than piled up. */
   readonly waitingBytesMax: number
-  /** What is sent for a group; the buffers listed change hands instead of being copied. */
   pack(calls: readonly Call[]): { readonly message: unknown; readonly transfer: readonly ArrayBuffer[] }
-  /** What the thread says unasked. */
   onNotice?(notice: Notice): void
 }
 

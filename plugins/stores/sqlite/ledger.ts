@@ -44,13 +44,11 @@ export class StoreLedger {
     )
   }
 
-  /** Bytes of all bodies kept. */
   get bodyBytes(): number {
     this.#load()
     return this.#bodyBytes
   }
 
-  /** The account of a scenario that takes new rows. */
   open(name: string): Account {
     const account = this.find(name)
     if (account === null || account.closing) throw noScenario(name)
@@ -67,7 +65,6 @@ export class StoreLedger {
     return account
   }
 
-  /** The number of the next body, ascending over all scenarios. */
   nextAge(): number {
     this.#load()
     this.#age += 1
@@ -82,7 +79,6 @@ export class StoreLedger {
     this.#changed.add(account)
   }
 
-  /** Last thing before a commit. */
   save(): void {
     for (const { head, bodyBytes, key } of this.#changed) this.#save.run(head, bodyBytes, key)
     this.#changed.clear()

@@ -56,7 +56,6 @@ interface Known {
 
 interface Model {
   readonly known: Map<string, Known>
-  /** Component and id. */
   readonly consumed: Set<string>
   newest: number
 }

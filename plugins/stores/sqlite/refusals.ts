@@ -49,7 +49,6 @@ export function writeRefusal(error: unknown): Refusal | null {
   return storageFailed(error)
 }
 
-/** Why a store cannot be opened: always one line that says what to do. */
 export function openRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error
   const primary = primaryCode(error)

@@ -30,7 +30,6 @@ export function parseReferences(text: string | null): readonly string[] {
 export const COMMIT_COLUMNS =
   'step, operation, recorded_at, release, pending, consumed_ids, metrics, state, outcome, rollback_target_release_id, component'
 
-/** What is JSON there is a text here. */
 export interface CommitColumns extends Pick<Commit, 'step' | 'operation' | 'recorded_at' | 'outcome'> {
   readonly release: string
   readonly pending: number

@@ -185,7 +185,6 @@ function archivePath(name: string): string {
   return `${ARCHIVE_FOLDER}/${hash('sha256', name)}-${stamp}-${randomBytes(4).toString('hex')}.sqlite3`
 }
 
-/** Sends a thread on one errand and waits for it to come back. */
 async function runErrand(
   errand: Errand,
   signal?: AbortSignal,

@@ -24,7 +24,6 @@ export async function untilReady(worker: Worker): Promise<Worker> {
   }
 }
 
-/** The thread's own side. */
 export function threadPort(): MessagePort {
   if (parentPort === null) throw new Error('this file runs as a thread of the store')
   return parentPort

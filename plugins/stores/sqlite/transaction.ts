@@ -37,7 +37,6 @@ export interface TransactionNeeds {
   readonly db: DatabaseSync
   readonly ledger: StoreLedger
   readonly directory: string
-  /** How long a call waits for a lock of another program. */
   readonly lockWaitMs: number
   readonly onTrouble: (trouble: Refusal | null) => void
 }

@@ -18,7 +18,6 @@ import {
 export interface StoreSettings {
   readonly directory: string
   readonly capacityBytes: number
-  /** How long a write waits while another program holds the lock. */
   readonly lockWaitMs: number
 }
 
@@ -138,7 +137,6 @@ export interface ReaderAnswers {
 export type StoreReply = { readonly answers: readonly unknown[] } | Notice
 export type Notice = { readonly lost: LossNotice } | { readonly trouble: WireRefusal | null }
 
-/** A refusal as plain data: classes do not survive the way between threads. */
 export interface WireRefusal {
   readonly refused: RefusalKind
   readonly code: string

@@ -37,7 +37,6 @@ async function scriptFor(shell: string): Promise<string> {
   return file
 }
 
-/** What is offered for the last of the words. */
 type Offers = (words: readonly string[], environment?: Readonly<Record<string, string>>) => Promise<readonly string[]>
 
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '')

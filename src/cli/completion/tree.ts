@@ -1,7 +1,6 @@
 /** The commands, options and values that shells complete, read from the program itself. */
 import type { Argument, Command, Option } from 'commander'
 
-/** The possible values: one of these words, a file, an existing scenario, or any text. */
 export type Value = readonly string[] | 'file' | 'scenario' | 'text'
 
 interface Flag {
@@ -32,7 +31,6 @@ export function treeOf(command: Command, path: readonly string[] = []): Node {
   }
 }
 
-/** The program and all its commands, parents first. */
 export const allNodes = (node: Node): readonly Node[] => [node, ...node.children.flatMap(allNodes)]
 
 export const isBelow = ({ path }: Node): boolean => path.length > 0

@@ -23,7 +23,6 @@ interface InitChoice {
 }
 
 interface Misfit {
-  /** Why the answer is invalid, and what would be valid. */
   readonly problem: string
 }
 
@@ -87,7 +86,6 @@ export async function modelQuestion(environment: Environment): Promise<InitQuest
   }
 }
 
-/** Every upstream that would be found, one after the other. */
 async function offered(environment: Environment): Promise<readonly Upstream[]> {
   const { upstream } = await loadConfig({ environment })
   if (upstream.model === null) return []

@@ -117,7 +117,6 @@ function notRestorable({ service, scenario, target }: Move): Error {
 const rollbackWords = ({ scenario, target }: Pick<Move, 'scenario' | 'target'>): string =>
   `rollback ${numberOf(target)} --scenario ${shellWord(scenario)}`
 
-/** From what to what, and what that changes. */
 async function question({ svc, scenario, served, target }: Move): Promise<string> {
   const sameOrNot =
     served.content_id === target.content_id

@@ -137,7 +137,6 @@ export function modelOf({ summary }: RecordRow): string {
   return [oneLine(summary?.model ?? ''), ...(summary?.complete === false ? ['(broken off)'] : [])].join(' ').trim()
 }
 
-/** What went in, and what came out. */
 export function tokensOf({ summary }: RecordRow): string {
   const { input_tokens: input, output_tokens: output } = summary ?? {}
   if (input === undefined && output === undefined) return ''

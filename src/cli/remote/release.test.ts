@@ -17,7 +17,6 @@ const row = (step: number, release: string, more: Partial<ReleaseRow> = {}): Rel
   metrics: {},
   ...more,
 })
-/** Newest first, as the service lists them. */
 const ROWS = [
   row(1234, 'beef'),
   row(4, '1234', { operation: 'promote', rollback_target_release_id: id('abcdef') }),

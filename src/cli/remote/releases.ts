@@ -25,7 +25,6 @@ function heading(scenario: string, rows: readonly ReleaseRow[]): string {
   return `${oneLine(scenario)}: ${counted(rows.length, 'step')}${serves}${scoreLine(rows)}`
 }
 
-/** As many as fit a line. */
 export const SCORES_MAX = 40
 
 /** Nothing before there are two scores to compare. */

@@ -6,7 +6,6 @@ import { EXIT, type Surroundings } from '../surroundings.ts'
 import { serviceAddress, type RemoteAddress, type RemoteOptions } from './address.ts'
 
 export interface RemoteService extends RemoteAddress {
-  /** The routes that need no scenario. */
   readonly svc: Svc
   readonly in: (scenario: string) => Svc
   /** A command to type next, with what says where the service is. */

@@ -8,7 +8,6 @@ export interface TableColumn {
   readonly least?: number
 }
 
-/** Text that was made fit for a terminal already. */
 export type Cell = string | { readonly text: string; readonly tone: Tone }
 
 export interface TerminalScreen {

@@ -13,7 +13,6 @@ export function oneLine(text: string): string {
   return shown(text.replaceAll(/\s+/g, ' ').trim())
 }
 
-/** Several lines; their breaks stay. */
 export function shownLines(text: string): string {
   return text.split(/\r?\n/).map(shown).join('\n')
 }
@@ -36,7 +35,6 @@ const WIDE =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u
 const graphemes = new Intl.Segmenter('en')
 
-/** How many cells of a terminal the text takes. */
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
   return [...graphemes.segment(text)].reduce((sum, { segment }) => sum + cellsOf(segment), 0)
@@ -44,7 +42,6 @@ export function widthOf(text: string): number {
 
 const cellsOf = (grapheme: string): number => (WIDE.test(grapheme) ? 2 : 1)
 
-/** At most that many cells; a text that is longer ends in an ellipsis. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   let kept = ''
@@ -57,13 +54,11 @@ export function cut(text: string, width: number): string {
   return `${kept}…`
 }
 
-/** A word of a command line as a shell must be given it. */
 export function shellWord(text: string): string {
   const word = shown(text)
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 
-/** Colours by their meaning, the same in every command. */
 export type Tone = 'strong' | 'quiet' | 'good' | 'warning' | 'bad'
 
 const CODE: Readonly<Record<Tone, number>> = { strong: 1, quiet: 2, good: 32, warning: 33, bad: 31 }

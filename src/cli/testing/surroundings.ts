@@ -11,7 +11,6 @@ const noOutput = () => ({
   printed: [] as string[],
   complaints: [] as string[],
   exits: [] as number[],
-  /** Every text the progress line showed. */
   shown: [] as string[],
   questions: [] as string[],
 })
@@ -66,7 +65,6 @@ export function fakeSurroundings(
   }
 }
 
-/** Every instruction becomes a release that waits for review, with the files of an agent. */
 export const HOLDING = {
   recipe: join(import.meta.dirname, '../../../test/fixtures/held-orders.ts'),
   'evolution.adapter': 'pi',
@@ -82,19 +80,16 @@ export function homeWith(name: string, script: string) {
   return { HOME: home, PATH: `${tools}${delimiter}${process.env['PATH']}` }
 }
 
-/** Runs a command; everything that a person would see of it. */
 export async function execute(args: readonly string[], surroundings = fakeSurroundings()) {
   const exit = await runCli(args, surroundings)
   return { exit, out: surroundings.printed.join('\n'), err: surroundings.complaints, asked: surroundings.questions.join('\n') }
 }
 
-/** The same, against the service at this address. */
 export const typeCommand = (address: string, args: readonly string[], terminal?: FakeTerminal) =>
   execute(args, fakeSurroundings({}, { SVC_URL: address }, terminal))
 
 const unused = () => Promise.reject(new Error('not part of this test'))
 
-/** A store with only the methods that commands call. */
 export function fakeStore(damage: readonly Damage[], closed: () => void = () => undefined): Store {
   return {
     scenarios: unused,

@@ -44,7 +44,6 @@ const pythonEnvironment = (environment: Environment): NodeJS.ProcessEnv => ({
   PYTHONSAFEPATH: '1',
 })
 
-/** One per user. */
 const venvFolder = (environment: Environment): string => join(textOf(environment['HOME']) ?? homedir(), STATE_DIRECTORY, 'trainer', 'venv')
 const venvPython = (environment: Environment): string => join(venvFolder(environment), 'bin', 'python3')
 
@@ -65,7 +64,6 @@ export async function installTorch(environment: Environment): Promise<string> {
   return python
 }
 
-/** The last line names the error. */
 function lastLineOf(error: unknown): string {
   const said = error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr : ''
   return said.trimEnd().split('\n').at(-1) || 'it said nothing'

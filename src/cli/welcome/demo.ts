@@ -27,7 +27,6 @@ export interface DemoResult {
 const ROUNDS = 2
 const FEEDBACK = 'The numeral is wrong.'
 const LOOK_AGAIN_MILLISECONDS = 500
-/** The rules file of the agent `native`. */
 const RULES = 'native/AGENTS.md'
 
 const AT = `${ROUTE_PREFIX}/scenarios/${PRACTICE}`
@@ -57,7 +56,6 @@ async function isOurs(service: ServiceAddress): Promise<boolean> {
   return refused === ''
 }
 
-/** The newest release made by a step. */
 async function published(service: ServiceAddress): Promise<JsonObject | null> {
   const { body } = await call(service, `${AT}/releases`)
   return objectsOf(body['releases']).find(({ operation, result }) => operation === 'train' && result === 'published') ?? null
@@ -120,13 +118,11 @@ async function settled(service: ServiceAddress, id: string): Promise<void> {
 export interface ServiceAddress {
   readonly url: string
   readonly token: string | null
-  /** Aborts every call. */
   readonly signal: AbortSignal
 }
 
 interface Question {
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as JSON. */
   readonly body?: object
   /** Refusal codes that are valid answers. */
   readonly expected?: readonly string[]
@@ -135,7 +131,6 @@ interface Question {
 interface Answer {
   readonly receipt: string
   readonly body: JsonObject
-  /** The code of a refusal; empty for a success. */
   readonly refused: string
 }
 

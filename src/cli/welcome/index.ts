@@ -30,7 +30,6 @@ export async function withPractice(
   }
 }
 
-/** The state of the demo. A failure is reported when the demo begins. */
 export async function demoState(loaded: LoadedConfig, url: string, signal: AbortSignal): Promise<DemoState> {
   return demoStateOf(addressOf(loaded, url, signal)).catch(() => 'ahead')
 }

@@ -10,7 +10,6 @@ import { until } from '../../../test/support/wait.ts'
 
 const MINUTES = 60_000
 
-/** A path on which there is no sandbox. */
 function barePath(): string {
   const folder = temporaryFolder()
   for (const name of ['git', 'rm', 'chmod', 'sh']) symlinkSync(program(name), join(folder, name))
@@ -38,7 +37,6 @@ async function start(args: readonly string[], folder: string, path: string) {
 const greet = (folder: string, path: string) =>
   start(['--welcome', ...argumentsOf({ ...dataIn(folder), ...besideIn(folder) })], folder, path)
 
-/** Ids of what is stored, by type. */
 async function stored(address: string, type: 'report' | 'inference'): Promise<readonly string[]> {
   const answer = await fetch(`${address}/svc/scenarios/practice/records?limit=100&request_type=${type}`)
   expect([200, 404]).toContain(answer.status)

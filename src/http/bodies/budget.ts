@@ -37,7 +37,6 @@ export class BodyHold {
     this.#take = take
   }
 
-  /** Throws where there is no room for these bytes. */
   add(bytes: number): void {
     this.#come += bytes
     const more = Math.max(0, this.#come - INLINE_BODY_BYTES_MAX) - this.#held

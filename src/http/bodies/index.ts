@@ -21,13 +21,11 @@ export class Bodies {
     return outlinedBody(same, findings)
   }
 
-  /** A body of our own routes, whole. */
   async object(bytes: Buffer): Promise<JsonObject> {
     if (isShort(bytes)) return parseStrictObject(bytes)
     return parseChecked((await this.#threads.run({ kind: 'strict' }, bytes)).bytes)
   }
 
-  /** The records a body brings. */
   async drafts(kind: 'report' | 'import' | 'batch', bytes: Buffer, tags: Tags): Promise<readonly RecordDraft[]> {
     if (!isShort(bytes)) return (await this.#threads.run({ kind, tags }, bytes)).findings
     const drafts = doJob({ kind, tags }, bytes)

@@ -3,7 +3,6 @@ import { isUtf8 } from 'node:buffer'
 import { invalid, isObject, JSON_DEPTH_MAX, type Json, type JsonObject } from '../../contract/index.ts'
 import { faultInJson, firstOf, isObjectAt, type JsonFault, type JsonRules } from '../../kit/index.ts'
 
-/** Bodies of the service's own routes. */
 export const OWN: JsonRules = { depthMax: JSON_DEPTH_MAX, uniqueKeys: true }
 
 /**

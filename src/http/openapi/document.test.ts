@@ -26,7 +26,6 @@ const operations = Object.entries(objectAt(document, 'paths')).flatMap(([path, i
   Object.keys(isObject(item) ? item : {}).map((method) => ({ path, method, operation: objectAt(item, method) })),
 )
 
-/** Everything under that key, however deep. */
 function allUnder(key: string, value: Json): readonly Json[] {
   if (Array.isArray(value)) return value.flatMap((item: Json) => allUnder(key, item))
   if (!isObject(value)) return []

@@ -2,7 +2,6 @@
 
 export type Refusals = Readonly<Record<number, readonly string[]>>
 
-/** All of them, each code once. */
 export function refusals(...groups: readonly Refusals[]): Refusals {
   const merged: Record<string, readonly string[]> = {}
   for (const group of groups)
@@ -24,17 +23,12 @@ const CUT_BODY: Refusals = {
   413: ['body_too_large'],
   503: ['bodies_in_flight', 'body_check_failed'],
 }
-/** Of a body that the provider judges. */
 export const LOOSE_BODY = refusals(CUT_BODY, { 400: ['repeated_key'] })
-/** Of a body that is ours. */
 export const STRICT_BODY = refusals(CUT_BODY, { 400: ['repeated_key', 'lone_surrogate', 'number_out_of_range'] })
-/** Of a body whose fields are checked one by one. */
 export const CHECKED_BODY = refusals(STRICT_BODY, { 400: ['invalid_field'] })
 
-/** Of a scenario that a header names. */
 export const NAMED: Refusals = { 400: ['scenario_missing', 'bad_scenario_name', 'repeated_header'] }
 export const TAGGED: Refusals = { 400: ['too_many_tags', 'tag_too_long'] }
-/** Of a receipt that the client chose. */
 export const CHOSEN: Refusals = { 400: ['invalid_field'], 409: ['record_conflict'] }
 export const QUERIED: Refusals = { 400: ['invalid_query'] }
 
@@ -60,7 +54,6 @@ export const CREATED = refusals(KNOWN, WRITING, {
   409: ['other_release', 'other_base', 'too_many_scenarios', 'too_many_weight_scenarios'],
 })
 
-/** What is wrong with records that are sent, beyond the shape of their body. */
 export const RECORDED: Refusals = {
   400: ['unknown_reference', 'not_an_inference', 'repeated_reference', 'report_schema', 'eligibility_removed'],
   409: ['record_conflict'],

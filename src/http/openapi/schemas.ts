@@ -15,7 +15,6 @@ function capital(name: string): string {
 
 const placeOf = (name: string): string => `#/components/schemas/${name}`
 
-/** The reference to the component of a body or an answer. */
 export function refTo(schema: z.ZodType): { readonly $ref: string } {
   const name = COMPONENTS.get(schema)
   if (name === undefined) throw new Error('the schema is no component; export it from the contract as <name>Schema')

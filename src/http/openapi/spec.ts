@@ -40,7 +40,6 @@ export const answer = (schema: z.ZodType, description: string, headers: readonly
   content: { 'application/json': schema },
   headers,
 })
-/** An answer that may differ the next time. */
 export const live = (schema: z.ZodType, description: string): RouteAnswer => answer(schema, description, ['cache-control'])
 export const other = (mediaType: string, description: string, headers: readonly ResponseHeader[] = []): RouteAnswer => ({
   description,

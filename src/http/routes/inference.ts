@@ -29,7 +29,6 @@ const FORMATS: readonly Format[] = Object.values(dialects).flatMap((dialect) => 
 })
 
 const RACE = { 503: ['weight_update_race'] }
-/** Of a scenario that serves weights. */
 const WEIGHTS = {
   400: [
     'foreign_lora_path',

@@ -5,7 +5,6 @@ import type { RouteSpec } from '../openapi/spec.ts'
 
 type Row = Omit<RouteSpec, 'tag'> & Partial<Pick<HttpRoute, 'access' | 'bodyBytesMax'>>
 
-/** Makers of rows that share a tag of the OpenAPI document. */
 export function rowsOf(tag: RouteSpec['tag']) {
   const row = (
     method: HttpRoute['method'],
@@ -17,7 +16,6 @@ export function rowsOf(tag: RouteSpec['tag']) {
     get: (path: string, plain: Handler, more: Row): HttpRoute => row('GET', path, { plain }, more),
     post: (path: string, plain: Handler, more: Row): HttpRoute => row('POST', path, { plain }, more),
     del: (path: string, plain: Handler, more: Row): HttpRoute => row('DELETE', path, { plain }, more),
-    /** An inference route, which writes to the socket itself. */
     line: (path: string, line: LineHandler, more: Row): HttpRoute => row('POST', path, { line }, more),
   }
 }

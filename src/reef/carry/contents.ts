@@ -28,7 +28,6 @@ const FILES_MAX = 100_000
 export interface Wanted {
   readonly repository: string
   readonly releaseId: string
-  /** Null where they are unknown. */
   readonly entries: readonly Entry[] | null
   readonly adapter: Adapter | undefined
   /** The component folders of the recipe; empty without components. */
@@ -72,9 +71,7 @@ async function writeContents(taken: Taken, wanted: Shape, target: Target): Promi
 
 interface Taken {
   readonly folder: string
-  /** Small text files. */
   readonly texts: Readonly<Record<string, string>>
-  /** All other files, in the folder under the same paths. */
   readonly large: readonly string[]
 }
 

@@ -39,9 +39,7 @@ const SKIPPED = { operation: 'train', release: null, pending: false, outcome: 's
 export class ImportedHistory {
   readonly #parts: HistoryParts
   readonly #rows: Commit[]
-  /** How many rows existed before this run. */
   readonly #known: number
-  /** Our releases by the original's ids. */
   readonly #releases = new Map<string, Release>()
   readonly #consumed = new Map<string, Set<string>>()
   #next = 0
@@ -68,7 +66,6 @@ export class ImportedHistory {
     return this.#next - 1
   }
 
-  /** The rows made from the original's steps. */
   get rows(): readonly Commit[] {
     return this.#rows.slice(0, this.#next)
   }
@@ -193,7 +190,6 @@ export class ImportedHistory {
     await this.#commit({ ...SKIPPED, metrics }, [], at)
   }
 
-  /** The release of a step; null for a step without one. */
   async #releaseOf(commit: SourceCommit): Promise<Release | { readonly problem: string } | null> {
     const { release, step, recordedAt } = commit
     const { repository } = this.#parts
@@ -288,7 +284,6 @@ export class OtherHistory extends Error {
   }
 }
 
-/** The outcome of a step, in our words. */
 function outcomeOf({ isPending, metrics }: SourceCommit, release: Release | null): Commit['outcome'] {
   if (release !== null) return isPending ? 'pending' : 'published'
   if (metrics['selected'] === false) return 'rejected'

@@ -27,7 +27,6 @@ const TYPES: ReadonlySet<string> = new Set(['inference', 'report', 'train'])
 interface Carrying extends Pick<Carrier, 'target' | 'remarks' | 'keepRaw' | 'done'> {
   readonly scenario: string
   readonly name: string
-  /** Our release ids by the original's. */
   readonly releases: ReadonlyMap<string, string>
 }
 

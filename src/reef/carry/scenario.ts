@@ -14,7 +14,6 @@ import type { ModelSettingsFile } from './target.ts'
 
 export interface FoundScenario extends ScenarioFolder {
   readonly scenario: string
-  /** The name it is imported under. */
   readonly name: string
   /** Its newest release, where the repository has one. */
   readonly head: string | null

@@ -9,13 +9,11 @@ import type { Objects } from '../objects/objects.ts'
 import type { Leaf } from '../objects/tree.ts'
 import type { LargeFiles } from './large.ts'
 
-/** Files of one checkpoint read at once. */
 const TAKERS = 4
 /** A link put in a file's place is not followed, and a pipe put there is not waited for. */
 const AS_IT_IS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 interface Source {
-  /** Its path inside the checkpoint. */
   readonly name: string
   readonly path: string
 }

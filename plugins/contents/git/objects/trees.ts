@@ -95,7 +95,6 @@ export class Trees {
     return root.id
   }
 
-  /** Every file of the tree, folders read level by level. */
   async #walk(contentId: string): Promise<readonly Place[]> {
     const files: Place[] = []
     let level: readonly Place[] = [{ path: '', id: contentId }]

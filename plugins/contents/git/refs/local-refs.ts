@@ -48,7 +48,6 @@ export class LocalRefs implements RefPlace {
     remember(this.#known, changes)
   }
 
-  /** Removes the locks of git processes that were killed. */
   async sweep(): Promise<void> {
     const roots = [REF.all, REF.remote, FORMER_REF.all, FORMER_REF.remote].map((prefix) => join(this.#repository, prefix))
     const locks = (await Promise.all(roots.map(locksBelow))).flat()

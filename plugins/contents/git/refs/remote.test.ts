@@ -239,7 +239,6 @@ function freshRemote(): string {
 
 const freshCache = (): string => dirname(freshPath())
 
-/** A store and the remote that follows it. */
 async function freshPair(): Promise<{ remote: string; cache: string; store: ContentStore }> {
   const [remote, cache] = [freshRemote(), freshCache()]
   return { remote, cache, store: await openAt(remote, cache) }

@@ -19,7 +19,6 @@ export function gitSays(repository: string, ...args: string[]): string {
   return execFileSync('git', [`--git-dir=${repository}`, ...args], { encoding: 'utf8', stdio: 'pipe' })
 }
 
-/** Throws with git's words when anything is wrong with any object. */
 export function fsck(repository: string): void {
   gitSays(repository, 'fsck', '--strict', '--full', '--no-dangling')
 }

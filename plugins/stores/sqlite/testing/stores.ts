@@ -18,14 +18,12 @@ export async function open(directory: string, options: Partial<StoreOptions> = {
   return store
 }
 
-/** A new store with a scenario. */
 export async function fresh(options: Partial<StoreOptions> = {}): Promise<{ directory: string; store: Store; scenario: ScenarioStore }> {
   const directory = temporaryFolder()
   const store = await open(directory, options)
   return { directory, store, scenario: await create(store, 'a') }
 }
 
-/** Makes a store, or brings it up to date, and closes it. */
 export const openAndClose = async (directory: string, options: Partial<StoreOptions> = {}): Promise<void> =>
   (await open(directory, options)).close()
 
