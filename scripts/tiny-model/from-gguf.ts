@@ -3,7 +3,7 @@ import { constants } from 'node:fs'
 import { copyFile, open, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { invalid, unsupported, type JsonObject, type Refusal } from '../../src/contract/index.ts'
-import { storageOf, type Storage } from './dequantise.ts'
+import { storageOf } from './dequantise.ts'
 import { makeFolder, writeAtomicFile } from '../../src/kit/index.ts'
 import { readGgufFile, type GgufHead } from '../../src/weights/formats/gguf.ts'
 import { architectureOf } from '../../src/weights/formats/llama-names.ts'
@@ -25,16 +25,6 @@ export async function importModelGguf(ggufFile: string, directory: string): Prom
   await copyFile(ggufFile, served, constants.COPYFILE_FICLONE)
   await writeWeights(served, parts, join(directory, 'model.safetensors'))
   for (const [name, content] of Object.entries(files)) await writeAtomicFile(join(directory, name), JSON.stringify(content, null, 1))
-}
-
-interface Part {
-  readonly name: string
-  readonly shape: readonly number[]
-  readonly offset: number
-  readonly bytes: number
-  readonly storage: Storage
-  /** In the order of rows that Hugging Face has. */
-  restored(rows: Float32Array): Float32Array
 }
 
 /** Everything that the head of the file can be refused for is refused here, before anything is written. */
@@ -98,11 +88,11 @@ function extentsOf(facts: Facts, { tensors }: GgufHead): LlamaExtents {
   }
 }
 
-function partsOf({ tensors }: GgufHead, extents: LlamaExtents, hasHead: boolean): readonly Part[] {
+function partsOf({ tensors }: GgufHead, extents: LlamaExtents, hasHead: boolean) {
   const places = new Map(tensors.map((place) => [place.name, place]))
   if (places.size !== tensors.length) throw invalid(CODE, 'a tensor of the GGUF file is there twice')
   const architecture = architectureOf({ ...extents, architecture: ARCHITECTURE })
-  const parts = Array.from(llamaTensors(extents, hasHead), ({ name, module, shape }): Part => {
+  const parts = Array.from(llamaTensors(extents, hasHead), ({ name, module, shape }) => {
     const place = places.get(name)
     if (place === undefined) throw invalid(CODE, `the GGUF file must hold ${name}; take one that is whole`)
     if (place.shape.join() !== shape.join())
@@ -118,7 +108,8 @@ function partsOf({ tensors }: GgufHead, extents: LlamaExtents, hasHead: boolean)
       offset: place.offset,
       bytes,
       storage,
-      restored: (rows) => architecture.restored(module, rows, columns),
+      /** In the order of rows that Hugging Face has. */
+      restored: (rows: Float32Array) => architecture.restored(module, rows, columns),
     }
   })
   const [stranger] = places.keys()
@@ -200,28 +191,18 @@ class Facts {
   }
 }
 
-async function writeWeights(ggufFile: string, parts: readonly Part[], outFile: string): Promise<void> {
-  const from = await open(ggufFile, 'r')
-  try {
-    const { size } = await from.stat()
-    for (const { name, offset, bytes } of parts)
-      if (offset + bytes > size) throw invalid(CODE, `the GGUF file ends inside what is to be ${name}; download it again`)
-    await writeParts(from, parts, outFile)
-  } finally {
-    await from.close()
-  }
-}
+type Part = ReturnType<typeof partsOf>[number]
 
-async function writeParts(from: FileHandle, parts: readonly Part[], outFile: string): Promise<void> {
-  const to = await open(outFile, 'w')
-  try {
-    const shapes = parts.map(({ name, shape }) => [name, { dtype: 'F32', shape }] as const)
-    await to.appendFile(safetensorsHead(shapes, WHOSE_ORDER))
-    for (const part of parts) await to.appendFile(bytesOf(part.restored(await numbersOf(from, part))))
-    await to.sync()
-  } finally {
-    await to.close()
-  }
+async function writeWeights(ggufFile: string, parts: readonly Part[], outFile: string): Promise<void> {
+  await using from = await open(ggufFile, 'r')
+  const { size } = await from.stat()
+  for (const { name, offset, bytes } of parts)
+    if (offset + bytes > size) throw invalid(CODE, `the GGUF file ends inside what is to be ${name}; download it again`)
+  await using to = await open(outFile, 'w')
+  const shapes = parts.map(({ name, shape }) => [name, { dtype: 'F32', shape }] as const)
+  await to.appendFile(safetensorsHead(shapes, WHOSE_ORDER))
+  for (const part of parts) await to.appendFile(bytesOf(part.restored(await numbersOf(from, part))))
+  await to.sync()
 }
 
 async function numbersOf(file: FileHandle, { name, offset, bytes, storage }: Part): Promise<Float32Array> {

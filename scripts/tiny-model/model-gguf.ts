@@ -5,7 +5,7 @@ import { writeAtomicFile } from '../../src/kit/index.ts'
 import { readJsonObject, readWhole } from '../../src/weights/formats/files.ts'
 import { writeGguf, type GgufTensor, type GgufValue } from '../../src/weights/formats/gguf.ts'
 import { architectureOf, type Architecture } from '../../src/weights/formats/llama-names.ts'
-import { llamaTensors, type LlamaExtents, type LlamaTensor } from './llama-tensors.ts'
+import { llamaTensors, type LlamaTensor } from './llama-tensors.ts'
 import { readSafetensors } from '../../src/weights/formats/safetensors.ts'
 import { bytesOf, floatsOf, type Tensor } from '../../src/weights/formats/tensor.ts'
 
@@ -30,13 +30,9 @@ export async function exportModelGguf(directory: string, outFile: string): Promi
   await writeAtomicFile(outFile, writeGguf({ metadata, tensors: tensorsOf(config, weights) }))
 }
 
-interface Config extends LlamaExtents {
-  readonly context: number
-  readonly epsilon: number
-  readonly ropeBase: number
-}
+type Config = ReturnType<typeof configOf>
 
-function configOf(config: JsonObject): Config {
+function configOf(config: JsonObject) {
   if (config['model_type'] !== 'llama') throw beyond('model_type', 'llama')
   if (config['vocab_size'] !== VOCABULARY) throw beyond('vocab_size', `${VOCABULARY}, one id for each byte after ${SPECIALS.join(' ')}`)
   if ((config['hidden_act'] ?? 'silu') !== 'silu') throw beyond('hidden_act', 'silu')

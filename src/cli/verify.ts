@@ -1,7 +1,7 @@
 /** `svc verify`: re-hashes every stored record and names the damaged ones. */
 import { existsSync } from 'node:fs'
 import type { LoadedConfig } from '../config/index.ts'
-import type { Damage, Store } from '../contract/index.ts'
+import type { Store } from '../contract/index.ts'
 import { startBar } from './bar.ts'
 import { loadFor } from './config.ts'
 import { printError } from './explain.ts'
@@ -37,12 +37,7 @@ function nothingThere({ config, moved }: LoadedConfig): string | null {
   return `there are no records in ${directory}: set storage.agent_record_dir, or name the configuration with -c FILE`
 }
 
-interface Checked {
-  readonly records: number
-  readonly damage: readonly Damage[]
-}
-
-async function check(store: Store, surroundings: Surroundings): Promise<Checked> {
+async function check(store: Store, surroundings: Surroundings) {
   const bar = startBar(surroundings)
   let records = 0
   try {
@@ -55,6 +50,8 @@ async function check(store: Store, surroundings: Surroundings): Promise<Checked>
     bar.end()
   }
 }
+
+type Checked = Awaited<ReturnType<typeof check>>
 
 function report({ records, damage }: Checked, { json }: ConfigOptions, surroundings: Surroundings): number {
   if (json === true) surroundings.out(JSON.stringify({ checked: records, damage }, null, 2))

@@ -18,12 +18,7 @@ export interface DataPath {
   readonly inWorking: string
 }
 
-export interface PathReading {
-  readonly settings: ConfigValues
-  readonly data: readonly DataPath[]
-}
-
-export function readPaths(settings: ConfigValues, given: ReadonlyMap<string, GivenValue>, { base, working }: Folders): PathReading {
+export function readPaths(settings: ConfigValues, given: ReadonlyMap<string, GivenValue>, { base, working }: Folders) {
   const data: DataPath[] = []
   const startOf = (key: string): string => (given.get(key)?.origin === 'command line' ? working : base)
   const file = (key: string, value: string): string => resolve(startOf(key), value)

@@ -2,18 +2,11 @@
 import { listedKey } from './keys.ts'
 import type { LoadedConfig } from './load.ts'
 import { valueOf } from './origins.ts'
-import type { ValueOrigin } from './problem.ts'
 import { SECRET_KEYS } from './schema.ts'
-
-export interface PrintedKey {
-  readonly key: string
-  readonly value: unknown
-  readonly origin: ValueOrigin
-}
 
 const MASK = '***'
 
-export function printedKeys({ config, origins }: Pick<LoadedConfig, 'config' | 'origins'>): readonly PrintedKey[] {
+export function printedKeys({ config, origins }: Pick<LoadedConfig, 'config' | 'origins'>) {
   return [...origins].map(([key, origin]) => ({ key, value: masked(key, valueOf(config, key)), origin }))
 }
 

@@ -1,14 +1,6 @@
 /** The one place that turns a refusal into a status, headers and a body in the shape the caller's SDK parses. */
-import { HEADER, isRefusal, Refusal, unknown, type JsonObject, type RefusalKind } from '../contract/index.ts'
+import { HEADER, isRefusal, Refusal, unknown, type RefusalKind } from '../contract/index.ts'
 import { dialectOfPath } from '../dialects/index.ts'
-
-export interface ErrorAnswer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: JsonObject
-  /** The upstream's own words, which replace ours. */
-  readonly relayed: Uint8Array | null
-}
 
 const STATUS: Readonly<Record<Exclude<RefusalKind, 'upstream'>, number>> = {
   invalid: 400,
@@ -37,10 +29,11 @@ export class HttpRefusal extends Refusal {
 
 export const noRoute = (cure = 'the interface page lists them all'): Refusal => unknown('unknown_route', `there is no such route; ${cure}`)
 
-export function answerError(error: unknown, path: string): ErrorAnswer {
+export function answerError(error: unknown, path: string) {
   const refusal = isRefusal(error) ? error : internal()
   const status = isRefusal(error) ? statusOf(refusal) : 500
   const body = dialectOfPath(path).writeError(status, { message: refusal.message, code: refusal.code })
+  // The upstream's own words replace ours.
   return { status, headers: headersOf(refusal, status), body, relayed: refusal.detail.body ?? null }
 }
 

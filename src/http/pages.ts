@@ -4,7 +4,7 @@ import type { Adapter, Entry, Json, JsonObject, ListedRow } from '../contract/in
 import { entriesIn } from '../harness/index.ts'
 import * as pages from '../pages/index.ts'
 import { catalogRow, requiresOf } from '../releases/index.ts'
-import { listedReleases, listedRows, type PlacedRow, type Scenario } from '../scenarios/index.ts'
+import { listedReleases, listedRows, type Scenario } from '../scenarios/index.ts'
 import { noFiles, rowAt, unknownRequest } from './harness.ts'
 import type { HttpContext } from './context.ts'
 import type { HttpReply } from './reply.ts'
@@ -81,14 +81,8 @@ async function treeBefore({ recipe, surface, history }: Scenario, row: ListedRow
   }
 }
 
-interface Settled {
-  readonly settled: PlacedRow | undefined
-  readonly releases: ReadonlyMap<number, ListedRow>
-  readonly hasVersions: boolean
-}
-
 /** In a scenario without files, or by a component that is not theirs, a request is settled by a row that has no page of its own. */
-async function settledIn(scenario: Scenario, step: number | null): Promise<Settled> {
+async function settledIn(scenario: Scenario, step: number | null) {
   const { history, surface, released } = scenario
   if (surface.files !== undefined) {
     const [settled] = step === null ? [] : await listedRows(scenario, { step }, 1)

@@ -14,18 +14,7 @@ const HANG_UP_AFTER_MS = 1000
 /** Connections that the system queues while a burst is accepted, one per turn of the event loop. */
 const BACKLOG = 4096
 
-export interface Listening {
-  readonly address: string
-  readonly port: number
-  close(): Promise<void>
-}
-
-export async function listen(
-  listener: RequestListener,
-  host: string,
-  port: number,
-  graceSeconds = SHUTDOWN_GRACE_SECONDS,
-): Promise<Listening> {
+export async function listen(listener: RequestListener, host: string, port: number, graceSeconds = SHUTDOWN_GRACE_SECONDS) {
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,

@@ -6,16 +6,9 @@ import { expect, it } from 'vitest'
 const root = join(import.meta.dirname, '..', '..')
 const pages = globSync(['*.md', 'docs/**/*.md'], { cwd: root }).sort()
 
-interface Link {
-  readonly from: string
-  readonly to: string
-  /** Empty when it names no heading. */
-  readonly heading: string
-}
-
 const read = (page: string): string => readFileSync(join(root, page), 'utf8')
 
-function linksOf(page: string): readonly Link[] {
+function linksOf(page: string) {
   const found = read(page).matchAll(/\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)/g)
   return [...found].map(([, path = '', heading = '']) => ({
     from: page,
@@ -29,7 +22,8 @@ function headingsOf(page: string): ReadonlySet<string> {
   return new Set(titles.map((title) => title.replaceAll(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')))
 }
 
-const isThere = ({ to, heading }: Link): boolean => existsSync(join(root, to)) && (heading === '' || headingsOf(to).has(heading))
+const isThere = ({ to, heading }: ReturnType<typeof linksOf>[number]): boolean =>
+  existsSync(join(root, to)) && (heading === '' || headingsOf(to).has(heading))
 
 it('every link leads to a file, and to a heading of it where it names one', () => {
   const links = pages.flatMap(linksOf)

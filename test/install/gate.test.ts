@@ -118,14 +118,8 @@ it('a release that waits for review is set up before it is promoted, and is inst
   expect(readFileSync(join(machine.destination, 'pi-agent/AGENTS.md'), 'utf8')).toBe('Listen.\n')
 })
 
-interface Needy {
-  readonly scenario: Scenario
-  readonly fallback: string
-  readonly needy: string
-}
-
 /** One release that needs nothing, and one that needs two things. */
-async function aNeedyScenario(name: string): Promise<Needy> {
+async function aNeedyScenario(name: string) {
   const scenario = await world.scenario(name)
   const fallback = await scenario.order('Be brief.')
   const needy = await scenario.order('Listen.', [

@@ -15,14 +15,6 @@ export const QUESTIONS: readonly (readonly [question: string, answer: string])[]
   ['Write 1714 as a Roman numeral.', 'MDCCXIV'],
 ]
 
-export interface DemoResult {
-  readonly asked: number
-  readonly rightBefore: number
-  readonly rightAfter: number
-  /** The row of the improved release; null when no tried change was better. */
-  readonly release: JsonObject | null
-}
-
 /** The model that writes changes may be wrong: everything is asked and reported twice at most. */
 const ROUNDS = 2
 const FEEDBACK = 'The numeral is wrong.'
@@ -40,8 +32,8 @@ export async function demoStateOf(service: ServiceAddress): Promise<DemoState> {
   return (await published(service)) === null ? 'ahead' : 'learnt'
 }
 
-/** Null when there is nothing to do. */
-export async function runDemo(service: ServiceAddress): Promise<DemoResult | null> {
+/** Null when there is nothing to do. The release is the improved one; null when no tried change was better. */
+export async function runDemo(service: ServiceAddress) {
   if ((await demoStateOf(service)) !== 'ahead') return null
   const before = await askAll(service)
   const release = await learn(service, before)
@@ -128,16 +120,10 @@ interface Question {
   readonly expected?: readonly string[]
 }
 
-interface Answer {
-  readonly receipt: string
-  readonly body: JsonObject
-  readonly refused: string
-}
-
 const ANSWER_MILLISECONDS_MAX = 60_000
 
 /** An unexpected refusal is thrown with the service's message. */
-async function call({ url, token, signal }: ServiceAddress, path: string, question: Question = {}): Promise<Answer> {
+async function call({ url, token, signal }: ServiceAddress, path: string, question: Question = {}) {
   const { headers = {}, body, expected = [] } = question
   const response = await fetch(`${url}${path}`, {
     headers: { ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) },

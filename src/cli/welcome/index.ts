@@ -7,7 +7,7 @@ import { wordsOf } from '../../kit/index.ts'
 import { paint, cut, oneLine, shown } from '../screen/text.ts'
 import type { ServiceOptions } from '../../main.ts'
 import type { ConfigOptions, Surroundings } from '../surroundings.ts'
-import { demoStateOf, PRACTICE, runDemo, type DemoState, type DemoResult, type ServiceAddress } from './demo.ts'
+import { demoStateOf, PRACTICE, runDemo, type DemoState, type ServiceAddress } from './demo.ts'
 
 const FILE = fileURLToPath(new URL('./svc.yaml', import.meta.url))
 const RULE_CHARACTERS_MAX = 100
@@ -50,6 +50,8 @@ const addressOf = ({ config }: LoadedConfig, url: string, signal: AbortSignal): 
   token: config.svc.token ?? config.svc.tokens[0] ?? null,
   signal,
 })
+
+type DemoResult = NonNullable<Awaited<ReturnType<typeof runDemo>>>
 
 function resultText({ asked, rightBefore, rightAfter, release }: DemoResult, url: string, screen: Pick<Surroundings, 'colours'>): string {
   if (release === null) return `\n${PRACTICE}  no change tried so far is better than what is served: ${url}/console shows them`

@@ -11,7 +11,7 @@ import {
 } from '../../contract/index.ts'
 import { replay } from '../../inference/index.ts'
 import { countCodePoints } from '../../kit/index.ts'
-import type { SourceDatabase, SourceRecord } from '../source/database.ts'
+import type { SourceDatabase } from '../source/database.ts'
 import { parsed } from '../source/folder.ts'
 import { readRelease, textsIn } from '../source/log.ts'
 import type { Carrier } from './history.ts'
@@ -75,6 +75,8 @@ async function append(batch: readonly NewRecord[], carrying: Carrying): Promise<
     else for (const record of batch) await append([record], carrying)
   }
 }
+
+type SourceRecord = ReturnType<SourceDatabase['records']> extends Generator<infer Row> ? Row : never
 
 function convert(row: SourceRecord, carrying: Carrying): NewRecord | null {
   const { id, type, createdAt, payload } = row

@@ -9,19 +9,6 @@ import { isObject, PENDING_RECORD_BYTES_MAX } from '../../contract/index.ts'
 import { parsed } from './folder.ts'
 import { textsIn } from './log.ts'
 
-export interface SourceRecord {
-  readonly sequence: number
-  readonly id: string | null
-  readonly scenario: string | null
-  readonly type: string | null
-  readonly createdAt: number | null
-  readonly references: string | null
-  readonly artifact: string | null
-  /** Null when it is larger than any record may be. */
-  readonly payload: Uint8Array | null
-  readonly payloadBytes: number
-}
-
 export class SourceDatabase {
   readonly #db: DatabaseSync
   readonly #copy: string | null
@@ -65,7 +52,7 @@ export class SourceDatabase {
   }
 
   /** In stored order. */
-  *records(): Generator<SourceRecord> {
+  *records() {
     const rows = this.#db.prepare(
       `SELECT sequence, agent_record_id, scenario, request_type, created_at, references_json, artifact_json,
          length(CAST(payload_json AS BLOB)) AS bytes,
@@ -81,6 +68,7 @@ export class SourceDatabase {
         createdAt: typeof row['created_at'] === 'number' ? row['created_at'] : null,
         references: textOf(row['references_json']),
         artifact: textOf(row['artifact_json']),
+        /** Null when it is larger than any record may be. */
         payload: row['payload'] instanceof Uint8Array ? row['payload'] : null,
         payloadBytes: Number(row['bytes'] ?? 0),
       }

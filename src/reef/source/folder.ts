@@ -19,18 +19,12 @@ export interface ScenarioFolder {
   readonly settings?: readonly string[]
 }
 
-export interface SourceFolder {
-  /** By the digest of the scenario's name. */
-  readonly scenarios: ReadonlyMap<string, ScenarioFolder>
-  readonly archived: number
-  /** Files that are not read, with the reason. */
-  readonly odd: readonly string[]
-}
-
 export const nameDigest = (scenario: string): string => hash('sha256', scenario)
 
-export async function listFolder(directory: string): Promise<SourceFolder> {
+export async function listFolder(directory: string) {
+  /** By the digest of the scenario's name. */
   const scenarios = new Map<string, ScenarioFolder>()
+  /** Files that are not read, with the reason. */
   const odd: string[] = []
   for (const name of (await readdir(directory)).toSorted()) {
     const [, digest = '', kind] = SOURCE_FILE.exec(name) ?? SETTINGS_FILE.exec(name) ?? []

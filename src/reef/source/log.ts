@@ -8,27 +8,8 @@ const LINE_BYTES_MAX = 64 * 1024 * 1024
 const LF = 0x0a
 
 /** A step as the original recorded it. */
-export interface SourceCommit {
-  readonly scenario: string
-  readonly step: number
-  readonly release: SourceRelease
-  readonly isCheckpoint: boolean
-  readonly entries: Json | undefined
-  readonly consumed: readonly string[]
-  readonly recordedAt: number
-  readonly operation: 'training' | 'rollback' | 'promote'
-  readonly isVerified: boolean
-  readonly isPending: boolean
-  readonly target: string | null
-  readonly metrics: JsonObject
-  readonly component: string | null
-}
-export interface SourceRelease {
-  readonly kind: string
-  readonly releaseId: string
-  readonly contentId: string
-  readonly parentId: string | null
-}
+export type SourceCommit = NonNullable<ReturnType<typeof commitFrom>>
+export type SourceRelease = NonNullable<ReturnType<typeof readRelease>>
 
 export type LogLine =
   | { readonly line: number; readonly commit: SourceCommit }
@@ -85,12 +66,13 @@ function readCommit(value: Json | undefined): SourceCommit | null {
 export const isStep = (value: Json | undefined): value is number => Number.isSafeInteger(value) && Number(value) >= 1
 
 /** From a line of the log, or from the metadata of a release. */
-export function commitFrom(value: JsonObject, scenario: string, step: number, own?: SourceRelease): SourceCommit | null {
+export function commitFrom(value: JsonObject, scenario: string, step: number, own?: SourceRelease) {
   const release = own ?? readRelease(value['artifact_ref'])
   if (release === null) return null
   const state = isObject(value['algorithm_state']) ? value['algorithm_state'] : {}
   const progress = isObject(value['record_progress']) ? value['record_progress'] : {}
-  const { operation, recorded_at: at, rollback_target_release_id: target, component } = value
+  const { operation: named, recorded_at: at, rollback_target_release_id: target, component } = value
+  const operation: 'training' | 'rollback' | 'promote' = named === 'rollback' || named === 'promote' ? named : 'training'
   return {
     scenario,
     step,
@@ -99,7 +81,7 @@ export function commitFrom(value: JsonObject, scenario: string, step: number, ow
     entries: state['entries'],
     consumed: [progress['compacted_ids'], progress['consumed_ids']].flatMap(textsIn),
     recordedAt: typeof at === 'number' && Number.isFinite(at) && at >= 0 ? at : 0,
-    operation: operation === 'rollback' || operation === 'promote' ? operation : 'training',
+    operation,
     isVerified: value['operation_verified'] !== false,
     isPending: value['pending'] === true,
     target: typeof target === 'string' ? target : null,
@@ -108,7 +90,7 @@ export function commitFrom(value: JsonObject, scenario: string, step: number, ow
   }
 }
 
-export function readRelease(value: Json | undefined): SourceRelease | null {
+export function readRelease(value: Json | undefined) {
   if (!isObject(value)) return null
   const { kind, release_id: releaseId, content_id: contentId, parent_release_id: parentId } = value
   if (typeof releaseId !== 'string' || releaseId === '') return null

@@ -13,16 +13,11 @@ export interface Leaf {
   readonly kind: 'file' | 'folder'
 }
 
-export interface EncodedTree {
-  readonly root: NewObject
-  /** Every tree to write, in stages: what one names is in an earlier stage, or a leaf. */
-  readonly stages: readonly (readonly NewObject[])[]
-}
-
 type Folder = Map<string, Folder | Leaf>
 
 /** The paths must be fit to be kept, and none of them a folder of another. */
-export function encodeTree(leaves: Iterable<readonly [path: string, leaf: Leaf]>): EncodedTree {
+export function encodeTree(leaves: Iterable<readonly [path: string, leaf: Leaf]>) {
+  /** What a tree names is in an earlier stage, or a leaf. */
   const stages: NewObject[][] = []
   const { object } = encodeFolder(foldersFrom(leaves), stages)
   return { root: object, stages }

@@ -8,7 +8,7 @@ import type { NewObject } from './object.ts'
 import type { Objects } from './objects.ts'
 import { RecentContents } from './recent.ts'
 import { decodeText, decodeTree, encodeTree } from './tree.ts'
-import type { EncodedTree, Leaf } from './tree.ts'
+import type { Leaf } from './tree.ts'
 
 const RECENT_BYTES_MAX = 32 * 1024 * 1024
 /** Files of one content held in memory at once while it is walked through. */
@@ -89,7 +89,7 @@ export class Trees {
    * Stage after stage, so that a tree never exists before all it names does: then one that exists
    * needs no look below it. It is still added, which waits for a writer about to finish and rewrites nothing.
    */
-  async #add({ root, stages }: EncodedTree, blobs: readonly NewObject[]): Promise<string> {
+  async #add({ root, stages }: ReturnType<typeof encodeTree>, blobs: readonly NewObject[]): Promise<string> {
     const missing = (await this.#objects.isLoose(root.id)) ? [[root]] : [blobs, ...stages]
     for (const stage of missing) await Promise.all(stage.map((object) => this.#objects.add(object)))
     return root.id
