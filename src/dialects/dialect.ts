@@ -29,7 +29,11 @@ export interface DialectSpec {
   finishReasons(answer: JsonObject): readonly Json[]
   /** How the OpenAPI document describes the format; `name` is used in names of operations. */
   readonly openApi: { readonly name: string; readonly words: string; readonly body: z.ZodType; readonly error: z.ZodType }
-  writeError(status: number, fault: ErrorFields): JsonObject
+  /** Without a type, the status says it. */
+  writeError(
+    status: number,
+    fault: { readonly message: string; readonly type?: string; readonly code?: Json; readonly param?: Json; readonly requestId?: string },
+  ): JsonObject
   /** Whether a client of the format finds in an upstream's error what it looks for. */
   isError(said: JsonObject): boolean
   isEvent(event: JsonObject): boolean
@@ -72,15 +76,6 @@ interface AnswerMembers {
   /** Counts that are summed up, each where it is there. */
   readonly inputTokens: readonly string[]
   readonly outputTokens: readonly string[]
-}
-
-interface ErrorFields {
-  readonly message: string
-  /** Absent: what the status says. */
-  readonly type?: string
-  readonly code?: Json
-  readonly param?: Json
-  readonly requestId?: string
 }
 
 const ERROR_TYPES: Readonly<Record<number, string>> = {
