@@ -3,10 +3,10 @@ import { BlockList, isIP, isIPv6 } from 'node:net'
 import { ENV } from '../contract/index.ts'
 import { place, type GivenValue } from './problem.ts'
 import { RECIPE_SECTIONS, type Config, type ConfigValues } from './schema.ts'
-import type { SettingsReading } from './settings.ts'
+import type { readSettings } from './settings.ts'
 
 /** A rule is skipped when one of its keys has a problem of its own. */
-export function crossProblems({ settings, given, refused }: SettingsReading, fileName: string): readonly string[] {
+export function crossProblems({ settings, given, refused }: ReturnType<typeof readSettings>, fileName: string): readonly string[] {
   if (settings === null) return []
   const whereOf = (key: string): string => place(given.get(key)?.origin ?? 'default', fileName)
   const problems = [...recipeProblems(settings, given, fileName)]

@@ -20,12 +20,7 @@ import { readValue } from './values.ts'
 /** Far above any real file; recursive and exploding aliases end here. */
 const ALIASES_MAX = 100
 
-export interface FileReading {
-  readonly given: readonly GivenValue[]
-  readonly problems: readonly string[]
-}
-
-export function readFileText(text: string, fileName: string, environment: Environment): FileReading {
+export function readFileText(text: string, fileName: string, environment: Environment): Pick<Reader, 'given' | 'problems'> {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, uniqueKeys: false })
   const faults = document.errors.map((error) => `${fileName}:${lines.linePos(error.pos[0]).line}: ${syntaxProblem(error)}`)
@@ -42,7 +37,7 @@ function syntaxProblem(error: YAMLError): string {
 
 type Path = readonly string[]
 
-class Reader implements FileReading {
+class Reader {
   readonly given: GivenValue[] = []
   readonly problems: string[] = []
   readonly #document: Document.Parsed

@@ -17,13 +17,6 @@ import { discoverUpstream, probeOllama, type Probe, type ResolvedUpstream } from
 import { readSettings } from './settings.ts'
 import { readValue } from './values.ts'
 
-interface Proxies {
-  readonly http: string
-  readonly https: string
-  /** Hosts reached directly, separated by commas. */
-  readonly direct: string
-}
-
 /** This machine is never reached through a proxy. */
 const LOOPBACK = ['localhost', '127.0.0.1', '::1']
 
@@ -41,7 +34,7 @@ export interface LoadedConfig {
   readonly config: Config
   readonly origins: ReadonlyMap<string, ValueOrigin>
   readonly upstream: ResolvedUpstream
-  readonly proxies: Proxies | null
+  readonly proxies: ReturnType<typeof proxiesFrom>
   /** The base of relative paths in the file: the file's folder, or the working directory. */
   readonly baseDirectory: string
   /** Data of an earlier version in the working directory, each with a fix: the service must not start empty next to it. */
@@ -129,7 +122,7 @@ function deepFreeze<T>(value: T): T {
 }
 
 /** Null where none is set. Throws ConfigProblem for an invalid one without quoting it, since it may hold a password. */
-function proxiesFrom(environment: Environment): Proxies | null {
+function proxiesFrom(environment: Environment) {
   const [http, https] = [proxyIn(environment, 'http_proxy'), proxyIn(environment, 'https_proxy')]
   if (http === '' && https === '') return null
   return { http, https: https === '' ? http : https, direct: [valueIn(environment, 'no_proxy'), ...LOOPBACK].join(',') }

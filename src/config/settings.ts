@@ -2,21 +2,13 @@
 import type * as z from 'zod'
 import type { Environment } from './interpolate.ts'
 import { place, type GivenValue, type ValueOrigin } from './problem.ts'
-import { schema, type ConfigValues } from './schema.ts'
+import { schema } from './schema.ts'
 
-export interface SettingsReading {
-  /** Null when nothing usable is left without the refused values. */
-  readonly settings: ConfigValues | null
-  readonly given: ReadonlyMap<string, GivenValue>
-  readonly problems: readonly string[]
-  /** Keys whose values were refused; rules across keys ignore them. */
-  readonly refused: ReadonlySet<string>
-}
-
-export function readSettings(given: ReadonlyMap<string, GivenValue>, environment: Environment, fileName: string): SettingsReading {
+/** The settings are null when nothing usable is left without the refused keys; rules across keys ignore those. */
+export function readSettings(given: ReadonlyMap<string, GivenValue>, environment: Environment, fileName: string) {
   const gateway = fillGatewayKey(given, environment, fileName)
   const parsed = schema.safeParse(treeOf(gateway.given))
-  if (parsed.success) return { settings: parsed.data, given: gateway.given, problems: gateway.problems, refused: new Set() }
+  if (parsed.success) return { settings: parsed.data, given: gateway.given, problems: gateway.problems, refused: new Set<string>() }
   const { issues } = parsed.error
   const problems = issues.map((issue) => problemOf(issue, gateway.given, fileName))
   const refused = new Set(issues.map((issue) => keyOf(issue)))

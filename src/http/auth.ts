@@ -11,13 +11,7 @@ export type Access = 'open' | 'service' | 'evaluation' | 'page'
 /** Whose request it is. Only the holder of a service token is given page keys. */
 export type Principal = { readonly kind: 'anyone' | 'evaluation' | 'page' } | { readonly kind: 'service'; readonly token: string }
 
-export interface Credentials {
-  readonly query: string
-  readonly authorization: string | undefined
-  readonly apiKey: string | undefined
-  /** Undecoded, since only a page key needs its text. */
-  readonly scenarioHeader: string | undefined
-}
+type Credentials = ReturnType<typeof credentialsOf>
 
 export class Authenticator {
   readonly #digests: readonly Buffer[]
@@ -101,12 +95,13 @@ function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer')
 }
 
-export function credentialsOf(query: string, headers: IncomingHttpHeaders): Credentials {
+export function credentialsOf(query: string, headers: IncomingHttpHeaders) {
   const { authorization } = headers
   return {
     query,
     authorization,
     apiKey: single(headers[keyHeaderNames.find((name) => headers[name] !== undefined) ?? '']),
+    /** Undecoded, since only a page key needs its text. */
     scenarioHeader: single(headers[HEADER.scenario]),
   }
 }

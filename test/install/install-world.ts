@@ -18,23 +18,6 @@ const OBEDIENT = join(import.meta.dirname, '../../examples/recipe/standing-order
 const LINE = `shell=$1 url=$2 name=$3; shift 3
 curl -sS \${SVC_TOKEN:+-H "authorization: Bearer $SVC_TOKEN"} -H "x-svc-scenario: $name" "$url" | $shell -s -- "$@"`
 
-export interface InstallWorld {
-  readonly here: World
-  /** A scenario in manual mode. */
-  scenario(name: string): Promise<Scenario>
-  /** A scenario and a new machine. */
-  fresh(name: string, node?: string): Promise<MachineAndScenario>
-  /** The same, with the harness installed. */
-  installed(name: string, shell?: string): Promise<MachineAndScenario>
-  /** Installs without a scenario, into a folder of the machine. */
-  installHere(machine: Machine, shell: string, options?: InstallOptions): Promise<Ended>
-}
-
-interface MachineAndScenario {
-  readonly machine: Machine
-  readonly scenario: Scenario
-}
-
 export interface Scenario {
   readonly name: string
   readonly svc: Svc
@@ -62,12 +45,10 @@ interface InstallWorldOptions {
 }
 
 /** For all tests of a file. */
-export const sharedInstallWorld = (options: InstallWorldOptions = {}): InstallWorld =>
-  installWorld(sharedWorld(worldOptions(options)), options)
+export const sharedInstallWorld = (options: InstallWorldOptions = {}) => installWorld(sharedWorld(worldOptions(options)), options)
 
 /** For one test. */
-export const ownInstallWorld = async (options: InstallWorldOptions = {}): Promise<InstallWorld> =>
-  installWorld(await ownWorld(worldOptions(options)), options)
+export const ownInstallWorld = async (options: InstallWorldOptions = {}) => installWorld(await ownWorld(worldOptions(options)), options)
 
 function worldOptions({ seed = [], adapter = 'pi', recipe = OBEDIENT, mode = 'manual' }: InstallWorldOptions): WorldOptions {
   const settings = {
@@ -80,19 +61,21 @@ function worldOptions({ seed = [], adapter = 'pi', recipe = OBEDIENT, mode = 'ma
   return { backend: 'sqlite', settings, environment: { SVC_TOKEN: TOKEN } }
 }
 
-function installWorld(here: World, { adapter = 'pi' }: InstallWorldOptions): InstallWorld {
-  const scenario: InstallWorld['scenario'] = (name) => scenarioOf(here, adapter, name)
-  const fresh: InstallWorld['fresh'] = async (name, node) => ({ machine: makeMachine(node), scenario: await scenario(name) })
+function installWorld(here: World, { adapter = 'pi' }: InstallWorldOptions) {
+  const scenario = (name: string): Promise<Scenario> => scenarioOf(here, adapter, name)
+  const fresh = async (name: string, node?: string) => ({ machine: makeMachine(node), scenario: await scenario(name) })
   return {
     here,
     scenario,
     fresh,
-    async installed(name, shell = 'dash') {
+    async installed(name: string, shell = 'dash') {
       const made = await fresh(name)
       await made.scenario.install(made.machine, shell)
       return made
     },
-    installHere: (machine, shell, options) => installer(here, adapter, '')(machine, shell, { args: [], ...options }).ended,
+    /** Without a scenario, into a folder of the machine. */
+    installHere: (machine: Machine, shell: string, options?: InstallOptions) =>
+      installer(here, adapter, '')(machine, shell, { args: [], ...options }).ended,
   }
 }
 

@@ -12,18 +12,6 @@ export interface Account {
   bodyBytes: number
 }
 
-interface AccountColumns {
-  readonly key: number
-  readonly head: number
-  readonly body_bytes: number
-  readonly archive: string | null
-}
-
-interface TotalsColumns {
-  readonly body_bytes: number
-  readonly age: number
-}
-
 export class StoreLedger {
   readonly #accounts = new Map<string, Account>()
   readonly #changed = new Set<Account>()
@@ -35,9 +23,12 @@ export class StoreLedger {
   #known = false
 
   constructor(db: DatabaseSync) {
-    this.#find = new Query<AccountColumns>(db, 'SELECT key, head, body_bytes, archive FROM scenario WHERE name = ?')
+    this.#find = new Query<{ key: number; head: number; body_bytes: number; archive: string | null }>(
+      db,
+      'SELECT key, head, body_bytes, archive FROM scenario WHERE name = ?',
+    )
     this.#save = db.prepare('UPDATE scenario SET head = ?, body_bytes = ? WHERE key = ?')
-    this.#totals = new Query<TotalsColumns>(
+    this.#totals = new Query<{ body_bytes: number; age: number }>(
       db,
       `SELECT (SELECT coalesce(sum(body_bytes), 0) FROM scenario WHERE name IS NOT NULL) AS body_bytes,
               (SELECT coalesce(max(age), 0) FROM body) AS age`,

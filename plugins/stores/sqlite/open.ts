@@ -18,12 +18,7 @@ const CACHE_KIB = 32 * 1024
 /** Another program may hold the file for a moment. */
 export const LOCK_WAIT_MS = 8000
 
-export interface WritableStore {
-  readonly db: DatabaseSync
-  readonly close: () => void
-}
-
-export function openForWriting(directory: string, lockWaitMs: number): WritableStore {
+export function openForWriting(directory: string, lockWaitMs: number) {
   makeFolder(directory)
   const lock = takeLock(join(directory, LOCK_FILE))
   let db: DatabaseSync | undefined
@@ -107,7 +102,7 @@ function versionOf(db: DatabaseSync): number {
   return new Query<{ user_version: number }>(db, 'PRAGMA user_version').first()?.user_version ?? 0
 }
 
-function closing(db: DatabaseSync, lock: DatabaseSync): WritableStore {
+function closing(db: DatabaseSync, lock: DatabaseSync) {
   return {
     db,
     close: () => {

@@ -15,16 +15,6 @@ const ROOM_BYTES_LEAST = 1024 * 1024
 
 const sleeper = new Int32Array(new SharedArrayBuffer(4))
 
-export interface Transactions {
-  readonly transact: Transact
-  /** Finds out whether a write would go through now, and waits for a lock no longer than this. */
-  look(waitMs: number): void
-  /** Why writes are refused, null while they are taken. */
-  readonly trouble: () => Refusal | null
-  /** Whether that is for good. */
-  readonly isStopped: () => boolean
-}
-
 /**
  * Runs the work and commits it. Contract: what the disk refuses comes out as a Refusal, anything else as it was thrown; either way the
  * database and the ledger are as before. While another program holds the write lock, the work is tried again until the wait is over. A full
@@ -41,10 +31,11 @@ export interface TransactionNeeds {
   readonly onTrouble: (trouble: Refusal | null) => void
 }
 
-export function makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble }: TransactionNeeds): Transactions {
+export function makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble }: TransactionNeeds) {
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const version = db.prepare('PRAGMA user_version').get()?.['user_version']
+  /** Why writes are refused for good. */
   let stopped: Refusal | null = null
   let trouble: Refusal | null = null
   let usualWaitMs = lockWaitMs
@@ -106,6 +97,7 @@ export function makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble 
     return refusal
   }
 
+  /** Finds out whether a write would go through now, and waits for a lock no longer than this. */
   function look(waitMs: number): void {
     try {
       if (trouble?.code !== 'disk_full') return transact(() => undefined, waitMs)

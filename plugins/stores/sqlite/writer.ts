@@ -6,7 +6,7 @@ import { makeAppend } from './append.ts'
 import { makeArchive, type RecordArchive } from './archive.ts'
 import { makeCommit } from './commit.ts'
 import { StoreLedger } from './ledger.ts'
-import { openForWriting, type WritableStore } from './open.ts'
+import { openForWriting } from './open.ts'
 import { openRefusal, storageFailed } from './refusals.ts'
 import { threadPort } from './thread.ts'
 import { makeTidy } from './tidy.ts'
@@ -22,6 +22,8 @@ const LOOK_WAIT_MS = 400
 const port = threadPort()
 const post = (reply: StoreReply) => port.postMessage(reply)
 start(workerData)
+
+type WritableStore = ReturnType<typeof openForWriting>
 
 function start(settings: StoreSettings): void {
   let store: WritableStore | null = null

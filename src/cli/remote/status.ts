@@ -19,10 +19,8 @@ export function status(options: RemoteOptions, surroundings: Surroundings): Prom
   })
 }
 
-interface Seen {
-  readonly status: StatusReport
-  readonly scenarios: readonly SeenScenario[]
-}
+type Seen = Awaited<ReturnType<typeof look>>
+
 interface SeenScenario {
   readonly row: ScenarioRow
   readonly status: (Partial<ScenarioStatus> & { readonly error?: string }) | null
@@ -31,13 +29,13 @@ interface SeenScenario {
 }
 
 /** A scenario that is not loaded is not loaded for this, unless it was named. */
-async function look(service: RemoteService, named: string | undefined): Promise<Seen> {
+async function look(service: RemoteService, named: string | undefined) {
   if (named !== undefined) await chooseScenario(service, named, (name) => `status --scenario ${shellWord(name)}`)
   const rows = (await service.svc.scenarios()).filter(({ scenario }) => named === undefined || scenario === named)
   const close = rows.filter(({ scenario, loaded }) => loaded || scenario === named).map(({ scenario }) => scenario)
   const releases = await releasesOf(service, close.length > SCENARIOS_LOOKED_AT_MAX ? [] : close)
   const current = await service.svc.status()
-  const scenarios = rows.map((row) => ({
+  const scenarios = rows.map((row): SeenScenario => ({
     row,
     status: current.scenarios[row.scenario] ?? null,
     releases: releases.get(row.scenario) ?? null,

@@ -17,7 +17,7 @@ import {
   type Release,
 } from '../../contract/index.ts'
 import { entriesIn, withEntries } from '../../harness/index.ts'
-import { gitBlobTo, gitFiles, gitObjects, type TreeFile } from '../source/git.ts'
+import { gitBlobTo, gitFiles, gitObjects } from '../source/git.ts'
 import type { Target } from './target.ts'
 
 /** Files of git and of the original's bookkeeping, which are not served. */
@@ -69,13 +69,9 @@ async function writeContents(taken: Taken, wanted: Shape, target: Target): Promi
   return { content_id: await target.write({ kind: 'composed', components: parts }), components: parts }
 }
 
-interface Taken {
-  readonly folder: string
-  readonly texts: Readonly<Record<string, string>>
-  readonly large: readonly string[]
-}
+type Taken = Awaited<ReturnType<typeof readFiles>>
 
-async function readFiles({ repository, releaseId }: Wanted, folder: string): Promise<Taken> {
+async function readFiles({ repository, releaseId }: Wanted, folder: string) {
   const listed = (await gitFiles(repository, releaseId)).filter(({ path }) => !BOOKKEEPING.has(path))
   if (listed.length > FILES_MAX) throw new Error(`it holds more than ${FILES_MAX} files`)
   for (const file of listed) refuseOdd(file)
@@ -109,7 +105,7 @@ async function readFiles({ repository, releaseId }: Wanted, folder: string): Pro
   return { folder, texts, large }
 }
 
-function refuseOdd({ mode, path, bytes }: TreeFile): void {
+function refuseOdd({ mode, path, bytes }: Awaited<ReturnType<typeof gitFiles>>[number]): void {
   const problem = pathProblem(path)
   if (problem !== null) throw new Error(`path ${quoted(path)} ${problem}`)
   if (mode === '120000') throw new Error(`${quoted(path)} is a symbolic link`)

@@ -38,15 +38,8 @@ export async function gitObjects(repository: string, names: readonly string[]): 
   return found
 }
 
-export interface TreeFile {
-  readonly mode: string
-  readonly id: string
-  readonly bytes: number
-  readonly path: string
-}
-
 /** Every file of a commit. A file whose size git does not know is missing. */
-export async function gitFiles(repository: string, commit: string): Promise<readonly TreeFile[]> {
+export async function gitFiles(repository: string, commit: string) {
   const printed = await run(repository, ['ls-tree', '-r', '-z', '-l', '--full-tree', commit], '')
   return printed
     .toString()

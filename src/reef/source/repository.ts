@@ -1,22 +1,15 @@
 /** The artifact repository: its scenarios, and the manifest of each release. */
 import { isUtf8 } from 'node:buffer'
-import { ORIGINAL, isObject, type Json, type JsonObject } from '../../contract/index.ts'
+import { ORIGINAL, isObject, type Json } from '../../contract/index.ts'
 import { parsed } from './folder.ts'
 import { gitObjects, gitRefs, isCommitId } from './git.ts'
-import { commitFrom, isStep, type SourceCommit, type SourceRelease } from './log.ts'
+import { commitFrom, isStep, type SourceCommit } from './log.ts'
 
 const STEP_RECORD = 'scenario_commit_record'
 /** How far back to look for the release a scenario began with. */
 const CHAIN_MAX = 100_000
 
-export interface SourceManifest {
-  readonly release: SourceRelease
-  /** `fork` marks the first release of a scenario. */
-  readonly sourceKind: string
-  readonly metadata: JsonObject
-  /** In seconds, from the commit. */
-  readonly committedAt: number
-}
+export type SourceManifest = NonNullable<Awaited<ReturnType<SourceRepository['manifest']>>>
 
 export class SourceRepository {
   readonly path: string
@@ -42,7 +35,7 @@ export class SourceRepository {
   }
 
   /** Null when the release is missing or has no manifest. */
-  async manifest(releaseId: string): Promise<SourceManifest | null> {
+  async manifest(releaseId: string) {
     if (!isCommitId(releaseId)) return null
     const [commit, file] = await gitObjects(this.path, [releaseId, `${releaseId}:${ORIGINAL.manifest}`])
     if (commit?.type !== 'commit' || file?.type !== 'blob') return null
@@ -51,14 +44,11 @@ export class SourceRepository {
     const metadata = isObject(value['metadata']) ? value['metadata'] : {}
     const { content_id: contentId, parent_release_id: parentId, source } = value
     return {
-      release: {
-        kind: 'artifact',
-        releaseId,
-        contentId: textOf(contentId) ?? '',
-        parentId: textOf(parentId),
-      },
+      release: { kind: 'artifact', releaseId, contentId: textOf(contentId) ?? '', parentId: textOf(parentId) },
+      /** `fork` marks the first release of a scenario. */
       sourceKind: isObject(source) ? (textOf(source['kind']) ?? '') : '',
       metadata,
+      /** In seconds. */
       committedAt: Number(/^committer .* (\d{1,12}) [+-]\d{4}$/m.exec(commit.body.toString())?.[1] ?? 0),
     }
   }

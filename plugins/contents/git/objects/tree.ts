@@ -68,14 +68,8 @@ function makeEntry(name: string, mode: string, id: string): { readonly order: Bu
   return { order, bytes: Buffer.concat([Buffer.from(`${mode} ${name}\0`), Buffer.from(id, 'hex')]) }
 }
 
-export interface TreeEntry {
-  readonly name: string
-  readonly id: string
-  readonly folder: boolean
-}
-
-export function decodeTree(body: Buffer): readonly TreeEntry[] {
-  const entries: TreeEntry[] = []
+export function decodeTree(body: Buffer) {
+  const entries: { readonly name: string; readonly id: string; readonly folder: boolean }[] = []
   let at = 0
   while (at < body.length) {
     const end = body.indexOf(0, at)
