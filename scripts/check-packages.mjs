@@ -1,4 +1,4 @@
-/** `npm run check:packages`: what would be published is what should be, and installing it runs nobody's script. */
+/** `npm run check:packages`: what would be published is what should be, and installing it runs no script. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -10,8 +10,8 @@ const RETRIES = ['--fetch-retries=2', '--fetch-retry-mintimeout=500', '--fetch-r
 const ANSWERED = /^E\d{3}$/
 
 /**
- * Null, or why not. npm is asked, since it alone knows the registry, the proxy and the certificates that it is set up with. Who is not answered
- * soon is told that somebody waits.
+ * Null, or why the registry cannot be reached. npm looks, since it alone knows the registry, the proxy and the certificates that it is set up
+ * with. When it takes long, `tellWaiting` is called.
  */
 export function registryProblem({ program, before, shell }, env, tellWaiting, patienceMilliseconds = PATIENCE_MILLISECONDS) {
   return new Promise((resolve) => {

@@ -1,4 +1,5 @@
 /** OpenTelemetry's own variables. They fill keys that are not set; OTEL_SDK_DISABLED overrides every key. */
+import type { CommandLineReading } from './command-line.ts'
 import type { Environment } from './interpolate.ts'
 import type { GivenValue } from './problem.ts'
 
@@ -9,10 +10,7 @@ const KEYS: readonly { readonly key: string; readonly variables: readonly string
   { key: 'service_name', variables: ['OTEL_SERVICE_NAME'] },
 ]
 
-interface Reading {
-  readonly given: readonly GivenValue[]
-  readonly problems: readonly string[]
-}
+type Reading = Pick<CommandLineReading, 'given' | 'problems'>
 
 /** With traces disabled, the other variables are ignored: they may be meant for another program. */
 export function fromOpenTelemetry(environment: Environment, explicit: readonly GivenValue[]): Reading {
