@@ -2,7 +2,8 @@
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { fresh, gateIn, LEDGER_RECIPE } from '../spec/support/trainee.ts'
+import { LEDGER_RECIPE } from '../spec/support/helpers.ts'
+import { fresh, gateIn } from '../spec/support/trainee.ts'
 import { KIND, startCollector } from '../support/collector.ts'
 import { serveCommand } from '../support/command.ts'
 import { makePlace } from '../support/place.ts'
@@ -16,7 +17,7 @@ const chat = '/v1/chat/completions'
 const body = { model: 'm', messages: [] }
 
 describe('traces', () => {
-  it("are told by OpenTelemetry's own variables where they go", async () => {
+  it("are configured by OpenTelemetry's own variables", async () => {
     const collector = await startCollector()
     onTestFinished(() => collector.close())
     const environment = {
@@ -144,10 +145,8 @@ describe('a training step', () => {
     await trainee.ask(`propose ${gate.path} add`)
     await gate.reached()
     const step = (await over()).find(({ name }) => name === 'svc.step')
-    expect(step).toMatchObject({
-      status: { code: 2, message: 'the training worker was stopped' },
-      attributes: { 'svc.outcome': 'interrupted' },
-    })
+    const status = { code: 2, message: 'the training worker was stopped' }
+    expect(step).toMatchObject({ status, attributes: { 'svc.outcome': 'interrupted' } })
     expect(step?.attributes).not.toHaveProperty(['svc.step'])
   })
 })

@@ -8,7 +8,7 @@ import { importFolders, startService, type ImportRequest } from '../../src/main.
 import { temporaryFolder } from '../support/folder.ts'
 import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, type Settings } from '../support/settings.ts'
 import { send, type Answer } from '../support/world.ts'
-import { PAIR_RECIPE } from '../spec/support/trainee.ts'
+import { PAIR_RECIPE } from '../spec/support/helpers.ts'
 import { Original, pointerTo, streamed, type OriginalScenario } from './original.ts'
 
 const SKILL = { id: 'tone', name: 'skill', config: { name: 'tone', text: 'Be kind.' } }

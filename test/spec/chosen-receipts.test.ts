@@ -1,12 +1,11 @@
 /** Receipts for clients that cannot read any: chosen beforehand, or looked up by the session of the exchanges. */
 import { beforeEach, describe, expect, it } from 'vitest'
-import { isObject, type JsonObject } from '../../src/contract/index.ts'
+import type { JsonObject } from '../../src/contract/index.ts'
 import { openStream } from '../support/client.ts'
-import { answerPlainly, chatFrames, sendJson } from '../support/upstream.ts'
+import { answerPlainly, beginFrames, breakOffAfter, chatFrames, sendJson } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
 import { sharedWorld, type Answer } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { errorOf, named, OPEN_RECIPE } from './support/helpers.ts'
+import { expectRefusal, named, OPEN_RECIPE, recordIds, textAt } from './support/helpers.ts'
 
 const CHAT = '/v1/chat/completions'
 const BODY = { model: 'm', messages: [] }
@@ -21,14 +20,10 @@ beforeEach(() => {
 
 const chosen = (id: string): Record<string, string> => ({ ...named(scenario), 'x-svc-agent-record-id': id })
 const inSession = (session: string): Record<string, string> => ({ ...named(scenario), 'x-svc-tag-session': session })
-const ids = async (): Promise<readonly unknown[]> => {
-  const { records = null } = (await here.get(`/svc/scenarios/${scenario}/records`)).json
-  return Array.isArray(records) ? records.filter(isObject).map((row) => row['agent_record_id']) : []
-}
-
+const ids = (): Promise<readonly string[]> => recordIds(here, scenario)
 const report = (body: object): Promise<Answer> => here.post('/svc/report', body, named(scenario))
-const stored = async ({ json: { agent_record_id: id = null } }: Answer): Promise<JsonObject> =>
-  (await here.get(`/svc/scenarios/${scenario}/records/${typeof id === 'string' ? id : ''}`)).json
+const stored = async ({ json }: Answer): Promise<JsonObject> =>
+  (await here.get(`/svc/scenarios/${scenario}/records/${textAt(json, 'agent_record_id')}`)).json
 const referencesOf = async (answer: Answer): Promise<unknown> => (await stored(answer))['references']
 
 describe('a receipt that the client chose', () => {
@@ -45,16 +40,12 @@ describe('a receipt that the client chose', () => {
   })
 
   it('that is stored already, as whatever, is 409 for good, and the upstream is not asked', async () => {
-    await here.post(CHAT, BODY, chosen('taken'))
+    await here.post(CHAT, BODY, chosen('stored'))
     await here.post('/svc/report', { agent_record_id: 'a-report', score: 1 }, named(scenario))
     const asked = here.upstream.received.length
-    for (const id of ['taken', 'a-report']) {
-      const answer = await here.post(CHAT, BODY, chosen(id))
-      expectRefusal(answer, 409, 'record_conflict')
-      expect(answer.headers['x-should-retry']).toBe('false')
-    }
+    for (const id of ['stored', 'a-report']) expectRefusal(await here.post(CHAT, BODY, chosen(id)), 409, 'record_conflict')
     expect(here.upstream.received).toHaveLength(asked)
-    expect((await here.post(CHAT, BODY, { ...chosen('taken'), ...named('elsewhere') })).status).toBe(200)
+    expect((await here.post(CHAT, BODY, { ...chosen('stored'), ...named('elsewhere') })).status).toBe(200)
   })
 
   it('may be sent again after a failure that stored nothing', async () => {
@@ -66,10 +57,7 @@ describe('a receipt that the client chose', () => {
   })
 
   it('may be sent again after an answer that broke off, which is kept under an id of its own', async () => {
-    here.upstream.answer((_received, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chatFrames.slice(0, 2).join(''))
-      setImmediate(() => response.destroy())
-    })
+    here.upstream.answer(breakOffAfter(chatFrames.slice(0, 2)))
     await here.post(CHAT, { ...BODY, stream: true }, chosen('again')).catch(() => null)
     here.upstream.answer(answerPlainly)
     expect((await here.post(CHAT, { ...BODY, stream: true }, chosen('again'))).text).toContain('"svc.agent_record_id":"again"')
@@ -104,11 +92,7 @@ describe('a receipt that the client chose', () => {
 
 describe('a report about a session', () => {
   it('quotes all its exchanges in their order, or the latest, and is kept as if it had named them', async () => {
-    for (const [session, id] of [
-      ['s', '1'],
-      ['t', '2'],
-      ['s', '3'],
-    ] as const)
+    for (const [id, session] of Object.entries({ 1: 's', 2: 't', 3: 's' }))
       await here.post(CHAT, { ...BODY, stream: id === '3' }, { ...inSession(session), 'x-svc-agent-record-id': id })
     const all = await report({ score: 1, references_to: { session: 's' } })
     expect(await referencesOf(all)).toEqual(['1', '3'])
@@ -140,9 +124,7 @@ describe('a report about a session', () => {
     [{ references_to: {} }, /^references_to\.session: must name the session/],
     [{ references_to: { session: 's', which: 'some' } }, /^references_to\.which: must be 'all' or 'latest'/],
   ])('that is malformed is 400: %j', async (body, words) => {
-    const answer = await report(body)
-    expectRefusal(answer, 400, 'invalid_field')
-    expect(errorOf(answer)['message']).toMatch(words)
+    expectRefusal(await report(body), 400, 'invalid_field', words)
   })
 
   it('that quotes receipts beside is 400', async () => {
@@ -156,7 +138,7 @@ describe('a report about a session', () => {
 })
 
 it('a stream that its client leaves keeps the chosen receipt free', async () => {
-  here.upstream.answer((_received, response) => void response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chatFrames[0]))
+  here.upstream.answer((_received, response) => void beginFrames(response, chatFrames.slice(0, 1)))
   const stream = await openStream(here.address, CHAT, { ...BODY, stream: true }, chosen('left'))
   stream.drop()
   await until(async () => (await ids()).length === 1)

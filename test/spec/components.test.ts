@@ -5,9 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { STEP_OVERTAKEN_MAX, type JsonObject } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
 import { sharedWorld } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { errorOf, named, scenarioNames, textAt } from './support/helpers.ts'
-import { fresh, gateAt, gateIn, LEDGER_RECIPE, memberOf, PAIR_RECIPE, trainee, type Trainee } from './support/trainee.ts'
+import { expectRefusal, LEDGER_RECIPE, named, PAIR_RECIPE, scenarioNames, textAt } from './support/helpers.ts'
+import { fresh, gateAt, gateIn, memberOf, trainee, type Trainee } from './support/trainee.ts'
 
 const here = sharedWorld({
   backend: 'sqlite',
@@ -132,7 +131,7 @@ describe('the catalog of the pulled tree', () => {
     expect(listed[3]).not.toHaveProperty('composed_release_id')
   })
 
-  it('names a step that came to nothing by the listed release it ran on, and keeps the combination beside it [harness.rule-3]', async () => {
+  it('names a step without a change by the listed release it ran on, and keeps the combination beside it [harness.rule-3]', async () => {
     const s = await fresh(here)
     const { beta } = await step(s, { alpha: 'skip', beta: '' }, 1)
     const { alpha } = await step(s, { alpha: 'reject', beta: 'skip' }, 2)
@@ -201,10 +200,7 @@ describe("a component's evaluation", () => {
     const s = await fresh(here)
     await here.post('/v1/chat/completions', chat, named(s.name))
     expect(lastSent()).toMatchObject({ alpha: true, beta: true })
-    for (const [component, other] of [
-      ['alpha', 'beta'],
-      ['beta', 'alpha'],
-    ] as const) {
+    for (const [component, other] of Object.entries({ alpha: 'beta', beta: 'alpha' })) {
       const answer = await here.post(`/svc/scenarios/${s.name}/components/${component}/evaluation/v1/chat/completions`, chat)
       expect(answer.status).toBe(200)
       expect(lastSent()).toEqual({ ...chat, [other]: true })
@@ -214,7 +210,7 @@ describe("a component's evaluation", () => {
   it('of a component that is not served is 404 [evaluation.component-unknown]', async () => {
     const s = await fresh(here)
     const answer = await here.post(`/svc/scenarios/${s.name}/components/gamma/evaluation/v1/chat/completions`, chat)
-    expect([answer.status, errorOf(answer)['code']]).toEqual([404, 'unknown_component'])
+    expectRefusal(answer, 404, 'unknown_component')
   })
 })
 
@@ -236,24 +232,21 @@ async function overtaken(recipe: string) {
 }
 
 describe('a result that another component overtook', () => {
-  it('lands on the new head under merge, and says so [training.stale]', async () => {
+  it('lands on the new head under merge, with a note in its metrics [training.stale]', async () => {
     const { created, beta, metrics } = await overtaken('pair')
     expect(metrics).toMatchObject({ merged_onto: idOf(beta), saw: { base: idOf(created), again: false } })
   })
 
-  it('is judged again there under reevaluate [training.stale]', async () => {
-    const { beta, metrics } = await overtaken('reevaluate')
-    expect(metrics).toMatchObject({ saw: { base: idOf(beta), again: true, step: 2 } })
+  it.each([
+    ['judged again', 'reevaluate', true],
+    ['discarded and made again', 'refuse', false],
+  ])('is %s on the new head under %s [training.stale]', async (_, recipe, again) => {
+    const { beta, metrics } = await overtaken(recipe)
+    expect(metrics).toMatchObject({ saw: { base: idOf(beta), again, step: 2 } })
     expect(metrics).not.toHaveProperty('merged_onto')
   })
 
-  it('is given up and made again under refuse [training.stale]', async () => {
-    const { beta, metrics } = await overtaken('refuse')
-    expect(metrics).toMatchObject({ saw: { base: idOf(beta), again: false, step: 2 } })
-    expect(metrics).not.toHaveProperty('merged_onto')
-  })
-
-  it('is told in the status when it happens again and again, and lands in the end [training.stale]', async () => {
+  it('is reported in the status when it happens again and again, and lands in the end [training.stale]', async () => {
     const s = await fresh(here, undefined, { recipe: 'refuse' })
     const path = join(here.directory, randomUUID())
     const gate = (at: number) => gateAt(`${path}-${at}`)

@@ -1,23 +1,14 @@
-/** Browser consoles: who may ask from where, and what a browser gets to see. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { ownWorld, world, type Answer, type World } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { bearer, named, scenarioNames } from './support/helpers.ts'
+/** Browser consoles: which origins may send requests, and which headers a browser sees. */
+import { describe, expect, it } from 'vitest'
+import { ownWorld, sharedWorld, world, type Answer } from '../support/world.ts'
+import { bearer, expectRefusal, named, scenarioNames } from './support/helpers.ts'
 
 const LISTED = 'https://console.example.com'
 const ALSO_LISTED = 'http://localhost:3000'
 const TOKEN = 'token-of-the-console'
 
-let here: World
-let plain: World
-beforeAll(async () => {
-  here = await world({ settings: { 'svc.token': TOKEN, 'svc.console-origins': `[${LISTED}, ${ALSO_LISTED}]` } })
-  plain = await world()
-})
-afterAll(async () => {
-  await here.close()
-  await plain.close()
-})
+const here = sharedWorld({ settings: { 'svc.token': TOKEN, 'svc.console-origins': `[${LISTED}, ${ALSO_LISTED}]` } })
+const plain = sharedWorld()
 
 const corsHeaders = ({ headers }: Answer): readonly string[] => Object.keys(headers).filter((name) => name.startsWith('access-control-'))
 const preflight = (origin: string, method = 'POST', headers = 'authorization, content-type, x-svc-scenario'): Promise<Answer> =>
@@ -52,16 +43,11 @@ describe('a web page of another site', () => {
     ['that sends no origin', { 'sec-fetch-site': 'same-site' }],
     ['that claims to be ours and has another origin', { 'sec-fetch-site': 'same-origin', origin: 'http://127.0.0.1:1' }],
   ])('may not act either: %s', async (_where, headers) => {
-    for (const [method, path] of [
-      ['POST', '/svc/scenarios'],
-      ['POST', '/v1/chat/completions'],
-      ['DELETE', '/svc/scenarios/own'],
-    ] as const)
-      expectRefusal(
-        await plain.ask(method, path, { headers: { ...headers, ...named('planted') }, body: { name: 'planted' } }),
-        401,
-        'unauthorized',
-      )
+    const sent = { headers: { ...headers, ...named('planted') }, body: { name: 'planted' } }
+    for (const route of ['POST /svc/scenarios', 'POST /v1/chat/completions', 'DELETE /svc/scenarios/own']) {
+      const [method = '', path = ''] = route.split(' ')
+      expectRefusal(await plain.ask(method, path, sent), 401, 'unauthorized')
+    }
     expect((await plain.get('/svc/harness/install?adapter=pi', headers)).status).toBeGreaterThanOrEqual(400)
     expect(await scenarioNames(plain)).not.toContain('planted')
   })
@@ -105,7 +91,7 @@ describe('a page of the service itself', () => {
 
 describe('a service without a token', () => {
   it.each(['elsewhere.example.com', 'localhost.example.com:8900', '127.0.0.1.example.com', 'elsewhere.example.com.', 'a.b:80'])(
-    'answers nobody under %s, a name whose owner could have given it our address',
+    'answers no request under %s, a name whose owner could have given it our address',
     async (host) => {
       // Over plain HTTP browsers do not say where such a request comes from.
       for (const headers of [{ host }, { host, 'sec-fetch-site': 'same-origin' }, { host, origin: `http://${host}` }])
@@ -114,7 +100,7 @@ describe('a service without a token', () => {
   )
 
   it.each(['localhost:8900', 'svc.localhost', '127.0.0.1', '[::1]:8900', '0.0.0.0:8900', 'svc', 'host.docker.internal:8900'])(
-    'answers under %s, which nobody can buy',
+    'answers under %s, which cannot be bought',
     async (host) => {
       expect((await plain.get('/svc/scenarios', { host, 'sec-fetch-site': 'same-origin' })).status).toBe(200)
       expect((await plain.post('/svc/scenarios', { name: 'own' }, { host, origin: `http://${host}` })).status).toBeLessThan(300)
@@ -214,13 +200,10 @@ it('a client without an origin sees no change [cors.no-origin]', async () => {
   expect(corsHeaders(answer)).toEqual([])
 })
 
-it.each([
-  'https://a.example.com/',
-  'https://a.example.com/path',
-  'https://user:pass@a.example.com',
-  '*',
-  'https://*.example.com',
-  'a.example.com',
-])('the list of origins takes explicit origins alone: %s is refused at the start [cors.origins]', async (origin) => {
-  await expect(world({ settings: { 'svc.console_origins': `["${origin}"]` } })).rejects.toThrow(/svc\.console_origins/)
-})
+const ORIGIN = 'https://a.example.com'
+it.each([`${ORIGIN}/`, `${ORIGIN}/path`, 'https://user:pass@a.example.com', '*', 'https://*.example.com', 'a.example.com'])(
+  'the list of origins takes explicit origins alone: %s is refused at the start [cors.origins]',
+  async (origin) => {
+    await expect(world({ settings: { 'svc.console_origins': `["${origin}"]` } })).rejects.toThrow(/svc\.console_origins/)
+  },
+)

@@ -1,8 +1,7 @@
 /** What a client sends as a number or as text is kept as it was sent: stored, read back, exported, imported again and compared. */
 import { describe, expect, it } from 'vitest'
 import { sharedWorld, type Answer } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { named } from './support/helpers.ts'
+import { expectRefusal, named } from './support/helpers.ts'
 
 const backends = ['memory', 'sqlite'] as const
 

@@ -1,8 +1,8 @@
-/** Past its capacity the store forgets bodies, oldest first, and nothing else. */
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+/** Over its capacity the store evicts bodies, oldest first, and nothing else. */
+import { beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../support/wait.ts'
 import { sharedWorld, type Answer } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { importInference, inference, named, recordIds, reportEnvelope } from './support/helpers.ts'
+import { expectRefusal, importInference, inference, named, recordIds, reportEnvelope } from './support/helpers.ts'
 
 const CAPACITY = 4000
 const SCENARIO = 'small'
@@ -11,9 +11,9 @@ const FILLER = { text: 'x'.repeat(1000) }
 const here = sharedWorld({ backend: 'sqlite', settings: { 'storage.record_capacity_bytes': CAPACITY } })
 beforeAll(async () => {
   await importInference(here, SCENARIO, 'first', FILLER)
-  await here.post('/svc/records', reportEnvelope('told', { references: ['first'], score: 1 }), named(SCENARIO))
+  await here.post('/svc/records', reportEnvelope('judged', { references: ['first'], score: 1 }), named(SCENARIO))
   for (const id of ['a', 'b', 'c', 'd', 'e']) await importInference(here, SCENARIO, id, FILLER)
-  await vi.waitFor(async () => expect((await readRecord('a')).status).toBe(404), { timeout: 20_000 })
+  await until(async () => (await readRecord('a')).status === 404)
 })
 
 const readRecord = (id: string): Promise<Answer> => here.get(`/svc/scenarios/${SCENARIO}/records/${id}`)
@@ -28,17 +28,19 @@ describe('a body that was evicted', () => {
   })
 
   it('leaves its row in the list, with references and score', async () => {
-    expect(await recordIds(here, SCENARIO)).toEqual(['first', 'told', 'a', 'b', 'c', 'd', 'e'])
+    expect(await recordIds(here, SCENARIO)).toEqual(['first', 'judged', 'a', 'b', 'c', 'd', 'e'])
     const { json } = await here.get(`/svc/scenarios/${SCENARIO}/records?request_type=report`)
-    expect(json).toMatchObject({ records: [{ agent_record_id: 'told', references: ['first'], score: 1 }] })
+    expect(json).toMatchObject({ records: [{ agent_record_id: 'judged', references: ['first'], score: 1 }] })
   })
 
   it('still answers an identical retry, alone and in a batch [record.capacity-dedupe] [import.rule-1] [batch.rule-2]', async () => {
     const retry = inference('first', FILLER)
-    const told = reportEnvelope('told', { score: 1, references: ['first'] })
+    const judged = reportEnvelope('judged', { score: 1, references: ['first'] })
     expect((await here.post('/svc/records', retry, named(SCENARIO))).json).toMatchObject({ agent_record_id: 'first' })
-    expect((await here.post('/svc/records/batch', { records: [retry, told] }, named(SCENARIO))).status).toBe(200)
-    expect((await here.post('/svc/report', { agent_record_id: 'told', score: 1, references: ['first'] }, named(SCENARIO))).status).toBe(200)
+    expect((await here.post('/svc/records/batch', { records: [retry, judged] }, named(SCENARIO))).status).toBe(200)
+    expect((await here.post('/svc/report', { agent_record_id: 'judged', score: 1, references: ['first'] }, named(SCENARIO))).status).toBe(
+      200,
+    )
     expect(await recordIds(here, SCENARIO)).toHaveLength(7)
     expect((await readRecord('first')).status).toBe(404)
   })
@@ -48,8 +50,7 @@ describe('a body that was evicted', () => {
   })
 
   it('may still be quoted', async () => {
-    const answer = await here.post('/svc/report', { references: ['a'] }, named(SCENARIO))
-    expect(answer.status).toBe(200)
+    expect((await here.post('/svc/report', { references: ['a'] }, named(SCENARIO))).status).toBe(200)
   })
 })
 

@@ -1,20 +1,19 @@
 /** Evolution from the clients' side: rows, reviews, promotion, modes, with the mock model. */
 import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import type { Settings } from '../support/settings.ts'
-import { world, type World } from '../support/world.ts'
+import { ownWorld, type World } from '../support/world.ts'
 import { errorOf, named, rowsOf, textAt } from './support/helpers.ts'
 import { fresh, memberOf, type Trainee } from './support/trainee.ts'
 
 const FIXTURES = join(import.meta.dirname, '..', 'fixtures', 'evolution')
 
 let here: World
-afterEach(() => here.close())
 
 /** Episodes of a program that answers by its rules, so that a step takes no longer than it must. */
 async function open(more: Settings = {}): Promise<World> {
-  here = await world({ backend: 'sqlite' })
+  here = await ownWorld({ backend: 'sqlite' })
   const { directory } = here
   await here.restart({
     recipe: 'harness',
@@ -48,7 +47,7 @@ const rulesOf = async (s: Trainee, release?: string): Promise<string> => {
 }
 
 describe('a step on traffic', () => {
-  it('publishes what does better, and its row, the catalog and the manifest tell how it was measured, in the words of the interface alone [versioning.renamed]', async () => {
+  it('publishes what does better, and its row, the catalog and the manifest show how it was measured, in the words of the interface alone [versioning.renamed]', async () => {
     await open()
     const s = await fresh(here)
     const report = await reported(s, 'say magic')
@@ -73,17 +72,16 @@ describe('a step on traffic', () => {
   })
 })
 
-const held = async (settings: Settings, text: string): Promise<readonly [Trainee, JsonObject]> => {
+const held = async (settings: Settings): Promise<readonly [Trainee, JsonObject]> => {
   await open(settings)
   const s = await fresh(here)
-  const id = await s.ask(text)
-  await s.consumer(id)
+  await s.asked('say magic')
   return [s, await s.release()]
 }
 
 describe('review', () => {
-  it('holds every release: nobody is served it before a person promotes it [harness.review-hold]', async () => {
-    const [s, row] = await held({ 'evolution.publish': 'review' }, 'say magic')
+  it('holds every release: it is not served before a person promotes it [harness.review-hold]', async () => {
+    const [s, row] = await held({ 'evolution.publish': 'review' })
     const release = textAt(row, 'release_id')
     expect(row).toMatchObject({ pending: true, result: 'pending', current: false })
     expect(await rulesOf(s)).toBe('')
@@ -96,10 +94,9 @@ describe('review', () => {
   })
 
   it('holds what touches a listed kind, and nothing else', async () => {
-    const [, row] = await held({ 'evolution.review_kinds': '[rules]' }, 'say magic')
+    const [, row] = await held({ 'evolution.review_kinds': '[rules]' })
     expect(row).toMatchObject({ pending: true })
-    await here.close()
-    const [, other] = await held({ 'evolution.review_kinds': '[skill]' }, 'say magic')
+    const [, other] = await held({ 'evolution.review_kinds': '[skill]' })
     expect(other).toMatchObject({ pending: false, result: 'published' })
   })
 })
@@ -119,11 +116,9 @@ describe('a request', () => {
   it('is followed from the queue to its row, with what the step did on the way', async () => {
     await open()
     const s = await fresh(here, 'manual')
-    const id = await s.ask('say magic')
-    await s.consumer(id)
+    const id = await s.asked('say magic')
     expect(await s.progress(id)).toMatchObject({ settled: true, state: 'published' })
-    const { json } = await here.get('/svc/harness/releases/1/records', named(s.name))
-    const paths = rowsOf({ json }, 'files').map(({ path }) => path)
+    const paths = rowsOf(await here.get('/svc/harness/releases/1/records', named(s.name)), 'files').map(({ path }) => path)
     expect(paths).toEqual(expect.arrayContaining(['mutations.json', 'proposer.json', 'episodes/candidate-0/episode.json']))
   })
 

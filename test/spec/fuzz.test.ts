@@ -15,30 +15,8 @@ beforeAll(async () => {
 
 /** Fields that routes read, so that arbitrary values reach further than the first check. */
 const field = fc.constantFrom(
-  'agent_record_id',
-  'request_type',
-  'payload',
-  'records',
-  'score',
-  'feedback',
-  'references',
-  'metadata',
-  'training',
-  'eligible',
-  'name',
-  'release_id',
-  'recipe',
-  'model',
-  'url',
-  'api',
-  'api_key',
-  'training_mode',
-  'text',
-  'session',
-  'requires',
-  'stream',
-  '__proto__',
-  'toString',
+  ...`agent_record_id request_type payload records score feedback references metadata training eligible name release_id recipe
+    model url api api_key training_mode text session requires stream __proto__ toString`.split(/\s+/),
 )
 const word = fc.oneof(
   fc.constantFrom('inference', 'report', 'train', 'first', 'known', 'auto', 'manual', 'record-only', ''),
@@ -62,17 +40,7 @@ const body = fc.oneof(
   { weight: 1, arbitrary: fc.json() },
   { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
 )
-const parameter = fc.constantFrom(
-  'limit',
-  'after_sequence',
-  'after_step',
-  'request_type',
-  'record_id',
-  'release_id',
-  'adapter',
-  'scenario',
-  'path',
-)
+const parameter = fc.constantFrom(...`limit after_sequence after_step request_type record_id release_id adapter scenario path`.split(/\s+/))
 const query = fc
   .array(fc.tuple(parameter, fc.oneof(word, fc.integer().map(String))), { maxLength: 3 })
   .map((pairs) => pairs.map(([key, text]) => `${key}=${encodeURIComponent(text.toWellFormed())}`).join('&'))

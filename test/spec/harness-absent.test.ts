@@ -1,8 +1,7 @@
 /** What the harness, train and movement routes answer for a scenario that only records. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sharedWorld } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { errorOf, named, scenarioNames, textAt } from './support/helpers.ts'
+import { errorOf, expectRefusal, named, scenarioNames, textAt } from './support/helpers.ts'
 
 const HERE = named('plain')
 
@@ -14,17 +13,12 @@ beforeAll(async () => {
 })
 
 describe('a scenario that serves no files', () => {
-  it.each([
-    '/svc/harness',
-    `/svc/harness?release_id=x`,
-    '/svc/harness/releases',
-    '/svc/harness/releases/0/page',
-    '/svc/harness/releases/0/records',
-  ])('answers GET %s with 404 naming its recipe [harness.absent]', async (path) => {
-    const answer = await here.get(path, HERE)
-    expectRefusal(answer, 404, 'no_harness')
-    expect(errorOf(answer)['message']).toContain('record-only')
-  })
+  it.each(['', '?release_id=x', '/releases', '/releases/0/page', '/releases/0/records'])(
+    'answers GET /svc/harness%s with 404 naming its recipe [harness.absent]',
+    async (path) => {
+      expectRefusal(await here.get(`/svc/harness${path}`, HERE), 404, 'no_harness', 'record-only')
+    },
+  )
 
   it.each(['/svc/harness', '/svc/harness/releases', '/svc/harness/releases/0/records', '/svc/harness/requests/x/progress'])(
     '%s reads the header alone: a scenario in the query is none [progress.headers-only] [routes.scenario-header]',
@@ -43,17 +37,13 @@ describe('a scenario that serves no files', () => {
     }
   })
 
-  it.each(['page', 'progress'])('knows no request, and says which on its %s [page.request-unknown]', async (view) => {
-    const answer = await here.get(`/svc/harness/requests/req-9/${view}`, HERE)
-    expectRefusal(answer, 404, 'unknown_request')
-    expect(errorOf(answer)['message']).toContain('req-9')
+  it.each(['page', 'progress'])('knows no request: the 404 of its %s names the id [page.request-unknown]', async (view) => {
+    expectRefusal(await here.get(`/svc/harness/requests/req-9/${view}`, HERE), 404, 'unknown_request', 'req-9')
   })
 
-  it('takes no proposals, and says so [proposal.absent]', async () => {
+  it('takes no proposals: 404 names the reason [proposal.absent]', async () => {
     const proposal = { mutations: [{ op: 'remove', id: 'a' }], reason: 'r', session: 's', release_id: head }
-    const answer = await here.post('/svc/harness/proposals', proposal, HERE)
-    expectRefusal(answer, 404, 'no_proposals')
-    expect(errorOf(answer)['message']).toContain('not a harness evolution recipe')
+    expectRefusal(await here.post('/svc/harness/proposals', proposal, HERE), 404, 'no_proposals', 'not a harness evolution recipe')
     expectRefusal(await here.post('/svc/harness/proposals', '[', HERE), 400, 'malformed_json')
   })
 
@@ -72,12 +62,11 @@ describe('install', () => {
     expectRefusal(await here.get('/svc/harness/install', { ...HERE, ...AS_JSON }), 400, 'adapter_missing')
     for (const adapter of ['native', 'terminus']) {
       const answer = await here.get(`/svc/harness/install?adapter=${adapter}`, { ...HERE, ...AS_JSON })
-      expectRefusal(answer, 400, 'adapter_without_install')
-      expect(errorOf(answer)['message']).toMatch(/GET \/svc\/harness,.*POST \/svc\/train/)
+      expectRefusal(answer, 400, 'adapter_without_install', /GET \/svc\/harness,.*POST \/svc\/train/)
     }
   })
 
-  it('of an adapter nobody configured is 404 [harness.rule-4] [harness.absent]', async () => {
+  it('of an adapter that is not configured is 404 [harness.rule-4] [harness.absent]', async () => {
     expectRefusal(await here.get('/svc/harness/install?adapter=none', { ...HERE, ...AS_JSON }), 404, 'no_harness_recipe')
   })
 })
@@ -106,9 +95,8 @@ describe('a train instruction', () => {
 
 describe('moving the head', () => {
   it.each(['rollback', 'promote'])('by %s to the head itself answers the head and commits nothing [movement.head]', async (move) => {
-    const answer = await here.post(`/svc/scenarios/plain/${move}`, { release_id: head })
-    expect(answer.status).toBe(200)
-    expect(answer.json).toEqual({ scenario: 'plain', release_id: head, content_id: expect.any(String), step: 0 })
+    const { json } = await here.post(`/svc/scenarios/plain/${move}`, { release_id: head })
+    expect(json).toEqual({ scenario: 'plain', release_id: head, content_id: expect.any(String), step: 0 })
     expect((await here.get('/svc/scenarios/plain/commits')).json['commits']).toEqual([])
   })
 
@@ -118,8 +106,6 @@ describe('moving the head', () => {
   })
 
   it.each([{}, { release_id: '' }, { release_id: 4 }])('by %j is 400 naming the field', async (body) => {
-    const answer = await here.post('/svc/scenarios/plain/rollback', body)
-    expectRefusal(answer, 400, 'invalid_field')
-    expect(errorOf(answer)['message']).toMatch(/^release_id/)
+    expectRefusal(await here.post('/svc/scenarios/plain/rollback', body), 400, 'invalid_field', /^release_id/)
   })
 })

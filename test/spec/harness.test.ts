@@ -1,11 +1,10 @@
 /** The manifest of the tree that clients pull: which release it is, what it holds, and what it asks of a machine. */
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
-import { sharedWorld, world, type Answer, type World } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { named, rowsOf, textAt } from './support/helpers.ts'
-import { fresh, gateIn, LEDGER_RECIPE, memberOf, PAIR_RECIPE, type Trainee } from './support/trainee.ts'
+import { ownWorld, sharedWorld, type Answer } from '../support/world.ts'
+import { expectRefusal, LEDGER_RECIPE, named, PAIR_RECIPE, rowsOf, textAt } from './support/helpers.ts'
+import { fresh, memberOf, type Trainee } from './support/trainee.ts'
 
 const ORDERS_RECIPE = join(import.meta.dirname, '..', '..', 'examples', 'recipe', 'standing-orders.ts')
 
@@ -15,15 +14,13 @@ const manifest = ({ name }: Trainee, query = '', where = here): Promise<Answer> 
 
 /** Asks for a change and waits for the row that settles it. */
 async function changed(s: Trainee, text: string, more: JsonObject = {}): Promise<JsonObject> {
-  await s.consumer(await s.ask(text, more))
+  await s.asked(text, more)
   return s.release()
 }
 
 /** The same, where a person has to look at it first. */
 async function reviewed(s: Trainee, text: string, more: JsonObject): Promise<void> {
-  await s.consumer(await s.ask(text, more))
-  const held = (await s.listed()).at(-1) ?? {}
-  expect((await s.move('promote', textAt(held, 'release_id'))).status).toBe(200)
+  expect((await s.move('promote', textAt(await changed(s, text, more), 'release_id'))).status).toBe(200)
 }
 
 describe('the manifest', () => {
@@ -64,23 +61,19 @@ describe('the manifest', () => {
   })
 
   it('lists components where there are several, and names the release that changed its tree [harness.manifest] [harness.rule-3]', async () => {
-    const pairs = await world({ settings: { recipe: PAIR_RECIPE } })
-    try {
-      const s = await fresh(pairs)
-      await s.reported({ feedback: { alpha: 'add', beta: 'skip' } })
-      await s.row(2)
-      const tree = (await s.listed()).findLast(({ operation, result }) => operation === 'train' && result === 'published')
-      await s.reported({ feedback: { alpha: 'skip', beta: 'add' } })
-      await s.row(4)
-      const { json, headers } = await manifest(s, '', pairs)
-      const { components } = await s.head()
-      expect(json['components']).toEqual(components)
-      expect(json['release_id']).toBe(textAt(tree ?? {}, 'release_id'))
-      const asked = await pairs.post('/v1/chat/completions', { model: 'm', messages: [] }, named(s.name))
-      expect([headers['x-svc-release-id'], asked.headers['x-svc-release-id']]).toEqual([json['release_id'], json['release_id']])
-    } finally {
-      await pairs.close()
-    }
+    const pairs = await ownWorld({ settings: { recipe: PAIR_RECIPE } })
+    const s = await fresh(pairs)
+    await s.reported({ feedback: { alpha: 'add', beta: 'skip' } })
+    await s.row(2)
+    const tree = (await s.listed()).findLast(({ operation, result }) => operation === 'train' && result === 'published')
+    await s.reported({ feedback: { alpha: 'skip', beta: 'add' } })
+    await s.row(4)
+    const { json, headers } = await manifest(s, '', pairs)
+    const { components } = await s.head()
+    expect(json['components']).toEqual(components)
+    expect(json['release_id']).toBe(textAt(tree ?? {}, 'release_id'))
+    const asked = await pairs.post('/v1/chat/completions', { model: 'm', messages: [] }, named(s.name))
+    expect([headers['x-svc-release-id'], asked.headers['x-svc-release-id']]).toEqual([json['release_id'], json['release_id']])
   })
 })
 
@@ -105,12 +98,11 @@ describe('what a release requires', () => {
     expect((await manifest(s)).json['requires']).toEqual([])
   })
 
-  it('is held for review where a check is a command, whoever asked for it, and served once it is promoted [harness.requires-review]', async () => {
+  it('is held for review where a check is a command, and served once it is promoted [harness.requires-review]', async () => {
     const s = await fresh(here)
     const before = await s.head()
     const asked = await s.ask('add', { requires: [{ name: 'GIT', kind: 'service', check: 'git --version' }] })
-    const row = await s.consumer(asked)
-    expect(row).toMatchObject({
+    expect(await s.consumer(asked)).toMatchObject({
       pending: true,
       metrics: { held_because: expect.stringContaining('it requires GIT, whose check is a command') },
     })
@@ -165,13 +157,10 @@ describe('while a step is under way', () => {
   it('manifest and catalog answer, and serve what was there before [harness.rule-2]', async () => {
     const s = await fresh(here)
     await changed(s, 'won')
-    const gate = gateIn(here)
-    await s.ask(`wait ${gate.path} add`)
-    await gate.reached()
-    const { json } = await manifest(s)
-    expect(json).toMatchObject({ release_id: (await s.head())['release_id'], evaluation: { wins: 3 } })
+    const { open } = await s.paused(' add')
+    expect((await manifest(s)).json).toMatchObject({ release_id: (await s.head())['release_id'], evaluation: { wins: 3 } })
     expect(await s.listed()).toHaveLength(2)
-    await gate.open()
+    await open()
     await s.row(2)
     expect((await manifest(s)).json['evaluation']).toEqual({})
   })
@@ -190,22 +179,12 @@ describe('while a step is under way', () => {
 })
 
 describe('a harness', () => {
-  let native: World
   const seed = [
     { id: 'style', name: 'rules', config: { text: 'Answer in one sentence.' } },
     { id: 'greet', name: 'skill', config: { name: 'greet', text: 'Say hello.' } },
   ]
-  beforeAll(async () => {
-    native = await world({
-      settings: {
-        recipe: ORDERS_RECIPE,
-        'data.training_mode': 'manual',
-        'evolution.adapter': 'native',
-        'evolution.seed': JSON.stringify(seed),
-      },
-    })
-  })
-  afterAll(() => native.close())
+  const evolution = { 'evolution.adapter': 'native', 'evolution.seed': JSON.stringify(seed) }
+  const native = sharedWorld({ settings: { recipe: ORDERS_RECIPE, 'data.training_mode': 'manual', ...evolution } })
 
   it('serves its seed, with the entries in the tree file of an adapter that has one [harness.tree-file]', async () => {
     const s = await fresh(native)
@@ -224,17 +203,13 @@ describe('a harness', () => {
 })
 
 it('a scenario shows its adapter in the list, also while it is not loaded [scenario.list-adapter]', async () => {
-  const small = await world({ settings: { recipe: 'harness', 'svc.max_loaded_scenarios': 1 } })
-  try {
-    const s = await fresh(small)
-    const row = async (): Promise<JsonObject | undefined> =>
-      rowsOf(await small.get('/svc/scenarios'), 'scenarios').find(({ scenario }) => scenario === s.name)
-    expect(await row()).toMatchObject({ loaded: true, adapter: 'native' })
-    await fresh(small)
-    expect(await row()).toMatchObject({ loaded: false, adapter: 'native' })
-  } finally {
-    await small.close()
-  }
+  const small = await ownWorld({ settings: { recipe: 'harness', 'svc.max_loaded_scenarios': 1 } })
+  const s = await fresh(small)
+  const row = async (): Promise<JsonObject | undefined> =>
+    rowsOf(await small.get('/svc/scenarios'), 'scenarios').find(({ scenario }) => scenario === s.name)
+  expect(await row()).toMatchObject({ loaded: true, adapter: 'native' })
+  await fresh(small)
+  expect(await row()).toMatchObject({ loaded: false, adapter: 'native' })
 })
 
 it('every adapter shows what it is and how it is installed [harness.adapters-fields]', async () => {
@@ -249,12 +224,7 @@ it('every adapter shows what it is and how it is installed [harness.adapters-fie
       kinds: expect.arrayContaining(['config', 'rules', 'skill']),
     })
     const isInstalled = adapter['name'] !== 'native' && adapter['name'] !== 'terminus'
-    if (isInstalled)
-      expect(adapter['install']).toMatchObject({
-        package: expect.any(String),
-        version: expect.any(String),
-        binary_path: expect.any(String),
-      })
-    else expect(adapter['install']).toBeNull()
+    const install = { package: expect.any(String), version: expect.any(String), binary_path: expect.any(String) }
+    expect(adapter).toMatchObject({ install: isInstalled ? install : null })
   }
 })

@@ -1,29 +1,27 @@
 /** Reading back: records page by page, one record, commits, releases, and where the head may move. */
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { world, type Answer, type World } from '../support/world.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../support/wait.ts'
+import { sharedWorld, type Answer } from '../support/world.ts'
 import { PLANTED, plantHistory, type Planted } from './support/planted.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { importInference, inference, named, recordIds, reportEnvelope, rowsOf } from './support/helpers.ts'
+import { expectRefusal, importInference, inference, named, recordIds, reportEnvelope, rowsOf } from './support/helpers.ts'
 
 const ROW = ['agent_record_id', 'artifact_ref', 'created_at', 'references', 'request_type', 'score', 'sequence']
 const COMMIT = ['artifact_ref', 'consumed_ids', 'metrics', 'operation', 'operation_verified', 'pending', 'recorded_at', 'step']
 
-let here: World
+const here = sharedWorld()
 let planted: Planted
 beforeAll(async () => {
-  here = await world()
   const records = Array.from({ length: 7 }, (_, index) => inference(`i${index}`))
   await here.post('/svc/records/batch', { records: [...records, reportEnvelope('r0', { references: ['i0'], score: 0.5 })] }, named('read'))
   planted = await plantHistory()
 })
-afterAll(async () => {
-  await here.close()
-  await planted.close()
-})
+afterAll(() => planted.close())
 
 const list = (query: string): Promise<Answer> => here.get(`/svc/scenarios/read/records?${query}`)
 const commits = (query = ''): Promise<Answer> => planted.here.get(`/svc/scenarios/${PLANTED}/commits?${query}`)
 const stepsOf = (answer: Answer): readonly unknown[] => rowsOf(answer, 'commits').map((row) => row['step'])
+const sequencesOf = (answer: Answer): readonly unknown[] => rowsOf(answer, 'records').map((row) => row['sequence'])
+const releases = (query = ''): Promise<Answer> => planted.here.get(`/svc/scenarios/${PLANTED}/releases${query}`)
 const move = (kind: string, release_id: string): Promise<Answer> => planted.here.post(`/svc/scenarios/${PLANTED}/${kind}`, { release_id })
 
 describe('the records', () => {
@@ -41,7 +39,7 @@ describe('the records', () => {
     const seen: unknown[] = []
     for (let after: unknown = 0; typeof after === 'number' && seen.length < 20;) {
       const answer = await list(`limit=3&after_sequence=${after}`)
-      seen.push(...rowsOf(answer, 'records').map((row) => row['sequence']))
+      seen.push(...sequencesOf(answer))
       after = answer.json['next_after_sequence']
     }
     expect(seen).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
@@ -55,16 +53,16 @@ describe('the records', () => {
 
   it('come newest first when that is asked for, page by page back to the oldest', async () => {
     const first = await list('order=newest&limit=3')
-    expect(rowsOf(first, 'records').map((row) => row['sequence'])).toEqual([8, 7, 6])
+    expect(sequencesOf(first)).toEqual([8, 7, 6])
     expect(first.json).toMatchObject({ next_before_sequence: 6 })
     const last = await list('order=newest&before_sequence=3&request_type=inference')
-    expect(rowsOf(last, 'records').map((row) => row['sequence'])).toEqual([2, 1])
+    expect(sequencesOf(last)).toEqual([2, 1])
     expect(last.json['next_before_sequence']).toBeNull()
     for (const query of ['order=sideways', 'order=newest&after_sequence=1', 'before_sequence=3', 'order=newest&before_sequence=-1'])
       expectRefusal(await list(query), 400, 'invalid_query')
   })
 
-  it('tell of an exchange that was served here how long it took and what it cost', async () => {
+  it('show how long a served exchange took and what it cost', async () => {
     const receipt = await here.exchange('served')
     const answer = await here.get('/svc/scenarios/served/records')
     expect(rowsOf(answer, 'records')).toEqual([
@@ -135,7 +133,7 @@ describe('the commits', () => {
     expect(last.json['next_after_step']).toBeNull()
   })
 
-  it('are kept by the ids they consumed, any of them, whole ids only [history.commits-filter]', async () => {
+  it('are filtered by the ids they consumed, any of them, whole ids only [history.commits-filter]', async () => {
     expect(stepsOf(await commits('record_id=r1'))).toEqual([1, 5])
     expect(stepsOf(await commits('record_id=r2&record_id=r3'))).toEqual([1, 2])
     expect(stepsOf(await commits('record_id=r'))).toEqual([])
@@ -146,9 +144,7 @@ describe('the commits', () => {
   it('outlive the bodies of what they consumed [history.commits-after-eviction]', async () => {
     const small = await plantHistory({ 'storage.record_capacity_bytes': 600 })
     await importInference(small.here, PLANTED, 'newest', { text: 'x'.repeat(400) })
-    await vi.waitFor(async () => expect((await small.here.get(`/svc/scenarios/${PLANTED}/records/r1`)).status).toBe(404), {
-      timeout: 20_000,
-    })
+    await until(async () => (await small.here.get(`/svc/scenarios/${PLANTED}/records/r1`)).status === 404)
     expect(stepsOf(await small.here.get(`/svc/scenarios/${PLANTED}/commits?record_id=r1`))).toEqual([1, 5])
     expect(await recordIds(small.here, PLANTED)).toContain('r1')
     await small.close()
@@ -157,7 +153,7 @@ describe('the commits', () => {
 
 describe('the releases', () => {
   it('are rows newest first, one of them current [history.releases] [release.row] [release.operations]', async () => {
-    const answer = await planted.here.get(`/svc/scenarios/${PLANTED}/releases`)
+    const answer = await releases()
     const rows = rowsOf(answer, 'releases')
     expect(Object.keys(answer.json)).toEqual(['scenario', 'releases'])
     expect(rows.map((row) => row['step'])).toEqual([5, 4, 3, 2, 1, 0])
@@ -168,21 +164,20 @@ describe('the releases', () => {
   })
 
   it('come page by page, newest first, each row as in the whole list, until there is no next [history.releases]', async () => {
-    const path = `/svc/scenarios/${PLANTED}/releases`
-    const whole = rowsOf(await planted.here.get(path), 'releases')
+    const whole = rowsOf(await releases(), 'releases')
     const paged: unknown[] = []
     for (let from: string | null = ''; from !== null;) {
-      const page: Answer = await planted.here.get(`${path}?limit=2${from}`)
+      const page: Answer = await releases(`?limit=2${from}`)
       expect(Object.keys(page.json)).toEqual(['scenario', 'releases', 'next_before_step'])
       paged.push(...rowsOf(page, 'releases'))
       const next = page.json['next_before_step']
       from = typeof next === 'number' ? `&before_step=${next}` : null
     }
     expect(paged).toEqual(whole)
-    expect((await planted.here.get(`${path}?before_step=0`)).json).toMatchObject({ releases: [], next_before_step: null })
-    expect(rowsOf(await planted.here.get(`${path}?before_step=2`), 'releases')).toEqual(whole.slice(-2))
+    expect((await releases('?before_step=0')).json).toMatchObject({ releases: [], next_before_step: null })
+    expect(rowsOf(await releases('?before_step=2'), 'releases')).toEqual(whole.slice(-2))
     for (const query of ['limit=0', 'limit=101', 'limit=x', 'before_step=-1', 'before_step=x'])
-      expectRefusal(await planted.here.get(`${path}?${query}`), 400, 'invalid_query')
+      expectRefusal(await releases(`?${query}`), 400, 'invalid_query')
   })
 
   it('have ids of git, and equal content has an equal id [release.identity] [release.ids]', async () => {
@@ -191,12 +186,11 @@ describe('the releases', () => {
     expect(head.content_id).toBe(trained.content_id)
     expect(head.release_id).not.toBe(trained.release_id)
     expect(created.content_id).not.toBe(trained.content_id)
-    const rows = rowsOf(await planted.here.get(`/svc/scenarios/${PLANTED}/releases`), 'releases')
-    expect(rows[0]).toMatchObject({ ...head })
+    expect(rowsOf(await releases(), 'releases')[0]).toMatchObject({ ...head })
   })
 
   it('show the named metrics on the row itself [release.lifted]', async () => {
-    const rows = rowsOf(await planted.here.get(`/svc/scenarios/${PLANTED}/releases`), 'releases')
+    const rows = rowsOf(await releases(), 'releases')
     expect(rows[4]).toMatchObject({ wins: 3, losses: 1, metrics: { wins: 3, own: { x: 1 } } })
     expect(rows[4]).not.toHaveProperty('own')
     expect(rows[3]).toMatchObject({ current_score: 0.5 })

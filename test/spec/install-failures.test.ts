@@ -3,17 +3,14 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ownWorld, type World } from '../support/world.ts'
-import { named, scenarioNames } from './support/helpers.ts'
+import { named, scenarioNames, SLOW_RECIPE } from './support/helpers.ts'
 import { fresh } from './support/trainee.ts'
 
-const SLOW_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'slow-harness.ts')
 const OTHER_PI = join(import.meta.dirname, '..', 'fixtures', 'other-pi.ts')
 const INSTALL = '/svc/harness/install?adapter=pi'
 
-async function service(recipe: string): Promise<World> {
-  const here = await ownWorld({ settings: { recipe, 'evolution.adapter': 'pi', 'inference.upstream_model': 'm' } })
-  return here
-}
+const service = (recipe: string): Promise<World> =>
+  ownWorld({ settings: { recipe, 'evolution.adapter': 'pi', 'inference.upstream_model': 'm' } })
 
 it('a script is made by the adapter of its scenario’s own recipe, also where another one bears the same name', async () => {
   const here = await ownWorld({

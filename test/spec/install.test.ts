@@ -1,13 +1,10 @@
-/** The install route: who gets a script, for which scenario, at which address, and how a slow one is begun. */
+/** The install route: the script, its scenario and its address, and how a slow one begins. */
 import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
-import { afterEach, describe, expect, it } from 'vitest'
-import { sharedWorld, world, type Answer, type World } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { bearer, errorOf, named, scenarioNames, textAt } from './support/helpers.ts'
+import { describe, expect, it } from 'vitest'
+import { ownWorld, sharedWorld, type Answer } from '../support/world.ts'
+import { bearer, expectRefusal, named, scenarioNames, SLOW_RECIPE, textAt } from './support/helpers.ts'
 import { fresh } from './support/trainee.ts'
 
-const SLOW_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'slow-harness.ts')
 const INSTALL = '/svc/harness/install?adapter=pi'
 const seed = JSON.stringify([{ id: 'style', name: 'rules', config: { text: "It's `here` $(now) \u{1f600}" } }])
 const settings = { recipe: 'harness', 'evolution.adapter': 'pi', 'evolution.seed': seed, 'inference.upstream_model': 'm' }
@@ -49,7 +46,7 @@ describe('a script', () => {
     expect(Buffer.byteLength(answer.text)).toBe(answer.text.length)
   })
 
-  it('holds no token, whoever asks [harness.install-token]', async () => {
+  it('holds no token [harness.install-token]', async () => {
     await created('mine')
     expect((await get(INSTALL, named('mine'))).text).not.toContain('open-sesame')
   })
@@ -61,7 +58,7 @@ describe('a script', () => {
     expect(await addressFor({ 'x-forwarded-host': '[::1]:9' })).toBe('http://[::1]:9')
   })
 
-  it.each([
+  const BAD_HOSTS = [
     `evil.com'; touch /tmp/x; '`,
     '$(id)',
     'a b',
@@ -72,7 +69,8 @@ describe('a script', () => {
     'host:99999999',
     'h\u00f6st',
     '..',
-  ])('a forwarded host %j is refused and quoted nowhere [harness.install-address]', async (host) => {
+  ]
+  it.each(BAD_HOSTS)('a forwarded host %j is refused and quoted nowhere [harness.install-address]', async (host) => {
     await created('mine')
     const answer = await get(INSTALL, { ...named('mine'), 'x-forwarded-host': host })
     expectRefusal(answer, 400, 'bad_address')
@@ -86,7 +84,7 @@ describe('a script', () => {
     expectRefusal(await get(`${INSTALL}&release_id=none`, named('mine')), 404, 'unknown_release')
   })
 
-  it('of an agent that the scenario is not for, or that nobody knows, is 404 [harness.rule-4]', async () => {
+  it('of an agent that the scenario is not for, or that is unknown, is 404 [harness.rule-4]', async () => {
     await created('mine')
     for (const adapter of ['claude', 'none', '$(id)', '%27'])
       expectRefusal(await get(`/svc/harness/install?adapter=${adapter}`, named('mine')), 404, 'unknown_adapter')
@@ -117,32 +115,22 @@ describe('a script', () => {
     expect(await scenarioNames(here, bearer('open-sesame'))).not.toContain('unheard')
   })
 
-  it('is for whoever has the token [auth.1]', async () => {
+  it('needs the token [auth.1]', async () => {
     expectRefusal(await here.get(INSTALL, { ...named('mine'), ...AS_JSON }), 401, 'unauthorized')
   })
 })
 
 it('an agent without a configured model gets no script and creates no scenario: the refusal names the setting', async () => {
   const { 'inference.upstream_model': _, ...unnamed } = settings
-  const here = await world({ settings: unnamed })
-  try {
-    const answer = await here.get(INSTALL, AS_JSON)
-    expectRefusal(answer, 400, 'model_missing')
-    expect(errorOf(answer)['message']).toContain('inference.upstream_model')
-    expect(await scenarioNames(here)).toEqual([])
-  } finally {
-    await here.close()
-  }
+  const here = await ownWorld({ settings: unnamed })
+  expectRefusal(await here.get(INSTALL, AS_JSON), 400, 'model_missing', 'inference.upstream_model')
+  expect(await scenarioNames(here)).toEqual([])
 })
 
 it('without implicit creation a script without a scenario is 404, and no scenario is created [harness.install-3]', async () => {
-  const here = await world({ settings: { ...settings, 'svc.allow_implicit_scenario_creation': false } })
-  try {
-    expectRefusal(await here.get(INSTALL, AS_JSON), 404, 'unknown_scenario')
-    expect(await scenarioNames(here)).toEqual([])
-  } finally {
-    await here.close()
-  }
+  const here = await ownWorld({ settings: { ...settings, 'svc.allow_implicit_scenario_creation': false } })
+  expectRefusal(await here.get(INSTALL, AS_JSON), 404, 'unknown_scenario')
+  expect(await scenarioNames(here)).toEqual([])
 })
 
 const recipes = (one: string, other: string) => ({
@@ -156,34 +144,24 @@ const recipes = (one: string, other: string) => ({
 
 describe('with several recipes that serve files', () => {
   it('a script without a scenario is of the one for that agent [harness.install-3]', async () => {
-    const here = await world({ settings: recipes('pi', 'codex') })
-    try {
-      for (const adapter of ['codex', 'pi']) {
-        const { recipe } = installationIn(await here.get(`/svc/harness/install?adapter=${adapter}`))
-        expect(recipe).toBe(adapter === 'pi' ? 'one' : 'other')
-      }
-      expectRefusal(await here.get('/svc/harness/install?adapter=claude', AS_JSON), 404, 'unknown_adapter')
-    } finally {
-      await here.close()
+    const here = await ownWorld({ settings: recipes('pi', 'codex') })
+    for (const adapter of ['codex', 'pi']) {
+      const { recipe } = installationIn(await here.get(`/svc/harness/install?adapter=${adapter}`))
+      expect(recipe).toBe(adapter === 'pi' ? 'one' : 'other')
     }
+    expectRefusal(await here.get('/svc/harness/install?adapter=claude', AS_JSON), 404, 'unknown_adapter')
   })
 
   it('and is refused, and makes none, where two are for that agent', async () => {
-    const here = await world({ settings: recipes('pi', 'pi') })
-    try {
-      expectRefusal(await here.get(INSTALL, AS_JSON), 400, 'recipe_unclear')
-      expect(await scenarioNames(here)).toEqual([])
-    } finally {
-      await here.close()
-    }
+    const here = await ownWorld({ settings: recipes('pi', 'pi') })
+    expectRefusal(await here.get(INSTALL, AS_JSON), 400, 'recipe_unclear')
+    expect(await scenarioNames(here)).toEqual([])
   })
 })
 
 describe('a script that takes its time', () => {
-  let here: World
-  afterEach(() => here.close())
   const slow = async (how: string): Promise<Answer> => {
-    here = await world({ settings: { ...settings, recipe: `${SLOW_RECIPE}#${how}` } })
+    const here = await ownWorld({ settings: { ...settings, recipe: `${SLOW_RECIPE}#${how}` } })
     const s = await fresh(here)
     return here.get(INSTALL, { ...named(s.name), ...AS_JSON })
   }
@@ -206,8 +184,6 @@ describe('a script that takes its time', () => {
   })
 
   it('in time to fail has a status of its own [harness.install-4]', async () => {
-    const answer = await slow('failure')
-    expectRefusal(answer, 503, 'not_today')
-    expect(errorOf(answer)['message']).toContain('broken')
+    expectRefusal(await slow('failure'), 503, 'not_today', 'broken')
   })
 })

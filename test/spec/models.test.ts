@@ -1,22 +1,22 @@
 /** A scenario's own model settings: what is shown, what is kept, what is used. */
 import { readdir, stat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { until } from '../support/wait.ts'
 import { sharedWorld, type Answer } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { named } from './support/helpers.ts'
+import { expectRefusal, named } from './support/helpers.ts'
 
 const KEY = 'key-of-the-scenario'
 const SERVICE_KEY = 'key-of-the-deployment'
 
 const here = sharedWorld({
   backend: 'sqlite',
-  settings: { 'inference.upstream_api_key': SERVICE_KEY, 'inference.upstream_model': 'house' },
+  settings: { 'inference.upstream_api_key': SERVICE_KEY, 'inference.upstream_model': 'default' },
 })
 
 const update = (name: string, body: object): Promise<Answer> => here.post(`/svc/scenarios/${name}/update`, body)
 const viewOf = async (name: string): Promise<unknown> => (await here.post('/svc/scenarios', { name })).json['model']
-const serviceModel = (): object => ({ url: here.upstream.url, model: 'house', api: 'openai', has_api_key: true })
+const serviceModel = (): object => ({ url: here.upstream.url, model: 'default', api: 'openai', has_api_key: true })
 
 /** The key the upstream was sent for one call of that scenario. */
 async function keySent(scenario: string): Promise<unknown> {
@@ -53,7 +53,7 @@ describe('the model of a scenario', () => {
   it('is that of the new scenario, also when the old one of its name is still being removed [scenario.create-model]', async () => {
     await here.post('/svc/scenarios', { name: 'swapped' })
     const removed = here.ask('DELETE', '/svc/scenarios/swapped')
-    await vi.waitFor(async () => expect((await here.get('/svc/status')).json['scenarios']).not.toHaveProperty('swapped'), { interval: 1 })
+    await until(async () => !Object.hasOwn(Object((await here.get('/svc/status')).json['scenarios']), 'swapped'))
     const created = await here.post('/svc/scenarios', { name: 'swapped', model: { model: 'mine' } })
     expect(created).toMatchObject({ status: 201, json: { model: { model: 'mine' } } })
     expect((await removed).status).toBe(200)
@@ -63,14 +63,14 @@ describe('the model of a scenario', () => {
     await here.post('/svc/scenarios', { name: 'fallback', model: { model: 'mine' } })
     expect(await viewOf('fallback')).toEqual({ ...serviceModel(), model: 'mine' })
     for (const api of ['openai', 'responses', 'anthropic', 'gemini'])
-      expect((await update('fallback', { model: { api } })).json).toMatchObject({ model: { api, model: 'house' } })
+      expect((await update('fallback', { model: { api } })).json).toMatchObject({ model: { api, model: 'default' } })
   })
 
   it('uses its own key, and never sends the key of the deployment to another address [decisions.model-settings]', async () => {
     await here.post('/svc/scenarios', { name: 'own', model: { api_key: KEY } })
     expect(await keySent('own')).toBe(`Bearer ${KEY}`)
-    await here.post('/svc/scenarios', { name: 'house' })
-    expect(await keySent('house')).toBe(`Bearer ${SERVICE_KEY}`)
+    await here.post('/svc/scenarios', { name: 'default' })
+    expect(await keySent('default')).toBe(`Bearer ${SERVICE_KEY}`)
     const elsewhere = here.upstream.url.replace('127.0.0.1', 'localhost')
     await here.post('/svc/scenarios', { name: 'elsewhere', model: { url: elsewhere } })
     expect(await viewOf('elsewhere')).toMatchObject({ url: elsewhere, has_api_key: false })
@@ -93,11 +93,8 @@ describe('an update', () => {
   it('answers the mode, and the model when one was sent [scenario.update] [decisions.scenario-update]', async () => {
     await here.post('/svc/scenarios', { name: 'updated' })
     expect((await update('updated', {})).json).toEqual({ scenario: 'updated', training_mode: 'auto' })
-    expect((await update('updated', { model: { model: 'x' } })).json).toEqual({
-      scenario: 'updated',
-      training_mode: 'auto',
-      model: { ...serviceModel(), model: 'x' },
-    })
+    const model = { ...serviceModel(), model: 'x' }
+    expect((await update('updated', { model: { model: 'x' } })).json).toEqual({ scenario: 'updated', training_mode: 'auto', model })
   })
 
   it('with null restores the deployment defaults, key and all [scenario.update-null]', async () => {
@@ -120,6 +117,6 @@ describe('an update', () => {
   })
 
   it('of an unknown scenario is 404 [scenario.update]', async () => {
-    expectRefusal(await update('nobody', { training_mode: 'auto' }), 404, 'unknown_scenario')
+    expectRefusal(await update('unheard', { training_mode: 'auto' }), 404, 'unknown_scenario')
   })
 })

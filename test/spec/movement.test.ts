@@ -1,19 +1,16 @@
 /** Moving the head over a history that training left: back, forward from review, twice at once, over a restart. */
 import { execFileSync } from 'node:child_process'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { sharedWorld, type Answer } from '../support/world.ts'
 import { PLANTED, plantHistory, type Planted } from './support/planted.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { named, rowsOf, textAt } from './support/helpers.ts'
-import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
+import { expectRefusal, LEDGER_RECIPE, named, rowsOf, textAt } from './support/helpers.ts'
+import { fresh, type Trainee } from './support/trainee.ts'
 
 let planted: Planted
-const plantEach = (): void => {
-  beforeEach(async () => {
-    planted = await plantHistory()
-  })
-  afterEach(() => planted.close())
+const plant = async (): Promise<void> => {
+  planted = await plantHistory()
+  onTestFinished(() => planted.close())
 }
 
 const move = (operation: 'rollback' | 'promote', release_id: string): Promise<Answer> =>
@@ -26,7 +23,7 @@ const artifactOfNext = async (): Promise<unknown> => {
 }
 
 describe('a rollback', () => {
-  plantEach()
+  beforeEach(plant)
 
   it('publishes the earlier content once more, as a new release on the head [movement.rollback]', async () => {
     const { created, head } = planted.releases
@@ -80,7 +77,7 @@ describe('a rollback', () => {
 })
 
 describe('a promote', () => {
-  plantEach()
+  beforeEach(plant)
 
   it('serves what was held, as a release of its own; the held row stays as it was [movement.promote]', async () => {
     const { held } = planted.releases
@@ -112,28 +109,24 @@ describe('a move while a step runs', () => {
       await s.ask('add')
       await s.ask('hold')
       await s.row(2)
-      const gate = gateIn(here)
-      const asked = await s.ask(`wait ${gate.path}`)
-      await gate.reached()
+      const { id: asked, open } = await s.paused()
       const answer = await s.move(operation, operation === 'rollback' ? created : await artifact(s, 2))
       expect(answer).toMatchObject({ status: 200, json: { step: 3 } })
       expect(await s.progress(asked)).toMatchObject({ settled: false, state: 'running' })
-      await gate.open()
+      await open()
       expect(await s.row(4)).toMatchObject({ consumed_ids: [asked], metrics: { saw: { base: answer.json['release_id'], step: 4 } } })
       expect(await s.release()).toMatchObject({ step: 4, parent_release_id: answer.json['release_id'], current: true })
       expect(await s.rows()).toHaveLength(4)
     },
   )
 
-  it('does not trouble a step that publishes nothing: its row says what it came to [movement.running-step]', async () => {
+  it('does not restart a step that publishes nothing: its row has its outcome [movement.running-step]', async () => {
     const s = await fresh(here)
     const created = textAt(await s.release(), 'release_id')
-    await s.consumer(await s.ask('add'))
-    const gate = gateIn(here)
-    const asked = await s.ask(`wait ${gate.path} reject`)
-    await gate.reached()
+    await s.asked('add')
+    const { id: asked, open } = await s.paused(' reject')
     await s.move('rollback', created)
-    await gate.open()
+    await open()
     expect(await s.row(3)).toMatchObject({ consumed_ids: [asked], metrics: { saw: { step: 2 } } })
     expect(await s.head()).toMatchObject({ step: 2, operation: 'rollback' })
   })
@@ -147,7 +140,7 @@ describe('a move while a step runs', () => {
   ]
 
   it.each(STATES)(
-    'after a step told to %s, %s answers %i [movement.rollback] [movement.promote] [movement.not-held] [movement.not-restorable]',
+    'after a step of the word %s, %s answers %i [movement.rollback] [movement.promote] [movement.not-held] [movement.not-restorable]',
     async (word, operation, status, code) => {
       const s = await fresh(here)
       await s.ask(word)
@@ -166,14 +159,17 @@ describe('a move while a step runs', () => {
     },
   )
 
-  it.each(['reject', 'skip', 'throw'])('a step told to %s made no release to move to; its row names the head it ran on', async (word) => {
-    const s = await fresh(here)
-    await s.consumer(await s.ask(word))
-    const head = await s.head()
-    const answer = await s.move('rollback', textAt(await s.release(), 'release_id'))
-    expect(answer).toMatchObject({ status: 200, json: { release_id: head['release_id'], step: 0 } })
-    expect(await s.rows()).toHaveLength(1)
-  })
+  it.each(['reject', 'skip', 'throw'])(
+    'a step of the word %s made no release to move to; its row names the head it ran on',
+    async (word) => {
+      const s = await fresh(here)
+      await s.asked(word)
+      const head = await s.head()
+      const answer = await s.move('rollback', textAt(await s.release(), 'release_id'))
+      expect(answer).toMatchObject({ status: 200, json: { release_id: head['release_id'], step: 0 } })
+      expect(await s.rows()).toHaveLength(1)
+    },
+  )
 
   it.each(['rollback', 'promote'] as const)(
     'is a %s that says what it wants: no body, no release, an unknown one [movement.unknown]',

@@ -1,49 +1,38 @@
 /** The service matches its OpenAPI document: shapes of answers, codes of refusals, and validation of bodies. */
 import * as fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { isObject, type Json, type JsonObject } from '../../src/contract/index.ts'
 import { isDescribed } from '../../src/http/openapi/document.ts'
 import { routes } from '../../src/http/routes.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedFolder } from '../support/folder.ts'
+import { sharedWorld } from '../support/world.ts'
 import { Described, type Asking, type Place } from './support/described.ts'
 import { problemsOf } from './support/json-schema.ts'
 import { valuesOf } from './support/schema-values.ts'
-import { errorOf, inference, named, reportEnvelope, textAt } from './support/helpers.ts'
-import { fresh, PAIR_RECIPE, trainee } from './support/trainee.ts'
+import { errorOf, inference, INBOX_RECIPE, named, PAIR_RECIPE, reportEnvelope, textAt } from './support/helpers.ts'
+import { fresh } from './support/trainee.ts'
 
-const INBOX_RECIPE = join(import.meta.dirname, '..', 'fixtures', 'inbox-harness.ts')
-
-let here: World
-let pair: World
-let folder: string
+const folder = sharedFolder()
+const here = sharedWorld({
+  settings: {
+    recipe: INBOX_RECIPE,
+    'evolution.seed': JSON.stringify([{ id: 'tone', name: 'rules', config: { text: 'Be brief.' } }]),
+    'evolution.adapter': 'native',
+    'evolution.proposals_dir': join(folder, 'proposals'),
+    'evolution.step_record_dir': join(folder, 'steps'),
+  },
+})
+const pair = sharedWorld({ settings: { recipe: PAIR_RECIPE } })
 let described: Described
 let ask: Asking
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-kept-'))
-  here = await world({
-    settings: {
-      recipe: INBOX_RECIPE,
-      'evolution.seed': JSON.stringify([{ id: 'tone', name: 'rules', config: { text: 'Be brief.' } }]),
-      'evolution.adapter': 'native',
-      'evolution.proposals_dir': join(folder, 'proposals'),
-      'evolution.step_record_dir': join(folder, 'steps'),
-    },
-  })
-  pair = await world({ settings: { recipe: PAIR_RECIPE } })
   described = new Described((await here.get('/openapi.json')).json)
   ask = described.asking(here)
 })
-afterAll(async () => {
-  await here.close()
-  await pair.close()
-  await rm(folder, { recursive: true, force: true })
-})
 
-describe('every answer is one that was told of', () => {
+describe('every answer is documented', () => {
   const rule: JsonObject = { op: 'create', id: 'more', options: { name: 'rules', config: { text: 'Say please.' } } }
 
   it('of the service itself', async () => {
@@ -74,25 +63,17 @@ describe('every answer is one that was told of', () => {
   it('while a harness changes, is asked for and is moved', async () => {
     const s = await fresh(here, 'hybrid')
     const headers = named(s.name)
-    await ask('POST', '/svc/harness/proposals', { headers, body: { mutations: [rule], reason: '', session: 's', release_id: 'r' } })
-    await ask('POST', '/svc/harness/proposals', {
-      headers,
-      body: { mutations: [{ op: 'no', id: 'a' }], reason: '', session: 's', release_id: 'r' },
-    })
+    for (const mutation of [rule, { op: 'no', id: 'a' }]) {
+      const body = { mutations: [mutation], reason: '', session: 's', release_id: 'r' }
+      await ask('POST', '/svc/harness/proposals', { headers, body })
+    }
     const body = { text: 'Say please.', session: 's', release_id: 'r', requires: [{ name: 'KEY', kind: 'env', prompt: 'A key.' }] }
     const id = textAt((await ask('POST', '/svc/train', { headers, body })).json, 'agent_record_id')
     await ask('GET', `/svc/harness/requests/${id}/progress`, { headers })
     await s.consumer(id)
     await ask('GET', `/svc/harness/requests/${id}/progress`, { headers })
-    for (const path of [
-      '',
-      '/releases',
-      '/releases/0/records',
-      '/releases/1/records',
-      '/releases/1/records?path=mutations.json',
-      '/adapters',
-    ])
-      await ask('GET', `/svc/harness${path}`, { headers })
+    const records = ['/releases/0/records', '/releases/1/records', '/releases/1/records?path=mutations.json']
+    for (const path of ['', '/releases', ...records, '/adapters']) await ask('GET', `/svc/harness${path}`, { headers })
     for (const path of ['releases/1', `requests/${id}`]) await ask('GET', `/svc/harness/${path}/page?scenario=${s.name}`)
     await ask('GET', '/svc/harness/releases/9/page', { headers: { ...headers, accept: 'text/html' } })
     for (const list of ['commits?limit=1', 'releases']) await ask('GET', `/svc/scenarios/${s.name}/${list}`)
@@ -105,7 +86,7 @@ describe('every answer is one that was told of', () => {
 
   it('of a scenario with several components', async () => {
     const asking = described.asking(pair)
-    const s = trainee(pair, (await fresh(pair)).name)
+    const s = await fresh(pair)
     await s.consumer((await s.reported())[1])
     for (const path of ['releases', 'commits', 'contract']) await asking('GET', `/svc/scenarios/${s.name}/${path}`)
     for (const path of ['/svc/harness', '/svc/harness/releases']) await asking('GET', path, { headers: named(s.name) })
@@ -123,8 +104,8 @@ it.each(routes.filter(isDescribed))('every refusal of $method $path is documente
   const { name } = await fresh(here)
   const somewhere = (scenario: string): string => path.replace(':scenario', scenario).replaceAll(/\/:\w+/g, '/none')
   const bodies = method === 'POST' ? ['', '[', '{}', '{"a":1,"a":2}', '{"stream":true}'] : [null]
-  for (const headers of [{}, named(name), named('nobody'), named('a/b')])
-    for (const at of [somewhere(name), somewhere('nobody')])
+  for (const headers of [{}, named(name), named('unheard'), named('a/b')])
+    for (const at of [somewhere(name), somewhere('unheard')])
       for (const body of bodies) await ask(method, `${at}?limit=0&release_id=none`, { headers, ...(body !== null && { body }) })
 })
 

@@ -1,51 +1,38 @@
 /** How far an instruction is: every state of the table, in every field, while a step holds it and once it has settled. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { holdNextRow } from '../fixtures/training/gated-store.ts'
 import { ownWorld, sharedWorld } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { bearer, named, textAt } from './support/helpers.ts'
-import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
-
-const GATED_STORE = join(import.meta.dirname, '..', 'fixtures', 'training', 'gated-store.ts')
+import { bearer, expectRefusal, GATED_STORE, LEDGER_RECIPE, named, textAt } from './support/helpers.ts'
+import { fresh, gateIn, type Trainee } from './support/trainee.ts'
 
 const here = sharedWorld({ settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual', 'storage.record_backend': GATED_STORE } })
 
 const FIELDS = ['activity', 'episodes_total', 'meaning', 'request_id', 'settled', 'started_at', 'state', 'step', 'step_record']
+const LOST = { ...line('lost the first', 'trial'), failed: true }
 const idle = { started_at: null, episodes_total: null, step_record: null, activity: [] }
 
 describe('a request that no step has settled', () => {
   it('is queued while another is under way [progress.states] [progress.fields]', async () => {
     const s = await fresh(here)
-    const gate = gateIn(here)
-    await s.ask(`wait ${gate.path}`)
-    await gate.reached()
+    const { open } = await s.paused()
     const id = await s.ask('add')
     const view = await s.progress(id)
     expect(view).toEqual({ request_id: id, settled: false, step: null, state: 'queued', meaning: expect.any(String), ...idle })
     expect(Object.keys(view).sort()).toEqual(FIELDS)
-    await gate.open()
+    await open()
     await s.consumer(id)
   })
 
   it.each<[state: string, word: string, more: object]>([
-    ['running', 'wait', { episodes_total: null, step_record: null, activity: [line('told: wait')] }],
-    ['proposing', 'propose', { episodes_total: null, step_record: null, activity: [line('told: propose')] }],
-    [
-      'evaluating',
-      'evaluate',
-      {
-        episodes_total: 4,
-        step_record: 'steps/1',
-        activity: [line('told: evaluate'), { ...line('lost the first', 'trial'), failed: true }],
-      },
-    ],
-  ])('is %s when its step says so [progress.states] [progress.fields]', async (state, word, more) => {
+    ['running', 'wait', { activity: [line('told: wait')] }],
+    ['proposing', 'propose', { activity: [line('told: propose')] }],
+    ['evaluating', 'evaluate', { episodes_total: 4, step_record: 'steps/1', activity: [line('told: evaluate'), LOST] }],
+  ])('is %s when its step reports it [progress.states] [progress.fields]', async (state, word, more) => {
     const s = await fresh(here)
     const gate = gateIn(here)
     const id = await s.ask(`${word} ${gate.path}`)
-    const told = { request_id: id, settled: false, step: null, state, meaning: expect.any(String), started_at: expect.any(Number), ...more }
-    await expect.poll(() => s.progress(id), { timeout: 30_000 }).toEqual(told)
+    const running = { settled: false, step: null, state, meaning: expect.any(String), ...idle, started_at: expect.any(Number), ...more }
+    await expect.poll(() => s.progress(id), { timeout: 30_000 }).toEqual({ request_id: id, ...running })
     await gate.open()
     await s.consumer(id)
     expect(await s.progress(id)).toMatchObject({ settled: true, step: 1, state: 'published' })
@@ -75,7 +62,7 @@ describe('a request that is settled', () => {
     ['stuck', 'failed'],
     ['throw', 'failed'],
     ['escape', 'failed'],
-  ])('by a step told to %s is %s, with its step and nothing of the way there [progress.states] [progress.fields]', async (word, state) => {
+  ])('by a step of the word %s is %s, with its step and no activity [progress.states] [progress.fields]', async (word, state) => {
     const s = await fresh(here)
     const id = await s.ask(word)
     await s.row(1)
@@ -107,9 +94,7 @@ describe('progress', () => {
     const s = await fresh(here)
     const receipt = await here.exchange(s.name)
     for (const id of ['unheard-of', receipt]) {
-      const answer = await here.get(`/svc/harness/requests/${id}/progress`, named(s.name))
-      expectRefusal(answer, 404, 'unknown_request')
-      expect(answer.text).toContain(id)
+      expectRefusal(await here.get(`/svc/harness/requests/${id}/progress`, named(s.name)), 404, 'unknown_request', id)
     }
   })
 

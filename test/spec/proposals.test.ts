@@ -1,36 +1,25 @@
-/** Changes that agents propose by themselves: what is one, what may be made, and what becomes of it. */
+/** Changes that agents propose by themselves: their shape, what is admitted, and their outcome. */
 import { globSync } from 'node:fs'
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/contract/index.ts'
-import { world, type Answer, type World } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { named, scenarioNames, textAt } from './support/helpers.ts'
+import { sharedFolder } from '../support/folder.ts'
+import { ownWorld, sharedWorld, type Answer } from '../support/world.ts'
+import { expectRefusal, INBOX_RECIPE, named, scenarioNames, textAt } from './support/helpers.ts'
 import { fresh, type Trainee } from './support/trainee.ts'
 
-const RECIPE = join(import.meta.dirname, '..', 'fixtures', 'inbox-harness.ts')
-
-let here: World
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-kept-'))
-  here = await world({
-    backend: 'sqlite',
-    settings: {
-      recipe: RECIPE,
-      'evolution.seed': JSON.stringify([{ id: 'tone', name: 'rules', config: { text: 'Be brief.' } }]),
-      'evolution.adapter': 'native',
-      'evolution.max_pending_proposals': 3,
-      'evolution.proposals_dir': join(folder, 'proposals'),
-      'evolution.step_record_dir': join(folder, 'steps'),
-    },
-  })
-})
-afterAll(async () => {
-  await here.close()
-  await rm(folder, { recursive: true, force: true })
+const folder = sharedFolder()
+const here = sharedWorld({
+  backend: 'sqlite',
+  settings: {
+    recipe: INBOX_RECIPE,
+    'evolution.seed': JSON.stringify([{ id: 'tone', name: 'rules', config: { text: 'Be brief.' } }]),
+    'evolution.adapter': 'native',
+    'evolution.max_pending_proposals': 3,
+    'evolution.proposals_dir': join(folder, 'proposals'),
+    'evolution.step_record_dir': join(folder, 'steps'),
+  },
 })
 
 const rule = (id: string): JsonObject => ({ op: 'create', id, options: { name: 'rules', config: { text: `Rule ${id}.` } } })
@@ -55,10 +44,8 @@ describe('a proposal', () => {
     const s = await fresh(here)
     const { release_id } = await s.head()
     const { status, json } = await propose(s, [rule('more')])
-    expect({ status, json }).toEqual({
-      status: 200,
-      json: { proposal_id: expect.stringMatching(/^\d{20}-[0-9a-f]{8}$/), admitted: true, reason: null, release_id },
-    })
+    const proposal_id: unknown = expect.stringMatching(/^\d{20}-[0-9a-f]{8}$/)
+    expect({ status, json }).toEqual({ status: 200, json: { proposal_id, admitted: true, reason: null, release_id } })
   })
 
   it.each<[string, string | JsonObject]>([
@@ -99,16 +86,15 @@ describe('a proposal', () => {
     ['touches svc-version-check', rule('svc-version-check'), 'is reserved for the service'],
     ['touches svc-requests', { op: 'remove', id: 'svc-requests' }, 'is reserved for the service'],
     ['touches svc-pi-extension-api', { op: 'update', id: 'svc-pi-extension-api', options: {} }, 'is reserved for the service'],
-  ])('that %s is not admitted, and told the rule [proposal.rule-1]', async (_, mutation, reason) => {
+  ])('that %s is not admitted, and the reason names the rule [proposal.rule-1]', async (_, mutation, reason) => {
     const { release_id } = await plain.head()
-    const { status, json } = await propose(plain, [rule('fine'), mutation])
-    expect({ status, json }).toMatchObject({
+    expect(await propose(plain, [rule('fine'), mutation])).toMatchObject({
       status: 200,
       json: { proposal_id: expect.any(String), admitted: false, reason: expect.stringContaining(reason), release_id },
     })
   })
 
-  it('waits until a step takes it, the oldest first, and the row that settles it says whose it was [proposal.rule-2]', async () => {
+  it('waits until a step takes it, the oldest first, and the row that settles it names it [proposal.rule-2]', async () => {
     const s = await fresh(here)
     const ids = []
     for (const id of ['one', 'two']) ids.push(textAt((await propose(s, [rule(id)])).json, 'proposal_id'))
@@ -150,8 +136,7 @@ describe('a proposal', () => {
   it('is not taken in manual mode, and is in the others [proposal.rule-3]', async () => {
     const s = await fresh(here, 'manual')
     const { release_id } = await s.head()
-    const answer = await propose(s, [rule('more')])
-    expect(answer).toMatchObject({
+    expect(await propose(s, [rule('more')])).toMatchObject({
       status: 200,
       json: { proposal_id: expect.any(String), admitted: false, reason: 'manual mode takes instructions only', release_id },
     })
@@ -160,28 +145,22 @@ describe('a proposal', () => {
   })
 
   it('for a scenario that does not exist is 404, and creates nothing', async () => {
-    const answer = await here.post('/svc/harness/proposals', bodyOf([rule('a')]), named('nobody'))
-    expectRefusal(answer, 404, 'unknown_scenario')
-    expect(await scenarioNames(here)).not.toContain('nobody')
+    expectRefusal(await here.post('/svc/harness/proposals', bodyOf([rule('a')]), named('unheard')), 404, 'unknown_scenario')
+    expect(await scenarioNames(here)).not.toContain('unheard')
   })
 
   it('that the disk does not take is 503, and the service goes on', async () => {
-    const lost = await world({
+    const lost = await ownWorld({
       settings: {
-        recipe: RECIPE,
+        recipe: INBOX_RECIPE,
         'evolution.proposals_dir': join(folder, 'file', 'below'),
         'evolution.step_record_dir': join(folder, 'steps'),
       },
     })
-    try {
-      await writeFile(join(folder, 'file'), 'in the way')
-      const s = await fresh(lost)
-      const answer = await lost.post('/svc/harness/proposals', bodyOf([rule('a')]), named(s.name))
-      expectRefusal(answer, 503, 'inbox_failed')
-      expect((await lost.get('/healthz')).status).toBe(200)
-    } finally {
-      await lost.close()
-    }
+    await writeFile(join(folder, 'file'), 'in the way')
+    const s = await fresh(lost)
+    expectRefusal(await lost.post('/svc/harness/proposals', bodyOf([rule('a')]), named(s.name)), 503, 'inbox_failed')
+    expect((await lost.get('/healthz')).status).toBe(200)
   })
 })
 

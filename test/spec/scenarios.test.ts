@@ -1,10 +1,9 @@
 /** Scenarios: creation, settings, and limits. */
-import { describe, expect, it, vi } from 'vitest'
-import { answerPlainly } from '../support/upstream.ts'
+import { describe, expect, it } from 'vitest'
+import { until } from '../support/wait.ts'
 import { ownWorld, sharedWorld, type World } from '../support/world.ts'
 import { PLANTED, plantHistory } from './support/planted.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { importInference, inference, named, OPEN_RECIPE, recordIds, rowsOf, scenarioNames } from './support/helpers.ts'
+import { expectRefusal, importInference, inference, named, OPEN_RECIPE, recordIds, rowsOf, scenarioNames } from './support/helpers.ts'
 
 const chat = { model: 'm', messages: [] }
 
@@ -98,7 +97,7 @@ describe('a release header', () => {
     await planted.close()
   })
 
-  it('does not choose who answers: that is the current release [inference.serves-current] [versioning.separate]', async () => {
+  it('does not choose the release that answers: that is the current one [inference.serves-current] [versioning.separate]', async () => {
     const planted = await plantHistory()
     const { created, head } = planted.releases
     const headers = { ...named(PLANTED), 'x-svc-release-id': created.release_id }
@@ -130,12 +129,9 @@ it('the contract shows what the scenario accepts and how its processor is [scena
 
 describe('the training mode', () => {
   it('starts as its recipe is configured, auto by default [mode.default]', async () => {
-    for (const [name, recipe, mode] of [
-      ['mode-plain', 'plain', 'auto'],
-      ['mode-open', 'open', 'manual'],
-    ] as const) {
-      await here.post('/svc/scenarios', { name, recipe })
-      expect((await here.get(`/svc/scenarios/${name}/contract`)).json['training_mode']).toBe(mode)
+    for (const [recipe, mode] of Object.entries({ plain: 'auto', open: 'manual' })) {
+      await here.post('/svc/scenarios', { name: `mode-${recipe}`, recipe })
+      expect((await here.get(`/svc/scenarios/mode-${recipe}/contract`)).json['training_mode']).toBe(mode)
     }
   })
 
@@ -195,18 +191,14 @@ describe('as many scenarios as are allowed', () => {
 
   it('busy with calls are not unloaded: the next is 503 with Retry-After [scenario.max-loaded-busy] [errors.503-loaded] [limits.scenarios]', async () => {
     const small = await ownWorld({ settings: { 'svc.max_loaded_scenarios': 1 } })
-    const gate = Promise.withResolvers<void>()
-    small.upstream.answer(async (received, response) => {
-      await gate.promise
-      answerPlainly(received, response)
-    })
+    const release = small.upstream.hold()
     await importInference(small, 'waiting', 'a')
     const held = small.post('/v1/chat/completions', { ...chat, stream: true }, named('busy'))
-    await vi.waitFor(() => expect(small.upstream.open).toBe(1))
+    await until(() => small.upstream.open === 1)
     const refused = await small.get('/svc/scenarios/waiting/records')
     expectRefusal(refused, 503, 'too_many_loaded')
     expect(refused.headers['retry-after']).toBe('1')
-    gate.resolve()
+    release()
     expect((await held).status).toBe(200)
     expect(await recordIds(small, 'waiting')).toEqual(['a'])
   })

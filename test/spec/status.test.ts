@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/http/routes.ts'
 import { sharedWorld } from '../support/world.ts'
 import { until } from '../support/wait.ts'
-import { errorOf, importInference, named, textAt } from './support/helpers.ts'
-import { fresh, gateIn, LEDGER_RECIPE, memberOf } from './support/trainee.ts'
+import { errorOf, importInference, LEDGER_RECIPE, named, textAt } from './support/helpers.ts'
+import { fresh, memberOf } from './support/trainee.ts'
 
 const here = sharedWorld()
 beforeAll(async () => {
@@ -49,15 +49,13 @@ describe('the status', () => {
 describe('the status of a scenario that trains', () => {
   const there = sharedWorld({ settings: { recipe: LEDGER_RECIPE } })
 
-  it('shows what is ready, what is queued and what was set aside, and what a step came to [status.training]', async () => {
+  it('shows what is ready, what is queued and what was set aside, and the outcome of a step [status.training]', async () => {
     const s = await fresh(there, 'manual')
-    const gate = gateIn(there)
-    await s.ask(`wait ${gate.path}`)
-    await gate.reached()
+    const { open } = await s.paused()
     await s.ask('skip')
     await s.report({ score: 1 })
     expect(await s.status()).toMatchObject({ scenario_step: 0, last_committed_step: null, batch_ready: true, training_mode: 'manual' })
-    await gate.open()
+    await open()
     await s.row(2)
     await s.useMode('auto')
     await until(async () => Object.keys(memberOf(await s.processor(), 'set_aside')).length > 0)
@@ -78,7 +76,7 @@ describe('the status of a scenario that trains', () => {
     expect(status).not.toHaveProperty('components')
   })
 
-  it('tells when a worker last found nothing left to do, and that no weight job is out [status.training] [status.fields]', async () => {
+  it('shows when a worker last found nothing left to do, and that no weight job is out [status.training] [status.fields]', async () => {
     const s = await fresh(there)
     await s.reported()
     await s.row(1)
@@ -113,32 +111,14 @@ it('a scenario may have a name that objects know', async () => {
   expect((await here.ask('DELETE', '/svc/scenarios/__proto__')).status).toBe(200)
 })
 
-describe('the metrics', () => {
-  it('are text that a monitor can read: each line a comment or a sample', async () => {
-    await here.get('/svc/nothing')
-    const answer = await here.get('/metrics')
-    expect(answer.headers['content-type']).toMatch(/^text\/plain; version=0\.0\.4/)
-    expect(answer.text.endsWith('\n')).toBe(true)
-    const lines = answer.text.trimEnd().split('\n')
-    for (const line of lines)
-      expect(line).toMatch(/^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? [-+0-9.eE]+)$/)
-    const names = lines.flatMap((line) => /^# TYPE ([a-z_]+)/.exec(line)?.[1] ?? [])
-    expect(new Set(names).size).toBe(names.length)
-  })
-
-  it('count the requests of each route by its pattern, never by its path', async () => {
-    const count = async (): Promise<number> =>
-      Number(
-        /svc_request_seconds_count\{route="\/svc\/scenarios\/:scenario\/contract",status="200"\} (\d+)/.exec(
-          (await here.get('/metrics')).text,
-        )?.[1],
-      )
-    await here.get('/svc/scenarios/seen/contract')
-    const before = await count()
-    await here.get('/svc/scenarios/seen/contract')
-    expect(await count()).toBe(before + 1)
-    expect((await here.get('/metrics')).text).not.toContain('/svc/scenarios/seen')
-  })
+it('the metrics count the requests of each route by its pattern, never by its path', async () => {
+  const sample = /svc_request_seconds_count\{route="\/svc\/scenarios\/:scenario\/contract",status="200"\} (\d+)/
+  const count = async (): Promise<number> => Number(sample.exec((await here.get('/metrics')).text)?.[1])
+  await here.get('/svc/scenarios/seen/contract')
+  const before = await count()
+  await here.get('/svc/scenarios/seen/contract')
+  expect(await count()).toBe(before + 1)
+  expect((await here.get('/metrics')).text).not.toContain('/svc/scenarios/seen')
 })
 
 /** Spelt out here once more, so that a route that goes missing is missed. */
@@ -195,19 +175,15 @@ describe('the route table', () => {
     expect((await here.get('/svc/scenarios/seen/records')).status).toBe(200)
   })
 
-  it.each([
-    '/v1/chat/completions',
-    '/v1/images',
-    '/svc/records',
-    '/svc/records/batch',
-    '/svc/report',
-    '/svc/train',
-    '/svc/harness/proposals',
-  ])('wants a scenario header on %s [routes.scenario-header] [inference.scenario-required]', async (path) => {
-    for (const headers of [{}, named(''), named('   ')]) {
-      const answer = await here.post(path, {}, headers)
-      expect(answer.status).toBe(400)
-      expect(errorOf(answer)).toMatchObject({ code: 'scenario_missing', message: expect.stringContaining('x-svc-scenario') })
-    }
-  })
+  const OURS = ['records', 'records/batch', 'report', 'train', 'harness/proposals'].map((route) => `/svc/${route}`)
+  it.each(['/v1/chat/completions', '/v1/images', ...OURS])(
+    'needs a scenario header on %s [routes.scenario-header] [inference.scenario-required]',
+    async (path) => {
+      for (const headers of [{}, named(''), named('   ')]) {
+        const answer = await here.post(path, {}, headers)
+        expect(answer.status).toBe(400)
+        expect(errorOf(answer)).toMatchObject({ code: 'scenario_missing', message: expect.stringContaining('x-svc-scenario') })
+      }
+    },
+  )
 })

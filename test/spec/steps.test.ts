@@ -1,42 +1,36 @@
 /** What steps leave beside their rows, read back through the route; and where it goes when its scenario is deleted. */
 import { existsSync, globSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { world, type Answer, type World } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { named, rowsOf, textAt } from './support/helpers.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { sharedFolder } from '../support/folder.ts'
+import { ownWorld, sharedWorld, type Answer, type World } from '../support/world.ts'
+import { expectRefusal, INBOX_RECIPE, named, rowsOf, textAt } from './support/helpers.ts'
 import { fresh, memberOf, type Trainee } from './support/trainee.ts'
 
-const RECIPE = join(import.meta.dirname, '..', 'fixtures', 'inbox-harness.ts')
 const MIB = 1024 * 1024
 
-let here: World
-let folder: string
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'svc-kept-'))
-  here = await world({ settings: settingsIn(folder, RECIPE) })
-})
-afterAll(async () => {
-  await here.close()
-  await rm(folder, { recursive: true, force: true })
-})
-
-const settingsIn = (place: string, recipe: string) => ({
+const settingsIn = (place: string, recipe = INBOX_RECIPE) => ({
   recipe,
   'evolution.proposals_dir': join(place, 'proposals'),
   'evolution.step_record_dir': join(place, 'steps'),
 })
+const folder = sharedFolder()
+const here = sharedWorld({ settings: settingsIn(folder) })
 const records = ({ name }: Trainee, step: string, query = '', where = here): Promise<Answer> =>
   where.get(`/svc/harness/releases/${step}/records${query}`, named(name))
 
-/** A scenario whose step 1 was recorded, and the folder that holds its record. */
-async function stepped(where = here): Promise<{ s: Trainee; directory: string }> {
+/** A scenario with a waiting proposal. */
+async function proposed(where: World): Promise<Trainee> {
   const s = await fresh(where)
   const mutations = [{ op: 'create', id: 'more', options: { name: 'rules', config: { text: 'More.' } } }]
-  const proposal = { mutations, reason: '', session: 's', release_id: 'r' }
-  await where.post('/svc/harness/proposals', proposal, named(s.name))
+  await where.post('/svc/harness/proposals', { mutations, reason: '', session: 's', release_id: 'r' }, named(s.name))
+  return s
+}
+
+/** A scenario whose step 1 was recorded, and the folder that holds its record. */
+async function stepped(where = here): Promise<{ s: Trainee; directory: string }> {
+  const s = await proposed(where)
   await s.consumer((await s.reported())[1])
   const record = memberOf(await s.release(), 'metrics')['step_record']
   return { s, directory: join(folder, 'steps', typeof record === 'string' ? record : 'none') }
@@ -49,9 +43,7 @@ describe('the files of a step', () => {
   let s: Trainee
   let directory: string
   beforeAll(async () => {
-    const one = await stepped()
-    s = one.s
-    directory = one.directory
+    ;({ s, directory } = await stepped())
   })
 
   it('are listed with their sizes, and read one at a time [steps.inventory] [steps.file] [steps.no-store]', async () => {
@@ -65,11 +57,10 @@ describe('the files of a step', () => {
     })
     expect(listed.headers['cache-control']).toBe('no-store')
     for (const row of rowsOf(listed, 'files')) {
-      const { bytes } = row
       const path = textAt(row, 'path')
       const read = await records(s, '1', `?path=${encodeURIComponent(path)}`)
       expect(read.json).toEqual({ status: 'retained', path, text: expect.any(String) })
-      expect(Buffer.byteLength(textAt(read.json, 'text'))).toBe(bytes)
+      expect(Buffer.byteLength(textAt(read.json, 'text'))).toBe(row['bytes'])
       expect(read.headers['cache-control']).toBe('no-store')
     }
   })
@@ -114,12 +105,8 @@ describe('the files of a step', () => {
       expect(answer).toMatchObject({ status: 200, json: { status: 'missing', files: [] } })
       expect(answer.headers['cache-control']).toBe('no-store')
     }
-    const off = await world({ settings: settingsIn(folder, `${RECIPE}#unrecorded`) })
-    try {
-      expect((await records((await stepped(off)).s, '1', '', off)).json).toEqual({ status: 'disabled', files: [] })
-    } finally {
-      await off.close()
-    }
+    const off = await ownWorld({ settings: settingsIn(folder, `${INBOX_RECIPE}#unrecorded`) })
+    expect((await records((await stepped(off)).s, '1', '', off)).json).toEqual({ status: 'disabled', files: [] })
   })
 
   it.each(['2', '-1', '1.0', 'one', '0000000001', '1e0', '%201'])('of the step %s are 404', async (step) => {
@@ -139,32 +126,22 @@ describe('deleting a scenario', () => {
   })
 
   it('moves them also when it is not loaded [delete.rule-1-recipe]', async () => {
-    const one = await world({ settings: { ...settingsIn(folder, RECIPE), 'svc.max_loaded_scenarios': 1 } })
-    try {
-      const { s, directory } = await stepped(one)
-      await fresh(one)
-      expect((await s.remove()).status).toBe(200)
-      expect(globSync(join(folder, 'steps', 'archived', `${folderOf(directory)}-*`))).toHaveLength(1)
-    } finally {
-      await one.close()
-    }
+    const one = await ownWorld({ settings: { ...settingsIn(folder), 'svc.max_loaded_scenarios': 1 } })
+    const { s, directory } = await stepped(one)
+    await fresh(one)
+    expect((await s.remove()).status).toBe(200)
+    expect(globSync(join(folder, 'steps', 'archived', `${folderOf(directory)}-*`))).toHaveLength(1)
   })
 
-  it('that never had any leaves nothing, and one that cannot be moved keeps nobody from it [delete.rule-1-recipe]', async () => {
+  it('that never had any leaves nothing, and a folder that cannot be moved does not prevent it [delete.rule-1-recipe]', async () => {
     const before = await readdir(join(folder, 'steps', 'archived')).catch(() => [])
     expect((await (await fresh(here)).remove()).status).toBe(200)
     expect(await readdir(join(folder, 'steps', 'archived')).catch(() => [])).toEqual(before)
     const place = join(folder, 'blocked')
-    const blocked = await world({ settings: settingsIn(place, RECIPE) })
-    try {
-      const s = await fresh(blocked)
-      const mutations = [{ op: 'create', id: 'more', options: { name: 'rules', config: { text: 'More.' } } }]
-      await blocked.post('/svc/harness/proposals', { mutations, reason: '', session: 's', release_id: 'r' }, named(s.name))
-      await writeFile(join(place, 'proposals', 'archived'), 'in the way')
-      expect((await s.remove()).status).toBe(200)
-      expect(JSON.stringify(blocked.log)).toContain('could not be moved')
-    } finally {
-      await blocked.close()
-    }
+    const blocked = await ownWorld({ settings: settingsIn(place) })
+    const s = await proposed(blocked)
+    await writeFile(join(place, 'proposals', 'archived'), 'in the way')
+    expect((await s.remove()).status).toBe(200)
+    expect(JSON.stringify(blocked.log)).toContain('could not be moved')
   })
 })

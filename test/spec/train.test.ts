@@ -1,4 +1,4 @@
-/** Train requests on their way in: who may send one, what it must say, what is screened, and what is answered. */
+/** Train requests: mode, fields, screening, and the answer. */
 import { createHash, createHmac } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { ownWorld, sharedWorld, type Answer } from '../support/world.ts'
@@ -49,7 +49,7 @@ describe('a train request', () => {
     expect(await count('auto')).toBe(0)
   })
 
-  it('carries no page key for whoever presented no service token', async () => {
+  it('carries no page key for a client that presented no service token', async () => {
     const open = await ownWorld({ settings: { recipe: OPEN_RECIPE, 'data.training_mode': 'manual' } })
     await open.post('/svc/scenarios', { name: 'x y' })
     const answer = await open.post('/svc/train', { ...asked, agent_record_id: 'p/1' }, named('x y'))
@@ -91,12 +91,8 @@ describe('a malformed train request', () => {
   )
 
   it('is malformed only beyond the limit: 4000 code points, 8 items, 200 characters pass [limits.train-text] [limits.requires]', async () => {
-    const requires = Array.from({ length: 8 }, (_, index) => ({
-      name: `n${index}`,
-      kind: 'service',
-      check: 'true',
-      prompt: 'p'.repeat(200),
-    }))
+    const service = { kind: 'service', check: 'true', prompt: 'p'.repeat(200) }
+    const requires = Array.from({ length: 8 }, (_, index) => ({ ...service, name: `n${index}` }))
     expect((await train('limits', { ...asked, text: '😀'.repeat(4000), requires })).status).toBe(200)
   })
 
@@ -115,11 +111,8 @@ describe('a malformed train request', () => {
   })
 
   it('keeps of the client what fits and refuses nothing [train.client-shape] [limits.client-commands]', async () => {
-    const commands = Object.fromEntries([
-      ['bad name', true],
-      ['git', 'yes'],
-      ...Array.from({ length: 70 }, (_, at) => [`c${at}`, at % 2 === 0]),
-    ])
+    const many = Object.fromEntries(Array.from({ length: 70 }, (_, at) => [`c${at}`, at % 2 === 0]))
+    const commands = { 'bad name': true, git: 'yes', ...many }
     const client = { platform: ' linux ', arch: 'x'.repeat(65), release: 6, commands, more: true }
     await train('limits', { ...asked, agent_record_id: 'client', client })
     const payload = await kept('limits', 'client')

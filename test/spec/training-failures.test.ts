@@ -1,27 +1,22 @@
 /** Failed steps: failures of the trainer and of the service, what each leaves behind, and how the scenario continues. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { STEP_FAILURES_MAX } from '../../src/contract/index.ts'
 import { holdNextRow } from '../fixtures/training/gated-store.ts'
 import { until } from '../support/wait.ts'
 import { sharedWorld } from '../support/world.ts'
-import { fresh, gateIn, LEDGER_RECIPE } from './support/trainee.ts'
-
-const GATED_STORE = join(import.meta.dirname, '..', 'fixtures', 'training', 'gated-store.ts')
+import { GATED_STORE, LEDGER_RECIPE } from './support/helpers.ts'
+import { fresh, gateIn } from './support/trainee.ts'
 
 const here = sharedWorld({ settings: { recipe: LEDGER_RECIPE, 'storage.record_backend': GATED_STORE } })
 
 describe('a step on traffic that fails', () => {
-  it('leaves a row that says so, consumes nothing, and is named in the status until one succeeds [training.failed-step]', async () => {
+  it('leaves a failed row, consumes nothing, and is named in the status until one succeeds [training.failed-step]', async () => {
     const s = await fresh(here)
     const gate = gateIn(here)
     const [receipt, report] = await s.reported({ feedback: `need ${gate.path}` })
     expect(await s.row(1)).toMatchObject({ consumed_ids: [], metrics: { skipped: 'step failed', error: 'told to throw' } })
-    expect((await s.releases()).find(({ step }) => step === 1)).toMatchObject({
-      result: 'failed',
-      skipped: 'step failed',
-      error: 'told to throw',
-    })
+    const failed = { result: 'failed', skipped: 'step failed', error: 'told to throw' }
+    expect((await s.releases()).find(({ step }) => step === 1)).toMatchObject(failed)
     await until(async () => (await s.errors()).length > 0)
     expect(await s.errors()).toEqual([`${s.name}: StepFailure: told to throw`])
     await gate.open()
@@ -55,7 +50,7 @@ describe('a step on traffic that fails', () => {
     await until(async () => (await s.errors()).length === 0)
   })
 
-  it('stops nobody else: each scenario has its own line, and others train on [training.failed-step]', async () => {
+  it('stops no other scenario: each has its own line, and others train on [training.failed-step]', async () => {
     const [bad, worse, good] = [await fresh(here), await fresh(here), await fresh(here)]
     for (const s of [bad, worse]) await s.reported({ feedback: 'throw' })
     for (const s of [bad, worse]) await until(async () => (await s.errors()).length === 1)
@@ -72,9 +67,8 @@ describe('a result', () => {
     const s = await fresh(here)
     const created = await s.release()
     await s.reported({ feedback: 'escape' })
-    const row = await s.row(1)
-    expect(row).toMatchObject({ consumed_ids: [], artifact_ref: null, metrics: { skipped: 'step failed' } })
-    expect(row['metrics']).toMatchObject({ error: expect.stringContaining('the result cannot be kept') })
+    const metrics = { skipped: 'step failed', error: expect.stringContaining('the result cannot be kept') }
+    expect(await s.row(1)).toMatchObject({ consumed_ids: [], artifact_ref: null, metrics })
     expect((await s.head())['release_id']).toBe(created['release_id'])
     await s.remove()
   })

@@ -5,9 +5,8 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
 import { ownWorld, sharedWorld, type World } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { importInference, named, textAt } from './support/helpers.ts'
-import { fresh, gateIn, LEDGER_RECIPE, memberOf, type Trainee } from './support/trainee.ts'
+import { expectRefusal, importInference, LEDGER_RECIPE, named, textAt } from './support/helpers.ts'
+import { fresh, gateIn, memberOf, type Trainee } from './support/trainee.ts'
 
 const CAPACITY = 6000
 const manual = { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual' }
@@ -31,7 +30,7 @@ const ENDINGS: readonly (readonly [word: string, result: string, row: JsonObject
 ]
 
 describe('a step on an instruction', () => {
-  it.each(ENDINGS)('told to %s is %s: one row, never a second [instruction.lifecycle] [release.lifted]', async (word, result, said) => {
+  it.each(ENDINGS)('of the word %s is %s: one row, never a second [instruction.lifecycle] [release.lifted]', async (word, result, said) => {
     const s = await fresh(here)
     const created = await s.release()
     const asked = await s.ask(word)
@@ -56,35 +55,29 @@ describe('a step on an instruction', () => {
 
   it('that failed leaves what rode beside it for the next batch [instruction.lifecycle]', async () => {
     const s = await fresh(here)
-    const gate = gateIn(here)
-    await s.ask(`wait ${gate.path}`)
-    await gate.reached()
+    const { open } = await s.paused()
     const [receipt, report] = await s.reported()
     const asked = await s.ask('throw')
     await s.useMode('hybrid')
-    await gate.open()
+    await open()
     expect(await s.row(2)).toMatchObject({ consumed_ids: [asked], metrics: { skipped: 'instruction failed' } })
     expect(await s.row(3)).toMatchObject({ metrics: { saw: { samples: 1 } }, consumed_ids: [receipt, report].sort() })
   })
 
   it('that was under way at a restart left no row, and runs again [instruction.lifecycle]', async () => {
     const s = await fresh(here)
-    const gate = gateIn(here)
-    const asked = await s.ask(`wait ${gate.path}`)
-    await gate.reached()
+    const { id: asked, open } = await s.paused()
     await here.restart()
     expect(await s.rows()).toEqual([])
-    await gate.open()
+    await open()
     expect(await s.row(1)).toMatchObject({ consumed_ids: [asked], metrics: { saw: { step: 1 } } })
   })
 
   it('is not altered by later requests [instruction.lifecycle]', async () => {
     const s = await fresh(here)
-    const gate = gateIn(here)
-    const first = await s.ask(`wait ${gate.path}`)
-    await gate.reached()
+    const { id: first, open } = await s.paused()
     const second = await s.ask('add')
-    await gate.open()
+    await open()
     const [one, two] = [textAt(await s.row(1), 'artifact_ref'), textAt(await s.row(2), 'artifact_ref')]
     expect(git('show', `${one}:ledger.md`)).toBe(`request ${first}\n`)
     expect(git('show', `${two}:ledger.md`)).toBe(`request ${first}\nrequest ${second}\n`)
@@ -100,7 +93,7 @@ describe('a step on an instruction', () => {
     expect(requestIn(second)['release_id']).toBe(created)
   })
 
-  it('needs no receipt and no score, and may name a release that nobody knows [train.rule-7]', async () => {
+  it('needs no receipt and no score, and may name a release that is unknown [train.rule-7]', async () => {
     const s = await fresh(here)
     expect(await s.consumer(await s.ask('add', { release_id: 'unheard of' }))).toMatchObject({ metrics: { saw: { samples: 0 } } })
   })
@@ -149,8 +142,7 @@ describe('the training request of a row', () => {
   it('has the notes of the method beside it as they were given, and none when they are empty [train.proposal-notes]', async () => {
     const s = await fresh(here)
     const [full, empty] = [await s.consumer(await s.ask('notes')), await s.consumer(await s.ask('blank'))]
-    expect(memberOf(full['metrics'], 'proposal_notes')).toEqual({ design: 'a short plan', own: [1, { deep: true }] })
-    expect(full['metrics']).toHaveProperty('proposal_notes')
+    expect(full['metrics']).toHaveProperty('proposal_notes', { design: 'a short plan', own: [1, { deep: true }] })
     expect(empty['metrics']).not.toHaveProperty('proposal_notes')
   })
 })
@@ -173,7 +165,7 @@ describe('an instruction sent again', () => {
   })
 
   it('runs no second step after its body was evicted, nor after a restart [train.rule-6]', async () => {
-    const small = await ownWorld({ backend: 'sqlite', settings: { ...manual, 'storage.record_capacity_bytes': CAPACITY } })
+    const small = await smallWorld()
     const s = await fresh(small)
     await send(s, 'add', small)
     await s.row(1)
@@ -187,20 +179,20 @@ describe('an instruction sent again', () => {
   })
 
   it('is a failed row when its body was evicted before any step took it [instruction.lifecycle]', async () => {
-    const small = await ownWorld({ backend: 'sqlite', settings: { ...manual, 'storage.record_capacity_bytes': CAPACITY } })
+    const small = await smallWorld()
     const s = await fresh(small)
-    const gate = gateIn(small)
-    await s.ask(`wait ${gate.path}`)
-    await gate.reached()
+    const { open } = await s.paused()
     await send(s, 'add', small)
     await evict(small, s.name, 'mine')
-    await gate.open()
+    await open()
     expect(await s.consumer('mine')).toMatchObject({
       step: 2,
       metrics: { skipped: 'instruction failed', error: 'the body of the instruction was evicted', training_request: { id: 'mine' } },
     })
   })
 })
+
+const smallWorld = (): Promise<World> => ownWorld({ backend: 'sqlite', settings: { ...manual, 'storage.record_capacity_bytes': CAPACITY } })
 
 /** Fills the store until the body of that record is gone. */
 async function evict(small: World, scenario: string, id: string): Promise<void> {

@@ -2,9 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { until } from '../support/wait.ts'
 import { ownWorld, sharedWorld } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { named, rowsOf } from './support/helpers.ts'
-import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
+import { expectRefusal, LEDGER_RECIPE, named, rowsOf } from './support/helpers.ts'
+import { fresh, gateIn, type Trainee } from './support/trainee.ts'
 
 const MODES = ['auto', 'manual', 'hybrid'] as const
 const only = (mode: string) => ({ [`recipes.${mode}.use`]: `${LEDGER_RECIPE}#${mode}`, [`recipes.${mode}.data.training_mode`]: mode })
@@ -35,10 +34,10 @@ describe('a change of mode', () => {
       const s = await fresh(here, undefined, { recipe: from, model: { model: 'mine' } })
       const before = await rowOf(s)
       expectRefusal(await s.useMode(to), 501, 'unsupported_mode')
-      const both = await here.post(`/svc/scenarios/${s.name}/update`, { training_mode: to, model: { model: 'other' } })
-      expectRefusal(both, 501, 'unsupported_mode')
-      const none = await here.post(`/svc/scenarios/${s.name}/update`, { training_mode: to, model: null })
-      expectRefusal(none, 501, 'unsupported_mode')
+      for (const model of [{ model: 'other' }, null]) {
+        const answer = await here.post(`/svc/scenarios/${s.name}/update`, { training_mode: to, model })
+        expectRefusal(answer, 501, 'unsupported_mode')
+      }
       expect(before).toMatchObject({ training_mode: from, model: { model: 'mine' } })
       expect(await rowOf(s)).toEqual(before)
       expect(await s.releases()).toHaveLength(1)
@@ -61,12 +60,10 @@ describe('a step under way when the mode changes', () => {
 
   it('on an instruction finishes as it was taken, in auto too [mode.switch-running]', async () => {
     const s = await fresh(here, 'manual')
-    const gate = gateIn(here)
-    const asked = await s.ask(`wait ${gate.path}`)
-    await gate.reached()
+    const { id: asked, open } = await s.paused()
     await s.reported()
     await s.useMode('auto')
-    await gate.open()
+    await open()
     expect(await s.row(1)).toMatchObject({ consumed_ids: [asked], metrics: { saw: { samples: 0 } } })
   })
 })
@@ -75,12 +72,10 @@ it.each(['manual', 'hybrid'] as const)(
   'an instruction that was accepted waits in auto, over a restart too, and runs in %s [mode.instructions-wait]',
   async (later) => {
     const s = await fresh(here, 'manual')
-    const gate = gateIn(here)
-    await s.ask(`wait ${gate.path}`)
-    await gate.reached()
+    const { open } = await s.paused()
     const waiting = await s.ask('add')
     await s.useMode('auto')
-    await gate.open()
+    await open()
     await s.row(1)
     await here.restart()
     const [, report] = await s.reported()
@@ -96,7 +91,7 @@ it.each(['manual', 'hybrid'] as const)(
 describe('a chosen mode', () => {
   it('is kept after a failed step [mode.kept]', async () => {
     const s = await fresh(here, 'manual')
-    await s.consumer(await s.ask('throw'))
+    await s.asked('throw')
     expect(await modeOf(s)).toBe('manual')
   })
 

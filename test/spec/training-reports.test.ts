@@ -3,9 +3,8 @@ import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
 import { ownWorld, sharedWorld } from '../support/world.ts'
-import { expectRefusal } from './support/refusal.ts'
-import { importInference, inference, named, reportEnvelope, textAt } from './support/helpers.ts'
-import { fresh, LEDGER_RECIPE, memberOf, trainee, type Trainee } from './support/trainee.ts'
+import { expectRefusal, importInference, inference, LEDGER_RECIPE, named, reportEnvelope, textAt } from './support/helpers.ts'
+import { fresh, memberOf, trainee, type Trainee } from './support/trainee.ts'
 
 const here = sharedWorld({
   backend: 'sqlite',
@@ -21,19 +20,19 @@ const here = sharedWorld({
 })
 
 const sawIn = (row: JsonObject): JsonObject => memberOf(row['metrics'], 'saw')
-const told = async (s: Trainee, body: JsonObject): Promise<string> => textAt((await s.report(body)).json, 'agent_record_id')
+const reportId = async (s: Trainee, body: JsonObject): Promise<string> => textAt((await s.report(body)).json, 'agent_record_id')
 const asideOf = async (s: Trainee): Promise<unknown> => (await s.processor())['set_aside']
 
 describe('a report', () => {
   it('is consumed once with what it quotes, and not again after a restart or a resend [report.consumed-once]', async () => {
     const s = await fresh(here)
     const receipt = await here.exchange(s.name)
-    const body = { agent_record_id: 'told', references: [receipt], score: 1 }
+    const body = { agent_record_id: 'judged', references: [receipt], score: 1 }
     await s.report(body)
-    expect(await s.row(1)).toMatchObject({ consumed_ids: [receipt, 'told'].sort(), metrics: { saw: { samples: 1, scores: [1] } } })
+    expect(await s.row(1)).toMatchObject({ consumed_ids: [receipt, 'judged'].sort(), metrics: { saw: { samples: 1, scores: [1] } } })
     await here.restart()
     expect((await s.report(body)).status).toBe(200)
-    expect((await here.post('/svc/records', reportEnvelope('told', { references: [receipt], score: 1 }), named(s.name))).status).toBe(200)
+    expect((await here.post('/svc/records', reportEnvelope('judged', { references: [receipt], score: 1 }), named(s.name))).status).toBe(200)
     const [other, later] = await s.reported()
     expect(await s.row(2)).toMatchObject({ consumed_ids: [other, later].sort() })
     expect(await s.rows()).toHaveLength(2)
@@ -44,14 +43,14 @@ describe('a report', () => {
     const early = await here.exchange(s.name)
     await s.consumer((await s.reported())[1])
     await here.restart()
-    const report = await told(s, { references: [early] })
+    const report = await reportId(s, { references: [early] })
     expect(await s.consumer(report)).toMatchObject({ step: 2, consumed_ids: [early, report].sort() })
   })
 
   it('with several references is one trajectory, in the order quoted [report.trajectory]', async () => {
     const s = await fresh(here)
     for (const id of ['a', 'b', 'c']) await importInference(here, s.name, id)
-    const report = await told(s, { references: ['c', 'a'] })
+    const report = await reportId(s, { references: ['c', 'a'] })
     const row = await s.consumer(report)
     expect(row['consumed_ids']).toEqual(['a', 'c', report].sort())
     expect(sawIn(row)).toMatchObject({ samples: 1, exchanges: [2], responses: [['c', 'a']] })
@@ -71,7 +70,7 @@ describe('a report', () => {
 describe('a report that no step can use', () => {
   it('because it quotes nothing is set aside, counted, and blocks nothing [decisions.report-never-blocks]', async () => {
     const s = await fresh(here)
-    const bare = await told(s, { score: 1 })
+    const bare = await reportId(s, { score: 1 })
     const [receipt, report] = await s.reported()
     expect(await s.row(1)).toMatchObject({ consumed_ids: [receipt, report, bare].sort(), metrics: { saw: { samples: 1 } } })
     expect(await asideOf(s)).toEqual({ 'quotes no receipt': 1 })
@@ -85,7 +84,7 @@ describe('a report that no step can use', () => {
     const s = await fresh(here)
     const [receipt, first] = await s.reported()
     await s.consumer(first)
-    const late = await told(s, { references: [receipt] })
+    const late = await reportId(s, { references: [receipt] })
     const [, good] = await s.reported()
     const row = await s.consumer(good)
     expect(sawIn(row)['samples']).toBe(1)
@@ -96,7 +95,7 @@ describe('a report that no step can use', () => {
   it('because another that waited with it used its exchange is set aside too [decisions.report-never-blocks]', async () => {
     const s = await fresh(here, 'manual')
     const [receipt, first] = await s.reported()
-    const twin = await told(s, { references: [receipt] })
+    const twin = await reportId(s, { references: [receipt] })
     await s.useMode('auto')
     expect(await s.consumer(first)).toMatchObject({ step: 1, consumed_ids: [receipt, first].sort() })
     const [, good] = await s.reported()
@@ -104,25 +103,20 @@ describe('a report that no step can use', () => {
     expect((await s.row(2))['metrics']).toMatchObject({ saw: { samples: 1 } })
   })
 
-  it('because capacity took a body is set aside, and rows say that data was lost [decisions.report-never-blocks]', async () => {
-    const small = await ownWorld({
-      backend: 'sqlite',
-      settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual', 'storage.record_capacity_bytes': 4000 },
-    })
+  it('because a body was evicted is set aside, and rows say that data was lost [decisions.report-never-blocks]', async () => {
+    const settings = { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual', 'storage.record_capacity_bytes': 4000 }
+    const small = await ownWorld({ backend: 'sqlite', settings })
     const s = trainee(small, 'small')
     await importInference(small, s.name, 'gone', { text: 'x'.repeat(1000) })
-    const report = await told(s, { references: ['gone'] })
+    const report = await reportId(s, { references: ['gone'] })
     for (const id of ['a', 'b', 'c', 'd', 'e']) await importInference(small, s.name, id, { text: 'x'.repeat(1000) })
     await until(async () => (await small.get(`/svc/scenarios/${s.name}/records/gone`)).status === 404)
-    await told(s, { references: ['e'] })
+    await reportId(s, { references: ['e'] })
     await s.useMode('auto')
     const row = await s.row(1)
     expect(row['consumed_ids']).toEqual(expect.arrayContaining(['e', report]))
-    expect(row['metrics']).toMatchObject({
-      saw: { samples: 1 },
-      'records/data_incomplete': true,
-      'records/evicted_count': expect.any(Number),
-    })
+    const evicted = { 'records/data_incomplete': true, 'records/evicted_count': expect.any(Number) }
+    expect(row['metrics']).toMatchObject({ saw: { samples: 1 }, ...evicted })
     expect(Object.keys(Object(await asideOf(s)))).toEqual([expect.stringContaining('evicted')])
     expect(await s.processor()).toMatchObject({ record_data_incomplete: true })
   })
@@ -164,11 +158,11 @@ describe('an import', () => {
   it('wakes the worker like live traffic [import.wakes-training] [import.rule-6]', async () => {
     const s = await fresh(here)
     await importInference(here, s.name, 'a')
-    await here.post('/svc/records', reportEnvelope('told', { references: ['a'], score: 0.5 }), named(s.name))
-    expect(await s.row(1)).toMatchObject({ consumed_ids: ['a', 'told'], metrics: { saw: { scores: [0.5], responses: [['a']] } } })
+    await here.post('/svc/records', reportEnvelope('judged', { references: ['a'], score: 0.5 }), named(s.name))
+    expect(await s.row(1)).toMatchObject({ consumed_ids: ['a', 'judged'], metrics: { saw: { scores: [0.5], responses: [['a']] } } })
   })
 
-  it('of a batch is there as a whole when the worker wakes; one that is refused wakes nobody [batch.rule-4]', async () => {
+  it('of a batch is there as a whole when the worker wakes; a refused batch wakes no worker [batch.rule-4]', async () => {
     const s = await fresh(here, undefined, { recipe: 'two' })
     const send = (records: readonly JsonObject[]) => here.post('/svc/records/batch', { records }, named(s.name))
     expectRefusal(await send([...units('x', 'y'), reportEnvelope('bad', { references: ['nothing'] })]), 400, 'unknown_reference')

@@ -1,8 +1,8 @@
 /** What starts a step in each mode, which samples accompany an instruction, and the budgets of automatic steps. */
 import { describe, expect, it } from 'vitest'
 import { sharedWorld } from '../support/world.ts'
-import { errorOf, named } from './support/helpers.ts'
-import { fresh, gateIn, LEDGER_RECIPE, type Trainee } from './support/trainee.ts'
+import { errorOf, LEDGER_RECIPE, named } from './support/helpers.ts'
+import { fresh, type Trainee } from './support/trainee.ts'
 
 const here = sharedWorld({
   backend: 'sqlite',
@@ -21,21 +21,18 @@ const here = sharedWorld({
 /** A scenario in which a report and an instruction wait, and a step on an earlier instruction is about to settle as row 1. */
 async function withBothWaiting(more = {}, reports = 1) {
   const s = await fresh(here, 'manual', more)
-  const gate = gateIn(here)
-  await s.ask(`wait ${gate.path}`)
-  await gate.reached()
-  const told: string[] = []
-  for (let count = 0; count < reports; count += 1) told.push((await s.reported())[1])
-  const asked = await s.ask('add')
-  return { s, gate, asked, told }
+  const { open } = await s.paused()
+  const reported: string[] = []
+  for (let count = 0; count < reports; count += 1) reported.push((await s.reported())[1])
+  return { s, open, asked: await s.ask('add'), reported }
 }
 
 describe('what starts a step', () => {
   it('in auto is a batch of traffic: the instruction waits [mode.auto] [mode.instructions-wait]', async () => {
-    const { s, gate, asked, told } = await withBothWaiting()
+    const { s, open, asked, reported } = await withBothWaiting()
     await s.useMode('auto')
-    await gate.open()
-    expect((await s.row(2))['consumed_ids']).toContain(told[0])
+    await open()
+    expect((await s.row(2))['consumed_ids']).toContain(reported[0])
     const [, later] = await s.reported()
     expect((await s.row(3))['consumed_ids']).toContain(later)
     expect(await s.progress(asked)).toMatchObject({ state: 'queued' })
@@ -43,20 +40,20 @@ describe('what starts a step', () => {
   })
 
   it('in manual is an instruction, alone and without samples: traffic waits [mode.manual]', async () => {
-    const { s, gate, asked } = await withBothWaiting()
-    await gate.open()
+    const { s, open, asked } = await withBothWaiting()
+    await open()
     const later = await s.ask('add')
     expect(await s.row(2)).toMatchObject({ consumed_ids: [asked], metrics: { saw: { samples: 0 }, training_request: { id: asked } } })
     expect(await s.row(3)).toMatchObject({ consumed_ids: [later], metrics: { saw: { samples: 0 } } })
   })
 
   it('in hybrid is an instruction first, with what a batch would take beside it [mode.hybrid]', async () => {
-    const { s, gate, asked, told } = await withBothWaiting()
+    const { s, open, asked, reported } = await withBothWaiting()
     await s.useMode('hybrid')
-    await gate.open()
+    await open()
     const row = await s.row(2)
     expect(row).toMatchObject({ metrics: { training_request: { id: asked }, saw: { samples: 1 } } })
-    expect(row['consumed_ids']).toEqual(expect.arrayContaining([asked, told[0]]))
+    expect(row['consumed_ids']).toEqual(expect.arrayContaining([asked, reported[0]]))
   })
 
   it('in hybrid is a batch of traffic when no instruction waits [mode.hybrid]', async () => {
@@ -69,10 +66,10 @@ describe('what starts a step', () => {
 
   it('in hybrid and manual is one instruction per step, oldest first [mode.hybrid] [instruction.lifecycle]', async () => {
     for (const mode of ['manual', 'hybrid'] as const) {
-      const { s, gate, asked } = await withBothWaiting({}, 0)
+      const { s, open, asked } = await withBothWaiting({}, 0)
       const next = await s.ask('add')
       await s.useMode(mode)
-      await gate.open()
+      await open()
       expect(await s.row(2)).toMatchObject({ consumed_ids: [asked] })
       expect(await s.row(3)).toMatchObject({ consumed_ids: [next] })
     }
@@ -83,9 +80,9 @@ describe('what starts a step', () => {
     [1, 1],
     [3, 2],
   ])('beside an instruction rides at most a batch: of %i units %i [mode.hybrid]', async (waiting, riding) => {
-    const { s, gate, asked } = await withBothWaiting({ recipe: 'two' }, waiting)
+    const { s, open, asked } = await withBothWaiting({ recipe: 'two' }, waiting)
     await s.useMode('hybrid')
-    await gate.open()
+    await open()
     expect(await s.consumer(asked)).toMatchObject({ metrics: { saw: { samples: riding } } })
   })
 
@@ -109,7 +106,7 @@ const stopped = async (s: Trainee): Promise<unknown> => (await s.processor())['a
 describe('budgets of automatic steps', () => {
   it('count every step, instructions too, and stop traffic alone [mode.budgets]', async () => {
     const s = await fresh(here, 'manual', { recipe: 'one-step' })
-    await s.consumer(await s.ask('add'))
+    await s.asked('add')
     const [, report] = await s.reported()
     await s.useMode('auto')
     expect(await stopped(s)).toBe('evolution.max_steps (1) is used up')
@@ -126,7 +123,7 @@ describe('budgets of automatic steps', () => {
     expect(await stopped(s)).toBe('evolution.max_failure_streak (2) steps in a row brought nothing better')
     await s.useMode('manual')
     await s.reported()
-    await s.consumer(await s.ask('add'))
+    await s.asked('add')
     expect(await stopped(s)).toBeUndefined()
     await s.useMode('auto')
     expect(await s.row(5)).toMatchObject({ metrics: { saw: { samples: 1 } } })

@@ -1,7 +1,7 @@
 /** A trace collector that strictly validates OTLP over HTTP in JSON. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { expect } from 'vitest'
-import { listenOnLoopback } from './listen.ts'
+import { closeServer, listenOnLoopback } from './listen.ts'
 
 export interface CollectedSpan {
   readonly service: string
@@ -26,21 +26,14 @@ interface Post {
 
 type Script = (response: ServerResponse, take: () => void) => void
 
-export interface Collector {
-  readonly url: string
-  /** All requests, accepted or not. */
-  readonly posts: Post[]
-  /** All accepted spans. */
-  readonly spans: CollectedSpan[]
-  /** Overrides the answer of later requests; `take` accepts them. */
-  answer(script: Script): void
-  close(): Promise<void>
-}
+export type Collector = Awaited<ReturnType<typeof startCollector>>
 
 export const KIND = { internal: 1, server: 2, client: 3 }
 
-export async function startCollector(): Promise<Collector> {
+export async function startCollector() {
+  /** All requests, accepted or not. */
   const posts: Post[] = []
+  /** All accepted spans. */
   const spans: CollectedSpan[] = []
   let script: Script = takeIt
   const server = createServer((request, response) => {
@@ -62,14 +55,11 @@ export async function startCollector(): Promise<Collector> {
     url: `http://127.0.0.1:${port}`,
     posts,
     spans,
-    answer: (next) => {
+    /** Overrides the answer of later requests; `take` accepts them. */
+    answer: (next: Script) => {
       script = next
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
+    close: () => closeServer(server),
   }
 }
 

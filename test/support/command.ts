@@ -3,27 +3,12 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-export interface Ended {
-  /** Null when a signal ended it. */
-  readonly code: number | null
-  readonly out: string
-  readonly err: string
-}
-
-export interface Command {
-  /** What it printed so far. */
-  readonly out: string
-  readonly err: string
-  /** Resolves once it printed that; rejects when it ends without. */
-  said(text: string): Promise<void>
-  signal(signal: 'SIGTERM' | 'SIGKILL'): void
-  readonly ended: Promise<Ended>
-}
+export type Command = ReturnType<typeof startCommand>
 
 const ENTRY = fileURLToPath(new URL('svc.ts', import.meta.url))
 
 /** The environment is complete: of the machine's own only the necessary variables are added. */
-export function startCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Command {
+export function startCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH, HOME, ...environment } })
   const printed = { out: '', err: '' }
@@ -34,15 +19,15 @@ export function startCommand(args: readonly string[], environment: Readonly<Reco
   }
   child.stdout.on('data', read('out'))
   child.stderr.on('data', read('err'))
-  const ended = once(child, 'close').then(([code]: unknown[]): Ended => ({ code: typeof code === 'number' ? code : null, ...printed }))
+  /** Its code is null when a signal ended it. */
+  const ended = once(child, 'close').then(([code]: unknown[]) => ({ code: typeof code === 'number' ? code : null, ...printed }))
   return {
+    /** What it printed so far. */
     get out() {
       return printed.out
     },
-    get err() {
-      return printed.err
-    },
-    said(text) {
+    /** Resolves once it printed that; rejects when it ends without. */
+    said(text: string) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const look = (): void => {
         if (`${printed.out}${printed.err}`.includes(text)) resolve()
@@ -52,20 +37,15 @@ export function startCommand(args: readonly string[], environment: Readonly<Reco
       void ended.then(({ err }) => reject(new Error(`the command ended without saying ${JSON.stringify(text)}: ${err}`)))
       return promise
     },
-    signal: (signal) => void child.kill(signal),
+    signal: (signal: 'SIGTERM' | 'SIGKILL') => void child.kill(signal),
     ended,
   }
 }
 
-export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
-  return startCommand(args, environment).ended
-}
+export const runCommand = (...given: Parameters<typeof startCommand>): Command['ended'] => startCommand(...given).ended
 
 /** `svc serve`, once it is ready. */
-export async function serveCommand(
-  args: readonly string[],
-  environment: Readonly<Record<string, string>> = {},
-): Promise<{ readonly command: Command; readonly address: string }> {
+export async function serveCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const command = startCommand(['serve', ...args], environment)
   await command.said('svc is ready at ')
   const [, address = ''] = /ready at (\S+)/.exec(command.out) ?? []

@@ -4,14 +4,9 @@ import type { World } from './world.ts'
 
 /** Every record whole, oldest first; none when there is no such scenario. */
 export async function recordsOf(here: World, scenario: string): Promise<readonly JsonObject[]> {
-  const { json } = await here.get(`/svc/scenarios/${scenario}/records?limit=100`)
-  const rows = Array.isArray(json['records']) ? json['records'] : []
-  return Promise.all(
-    rows.map(async (row) => {
-      const id = isObject(row) && typeof row['agent_record_id'] === 'string' ? row['agent_record_id'] : ''
-      return (await here.get(`/svc/scenarios/${scenario}/records/${id}`)).json
-    }),
-  )
+  const { records = [] } = (await here.get(`/svc/scenarios/${scenario}/records?limit=100`)).json
+  const ids = Array.isArray(records) ? records.filter(isObject).map((row) => String(row['agent_record_id'])) : []
+  return Promise.all(ids.map(async (id) => (await here.get(`/svc/scenarios/${scenario}/records/${id}`)).json))
 }
 
 /** What the provider answered, as each record holds it. */

@@ -1,4 +1,5 @@
 /** A server of a test takes any free port of this machine. */
+import type { Server as HttpServer } from 'node:http'
 import { createServer, type Server } from 'node:net'
 
 /** Answers the port it got. */
@@ -9,6 +10,12 @@ export async function listenOnLoopback(server: Server): Promise<number> {
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('the server of this test has no port')
   return address.port
+}
+
+/** Ends its connections too. */
+export async function closeServer(server: HttpServer): Promise<void> {
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
 }
 
 /** A port that was free a moment ago. */

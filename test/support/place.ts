@@ -3,55 +3,43 @@ import { execFileSync } from 'node:child_process'
 import { onTestFinished } from 'vitest'
 import sqlite from '../../plugins/stores/sqlite/index.ts'
 import type { Damage } from '../../src/contract/index.ts'
-import { startService, type RunningService } from '../../src/main.ts'
+import { startService } from '../../src/main.ts'
 import { temporaryFolder } from './folder.ts'
-import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, type DataPlace, type Settings } from './settings.ts'
-import { startUpstream, type Upstream } from './upstream.ts'
+import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, type Settings } from './settings.ts'
+import { startUpstream } from './upstream.ts'
 
-export interface Place extends DataPlace {
-  readonly upstream: Upstream
-  /** The settings of the service here, as on the command line. */
-  readonly args: (more?: Settings) => readonly string[]
-  /** In this process; stopped after the test at the latest. */
-  readonly start: (options?: { readonly settings?: Settings; readonly graceSeconds?: number }) => Promise<RunningService>
-  /** Problems of the records, when no service runs. */
-  readonly damage: () => Promise<readonly Damage[]>
-  /** The refs of the artifact repository: name to commit. */
-  readonly refs: () => ReadonlyMap<string, string>
-}
+export type Place = Awaited<ReturnType<typeof makePlace>>
 
-const silent = { write: () => undefined, flush: () => undefined }
-
-export async function makePlace(folder = temporaryFolder()): Promise<Place> {
+export async function makePlace(folder = temporaryFolder()) {
   const upstream = await startUpstream()
   onTestFinished(() => upstream.close())
   const data = dataPlaceIn(folder)
   const { records, repository } = data
-  const args: Place['args'] = (more = {}) => argumentsOf({ ...settingsOf(data, upstream.url), ...more })
+  /** The settings of the service here, as on the command line. */
+  const args = (more: Settings = {}): readonly string[] => argumentsOf({ ...settingsOf(data, upstream.url), ...more })
   return {
     upstream,
     records,
     repository,
     args,
-    async start({ settings = {}, graceSeconds } = {}) {
-      const service = await startService(await loadArguments(args(settings)), {
-        log: silent,
-        ...(graceSeconds !== undefined && { graceSeconds }),
-      })
+    /** In this process; stopped after the test at the latest. */
+    async start({ settings = {}, ...options }: { readonly settings?: Settings; readonly graceSeconds?: number } = {}) {
+      const log = { write: () => undefined, flush: () => undefined }
+      const service = await startService(await loadArguments(args(settings)), { log, ...options })
       onTestFinished(() => service.close())
       return service
     },
-    async damage() {
-      const store = await sqlite.plugin.make({ directory: records })
-      try {
-        return await store.verify(() => undefined)
-      } finally {
-        await store.close()
-      }
-    },
-    refs() {
+    damage: () => damageIn(records),
+    /** The refs of the artifact repository: name to commit. */
+    refs(): ReadonlyMap<string, string> {
       const printed = execFileSync('git', [`--git-dir=${repository}`, 'for-each-ref', '--format=%(refname) %(objectname)']).toString()
-      return new Map(printed.split('\n').flatMap((line) => (line === '' ? [] : [[line.split(' ')[0] ?? '', line.split(' ')[1] ?? '']])))
+      return new Map([...printed.matchAll(/^(\S+) (\S+)$/gm)].map(([, name = '', commit = '']) => [name, commit]))
     },
   }
+}
+
+/** Problems of the records, when no service runs. */
+export async function damageIn(records: string): Promise<readonly Damage[]> {
+  const store = await sqlite.plugin.make({ directory: records })
+  return store.verify(() => undefined).finally(() => store.close())
 }

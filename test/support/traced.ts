@@ -1,32 +1,21 @@
 /** A service whose traces go to the test's collector. */
 import { onTestFinished } from 'vitest'
-import { startCollector, type CollectedSpan, type Collector } from './collector.ts'
+import { startCollector, type CollectedSpan } from './collector.ts'
 import type { Settings } from './settings.ts'
-import { world, type World } from './world.ts'
+import { world } from './world.ts'
 
-interface Traced {
-  readonly here: World
-  readonly collector: Collector
-  /** Stops the service and returns all spans. */
-  readonly over: () => Promise<readonly CollectedSpan[]>
-}
-
-export async function traced(settings: Settings = {}, environment: Readonly<Record<string, string>> = {}): Promise<Traced> {
+export async function traced(settings: Settings = {}) {
   const collector = await startCollector()
   onTestFinished(() => collector.close())
-  const here = await world({ settings: { 'traces.endpoint': collector.url, ...settings }, environment })
-  const closed = once(() => here.close())
-  onTestFinished(closed)
+  const here = await world({ settings: { 'traces.endpoint': collector.url, ...settings } })
+  let closing: Promise<void> | null = null
+  /** Stops the service and returns all spans. */
   const over = async (): Promise<readonly CollectedSpan[]> => {
-    await closed()
+    await (closing ??= here.close())
     return collector.spans
   }
+  onTestFinished(async () => void (await over()))
   return { here, collector, over }
-}
-
-function once(act: () => Promise<void>): () => Promise<void> {
-  let done: Promise<void> | null = null
-  return () => (done ??= act())
 }
 
 /** The one span of that kind. */

@@ -1,7 +1,7 @@
 /** A scripted provider that records every request. */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import { data, DONE, named } from './frames.ts'
-import { listenOnLoopback } from './listen.ts'
+import { closeServer, listenOnLoopback } from './listen.ts'
 
 export interface Received {
   readonly method: string
@@ -13,19 +13,9 @@ export interface Received {
 /** Answers one request. The default is a small whole answer in the path's format. */
 export type Script = (received: Received, response: ServerResponse) => void | Promise<void>
 
-export interface Upstream {
-  readonly url: string
-  readonly received: Received[]
-  /** Sets the answer of later requests. */
-  answer(script: Script): void
-  /** Connections whose client went away before the answer was over. */
-  readonly cancelled: number
-  /** Requests being answered now. */
-  readonly open: number
-  close(): Promise<void>
-}
+export type Upstream = Awaited<ReturnType<typeof startUpstream>>
 
-export async function startUpstream(): Promise<Upstream> {
+export async function startUpstream() {
   const received: Received[] = []
   let script: Script = answerPlainly
   let cancelled = 0
@@ -45,23 +35,29 @@ export async function startUpstream(): Promise<Upstream> {
     })
   })
   const port = await listenOnLoopback(server)
+  /** Sets the answer of later requests. */
+  const answer = (next: Script): void => {
+    script = next
+  }
   return {
     url: `http://127.0.0.1:${port}`,
     received,
-    answer: (next) => {
-      script = next
+    answer,
+    /** Holds the plain answers of later requests until it is called. */
+    hold() {
+      const gate = Promise.withResolvers<void>()
+      answer((one, response) => gate.promise.then(() => answerPlainly(one, response)))
+      return gate.resolve
     },
+    /** Connections whose client went away before the answer was over. */
     get cancelled() {
       return cancelled
     },
+    /** Requests being answered now. */
     get open() {
       return open
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections()
-        server.close(() => resolve())
-      }),
+    close: () => closeServer(server),
   }
 }
 
@@ -73,21 +69,15 @@ const CHAT = {
   choices: [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }],
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 }
+const outputText = (text: string) => ({ type: 'output_text', text, annotations: [] })
+const item = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [outputText('hello world')] }
 const RESPONSE = {
   id: 'resp_1',
   object: 'response',
   created_at: 1,
   model: 'm',
   status: 'completed',
-  output: [
-    {
-      id: 'msg_1',
-      type: 'message',
-      role: 'assistant',
-      status: 'completed',
-      content: [{ type: 'output_text', text: 'hello', annotations: [] }],
-    },
-  ],
+  output: [{ ...item, content: [outputText('hello')] }],
 }
 const MESSAGE = {
   id: 'msg_1',
@@ -122,10 +112,23 @@ export function sendJson(response: ServerResponse, status: number, body: object,
 }
 
 export function sendFrames(response: ServerResponse, frames: readonly string[]): void {
+  beginFrames(response, frames).end()
+}
+
+/** The stream stays open. */
+export function beginFrames(response: ServerResponse, frames: readonly string[]): ServerResponse {
   response.writeHead(200, { 'content-type': 'text/event-stream' })
   for (const frame of frames) response.write(frame)
-  response.end()
+  return response
 }
+
+/** Cuts the connection after these frames. */
+export const breakOffAfter =
+  (frames: readonly string[]): Script =>
+  (_received, response) => {
+    beginFrames(response, frames)
+    setImmediate(() => response.destroy())
+  }
 
 /** The stream of "hello world" in the format of that path. */
 export function framesOf(path: string): readonly string[] {
@@ -158,61 +161,15 @@ export const messageFrames = [
   named({ type: 'message_delta', delta: { stop_reason: 'end_turn', stop_sequence: null }, usage: { output_tokens: 2 } }),
   named({ type: 'message_stop' }),
 ]
-const item = {
-  id: 'msg_1',
-  type: 'message',
-  role: 'assistant',
-  status: 'completed',
-  content: [{ type: 'output_text', text: 'hello world', annotations: [] }],
-}
+const place = { output_index: 0, content_index: 0, item_id: 'msg_1' }
 const responseFrames = [
-  named({ type: 'response.created', sequence_number: 0, response: { ...RESPONSE, status: 'in_progress', output: [] } }),
-  named({
-    type: 'response.output_item.added',
-    sequence_number: 1,
-    output_index: 0,
-    item: { ...item, status: 'in_progress', content: [] },
-  }),
-  named({
-    type: 'response.content_part.added',
-    sequence_number: 2,
-    output_index: 0,
-    content_index: 0,
-    item_id: 'msg_1',
-    part: { type: 'output_text', text: '', annotations: [] },
-  }),
-  named({
-    type: 'response.output_text.delta',
-    sequence_number: 3,
-    output_index: 0,
-    content_index: 0,
-    item_id: 'msg_1',
-    delta: 'hello',
-  }),
-  named({
-    type: 'response.output_text.delta',
-    sequence_number: 4,
-    output_index: 0,
-    content_index: 0,
-    item_id: 'msg_1',
-    delta: ' world',
-  }),
-  named({
-    type: 'response.output_text.done',
-    sequence_number: 5,
-    output_index: 0,
-    content_index: 0,
-    item_id: 'msg_1',
-    text: 'hello world',
-  }),
-  named({
-    type: 'response.content_part.done',
-    sequence_number: 6,
-    output_index: 0,
-    content_index: 0,
-    item_id: 'msg_1',
-    part: { type: 'output_text', text: 'hello world', annotations: [] },
-  }),
-  named({ type: 'response.output_item.done', sequence_number: 7, output_index: 0, item }),
-  named({ type: 'response.completed', sequence_number: 8, response: { ...RESPONSE, output: [item] } }),
-]
+  { type: 'response.created', response: { ...RESPONSE, status: 'in_progress', output: [] } },
+  { type: 'response.output_item.added', output_index: 0, item: { ...item, status: 'in_progress', content: [] } },
+  { type: 'response.content_part.added', ...place, part: outputText('') },
+  { type: 'response.output_text.delta', ...place, delta: 'hello' },
+  { type: 'response.output_text.delta', ...place, delta: ' world' },
+  { type: 'response.output_text.done', ...place, text: 'hello world' },
+  { type: 'response.content_part.done', ...place, part: outputText('hello world') },
+  { type: 'response.output_item.done', output_index: 0, item },
+  { type: 'response.completed', response: { ...RESPONSE, output: [item] } },
+].map((event, sequence_number) => named({ ...event, sequence_number }))

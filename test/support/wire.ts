@@ -2,19 +2,11 @@
 import { createServer, type Socket } from 'node:net'
 import { listenOnLoopback } from './listen.ts'
 
-export interface Wire {
-  readonly url: string
-  /** What becomes of each connection once a request has come. */
-  answer(act: (socket: Socket) => void): void
-  /** Connections that are open now. */
-  readonly open: number
-  close(): Promise<void>
-}
+type Act = (socket: Socket) => void
+export type Wire = Awaited<ReturnType<typeof startWire>>
 
-const hangUp = (socket: Socket): void => void socket.destroy()
-
-export async function startWire(): Promise<Wire> {
-  let act: (socket: Socket) => void = hangUp
+export async function startWire() {
+  let act: Act = (socket) => socket.destroy()
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
@@ -25,14 +17,16 @@ export async function startWire(): Promise<Wire> {
   const port = await listenOnLoopback(server)
   return {
     url: `http://127.0.0.1:${port}`,
-    answer: (next) => {
+    /** What becomes of each connection once a request has come. */
+    answer: (next: Act) => {
       act = next
     },
+    /** Connections that are open now. */
     get open() {
       return sockets.size
     },
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         for (const socket of sockets) socket.destroy()
         server.close(() => resolve())
       }),

@@ -2,7 +2,8 @@
 import { join } from 'node:path'
 import { beforeAll, expect } from 'vitest'
 import * as broken from '../fixtures/training/broken.ts'
-import { fresh, PAIR_RECIPE, type Trainee } from '../spec/support/trainee.ts'
+import { PAIR_RECIPE } from '../spec/support/helpers.ts'
+import { fresh, type Trainee } from '../spec/support/trainee.ts'
 import { lazily, sharedWorld } from '../support/world.ts'
 
 export const BROKEN = join(import.meta.dirname, '..', 'fixtures', 'training', 'broken.ts')

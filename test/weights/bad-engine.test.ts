@@ -1,8 +1,7 @@
 /** Engines with false reports, through the whole service: nothing false is recorded, and ignored adapters are not published. */
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
-import { expectRefusal } from '../spec/support/refusal.ts'
-import { recordIds } from '../spec/support/helpers.ts'
+import { expectRefusal, recordIds } from '../spec/support/helpers.ts'
 import { memberOf } from '../spec/support/trainee.ts'
 import { until } from '../support/wait.ts'
 import type { Fault } from './engines/state.ts'

@@ -1,8 +1,7 @@
 /** Scenarios that share one engine: each trains separately, within the engine's capacity, and no request is lost to a swap. */
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
-import { expectRefusal } from '../spec/support/refusal.ts'
-import { textAt } from '../spec/support/helpers.ts'
+import { expectRefusal, textAt } from '../spec/support/helpers.ts'
 import { memberOf } from '../spec/support/trainee.ts'
 import type { World } from '../support/world.ts'
 import { pupil, sharedTraining, type Pupil } from './support/pupil.ts'

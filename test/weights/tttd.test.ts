@@ -1,8 +1,7 @@
 /** The recipe tttd over HTTP: what a report must say, one step per filled grid, and grids that nothing can be learnt from. */
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
-import { expectRefusal } from '../spec/support/refusal.ts'
-import { errorOf, recordIds, textAt } from '../spec/support/helpers.ts'
+import { errorOf, expectRefusal, recordIds, textAt } from '../spec/support/helpers.ts'
 import { until } from '../support/wait.ts'
 import { driftOf, pupil, sharedTraining, type Pupil, type Spoken } from './support/pupil.ts'
 import { openTrainingWorld, seedsFrom } from './support/training-world.ts'

@@ -1,11 +1,17 @@
 /** Helpers of the spec tests. */
-import { globSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { expect } from 'vitest'
 import { isObject, type JsonObject } from '../../../src/contract/index.ts'
 import type { Answer, World } from '../../support/world.ts'
 
-export const OPEN_RECIPE = join(import.meta.dirname, '..', '..', 'fixtures', 'open-recipe.ts')
+const FIXTURES = join(import.meta.dirname, '..', '..', 'fixtures')
+export const OPEN_RECIPE = join(FIXTURES, 'open-recipe.ts')
+export const INBOX_RECIPE = join(FIXTURES, 'inbox-harness.ts')
+export const SLOW_RECIPE = join(FIXTURES, 'slow-harness.ts')
+export const LEDGER_RECIPE = join(FIXTURES, 'training', 'ledger.ts')
+export const PAIR_RECIPE = join(FIXTURES, 'training', 'pair.ts')
+export const GATED_STORE = join(FIXTURES, 'training', 'gated-store.ts')
 
 export const named = (scenario: string): Record<string, string> => ({ 'x-svc-scenario': scenario })
 
@@ -15,6 +21,23 @@ export const bearer = (token: string): Record<string, string> => ({ authorizatio
 export function errorOf({ json }: Answer): JsonObject {
   const { error } = json
   return isObject(error) ? error : {}
+}
+
+/** A file path, a stack line, or an internal module. */
+const LEAK = /\/(?:work|home|tmp|usr|var|root)\/|\bat \w+.*:\d+:\d+|node_modules|\.ts\b/
+
+/** Status, shape, request id, retry advice, and a message without internals. A code of null: in the shape of the messages routes. */
+export function expectRefusal(answer: Answer, status: number, code: string | null, message: RegExp | string = /.{11}/s): void {
+  const error = errorOf(answer)
+  expect({ status: answer.status, code: error['code'] ?? null, text: answer.text }).toMatchObject({ status, code })
+  expect(answer.headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/)
+  expect(answer.headers['content-type']).toBe('application/json')
+  expect(Object.keys(answer.json)).toEqual(code === null ? ['type', 'error'] : ['error'])
+  expect(Object.keys(error).sort()).toEqual(code === null ? ['message', 'type'] : ['code', 'message', 'type'])
+  expect(error['type']).toMatch(/^[a-z_]+$/)
+  expect(error['message']).toMatch(message)
+  expect(answer.text).not.toMatch(LEAK)
+  expect(answer.headers['x-should-retry']).toBe(status === 409 ? 'false' : undefined)
 }
 
 /** An envelope of a minimal inference. */
@@ -55,15 +78,10 @@ export async function scenarioNames(here: World, headers: Readonly<Record<string
 }
 
 /** The evaluation routes and token that the open recipe got for that scenario. */
-export async function handedEvaluation({ directory }: World, scenario: string): Promise<{ url: string; apiKey: string }> {
+export function handedEvaluation({ directory }: World, scenario: string): { url: string; apiKey: string } {
   const files = globSync(join(directory, 'records', 'scenarios', '*', 'evaluation.json'))
-  const handed = await Promise.all(files.map(readEvaluation))
+  const handed = files.map((file): { url: string; apiKey: string } => JSON.parse(readFileSync(file, 'utf8')))
   const found = handed.find(({ url }) => url.endsWith(`/svc/scenarios/${encodeURIComponent(scenario)}/evaluation`))
   if (found === undefined) throw new Error(`the recipe of ${scenario} was not bound`)
   return found
-}
-
-async function readEvaluation(file: string): Promise<{ url: string; apiKey: string }> {
-  const evaluation: { url: string; apiKey: string } = JSON.parse(await readFile(file, 'utf8'))
-  return evaluation
 }
