@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openStream, sendAndListen } from '../support/client.ts'
 import { recordsOf, responsesOf } from '../support/kept.ts'
+import { freePort } from '../support/listen.ts'
 import { until } from '../support/wait.ts'
 import { startWire, type Wire } from '../support/wire.ts'
 import { world, type World } from '../support/world.ts'
@@ -51,23 +52,13 @@ const sends =
   }
 
 describe('an upstream that cannot be asked', () => {
-  it('because nothing listens there is a 502 [decisions.errors-upstream-502]', async () => {
-    const gone = await startWire()
-    await gone.close()
-    await here.restart({ 'inference.upstream_url': gone.url })
-    await expectRefused('upstream_unreachable')
-    await here.restart({ 'inference.upstream_url': wire.url })
-  })
-
-  it('because it speaks no TLS is a 502 [decisions.errors-upstream-502]', async () => {
+  it.each<[string, () => string | Promise<string>]>([
+    ['nothing listens there', async () => `http://127.0.0.1:${await freePort()}`],
+    ['it speaks no TLS', () => wire.url.replace('http:', 'https:')],
+    ['its name is not known', () => 'http://nowhere.invalid'],
+  ])('because %s is a 502 [decisions.errors-upstream-502]', async (_, address) => {
     wire.answer(sends(Buffer.from('HTTP/1.1 400 Bad Request\r\n\r\n'), 'end'))
-    await here.restart({ 'inference.upstream_url': wire.url.replace('http:', 'https:') })
-    await expectRefused('upstream_unreachable')
-    await here.restart({ 'inference.upstream_url': wire.url })
-  })
-
-  it('because its name is not known is a 502', async () => {
-    await here.restart({ 'inference.upstream_url': 'http://nowhere.invalid' })
+    await here.restart({ 'inference.upstream_url': await address() })
     await expectRefused('upstream_unreachable')
     await here.restart({ 'inference.upstream_url': wire.url })
   })
@@ -110,17 +101,17 @@ describe('an upstream that', () => {
   it('compresses a refusal keeps its status and its retry headers', async () => {
     const body = gzipSync('{"error":{"message":"slow down"}}')
     wire.answer(sends(http(['content-encoding: gzip', `content-length: ${body.length}`, 'retry-after: 4'], body, '429 Too Many Requests')))
-    const answer = await here.post('/v1/chat/completions', {}, { 'x-svc-scenario': scenario })
-    expect(answer.status).toBe(429)
-    expect(answer.headers['retry-after']).toBe('4')
-    expect(answer.json).toMatchObject({ error: { code: 'upstream_encoded' } })
+    expect(await here.post('/v1/chat/completions', {}, { 'x-svc-scenario': scenario })).toMatchObject({
+      status: 429,
+      headers: { 'retry-after': '4' },
+      json: { error: { code: 'upstream_encoded' } },
+    })
   })
 
   it('streams the answer to a token count is a 502, and is let go of', async () => {
     wire.answer(sends(http(['content-type: text/event-stream'], 'data: {}\n\n')))
-    const answer = await here.post('/v1/messages/count_tokens', {}, { 'x-svc-scenario': scenario })
-    expect(answer.status).toBe(502)
-    expect(answer.json).toMatchObject({ error: { message: 'the upstream streamed an answer that is never streamed' } })
+    const { status, json: said } = await here.post('/v1/messages/count_tokens', {}, { 'x-svc-scenario': scenario })
+    expect([status, said]).toMatchObject([502, { error: { message: 'the upstream streamed an answer that is never streamed' } }])
     expect(await recordsOf(here, scenario)).toEqual([])
     await until(() => wire.open === 0)
   })

@@ -1,9 +1,8 @@
 /** Clients that disconnect: the upstream call is aborted, nothing leaks, and the next request is answered. */
-import { connect } from 'node:net'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openStream, sendAndListen, type Open } from '../support/client.ts'
+import { connectTo, openStream, sendAndListen, type Open } from '../support/client.ts'
 import { recordsOf, responsesOf } from '../support/kept.ts'
-import { answerPlainly, chatFrames } from '../support/upstream.ts'
+import { answerPlainly, beginFrames, chatFrames } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
 import { sharedWorld } from '../support/world.ts'
 
@@ -29,10 +28,7 @@ async function storedIn(scenario: string): Promise<number> {
 
 /** A first frame, and then nothing for as long as the connection is held. */
 function answerForEver(): void {
-  here.upstream.answer((_received, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.write(chatFrames[0])
-  })
+  here.upstream.answer((_received, response) => void beginFrames(response, chatFrames.slice(0, 1)))
 }
 
 it('a thousand clients that leave in the middle of their streams are all cancelled upstream and kept, and the service goes on answering [decisions.streams-cancel]', async () => {
@@ -70,7 +66,7 @@ describe('a client that leaves', () => {
     expect(await recordsOf(here, 'early')).toEqual([])
   })
 
-  it('in the middle of a whole answer leaves no record, since nobody was answered', async () => {
+  it('in the middle of a whole answer leaves no record, since no client was answered', async () => {
     here.upstream.answer((_received, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' }).write('{"id":')
     })
@@ -85,9 +81,8 @@ describe('a client that leaves', () => {
 
   it('before it sent its whole body asks nothing of the upstream', async () => {
     const asked = here.upstream.received.length
-    const { hostname, port } = new URL(here.address)
     const lines = here.log.length
-    const socket = connect(Number(port), hostname)
+    const socket = connectTo(here.address)
     socket.write('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-svc-scenario: cut\r\ncontent-length: 100\r\n\r\n{"model":', () =>
       socket.destroy(),
     )
@@ -108,8 +103,7 @@ describe('a client that leaves', () => {
       }
       pour()
     })
-    const { hostname, port } = new URL(here.address)
-    const socket = connect(Number(port), hostname).pause()
+    const socket = connectTo(here.address).pause()
     socket.write('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nx-svc-scenario: slow\r\ncontent-length: 15\r\n\r\n{"stream":true}')
     await until(() => here.upstream.open === 1)
     const { cancelled } = here.upstream
@@ -123,8 +117,7 @@ describe('a client that leaves', () => {
   it('of GET /v1/models takes the upstream call with it', async () => {
     here.upstream.answer(() => undefined)
     const { cancelled } = here.upstream
-    const { hostname, port } = new URL(here.address)
-    const socket = connect(Number(port), hostname)
+    const socket = connectTo(here.address)
     socket.write('GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n')
     await until(() => here.upstream.open === 1)
     socket.destroy()

@@ -1,21 +1,17 @@
 /** A record is durable before its receipt is sent: tested with a store whose appends the test blocks. */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { unavailable } from '../../src/contract/index.ts'
 import { heldStore } from '../fixtures/held-store.ts'
-import { openStream, sendAndListen } from '../support/client.ts'
+import { openStream, sendAndListen, type Open } from '../support/client.ts'
 import { DONE } from '../support/frames.ts'
 import { responsesOf } from '../support/kept.ts'
-import { answerPlainly, framesOf } from '../support/upstream.ts'
+import { answerPlainly, beginFrames, framesOf } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { world, type World } from '../support/world.ts'
+import { sharedWorld } from '../support/world.ts'
 
-let here: World
-beforeAll(async () => {
-  here = await world({ settings: { 'storage.record_backend': './test/fixtures/held-store.ts' } })
-  await here.exchange('held')
-})
+const here = sharedWorld({ settings: { 'storage.record_backend': './test/fixtures/held-store.ts' } })
+beforeAll(async () => void (await here.exchange('held')))
 afterEach(() => heldStore().release())
-afterAll(() => here.close())
 
 const scenario = { 'x-svc-scenario': 'held' }
 const full = unavailable('disk_full', 'the disk of the record store is full; free space and send the request again')
@@ -26,11 +22,17 @@ const STREAMS = [
   { path: '/v1/messages', before: 'event: message_delta', terminal: 'event: message_stop' },
 ]
 
+/** A stream whose record the store holds back. */
+async function heldStream(path: string): Promise<Open> {
+  heldStore().hold()
+  const stream = await openStream(here.address, path, { stream: true }, scenario)
+  await heldStore().held()
+  return stream
+}
+
 describe.each(STREAMS)('a stream of $path', ({ path, before, terminal }) => {
   it('sends everything but its last event while the record is being stored, and that only after [decisions.streams-durable] [inference.receipt-after-store]', async () => {
-    heldStore().hold()
-    const stream = await openStream(here.address, path, { stream: true }, scenario)
-    await heldStore().held()
+    const stream = await heldStream(path)
     await stream.seen(before)
     expect(stream.text).not.toContain(terminal)
     expect(stream.text).not.toContain('agent_record_id')
@@ -42,9 +44,7 @@ describe.each(STREAMS)('a stream of $path', ({ path, before, terminal }) => {
 
   it('is cut off without its last event when the record cannot be stored', async () => {
     const stored = (await responsesOf(here, 'held')).length
-    heldStore().hold()
-    const stream = await openStream(here.address, path, { stream: true }, scenario)
-    await heldStore().held()
+    const stream = await heldStream(path)
     heldStore().release(full)
     expect(await stream.over).toBe('cut')
     expect(stream.text).not.toContain(terminal)
@@ -54,12 +54,10 @@ describe.each(STREAMS)('a stream of $path', ({ path, before, terminal }) => {
 
   it('is stored whole when its client leaves while the record is being stored [decisions.streams-early-close]', async () => {
     const stored = (await responsesOf(here, 'held')).length
-    heldStore().hold()
-    const stream = await openStream(here.address, path, { stream: true }, scenario)
-    await heldStore().held()
+    const stream = await heldStream(path)
     stream.drop()
     // When later clients were answered, the service has noticed that this one disconnected.
-    for (let visits = 0; visits < 3; visits++) await here.get('/healthz')
+    for (let requests = 0; requests < 3; requests++) await here.get('/healthz')
     heldStore().release()
     await until(async () => (await responsesOf(here, 'held')).length > stored)
     expect((await responsesOf(here, 'held')).at(-1)).toMatchObject({ stream: true, complete: true })
@@ -67,11 +65,8 @@ describe.each(STREAMS)('a stream of $path', ({ path, before, terminal }) => {
 
   it('closed by its client right after its last event is a whole record and no interruption [decisions.streams-early-close]', async () => {
     const stored = (await responsesOf(here, 'held')).length
-    here.upstream.answer((received, response) => {
-      // The provider keeps its side open, so that only the client can end this.
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      for (const frame of framesOf(received.url)) response.write(frame)
-    })
+    // The provider keeps its side open, so that only the client can end this.
+    here.upstream.answer((received, response) => void beginFrames(response, framesOf(received.url)))
     const cancelled = here.upstream.cancelled
     const stream = await openStream(here.address, path, { stream: true }, scenario)
     await stream.seen(terminal)

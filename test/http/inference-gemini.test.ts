@@ -1,10 +1,10 @@
-/** Gemini's format at the service: whole and streamed, tools, receipts, errors, and bytes that nobody touches. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+/** Gemini's format at the service: whole and streamed, tools, receipts, errors, and bytes that pass unchanged. */
+import { describe, expect, it } from 'vitest'
 import { isObject, type Json, type JsonObject } from '../../src/contract/index.ts'
 import { data } from '../support/frames.ts'
 import { eventsOf } from '../support/reading.ts'
 import { sendFrames, sendJson } from '../support/upstream.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import { sharedWorld, type Answer, type World } from '../support/world.ts'
 
 const TOKEN = 'the-service-token'
 const KEY = 'the-upstream-key'
@@ -24,35 +24,27 @@ const FRAMES = [
   data({ ...answerOf('!', { finishReason: 'STOP' }), usageMetadata: USAGE }),
 ]
 
-async function recordOf(here: World, receipt: unknown): Promise<JsonObject> {
-  const { json } = await here.get(`/svc/scenarios/gemini/records/${String(receipt)}`, HERE)
-  return json
-}
+const recordOf = async (here: World, receipt: unknown): Promise<JsonObject> =>
+  (await here.get(`/svc/scenarios/gemini/records/${String(receipt)}`, HERE)).json
 const receiptIn = (answer: Answer): Json | undefined => {
   const last = eventsOf(answer.bytes).at(-1)?.data
   return isObject(last) ? last['svc.agent_record_id'] : undefined
 }
 
 describe('in front of an upstream that speaks it', () => {
-  let here: World
-  beforeAll(async () => {
-    here = await world({ settings: { 'svc.token': TOKEN, 'inference.upstream_api_key': KEY } })
-  })
-  afterAll(() => here.close())
+  const here = sharedWorld({ settings: { 'svc.token': TOKEN, 'inference.upstream_api_key': KEY } })
 
   it('bytes, path and query go through untouched, with the key of the deployment', async () => {
-    here.upstream.answer((_received, response) =>
-      sendJson(response, 200, { ...answerOf('hi', { finishReason: 'STOP' }), usageMetadata: USAGE }),
-    )
+    const said = { ...answerOf('hi', { finishReason: 'STOP' }), usageMetadata: USAGE }
+    here.upstream.answer((_received, response) => sendJson(response, 200, said))
     const odd = '{ "contents" : [{"parts":[{"text":"\\u00e9 é"}]}],\t"a":1E0 }\n'
     const answer = await here.post(`${WHOLE}?x=%2F`, odd, HERE)
-    expect(answer.json).toEqual({ ...answerOf('hi', { finishReason: 'STOP' }), usageMetadata: USAGE })
+    expect(answer.json).toEqual(said)
     const received = here.upstream.received.at(-1)
     expect([received?.url, received?.body.toString()]).toEqual([`${WHOLE}?x=%2F`, odd])
     expect(received?.headers).toMatchObject({ 'x-goog-api-key': KEY })
     expect(received?.headers.authorization).toBeUndefined()
-    const kept = await recordOf(here, answer.headers['x-svc-agent-record-id'])
-    expect(kept).toMatchObject({
+    expect(await recordOf(here, answer.headers['x-svc-agent-record-id'])).toMatchObject({
       payload: { contents: [{ parts: [{ text: 'é é' }] }], response: { modelVersion: 'gemini-2.0-flash-001' } },
       summary: { model: 'gemini-2.0-flash-001', input_tokens: 3, output_tokens: 2 },
     })
@@ -64,8 +56,7 @@ describe('in front of an upstream that speaks it', () => {
     expect(answer.headers['content-type']).toMatch(/^text\/event-stream/)
     expect(answer.text.startsWith(`${FRAMES[0]}${FRAMES[1]}`)).toBe(true)
     expect(eventsOf(answer.bytes)).toHaveLength(3)
-    const kept = await recordOf(here, receiptIn(answer))
-    expect(kept).toMatchObject({
+    expect(await recordOf(here, receiptIn(answer))).toMatchObject({
       payload: {
         response: { complete: true, stream: true, candidates: [{ content: { parts: [{ text: 'hello!' }] }, finishReason: 'STOP' }] },
       },
@@ -86,16 +77,11 @@ describe('in front of an upstream that speaks it', () => {
   })
 
   it('errors of the service have the shape of the format', async () => {
-    const { 'x-svc-scenario': _scenario, ...nowhere } = HERE
-    expect((await here.post(WHOLE, ASKED, nowhere)).json).toMatchObject({
-      error: { code: 400, status: 'INVALID_ARGUMENT', details: [{ reason: 'scenario_missing' }] },
-    })
-    expect((await here.post(WHOLE, ASKED, { ...HERE, 'x-goog-api-key': 'wrong' })).json).toMatchObject({
-      error: { code: 401, status: 'UNAUTHENTICATED' },
-    })
-    expect((await here.post('/v1beta/models/m:batchEmbedContents', {}, HERE)).json).toMatchObject({
-      error: { code: 404, status: 'NOT_FOUND' },
-    })
+    const errorOf = async (path: string, headers: Record<string, string>) => (await here.post(path, ASKED, headers)).json['error']
+    const missing = { code: 400, status: 'INVALID_ARGUMENT', details: [{ reason: 'scenario_missing' }] }
+    expect(await errorOf(WHOLE, { 'x-goog-api-key': TOKEN })).toMatchObject(missing)
+    expect(await errorOf(WHOLE, { ...HERE, 'x-goog-api-key': 'wrong' })).toMatchObject({ code: 401, status: 'UNAUTHENTICATED' })
+    expect(await errorOf('/v1beta/models/m:batchEmbedContents', HERE)).toMatchObject({ code: 404, status: 'NOT_FOUND' })
   })
 
   it('a stream that is no event stream is refused by name, and a key in the address is never accepted', async () => {
@@ -105,12 +91,8 @@ describe('in front of an upstream that speaks it', () => {
   })
 })
 
-describe('answered by the practice model', () => {
-  let here: World
-  beforeAll(async () => {
-    here = await world({ settings: { 'svc.token': TOKEN, 'inference.runtime': 'practice' } })
-  })
-  afterAll(() => here.close())
+describe('answered by the built-in mock model', () => {
+  const here = sharedWorld({ settings: { 'svc.token': TOKEN, 'inference.runtime': 'practice' } })
 
   it('whole and streamed it says the same, and both are kept', async () => {
     await here.post(WHOLE, ASKED, HERE)
@@ -120,8 +102,7 @@ describe('answered by the practice model', () => {
       modelVersion: 'gemini-2.0-flash',
     })
     const streamed = await here.post(STREAM, ASKED, HERE)
-    const kept = await recordOf(here, receiptIn(streamed))
-    const { payload } = kept
+    const { payload } = await recordOf(here, receiptIn(streamed))
     expect(isObject(payload) && payload['response']).toMatchObject({ candidates: whole.json['candidates'] ?? [], complete: true })
   })
 

@@ -1,10 +1,9 @@
-/** Streams that end before their time: what the client sees of it, and what is kept. */
-import type { ServerResponse } from 'node:http'
+/** Streams that end too early: what the client sees, and what is recorded. */
 import { describe, expect, it } from 'vitest'
-import { openStream, sendAndListen } from '../support/client.ts'
+import { openStream } from '../support/client.ts'
 import { data, DONE, named } from '../support/frames.ts'
 import { responsesOf } from '../support/kept.ts'
-import { answerPlainly, framesOf, sendFrames } from '../support/upstream.ts'
+import { answerPlainly, beginFrames, breakOffAfter, framesOf, sendFrames } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
 import { sharedWorld } from '../support/world.ts'
 
@@ -18,21 +17,13 @@ const fresh = (): { readonly name: string; readonly headers: Record<string, stri
   return { name, headers: { 'x-svc-scenario': name } }
 }
 
-function begin(response: ServerResponse, frames: readonly string[]): void {
-  response.writeHead(200, { 'content-type': 'text/event-stream' })
-  for (const frame of frames) response.write(frame)
-}
-
 describe.each(PATHS)('a stream of %s', (path) => {
   const frames = framesOf(path)
   const half = frames.slice(0, Math.ceil(frames.length / 2))
 
   it('that the upstream cuts is cut for the client and stored with the cause [decisions.streams-broken]', async () => {
     const { name, headers } = fresh()
-    here.upstream.answer((_received, response) => {
-      begin(response, [...half, 'data: {"half'])
-      setImmediate(() => response.destroy())
-    })
+    here.upstream.answer(breakOffAfter([...half, 'data: {"half']))
     const stream = await openStream(here.address, path, { stream: true }, headers)
     expect(await stream.over).toBe('cut')
     expect(half.join('').startsWith(stream.text)).toBe(true)
@@ -52,8 +43,7 @@ describe.each(PATHS)('a stream of %s', (path) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
         response.write(bytes.subarray(0, place), () => response.destroy())
       })
-      const sent = sendAndListen(here.address, path, { stream: true }, headers)
-      const stream = await sent.answer
+      const stream = await openStream(here.address, path, { stream: true }, headers)
       expect(stream.status).toBe(200)
       expect(await stream.over).toBe('cut')
     }
@@ -74,7 +64,7 @@ describe.each(PATHS)('a stream of %s', (path) => {
   it('whose client leaves is cancelled upstream and stored as far as it came [decisions.streams-broken] [decisions.streams-cancel]', async () => {
     const { name, headers } = fresh()
     const { cancelled } = here.upstream
-    here.upstream.answer((_received, response) => begin(response, half))
+    here.upstream.answer((_received, response) => void beginFrames(response, half))
     const stream = await openStream(here.address, path, { stream: true }, headers)
     await stream.seen(half.join(''))
     stream.drop()

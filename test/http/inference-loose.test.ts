@@ -12,10 +12,7 @@ const deepObject = `${'{"a":'.repeat(DEPTH)}1${'}'.repeat(DEPTH)}`
 const PASS: readonly (readonly [string, string])[] = [
   ['an empty object', '{}'],
   ['roles no schema lists', '{"messages":[{"role":"system","content":"x"},{"role":"ipython","content":null},{"role":7}]}'],
-  [
-    'fields and tool types no schema lists',
-    '{"thinking":{"type":"adaptive","display":"updates"},"tools":[{"type":"namespace"},{"name":"x"}]}',
-  ],
+  ['fields and tool types no schema lists', '{"thinking":{"type":"adaptive"},"tools":[{"type":"namespace"},{"name":"x"}]}'],
   ['no field that a schema requires', '{"temperature":"hot","stream":"yes","messages":{"not":"a list"}}'],
   ['a key that stands twice', '{"model":"a","model":"b","messages":[]}'],
   ['half of a surrogate pair', '{"messages":[{"role":"user","content":"\\ud800"}]}'],
@@ -65,7 +62,7 @@ const REFUSED: readonly (readonly [string, string | Buffer])[] = [
 ]
 
 describe('a body that is', () => {
-  it.each(REFUSED)('%s is 400 in the shape of its route, and asks nobody [errors.400-body]', async (_what, body) => {
+  it.each(REFUSED)('%s is 400 in the shape of its route, and is not forwarded [errors.400-body]', async (_what, body) => {
     const asked = here.upstream.received.length
     for (const path of ROUTES) {
       const answer = await here.post(path, body, { 'x-svc-scenario': 'refused-bodies' })
@@ -99,7 +96,15 @@ it('a body too deep to be printed again is tagged and kept all the same: its own
 })
 
 describe('an answer of the provider', () => {
-  const ODD = ['{"a":1e999}', '{"a":"\\ud800"}', '{"a":1,"a":2}', `{"a":${deep}}`, ' {"a":"\\u0000"} \n', '{"__proto__":{}}']
+  const ODD = [
+    '{"id" : "x",\n "choices":[ ], "é": "\\u00e9"}',
+    '{"a":1e999}',
+    '{"a":"\\ud800"}',
+    '{"a":1,"a":2}',
+    `{"a":${deep}}`,
+    ' {"a":"\\u0000"} \n',
+    '{"__proto__":{}}',
+  ]
 
   it.each(ODD.map((body) => [body.slice(0, 20), body] as const))(
     'that is odd comes back as it is and is kept: %s',

@@ -1,5 +1,4 @@
 /** The two routes beside inference that real clients try: the list of models, and a socket. */
-import { request } from 'node:http'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { answerPlainly, sendJson } from '../support/upstream.ts'
 import { ownWorld, sharedWorld } from '../support/world.ts'
@@ -37,15 +36,9 @@ describe('GET /v1/models', () => {
     expect([refused.status, refused.json]).toMatchObject([502, { error: { code: 'upstream_not_json' } }])
     expect(refused.text).not.toContain('<script>')
     here.upstream.answer((_received, response) => void response.writeHead(200, { 'content-type': 'text/html' }).end(`{"data":["${page}"]}`))
-    for (const answer of [
-      await here.get('/v1/models', token),
-      await here.post('/v1/chat/completions', {}, { ...token, 'x-svc-scenario': 'known' }),
-    ])
-      expect([answer.status, answer.headers['content-type'], answer.headers['x-content-type-options']]).toEqual([
-        200,
-        'application/json',
-        'nosniff',
-      ])
+    const served = { status: 200, headers: { 'content-type': 'application/json', 'x-content-type-options': 'nosniff' } }
+    expect(await here.get('/v1/models', token)).toMatchObject(served)
+    expect(await here.post('/v1/chat/completions', {}, { ...token, 'x-svc-scenario': 'known' })).toMatchObject(served)
   })
 
   it('relays an answer that has no body', async () => {
@@ -91,20 +84,6 @@ describe('GET /v1/responses', () => {
   })
 
   it('leaves the connection usable for the POST that follows', async () => {
-    const { hostname, port } = new URL(here.address)
-    const status = await new Promise<number>((resolve, reject) => {
-      const asked = request({
-        hostname,
-        port,
-        path: '/v1/responses',
-        method: 'POST',
-        headers: { ...upgrade, 'x-svc-scenario': 's' },
-        agent: false,
-      })
-      asked.on('response', (response) => resolve(response.resume().statusCode ?? 0))
-      asked.on('error', reject)
-      asked.end('{}')
-    })
-    expect(status).toBe(200)
+    expect((await here.post('/v1/responses', '{}', { ...upgrade, 'x-svc-scenario': 's' })).status).toBe(200)
   })
 })

@@ -1,6 +1,6 @@
 /** Multimodal calls: JSON in, the gateway's answer out, nothing kept. */
-import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { connectTo } from '../support/client.ts'
 import { recordsOf } from '../support/kept.ts'
 import { sendJson, startUpstream, type Upstream } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
@@ -39,9 +39,7 @@ describe.each(ROUTES)('%s', (path) => {
   it("is relayed with the gateway's key, and its status, content type and bytes come back [multimodal.relay] [decisions.multimodal-bytes]", async () => {
     const body = '{ "input":"a",  "n":1.0 }'
     const answer = await ask(path, body)
-    expect(answer.status).toBe(201)
-    expect([...answer.bytes]).toEqual([0, 255, 128])
-    expect(answer.headers['content-type']).toBe('audio/mpeg')
+    expect([answer.status, ...answer.bytes, answer.headers['content-type']]).toEqual([201, 0, 255, 128, 'audio/mpeg'])
     expect(answer.headers).not.toHaveProperty('x-secret')
     expect(answer.headers).not.toHaveProperty('set-cookie')
     const received = gateway.received.at(-1)
@@ -103,7 +101,7 @@ describe('a gateway that', () => {
     expect([answer.status, answer.json]).toMatchObject([502, { error: { code: 'upstream_unreachable' } }])
   })
 
-  it('does not answer in time is a 502 that says so [decisions.errors-upstream-502]', async () => {
+  it('does not answer in time is a 502 with a code of its own [decisions.errors-upstream-502]', async () => {
     gateway.answer(() => undefined)
     const answer = await ask('/v1/images', {})
     expect([answer.status, answer.json]).toMatchObject([502, { error: { code: 'upstream_timeout' } }])
@@ -113,8 +111,7 @@ describe('a gateway that', () => {
     await here.restart({ 'inference.timeout_s': 600 })
     gateway.answer(() => undefined)
     const { cancelled } = gateway
-    const { hostname, port } = new URL(here.address)
-    const socket = connect(Number(port), hostname)
+    const socket = connectTo(here.address)
     socket.write(
       'POST /v1/images HTTP/1.1\r\nhost: x\r\nauthorization: Bearer service-token\r\nx-svc-scenario: media\r\ncontent-length: 2\r\n\r\n{}',
     )

@@ -22,18 +22,16 @@ async function keptRecord(body: string, headers: Readonly<Record<string, string>
   return here.get(`/svc/scenarios/payload/records/${String(answer.headers['x-svc-agent-record-id'])}`)
 }
 
+const newest = async (scenario: string): Promise<JsonObject | undefined> => (await recordsOf(here, scenario)).at(-1)
+
 const response = { id: 'x', choices: [] }
 const tag = { 'x-svc-tag-task': 'sums', 'x-svc-tag-Run': '7' }
 const tags = { task: 'sums', run: '7' }
 
 describe('the stored payload', () => {
   it('is the forwarded fields with the answer beside them [decisions.inference-payload]', async () => {
-    expect(await kept('{"model":"m","messages":[{"role":"user","content":"é"}],"n":1}')).toEqual({
-      model: 'm',
-      messages: [{ role: 'user', content: 'é' }],
-      n: 1,
-      response,
-    })
+    const sent = { model: 'm', messages: [{ role: 'user', content: 'é' }], n: 1 }
+    expect(await kept(JSON.stringify(sent))).toEqual({ ...sent, response })
     expect(await kept(' { } \n')).toEqual({ response })
   })
 
@@ -41,10 +39,8 @@ describe('the stored payload', () => {
     expect(await kept('{}', tag)).toEqual({ metadata: { tags }, response })
     expect(await kept('{"a":1}', tag)).toEqual({ a: 1, metadata: { tags }, response })
     expect(await kept('{"metadata":{"user":"u"}}', tag)).toEqual({ metadata: { user: 'u', tags }, response })
-    expect(await kept('{"metadata":{"tags":{"task":"other","mine":"1"}}}', tag)).toEqual({
-      metadata: { tags: { task: 'sums', run: '7', mine: '1' } },
-      response,
-    })
+    const both = { metadata: { tags: { ...tags, mine: '1' } }, response }
+    expect(await kept('{"metadata":{"tags":{"task":"other","mine":"1"}}}', tag)).toEqual(both)
     expect(await kept('{"metadata":{"tags":"text"}}', tag)).toEqual({ metadata: { tags }, response })
   })
 
@@ -73,10 +69,8 @@ describe('the stored payload', () => {
 
   it('decodes tags that were sent as UTF-8, and leaves blank ones out', async () => {
     const utf8 = Buffer.from('größe ☃').toString('latin1')
-    expect(await kept('{}', { 'x-svc-tag-size': utf8, 'x-svc-tag-none': ' ', 'x-svc-tag-': 'x' })).toEqual({
-      metadata: { tags: { size: 'größe ☃' } },
-      response,
-    })
+    const sent = { 'x-svc-tag-size': utf8, 'x-svc-tag-none': ' ', 'x-svc-tag-': 'x' }
+    expect(await kept('{}', sent)).toEqual({ metadata: { tags: { size: 'größe ☃' } }, response })
   })
 
   it('keeps a member called __proto__ like any other', async () => {
@@ -117,7 +111,3 @@ describe('the stored response of a stream', () => {
     here.upstream.answer(answerPlainly)
   })
 })
-
-async function newest(scenario: string): Promise<JsonObject | undefined> {
-  return (await recordsOf(here, scenario)).at(-1)
-}

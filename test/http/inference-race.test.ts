@@ -16,8 +16,7 @@ const ask = (): ReturnType<World['post']> => here.post('/v1/chat/completions', {
 describe('a call that loses to a weight update', () => {
   it('is tried again until it is answered, and recorded once [decisions.inference-race]', async () => {
     races.losses = 2
-    const answer = await ask()
-    expect(answer.status).toBe(200)
+    expect((await ask()).status).toBe(200)
     expect(races.attempts).toBe(3)
     expect(await recordsOf(here, 'race')).toHaveLength(1)
   })
@@ -25,10 +24,8 @@ describe('a call that loses to a weight update', () => {
   it('until its deadline ends with 503 and no record [inference.rule-8] [errors.503-race] [decisions.inference-race]', async () => {
     races.losses = Number.POSITIVE_INFINITY
     const stored = (await recordsOf(here, 'race')).length
-    const answer = await ask()
-    expect(answer.status).toBe(503)
-    expect(answer.json).toMatchObject({ error: { code: 'weight_update_race' } })
-    expect(answer.headers['retry-after']).toBe('1')
+    const refused = { status: 503, headers: { 'retry-after': '1' }, json: { error: { code: 'weight_update_race' } } }
+    expect(await ask()).toMatchObject(refused)
     expect(races.attempts).toBeGreaterThan(1)
     expect(await recordsOf(here, 'race')).toHaveLength(stored)
   })

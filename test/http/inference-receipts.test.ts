@@ -34,6 +34,9 @@ function receipts(answer: Answer): readonly { readonly event: string | null; rea
   })
 }
 
+/** The receipt nested and flat. */
+const twice = (one?: { readonly receipt: string }) => ({ svc: { agent_record_id: one?.receipt }, 'svc.agent_record_id': one?.receipt })
+
 describe('a whole answer', () => {
   it.each(['/v1/chat/completions', '/v1/responses', '/v1/messages', '/v1/messages/count_tokens'])(
     'of %s carries the receipt of its stored record in a header [inference.receipt-header] [inference.recorded] [inference.count-tokens]',
@@ -67,8 +70,7 @@ describe('a chat stream', () => {
         model: 'm-2',
         object: 'chat.completion.chunk',
         choices: [],
-        svc: { agent_record_id: receipt?.receipt },
-        'svc.agent_record_id': receipt?.receipt,
+        ...twice(receipt),
       })
       await stored(receipt?.receipt)
     }
@@ -88,11 +90,7 @@ it('a messages stream passes every frame as it came and carries the receipt on m
     expect(answer.text.slice(0, passed.length)).toBe(passed)
     const [stop, ...others] = receipts(answer)
     expect(others).toEqual([])
-    expect(stop?.data).toEqual({
-      type: 'message_stop',
-      svc: { agent_record_id: stop?.receipt },
-      'svc.agent_record_id': stop?.receipt,
-    })
+    expect(stop?.data).toEqual({ type: 'message_stop', ...twice(stop) })
     expect(answer.text.slice(passed.length)).toBe(`event: message_stop\ndata: ${JSON.stringify(stop?.data)}\n\n`)
     await stored(stop?.receipt)
   }
@@ -107,12 +105,11 @@ it.each(responseStreams)(
     expect(answer.text.slice(0, passed.length)).toBe(passed)
     const [last, keepalive, ...others] = receipts(answer)
     expect(others).toEqual([])
-    const [told] = eventsOf(Buffer.from(events.at(-1) ?? ''))
-    const twice = { svc: { agent_record_id: last?.receipt }, 'svc.agent_record_id': last?.receipt }
-    expect(last).toMatchObject({ event: told?.event, data: Object.assign({}, told?.data, twice) })
+    const [sent] = eventsOf(Buffer.from(events.at(-1) ?? ''))
+    expect(last).toMatchObject({ event: sent?.event, data: Object.assign({}, sent?.data, twice(last)) })
     expect(keepalive).toMatchObject({
       event: 'keepalive',
-      data: { type: 'keepalive', sequence_number: events.length, choices: [], ...twice },
+      data: { type: 'keepalive', sequence_number: events.length, choices: [], ...twice(last) },
     })
     expect(answer.text.split(DONE)).toHaveLength(2)
     expect(answer.text.endsWith(`\n\n${DONE}`)).toBe(true)

@@ -37,7 +37,7 @@ const TABLE = [
 
 describe('an upstream that refuses', () => {
   it.each(TABLE)(
-    'with $upstream is answered with $status and its words [errors.upstream-relay] [errors.400-upstream] [errors.403] [errors.502]',
+    'with $upstream is answered with $status and its words [errors.upstream-relay] [errors.400-upstream] [errors.403] [auth.7] [errors.502]',
     async ({ upstream, status }) => {
       for (const path of ROUTES) {
         const body = upstream === 304 ? '' : { error: { message: 'the provider says no', type: 'its_type', code: 'its_code' } }
@@ -59,9 +59,7 @@ describe('an upstream that refuses', () => {
 
   it('is refused in the same way where a stream was asked for', async () => {
     const answer = await refused(429, { error: { message: 'slow down' } }, { 'retry-after': '9' }, '/v1/responses', { stream: true })
-    expect(answer.status).toBe(429)
-    expect(answer.headers['content-type']).toBe('application/json')
-    expect(answer.headers['retry-after']).toBe('9')
+    expect(answer).toMatchObject({ status: 429, headers: { 'content-type': 'application/json', 'retry-after': '9' } })
   })
 })
 
@@ -70,23 +68,16 @@ describe('an upstream that is overloaded', () => {
   const BUSY = { error: { message: 'try later', type: 'server_error', code: 'server_is_overloaded' } }
 
   it.each([503, 529])('keeps its status %i, which clients wait out', async (status) => {
-    for (const [path, body] of [
-      ['/v1/messages', OVERLOADED],
-      ['/v1/responses', BUSY],
-    ] as const) {
+    for (const [path, body] of Object.entries({ '/v1/messages': OVERLOADED, '/v1/responses': BUSY })) {
       const answer = await refused(status, body, { 'retry-after': '2' }, path)
-      expect(answer.status).toBe(status)
-      expect(answer.json).toEqual(body)
-      expect(answer.headers).toMatchObject({ 'retry-after': '2' })
+      expect([answer.status, answer.json, answer.headers['retry-after']]).toEqual([status, body, '2'])
       expect(answer.headers['x-svc-upstream-status']).toBeUndefined()
     }
   })
 
   it('and answers with another status is broken like any other', async () => {
-    const answer = await refused(500, OVERLOADED, {}, '/v1/messages')
-    expect(answer.status).toBe(502)
-    expect(answer.json).toEqual(OVERLOADED)
-    expect(answer.headers['x-svc-upstream-status']).toBe('500')
+    const { status, json, headers } = await refused(500, OVERLOADED, {}, '/v1/messages')
+    expect([status, json, headers['x-svc-upstream-status']]).toEqual([502, OVERLOADED, '500'])
   })
 })
 

@@ -1,29 +1,28 @@
 /** Releases and inference: which release a record names, which one a response announces, and what hooks may do. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { heldStore } from '../fixtures/held-store.ts'
 import { seen } from '../fixtures/recipes.ts'
 import { recordsOf } from '../support/kept.ts'
 import { answerPlainly, sendJson } from '../support/upstream.ts'
-import { world, type Answer, type World } from '../support/world.ts'
+import { sharedWorld, type Answer } from '../support/world.ts'
 
 const RECIPES = ['pulled', 'pulledAndHooked', 'pulledAndTrained', 'hooked']
 const NEXT = { release_id: 'next-release' }
 
-let here: World
+const uses = RECIPES.map((name) => [`recipes.${name}.use`, `./test/fixtures/recipes.ts#${name}`] as const)
+const here = sharedWorld({
+  settings: {
+    'storage.record_backend': './test/fixtures/held-store.ts',
+    recipe: 'pulled',
+    'recipes.plain.use': 'record-only',
+    ...Object.fromEntries(uses),
+  },
+})
 const first = new Map<string, string>()
 
 /** A scenario of every recipe, each with two releases, the newer one served. */
 beforeAll(async () => {
-  const uses = RECIPES.map((name) => [`recipes.${name}.use`, `./test/fixtures/recipes.ts#${name}`] as const)
-  here = await world({
-    settings: {
-      'storage.record_backend': './test/fixtures/held-store.ts',
-      recipe: 'pulled',
-      'recipes.plain.use': 'record-only',
-      ...Object.fromEntries(uses),
-    },
-  })
   for (const name of [...RECIPES, 'plain']) {
     const { json } = await here.post('/svc/scenarios', { name, recipe: name })
     const start = textOf(json['release_id'])
@@ -39,7 +38,6 @@ beforeEach(() => {
   seen.length = 0
   here.upstream.answer(answerPlainly)
 })
-afterAll(() => here.close())
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
@@ -86,13 +84,7 @@ describe('the release a record names', () => {
   })
 
   it('is the served one when the tag is unknown, blank or absent [inference.tag-release]', async () => {
-    const tags: readonly Record<string, string>[] = [
-      { 'x-svc-tag-release': 'unknown' },
-      { 'x-svc-tag-release': ' ' },
-      { 'x-svc-tag-other': 'x' },
-      {},
-    ]
-    for (const headers of tags) {
+    for (const headers of [{ 'x-svc-tag-release': 'unknown' }, { 'x-svc-tag-release': ' ' }, { 'x-svc-tag-other': 'x' }, {}]) {
       await ask('pulled', {}, headers)
       expect(await newest('pulled')).toMatchObject({ artifact_ref: NEXT.release_id })
     }
@@ -142,7 +134,7 @@ describe('the hooks of a release', () => {
     expect(here.upstream.received.at(-1)?.body.toString()).toBe(body)
   })
 
-  it('may refuse a body before anyone is asked', async () => {
+  it('may refuse a body before it is forwarded', async () => {
     const asked = here.upstream.received.length
     const answer = await ask('hooked', { hook: 'refuse' })
     expect([answer.status, answer.json]).toMatchObject([400, { error: { code: 'not_prepared' } }])

@@ -1,13 +1,13 @@
 /** Between the service and its upstream: TLS, proxies, unknown names. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { connect, type Server as NetServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { serveCommand } from '../support/command.ts'
+import { sharedFolder } from '../support/folder.ts'
 import { freePort, listenOnLoopback } from '../support/listen.ts'
 import { program } from '../support/programs.ts'
 import { argumentsOf } from '../support/settings.ts'
@@ -18,7 +18,7 @@ const NAME = 'upstream.test'
 const scenario = { 'x-svc-scenario': 'network' }
 const CHAT = { model: 'm', messages: [] }
 
-const folder = mkdtempSync(join(tmpdir(), 'svc network '))
+const folder = sharedFolder()
 const certificate = join(folder, 'certificate.pem')
 let tls: { readonly port: number; close(): void }
 let proxy: Awaited<ReturnType<typeof startProxy>>
@@ -38,7 +38,6 @@ beforeAll(async () => {
 afterAll(() => {
   tls.close()
   proxy.close()
-  rmSync(folder, { recursive: true })
 })
 
 function stop(server: Server | NetServer): void {
@@ -57,10 +56,7 @@ async function startProxy() {
   })
   server.on('connect', (request, socket: Socket) => {
     asked.push(`CONNECT ${request.url} ${request.headers['proxy-authorization'] ?? ''}`.trim())
-    if (refusal !== null) {
-      socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`)
-      return
-    }
+    if (refusal !== null) return void socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`)
     const onward = connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       socket.pipe(onward).pipe(socket)
@@ -167,7 +163,7 @@ describe('a proxy of the machine', () => {
     )
   })
 
-  it('and a certificate of its own: a service that was told of both reaches its upstream through a tunnel', async () => {
+  it('and a certificate of its own: a service configured with both reaches its upstream through a tunnel', async () => {
     const settings = {
       'svc.port': 0,
       'inference.upstream_url': `https://${NAME}:${tls.port}`,
