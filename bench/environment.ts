@@ -10,20 +10,9 @@ import { nginxVersion } from './nginx.ts'
 const NOISY_LOAD_PER_CORE = 0.25
 const BUSY_LOAD_PER_CORE = 0.75
 
-export interface Environment {
-  readonly node: string
-  readonly kernel: string
-  readonly cpu: string
-  readonly cores: number
-  readonly memoryBytes: number
-  readonly fileSystem: string
-  readonly nginx: string
-  readonly portkey: string
-  readonly commit: string
-  readonly loadAverage: readonly number[]
-}
+export type Environment = ReturnType<typeof readEnvironment>
 
-export function readEnvironment(directory: string): Environment {
+export function readEnvironment(directory: string) {
   return {
     node: process.version,
     kernel: release(),
@@ -38,9 +27,7 @@ export function readEnvironment(directory: string): Environment {
   }
 }
 
-export type Busyness = 'idle' | 'noisy' | 'busy'
-
-export function busyness(): Busyness {
+export function busyness(): 'idle' | 'noisy' | 'busy' {
   const perCore = (loadavg()[0] ?? 0) / cpus().length
   if (perCore >= BUSY_LOAD_PER_CORE) return 'busy'
   return perCore >= NOISY_LOAD_PER_CORE ? 'noisy' : 'idle'
@@ -66,9 +53,5 @@ function commit(): string {
 }
 
 function git(...args: string[]): string {
-  return execFileSync('git', args, {
-    cwd: new URL('.', import.meta.url).pathname,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  }).trim()
+  return execFileSync('git', args, { cwd: import.meta.dirname, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
 }

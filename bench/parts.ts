@@ -4,10 +4,9 @@ import { takeBoot } from './boot.ts'
 import { SHAPES, STREAM_SHAPE, type ShapeName, type StreamPlan } from './formats.ts'
 import type { JsonJob, SseJob } from './jobs.ts'
 import type { ContestantName, PartName } from './options.ts'
-import { costMetrics, type Rig, startJsonUpstream, startNodeUpstream } from './rig.ts'
-import { inRounds, tinyJob, type Turn } from './rounds.ts'
+import { costMetrics, type Rig, startJsonUpstream, startNodeUpstream, type Upstream } from './rig.ts'
+import { common, inRounds, jsonWindow, note, tinyJob, type Part, type Turn } from './rounds.ts'
 import { takeTraining, TRAINING_SETTINGS } from './training.ts'
-import { common, jsonWindow, note } from './windows.ts'
 
 export const CONCURRENCIES = [1, 8, 32, 64] as const
 /** Concurrent requests of 400 KB. */
@@ -22,22 +21,26 @@ const STREAM_WARM_UP_SECONDS = 1
 const IMPORT = { batches: 40, recordsPerBatch: 1000, recordBytes: 1024, concurrency: 2 } as const
 
 export const PART: Readonly<Record<PartName, (rig: Rig) => Promise<void>>> = {
-  json: async (rig) => inRounds(rig, { ...partOf(rig, 'json'), upstream: await startJsonUpstream(rig) }, takeJson),
-  shapes: async (rig) => inRounds(rig, { ...partOf(rig, 'shapes'), upstream: await startJsonUpstream(rig) }, takeShapes),
-  sse: async (rig) => inRounds(rig, { ...partOf(rig, 'sse'), upstream: await startNodeUpstream(rig) }, takeSse),
-  streams: async (rig) =>
-    inRounds(rig, { ...partOf(rig, 'streams', ['direct', 'svc-durable']), upstream: await startNodeUpstream(rig) }, takeStreams),
-  import: async (rig) => inRounds(rig, { ...partOf(rig, 'import', ['svc-durable']), upstream: await startNodeUpstream(rig) }, takeImport),
-  training: async (rig) => {
-    const part = { ...partOf(rig, 'training', ['svc-durable']), upstream: await startJsonUpstream(rig), settings: TRAINING_SETTINGS }
-    await inRounds(rig, part, takeTraining)
-  },
+  json: inPart('json', startJsonUpstream, takeJson),
+  shapes: inPart('shapes', startJsonUpstream, takeShapes),
+  sse: inPart('sse', startNodeUpstream, takeSse),
+  streams: inPart('streams', startNodeUpstream, takeStreams, ['direct', 'svc-durable']),
+  import: inPart('import', startNodeUpstream, takeImport, ['svc-durable']),
+  training: inPart('training', startJsonUpstream, takeTraining, ['svc-durable'], { settings: TRAINING_SETTINGS }),
   boot: takeBoot,
 }
 
-function partOf(rig: Rig, name: PartName, among?: readonly ContestantName[]) {
-  const { contestants, rounds } = rig.options
-  return { name, rounds, contestants: contestants.filter((contestant) => among?.includes(contestant) ?? true) }
+function inPart(
+  name: PartName,
+  startUpstream: (rig: Rig) => Promise<Upstream>,
+  take: (turn: Turn) => Promise<void>,
+  among?: readonly ContestantName[],
+  more: Pick<Part, 'settings'> = {},
+) {
+  return async (rig: Rig): Promise<void> => {
+    const contestants = rig.options.contestants.filter((contestant) => among?.includes(contestant) ?? true)
+    await inRounds(rig, { name, rounds: rig.options.rounds, contestants, upstream: await startUpstream(rig), ...more }, take)
+  }
 }
 
 async function takeJson(turn: Turn): Promise<void> {
@@ -102,13 +105,9 @@ async function sseWindow(turn: Turn, window: string, job: SseJob): Promise<void>
 
 async function takeImport(turn: Turn): Promise<void> {
   const { rig, running, receiptsFile } = turn
-  const receipts = receiptsFile === undefined ? {} : { receiptsFile }
   const { port, headers } = running
+  const receipts = receiptsFile === undefined ? {} : { receiptsFile }
   const { result, cost } = await rig.measure(running, { kind: 'import', port, headers, path: '/svc/records/batch', ...IMPORT, ...receipts })
-  note(
-    turn,
-    'batches',
-    { records: result.records, per_second: result.records / result.seconds, ...costMetrics(cost, result.records) },
-    result.failures,
-  )
+  const { records, seconds, failures } = result
+  note(turn, 'batches', { records, per_second: records / seconds, ...costMetrics(cost, records) }, failures)
 }

@@ -90,18 +90,8 @@ function tiny(who: Who, window: string, metric: string): Series {
 
 function streams(samples: readonly Sample[]): string {
   const found = samples.filter(({ part, who }) => part === 'streams' && who !== 'disk')
-  const metrics = [
-    'streams',
-    'frames',
-    'frames_lost',
-    'frames_merged',
-    'stalls',
-    'ttft_p50_ms',
-    'ttft_p99_ms',
-    'gap_p99_ms',
-    'gap_max_ms',
-    'cpu_micros',
-  ]
+  const counts = ['streams', 'frames', 'frames_lost', 'frames_merged', 'stalls']
+  const metrics = [...counts, 'ttft_p50_ms', 'ttft_p99_ms', 'gap_p99_ms', 'gap_max_ms', 'cpu_micros']
   const rows = [...new Set(found.map(({ who }) => who))].map((who) => {
     const of = (metric: string): number => middle(samples, { part: 'streams', who, window: 'crowd', metric })
     return [who, ...metrics.map((metric) => fine(of(metric))), whole(of('rss_peak_bytes') / MIB)]
@@ -119,16 +109,8 @@ function training(samples: readonly Sample[]): string {
       const against = (metric: string): string => (busy === 0 ? '' : fine(acceptance(samples, { load, busy, metric })))
       const cores = (metric: string): string =>
         fine(middle(samples, { part: 'training', who: 'svc-durable', window: trainersWindow(busy), metric }))
-      return [
-        windowOf(load, busy),
-        fine(of('p50_ms')),
-        fine(of('p99_ms')),
-        fine(of('max_ms')),
-        against('p50_ms'),
-        against('p99_ms'),
-        cores('cores'),
-        cores('others_cores'),
-      ]
+      const times = ['p50_ms', 'p99_ms', 'max_ms'].map((metric) => fine(of(metric)))
+      return [windowOf(load, busy), ...times, against('p50_ms'), against('p99_ms'), cores('cores'), cores('others_cores')]
     }),
   )
   const title = `trainers busy, ${PACE.perSecond} requests/s on ${PACE.concurrency} connections`

@@ -11,12 +11,7 @@ import type { Options } from './options.ts'
 import { freePort, type Process, start } from './processes.ts'
 import type { Sample } from './samples.ts'
 
-export interface Cost {
-  readonly cpuMicros: number
-  readonly rssBytes: number
-  readonly rssPeakBytes: number
-  readonly threads: Readonly<Record<string, number>>
-}
+type Cost = ReturnType<typeof costBetween>
 
 /** The prefix of per-thread CPU metrics. */
 export const THREAD_METRIC = 'cpu_micros:'
@@ -52,10 +47,7 @@ export class Rig {
   }
 
   /** Runs one job against a contestant and measures its cost. */
-  async measure<Asked extends Job>(
-    running: Running,
-    job: Asked,
-  ): Promise<{ readonly result: ResultOf<Asked>; readonly cost: Cost | undefined }> {
+  async measure<Asked extends Job>(running: Running, job: Asked): Promise<{ result: ResultOf<Asked>; cost: Cost | undefined }> {
     const pid = running.process?.pid
     if (pid === undefined) return { result: await this.generator.run(job), cost: undefined }
     const before = usageOf(pid)
@@ -64,7 +56,7 @@ export class Rig {
   }
 }
 
-function costBetween(before: Usage, after: Usage): Cost {
+function costBetween(before: Usage, after: Usage) {
   const threads = [...after.threads].map(([name, micros]): [string, number] => [name, micros - (before.threads.get(name) ?? 0)])
   const { rssBytes, rssPeakBytes } = after
   return { cpuMicros: after.cpuMicros - before.cpuMicros, rssBytes, rssPeakBytes, threads: Object.fromEntries(threads) }

@@ -3,20 +3,13 @@ import { join } from 'node:path'
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { CONTESTANT, SCENARIO, type Contestant, type Running, type Site } from './contestants.ts'
 import { SHAPES } from './formats.ts'
-import type { JsonJob } from './jobs.ts'
+import type { Failures, JsonJob } from './jobs.ts'
 import type { ContestantName, PartName } from './options.ts'
 import { checkReceipts } from './receipts.ts'
-import type { Rig, Upstream } from './rig.ts'
+import { costMetrics, type Rig, type Upstream } from './rig.ts'
 import { spread } from './stats.ts'
 
 const APPEND_BYTES = 4096
-
-/** Measures the disk's own durable append, the baseline for every durable latency. */
-interface DiskSpeed {
-  readonly p50Ms: number
-  readonly p99Ms: number
-  readonly perSecond: number
-}
 
 const DISK_SECONDS = 0.5
 const WARM_UP_REQUESTS = 20_000
@@ -64,8 +57,7 @@ export function rotated<Item>(items: readonly Item[], by: number): readonly Item
 }
 
 function sampleDisk({ rig, part, round }: Turn, window: 'before' | 'after'): void {
-  const { p50Ms, p99Ms, perSecond } = measureDisk(rig.directory, DISK_SECONDS)
-  const metrics = { p50_ms: p50Ms, p99_ms: p99Ms, per_second: perSecond }
+  const metrics = measureDisk(rig.directory, DISK_SECONDS)
   rig.samples.push({ part: part.name, round, who: 'disk', window, metrics, failures: {} })
 }
 
@@ -136,11 +128,11 @@ async function killAndCheck({ rig, part, round, contestant, running, receiptsFil
     boot_ms: running.bootMs,
     boot_again_ms: again.bootMs,
   }
-  rig.samples.push({ part: part.name, round, who: contestant.name, window: 'kill -9', metrics, failures: {} })
+  note({ rig, part, round, contestant }, 'kill -9', metrics)
 }
 
-/** Appends and syncs for `seconds`, without other load. */
-function measureDisk(directory: string, seconds: number): DiskSpeed {
+/** The disk's own durable append, the baseline for every durable latency: for `seconds`, without other load. */
+function measureDisk(directory: string, seconds: number) {
   const path = join(directory, 'append-and-sync')
   const file = openSync(path, 'w')
   const bytes = Buffer.alloc(APPEND_BYTES, 'a')
@@ -157,5 +149,28 @@ function measureDisk(directory: string, seconds: number): DiskSpeed {
   closeSync(file)
   rmSync(path)
   const { p50, p99 } = spread(times)
-  return { p50Ms: p50, p99Ms: p99, perSecond: (times.length / (before - startedAt)) * 1000 }
+  return { p50_ms: p50, p99_ms: p99, per_second: (times.length / (before - startedAt)) * 1000 }
+}
+
+/** Shared by all windows of a turn. */
+export function common({ rig, receiptsFile }: Turn): Pick<JsonJob, 'seconds' | 'receiptsFile'> {
+  return { seconds: rig.options.seconds, ...(receiptsFile !== undefined && { receiptsFile }) }
+}
+
+export async function jsonWindow(turn: Turn, window: string, job: JsonJob): Promise<void> {
+  const { result, cost } = await turn.rig.measure(turn.running, job)
+  const { requests, seconds, latencyMs, failures } = result
+  const { p50, p90, p99, max } = latencyMs
+  const seen = { requests, per_second: requests / seconds, p50_ms: p50, p90_ms: p90, p99_ms: p99, max_ms: max }
+  note(turn, window, { ...seen, ...costMetrics(cost, requests) }, failures)
+}
+
+/** Adds a sample. */
+export function note(
+  { rig, part, round, contestant }: Pick<Turn, 'rig' | 'part' | 'round' | 'contestant'>,
+  window: string,
+  metrics: Readonly<Record<string, number>>,
+  failures: Failures = {},
+): void {
+  rig.samples.push({ part: part.name, round, who: contestant.name, window, metrics, failures })
 }

@@ -83,31 +83,13 @@ function correctness(samples: readonly Sample[]): readonly Target[] {
   const crowd = service.filter(({ part: name }) => name === 'streams')
   const streamed = service.filter(({ metrics }) => metrics['frames'] !== undefined)
   return [
-    none('receipts lost after kill -9', service, total(service, 'receipts_missing'), `of ${count(total(service, 'receipts'))}`, 'receipts'),
-    none('frames lost, all streams', streamed, total(streamed, 'frames_lost'), `of ${count(total(streamed, 'frames'))}`, 'frames'),
-    none(
-      `frames lost, ${count(CROWD_STREAMS)} streams at once`,
-      crowd,
-      total(crowd, 'frames_lost'),
-      `of ${count(total(crowd, 'frames'))}`,
-      'frames',
-    ),
-    none(
-      'trainers that do not stand back',
-      service,
-      total(service, 'trainers_eager'),
-      `of ${count(total(service, 'trainers'))}`,
-      'trainers',
-    ),
-    none(
-      'scenarios missing after a start',
-      service,
-      total(service, 'scenarios_missing'),
-      `of ${count(total(service, 'scenarios'))}`,
-      'scenarios',
-    ),
-    none('reports left unread after a start', service, total(service, 'backlog_left'), `of ${count(total(service, 'backlog'))}`, 'backlog'),
-    none('failed requests', service, failureCount(service), `of ${count(total(service, 'requests') + total(service, 'streams'))}`),
+    none('receipts lost after kill -9', service, 'receipts_missing', 'receipts'),
+    none('frames lost, all streams', streamed, 'frames_lost', 'frames'),
+    none(`frames lost, ${count(CROWD_STREAMS)} streams at once`, crowd, 'frames_lost', 'frames'),
+    none('trainers that do not stand back', service, 'trainers_eager', 'trainers'),
+    none('scenarios missing after a start', service, 'scenarios_missing', 'scenarios'),
+    none('reports left unread after a start', service, 'backlog_left', 'backlog'),
+    noneOf('failed requests', failureCount(service), total(service, 'requests') + total(service, 'streams'), service.length > 0),
   ]
 }
 
@@ -123,9 +105,14 @@ function speed(what: string, wanted: string, got: string, value: number, reaches
 }
 
 /** Met only if there was something to lose. */
-function none(what: string, samples: readonly Sample[], lost: number, among: string, stake?: string): Target {
-  const measured = stake === undefined ? samples.length > 0 : total(samples, stake) > 0
-  return { what, wanted: '0', got: measured ? `${count(lost)} ${among}` : '-', met: measured ? lost === 0 : undefined, kind: 'correctness' }
+function none(what: string, samples: readonly Sample[], lost: string, stake: string): Target {
+  const all = total(samples, stake)
+  return noneOf(what, total(samples, lost), all, all > 0)
+}
+
+function noneOf(what: string, lost: number, all: number, measured: boolean): Target {
+  const got = measured ? `${count(lost)} of ${count(all)}` : '-'
+  return { what, wanted: '0', got, met: measured ? lost === 0 : undefined, kind: 'correctness' }
 }
 
 function part(value: number): string {

@@ -10,8 +10,7 @@ import { CONTESTANT, SCENARIO } from './contestants.ts'
 import { cpuAtNice, cpuOfOthers } from './cpu.ts'
 import type { JsonJob } from './jobs.ts'
 import { burnUntil, reachedFile } from './recipe.ts'
-import { rotated, tinyJob, type Turn } from './rounds.ts'
-import { common, jsonWindow, note } from './windows.ts'
+import { common, jsonWindow, note, rotated, tinyJob, type Turn } from './rounds.ts'
 
 export const RECIPE = new URL('./recipe.ts', import.meta.url).pathname
 /** The default of `svc.training_threads`. */
@@ -69,12 +68,7 @@ async function upstreamAlone(turn: Turn, busy: number): Promise<void> {
   await jsonWindow(direct, windowOf('upstream alone', busy), paced(tinyJob(rig, running, { concurrency: 1, seconds })))
 }
 
-interface Trainers {
-  /** Lets them end their steps, and records their CPU use. */
-  readonly stop: () => Promise<void>
-}
-
-async function startTrainers(turn: Turn, count: number): Promise<Trainers> {
+async function startTrainers(turn: Turn, count: number) {
   const { running, rig, round } = turn
   const pid = running.process?.pid ?? 0
   const stopFile = (scenario: string): string => join(rig.directory, `stop-${round}-${count}-${scenario}`)
@@ -88,6 +82,7 @@ async function startTrainers(turn: Turn, count: number): Promise<Trainers> {
   const isRested = async (): Promise<boolean> => (await gauge(running.port, 'svc_training_steps_running')) === 0
   const before = { own: cpuAtNice(pid, NICE), others: cpuOfOthers(), at: performance.now() }
   return {
+    /** Lets them end their steps, and records their CPU use. */
     async stop() {
       const micros = (performance.now() - before.at) * 1000
       // Only living threads count; ended ones did no work.
@@ -96,7 +91,7 @@ async function startTrainers(turn: Turn, count: number): Promise<Trainers> {
       const eager = files.filter((file) => Number(readFileSync(reachedFile(file), 'utf8')) !== NICE).length
       note(turn, trainersWindow(count), { trainers: count, trainers_eager: eager, ...cores })
       for (const file of files) writeFileSync(file, '')
-      if (!(await until(isRested, PATIENCE_SECONDS))) throw new Error('the trainers were told to end and did not')
+      if (!(await until(isRested, PATIENCE_SECONDS))) throw new Error('the trainers did not end')
     },
   }
 }
