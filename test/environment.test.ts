@@ -59,7 +59,7 @@ chmod +x "$prefix/node_modules/.bin/agent"`,
   for (const who of ['postinstall', 'program']) expectClean(seen(who))
 })
 
-it('leads git to no other repository, and tells it no secret', async () => {
+it('leads git to no other repository, and passes it no secret', async () => {
   const { tools, seen } = machine({ GIT_DIR: '/elsewhere', GIT_OBJECT_DIRECTORY: '/elsewhere', GIT_CONFIG_COUNT: '1' })
   tool(tools, 'git', `env >'${seen('git')}'\nexec '${program('git')}' "$@"`)
   await gitContents.plugin.make({ repository: join(temporaryFolder(), 'contents.git') })

@@ -41,8 +41,8 @@ export function answerOrCall(received: Received, response: ServerResponse): void
 }
 
 function callOf(url: string): { readonly frames: readonly string[]; readonly whole: object } {
-  const told = url.includes('/responses') ? responsesCall : url.includes('/messages') ? messageStreams.at(-1) : chatStreams[2]
-  return told ?? responsesCall
+  const found = url.includes('/responses') ? responsesCall : url.includes('/messages') ? messageStreams.at(-1) : chatStreams[2]
+  return found ?? responsesCall
 }
 
 const call = { id: 'fc_1', type: 'function_call', status: 'completed', call_id: 'call_1', name: TOOL.name, arguments: '{"at":1}' }

@@ -140,7 +140,7 @@ describe('a path that is no route', () => {
   })
 })
 
-it('every response of every route carries a request id, is what it says it is, and is kept by nobody [decisions.errors-request-id]', async () => {
+it('every response of every route carries a request id and its content type, and is not cached [decisions.errors-request-id]', async () => {
   const bare: string[] = []
   const unguarded: string[] = []
   for (const { method, path } of routes) {

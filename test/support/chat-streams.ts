@@ -1,5 +1,5 @@
 /** Chat streams of every shape, each with the equivalent whole answer. */
-import { data, DONE, type Told } from './frames.ts'
+import { data, DONE, type StreamCase } from './frames.ts'
 
 const identity = { id: 'chatcmpl-7', created: 1_700_000_000, model: 'm-2', system_fingerprint: 'fp_1' }
 const chunk = (choices: readonly object[], more: object = {}): string =>
@@ -8,7 +8,7 @@ const part = (delta: object, more: object = {}): object => ({ index: 0, delta, f
 const whole = (choices: readonly object[], more: object = {}): object => ({ ...identity, object: 'chat.completion', choices, ...more })
 const usage = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, completion_tokens_details: { reasoning_tokens: 1 } }
 
-export const chatStreams: readonly Told[] = [
+export const chatStreams: readonly StreamCase[] = [
   {
     name: 'text',
     frames: [

@@ -8,7 +8,7 @@ export const named = (value: { readonly type: string; readonly [key: string]: un
 export const DONE = 'data: [DONE]\n\n'
 
 /** A stream and the equivalent whole answer. */
-export interface Told {
+export interface StreamCase {
   readonly name: string
   readonly frames: readonly string[]
   readonly whole: object

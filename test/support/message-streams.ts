@@ -1,5 +1,5 @@
 /** Messages streams of every kind of block, each with the equivalent message. */
-import { named, type Told } from './frames.ts'
+import { named, type StreamCase } from './frames.ts'
 
 const message = {
   id: 'msg_7',
@@ -30,7 +30,7 @@ const whole = (content: readonly object[], stop_reason: string, output_tokens: n
 
 const citation = { type: 'char_location', cited_text: 'so', document_index: 0, start_char_index: 0, end_char_index: 2 }
 
-export const messageStreams: readonly Told[] = [
+export const messageStreams: readonly StreamCase[] = [
   {
     name: 'text with pings between',
     frames: [

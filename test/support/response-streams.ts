@@ -1,5 +1,5 @@
 /** Responses streams of the usual kinds of items, each with the equivalent response. */
-import { DONE, named, type Told } from './frames.ts'
+import { DONE, named, type StreamCase } from './frames.ts'
 
 const response = {
   id: 'resp_7',
@@ -63,7 +63,7 @@ const completed = { ...response, output }
 const incomplete = { ...completed, status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
 const failed = { ...completed, status: 'failed', error: { code: 'server_error', message: 'it broke' } }
 
-export const responseStreams: readonly Told[] = [
+export const responseStreams: readonly StreamCase[] = [
   { name: 'items of every kind, completed', frames: ended('response.completed', completed), whole: completed },
   {
     name: 'items of every kind, completed, with a mark at the end',
@@ -76,7 +76,7 @@ export const responseStreams: readonly Told[] = [
 ]
 
 /** The response of a stream that breaks off before its last event. */
-export const brokenResponse: Told = {
+export const brokenResponse: StreamCase = {
   name: 'broken off before its last event',
   frames: numbered(grown),
   whole: { ...begun.response, output },

@@ -83,8 +83,8 @@ export const records = [
   ...section('Bulk importer', {
     'importer.sends': 'svc-client import reads one envelope per line and sends batches.',
     'importer.token': 'Its token comes from SVC_TOKEN.',
-    'importer.batch-size': 'A batch holds at most 128 records unless told otherwise.',
-    'importer.batch-bytes': 'A batch holds at most 524288 bytes unless told otherwise, below 1048576; a single line must fit.',
+    'importer.batch-size': 'A batch holds at most 128 records by default.',
+    'importer.batch-bytes': 'A batch holds at most 524288 bytes by default, below 1048576; a single line must fit.',
     'importer.retries': 'Connection failures and 408, 429, 500, 502, 503, 504 are retried 3 times by default, with unchanged ids.',
     'importer.progress': 'The sidecar holds destination, scenario, checksum, offset and count, and no token or payload.',
     'importer.resume': 'A run hashes the whole file, then goes on at the saved offset; a changed source is refused.',

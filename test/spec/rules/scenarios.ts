@@ -36,7 +36,7 @@ export const scenarios = [
     'delete.rule-2': 'A local step in flight ends without a commit.',
     'delete.rule-3': 'While a weight job of the scenario is out, delete is 409.',
     'delete.rule-4': 'A remote artifact repository answers 501, and nothing changes.',
-    'delete.rule-5': 'The training backend is told to retire a deleted weight scenario.',
+    'delete.rule-5': 'The training backend retires a deleted weight scenario.',
   }),
   ...section('Training modes', {
     'mode.default': 'A scenario starts in the mode its recipe is configured for, auto by default.',

@@ -74,7 +74,7 @@ export const serving = [
   }),
   ...section('Evaluation routes', {
     'evaluation.served': "The evaluation routes answer like the inference route they embed, for the path's scenario.",
-    'evaluation.not-recorded': 'An evaluation call is kept by nobody and carries no receipt.',
+    'evaluation.not-recorded': 'An evaluation call is not recorded and carries no receipt.',
     'evaluation.loaded-only': 'Evaluation serves scenarios loaded in this process and never creates one.',
     'evaluation.deleted': 'A scenario deleted under its episode is 404.',
     'evaluation.hooks': 'The request hooks of a flat release stay out of its evaluation.',

@@ -67,7 +67,7 @@ export class Described {
   }
 }
 
-const schemaIn = (told: JsonObject, media: string): Json | undefined => memberOf(told['content'], media)['schema']
+const schemaIn = (described: JsonObject, media: string): Json | undefined => memberOf(described['content'], media)['schema']
 
 /** A refusal's code is one of those listed with its status. */
 function codeProblems({ description }: JsonObject, answer: Answer): readonly string[] {

@@ -21,15 +21,15 @@ export function problemsOf(reading: Reading, schema: Json | undefined, value: Js
 /** Errors in the schema itself. */
 export function flawsOf(schema: Json | undefined, at = '$'): readonly string[] {
   if (!isObject(schema)) return [`${at} is no schema`]
-  return Object.entries(schema).flatMap(([keyword, told]) => {
+  return Object.entries(schema).flatMap(([keyword, rule]) => {
     const place = `${at}/${keyword}`
     if (KEYWORDS[keyword] === undefined) return [`${place} is no keyword`]
-    if (keyword === 'pattern') return isPattern(textOf(told)) ? [] : [`${place} is no pattern`]
+    if (keyword === 'pattern') return isPattern(textOf(rule)) ? [] : [`${place} is no pattern`]
     if (keyword === 'properties')
-      return Object.entries(isObject(told) ? told : {}).flatMap(([name, part]) => flawsOf(part, `${place}/${name}`))
-    if (keyword === 'anyOf' || keyword === 'oneOf') return listed(told).flatMap((part, index) => flawsOf(part, `${place}/${index}`))
-    return ['items', 'not', 'propertyNames'].includes(keyword) || (keyword === 'additionalProperties' && told !== false)
-      ? flawsOf(told, place)
+      return Object.entries(isObject(rule) ? rule : {}).flatMap(([name, part]) => flawsOf(part, `${place}/${name}`))
+    if (keyword === 'anyOf' || keyword === 'oneOf') return listed(rule).flatMap((part, index) => flawsOf(part, `${place}/${index}`))
+    return ['items', 'not', 'propertyNames'].includes(keyword) || (keyword === 'additionalProperties' && rule !== false)
+      ? flawsOf(rule, place)
       : []
   })
 }
@@ -60,14 +60,14 @@ type Check = (meeting: Meeting) => readonly string[]
 
 const rule =
   (words: string, holds: (value: Json, rule: Json) => boolean): Check =>
-  ({ value, rule: told, at }) =>
-    holds(value, told) ? [] : [`${at} ${words} ${JSON.stringify(told).slice(0, 80)}`]
+  ({ value, rule: wanted, at }) =>
+    holds(value, wanted) ? [] : [`${at} ${words} ${JSON.stringify(wanted).slice(0, 80)}`]
 const ofText = (words: string, holds: (text: string, rule: Json) => boolean): Check =>
-  rule(words, (value, told) => typeof value !== 'string' || holds(value, told))
+  rule(words, (value, wanted) => typeof value !== 'string' || holds(value, wanted))
 const ofNumber = (words: string, holds: (number: number, rule: number) => boolean): Check =>
-  rule(words, (value, told) => typeof value !== 'number' || holds(value, Number(told)))
+  rule(words, (value, wanted) => typeof value !== 'number' || holds(value, Number(wanted)))
 const ofList = (words: string, holds: (list: readonly Json[], rule: Json) => boolean): Check =>
-  rule(words, (value, told) => !Array.isArray(value) || holds(value, told))
+  rule(words, (value, wanted) => !Array.isArray(value) || holds(value, wanted))
 const nothing: Check = () => []
 
 const KEYWORDS: Readonly<Record<string, Check>> = {

@@ -1,7 +1,7 @@
-/** The door: authentication, browsers, errors, limits, versioning. */
+/** Rules of every request: authentication, browsers, errors, limits, versioning. */
 import { section } from './rule.ts'
 
-export const door = [
+export const requests = [
   ...section('Authentication', {
     'auth.1': 'GET /healthz is the only open route; every other one needs a token when authentication is on.',
     'auth.2': 'The token comes as a bearer header, or as x-api-key without an Authorization header; missing or wrong is 401.',
@@ -10,7 +10,7 @@ export const door = [
     'auth.5': 'A page key opens the two pages of its one scenario, and no other route.',
     'auth.5-header-wins': 'A present header wins over the page key; another scenario in the header is 401.',
     'auth.5-links': 'Links of a page carry the parameters it was opened with.',
-    'auth.5-page-path': 'A path carries a page key only for whoever presented a service token.',
+    'auth.5-page-path': 'A path carries a page key only for a client that presented a service token.',
     'auth.6': '?token= is 401 on every route, the pages included; ?key= is 401 on any route but the pages.',
     'auth.7': 'The service issues no 403 of its own; one from upstream is relayed.',
     'decisions.auth-header-alone': 'A present Authorization header alone is judged; only without one does x-api-key count.',
