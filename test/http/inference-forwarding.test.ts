@@ -29,7 +29,7 @@ async function forwarded(path: string, headers: Readonly<Record<string, string>>
 }
 
 /** Headers that any HTTP request has. */
-function meaningful({ host: _host, connection: _, 'content-length': _length, ...rest }: IncomingHttpHeaders): IncomingHttpHeaders {
+function meaningful({ host: _host, connection: _used, 'content-length': _length, ...rest }: IncomingHttpHeaders): IncomingHttpHeaders {
   return rest
 }
 

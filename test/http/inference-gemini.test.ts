@@ -76,8 +76,8 @@ describe('in front of an upstream that speaks it', () => {
     expect([answer.status, answer.json]).toEqual([429, error])
   })
 
+  const errorOf = async (path: string, headers: Record<string, string>) => (await here.post(path, ASKED, headers)).json['error']
   it('errors of the service have the shape of the format', async () => {
-    const errorOf = async (path: string, headers: Record<string, string>) => (await here.post(path, ASKED, headers)).json['error']
     const missing = { code: 400, status: 'INVALID_ARGUMENT', details: [{ reason: 'scenario_missing' }] }
     expect(await errorOf(WHOLE, { 'x-goog-api-key': TOKEN })).toMatchObject(missing)
     expect(await errorOf(WHOLE, { ...HERE, 'x-goog-api-key': 'wrong' })).toMatchObject({ code: 401, status: 'UNAUTHENTICATED' })

@@ -56,7 +56,10 @@ async function startProxy() {
   })
   server.on('connect', (request, socket: Socket) => {
     asked.push(`CONNECT ${request.url} ${request.headers['proxy-authorization'] ?? ''}`.trim())
-    if (refusal !== null) return void socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`)
+    if (refusal !== null) {
+      socket.end(`HTTP/1.1 ${refusal}\r\n\r\n`)
+      return
+    }
     const onward = connect(Number(request.url?.split(':')[1]), '127.0.0.1', () => {
       socket.write('HTTP/1.1 200 OK\r\n\r\n')
       socket.pipe(onward).pipe(socket)

@@ -159,13 +159,13 @@ describe('with several recipes that serve files', () => {
   })
 })
 
-describe('a script that takes its time', () => {
-  const slow = async (how: string): Promise<Answer> => {
-    const here = await ownWorld({ settings: { ...settings, recipe: `${SLOW_RECIPE}#${how}` } })
-    const s = await fresh(here)
-    return here.get(INSTALL, { ...named(s.name), ...AS_JSON })
-  }
+const slow = async (how: string): Promise<Answer> => {
+  const here = await ownWorld({ settings: { ...settings, recipe: `${SLOW_RECIPE}#${how}` } })
+  const s = await fresh(here)
+  return here.get(INSTALL, { ...named(s.name), ...AS_JSON })
+}
 
+describe('a script that takes its time', () => {
   it('is begun with a preamble of at least 64 KiB and goes on as one braced group [harness.install-4]', async () => {
     const { status, text } = await slow('late')
     expect(status).toBe(200)

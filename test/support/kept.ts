@@ -5,7 +5,7 @@ import type { World } from './world.ts'
 /** Every record whole, oldest first; none when there is no such scenario. */
 export async function recordsOf(here: World, scenario: string): Promise<readonly JsonObject[]> {
   const { records = [] } = (await here.get(`/svc/scenarios/${scenario}/records?limit=100`)).json
-  const ids = Array.isArray(records) ? records.filter(isObject).map((row) => String(row['agent_record_id'])) : []
+  const ids = Array.isArray(records) ? records.filter(isObject).map(({ agent_record_id: id }) => (typeof id === 'string' ? id : '')) : []
   return Promise.all(ids.map(async (id) => (await here.get(`/svc/scenarios/${scenario}/records/${id}`)).json))
 }
 

@@ -41,5 +41,7 @@ export async function makePlace(folder = temporaryFolder()) {
 /** Problems of the records, when no service runs. */
 export async function damageIn(records: string): Promise<readonly Damage[]> {
   const store = await sqlite.plugin.make({ directory: records })
-  return store.verify(() => undefined).finally(() => store.close())
+  const damage = await store.verify(() => undefined)
+  await store.close()
+  return damage
 }

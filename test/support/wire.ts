@@ -3,10 +3,11 @@ import { createServer, type Socket } from 'node:net'
 import { listenOnLoopback } from './listen.ts'
 
 type Act = (socket: Socket) => void
+const hangUp: Act = (socket) => socket.destroy()
 export type Wire = Awaited<ReturnType<typeof startWire>>
 
 export async function startWire() {
-  let act: Act = (socket) => socket.destroy()
+  let act = hangUp
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
