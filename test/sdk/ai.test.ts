@@ -4,9 +4,9 @@ import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { APICallError, generateText, jsonSchema, streamText, tool, type LanguageModel, type ToolSet } from 'ai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { chatFrames, sendJson } from '../support/upstream.ts'
+import { breakOffAfter, chatFrames, sendJson } from '../support/upstream.ts'
 import { sharedWorld, type World } from '../support/world.ts'
-import { all, expectKept, HEADERS, receiptOf, RUNTIMES, serviceWith, TOKEN, TOOL } from './service.ts'
+import { all, errorOf, expectKept, HEADERS, receiptOf, RUNTIMES, serviceWith, TOKEN, TOOL } from './service.ts'
 
 const tools: ToolSet = { [TOOL.name]: tool({ description: TOOL.description, inputSchema: jsonSchema<{ at: number }>(TOOL.schema) }) }
 
@@ -73,28 +73,21 @@ describe('what goes wrong', () => {
   const here = sharedWorld({ settings: { 'svc.token': TOKEN } })
 
   it.each(MODELS)('is an APICallError with the status and the words of the provider: $name [errors.upstream-relay]', async ({ make }) => {
-    here.upstream.answer((_received, response) =>
-      sendJson(response, 429, { error: { message: 'slow down', type: 'x' } }, { 'retry-after': '3' }),
-    )
-    const error = await generateText({ model: make(here.address), prompt: 'x', ...LIMITS }).then(
-      () => null,
-      (thrown: unknown) => thrown,
-    )
+    const said = { error: { message: 'slow down', type: 'x' } }
+    here.upstream.answer((_received, response) => sendJson(response, 429, said, { 'retry-after': '3' }))
+    const error = await errorOf(generateText({ model: make(here.address), prompt: 'x', ...LIMITS }))
     expect(error).toBeInstanceOf(APICallError)
     expect(error).toMatchObject({ statusCode: 429, message: 'slow down', isRetryable: true, responseHeaders: { 'retry-after': '3' } })
   })
 
-  it.each(MODELS)('in the middle of a stream reaches whoever reads it: $name', async ({ make }) => {
-    here.upstream.answer((_received, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chatFrames[0])
-      setImmediate(() => response.destroy())
-    })
+  it.each(MODELS)('in the middle of a stream reaches the reader: $name', async ({ make }) => {
+    here.upstream.answer(breakOffAfter(chatFrames.slice(0, 1)))
     const { fullStream } = streamText({ model: make(here.address), prompt: 'x', ...LIMITS, onError: () => undefined })
-    // Some providers throw while the stream is read, some say it in a part.
-    const isTold = await all(fullStream).then(
+    // Some providers throw while the stream is read, some report it in a part.
+    const isReported = await all(fullStream).then(
       (parts) => parts.some(({ type }) => type === 'error'),
       () => true,
     )
-    expect(isTold).toBe(true)
+    expect(isReported).toBe(true)
   })
 })

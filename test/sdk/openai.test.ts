@@ -1,20 +1,12 @@
 /** The official OpenAI SDK, unmodified. */
-import OpenAI, {
-  AuthenticationError,
-  BadRequestError,
-  ConflictError,
-  InternalServerError,
-  NotFoundError,
-  PermissionDeniedError,
-  RateLimitError,
-  UnprocessableEntityError,
-} from 'openai'
+import * as sdk from 'openai'
+import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { named } from '../support/frames.ts'
 import type { Settings } from '../support/settings.ts'
-import { chatFrames, sendJson } from '../support/upstream.ts'
+import { breakOffAfter, chatFrames, sendFrames, sendJson } from '../support/upstream.ts'
 import type { World } from '../support/world.ts'
-import { all, answerOrCall, expectKept, HEADERS, receiptOf, RUNTIMES, serviceWith, TOKEN, TOOL } from './service.ts'
+import { all, answerOrCall, ERROR_CLASSES, errorOf, expectKept, HEADERS, receiptOf, RUNTIMES, serviceWith, TOKEN, TOOL } from './service.ts'
 
 const messages = [{ role: 'user' as const, content: 'Say hello.' }]
 const chatTools = [{ type: 'function' as const, function: { name: TOOL.name, description: TOOL.description, parameters: TOOL.schema } }]
@@ -120,55 +112,33 @@ describe('what goes wrong', () => {
   afterAll(() => here.close())
 
   it.each([
-    [400, BadRequestError, 400],
-    [401, AuthenticationError, 401],
-    [403, PermissionDeniedError, 403],
-    [404, NotFoundError, 404],
-    [409, ConflictError, 409],
-    [422, UnprocessableEntityError, 422],
-    [429, RateLimitError, 429],
-    [418, BadRequestError, 400],
-    [500, InternalServerError, 502],
-  ])('is the error class of its status: %i upstream [errors.upstream-relay]', async (upstream, errorClass, status) => {
-    here.upstream.answer((_received, response) =>
-      sendJson(response, upstream, { error: { message: 'not now', code: 'its_code' } }, { 'retry-after': '3' }),
-    )
-    const asked = openai.chat.completions.create({ model, messages, stream: true })
-    const error = await asked.then(
-      () => null,
-      (thrown: unknown) => thrown,
-    )
-    expect(error).toBeInstanceOf(errorClass)
+    ...Object.entries(ERROR_CLASSES).map(([status, name]) => [Number(status), name, Number(status)] as const),
+    [418, 'BadRequestError', 400],
+    [500, 'InternalServerError', 502],
+  ] as const)('is the error class of its status: %i upstream [errors.upstream-relay]', async (upstream, errorClass, status) => {
+    const said = { error: { message: 'not now', code: 'its_code' } }
+    here.upstream.answer((_received, response) => sendJson(response, upstream, said, { 'retry-after': '3' }))
+    const error = await errorOf(openai.chat.completions.create({ model, messages, stream: true }))
+    expect(error).toBeInstanceOf(sdk[errorClass])
     expect(error).toMatchObject({ status, code: 'its_code', message: `${status} not now` })
     here.upstream.answer(answerOrCall)
   })
 
   it('on our own account has its code and words: no scenario, no token', async () => {
-    const nobody = new OpenAI({ baseURL: `${here.address}/v1`, apiKey: TOKEN, maxRetries: 0 })
-    await expect(nobody.responses.create({ model, input: 'x' })).rejects.toMatchObject({ status: 400, code: 'scenario_missing' })
+    const unnamed = new OpenAI({ baseURL: `${here.address}/v1`, apiKey: TOKEN, maxRetries: 0 })
+    await expect(unnamed.responses.create({ model, input: 'x' })).rejects.toMatchObject({ status: 400, code: 'scenario_missing' })
     const stranger = new OpenAI({ baseURL: `${here.address}/v1`, apiKey: 'wrong', defaultHeaders: HEADERS, maxRetries: 0 })
-    await expect(stranger.responses.create({ model, input: 'x' })).rejects.toBeInstanceOf(AuthenticationError)
+    await expect(stranger.responses.create({ model, input: 'x' })).rejects.toBeInstanceOf(sdk.AuthenticationError)
   })
 
-  it('in the middle of a stream is thrown to whoever reads it', async () => {
-    here.upstream.answer((_received, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).write(chatFrames[0])
-      setImmediate(() => response.destroy())
-    })
+  it('in the middle of a stream is thrown to the reader', async () => {
+    here.upstream.answer(breakOffAfter(chatFrames.slice(0, 1)))
     const cut = await openai.chat.completions.create({ model, messages, stream: true })
     await expect(all(cut)).rejects.toThrow()
-    here.upstream.answer((_received, response) => {
-      const failed = {
-        id: 'resp_1',
-        object: 'response',
-        status: 'failed',
-        error: { code: 'server_error', message: 'it broke' },
-        output: [],
-      }
-      response
-        .writeHead(200, { 'content-type': 'text/event-stream' })
-        .end(named({ type: 'response.failed', sequence_number: 0, response: failed }))
-    })
+    const error = { code: 'server_error', message: 'it broke' }
+    const failed = { id: 'resp_1', object: 'response', status: 'failed', error, output: [] }
+    const frames = [named({ type: 'response.failed', sequence_number: 0, response: failed })]
+    here.upstream.answer((_received, response) => sendFrames(response, frames))
     const events = await all(await openai.responses.create({ model, input: 'x', stream: true }))
     expect(events[0]).toMatchObject({ type: 'response.failed', response: { error: { message: 'it broke' } } })
     here.upstream.answer(answerOrCall)

@@ -11,7 +11,7 @@ import { world, type World } from '../support/world.ts'
 /** Every test runs with both: an upstream provider, and the built-in model. */
 export const RUNTIMES: readonly { readonly runtime: string; readonly settings: Settings }[] = [
   { runtime: 'a provider', settings: {} },
-  { runtime: 'the practice model', settings: { 'inference.runtime': 'practice' } },
+  { runtime: 'the built-in mock model', settings: { 'inference.runtime': 'practice' } },
 ]
 
 export const TOKEN = 'the-service-token'
@@ -81,7 +81,25 @@ export async function expectKept(here: World, receipt: string | null | undefined
   expect(json['payload']).not.toMatchObject({ response: { complete: false } })
 }
 
-/** The whole text of a stream. */
+/** The classes of both official SDKs, by the status that the provider refused with. */
+export const ERROR_CLASSES = {
+  400: 'BadRequestError',
+  401: 'AuthenticationError',
+  403: 'PermissionDeniedError',
+  404: 'NotFoundError',
+  409: 'ConflictError',
+  422: 'UnprocessableEntityError',
+  429: 'RateLimitError',
+} as const
+
+/** What a promise rejects with; null when it resolves. */
+export const errorOf = (asked: PromiseLike<unknown>): Promise<unknown> =>
+  Promise.resolve(asked).then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+
+/** The items of a stream. */
 export async function all<T>(stream: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = []
   for await (const item of stream) items.push(item)
