@@ -1,5 +1,6 @@
 /** A disk that fills up under a running service: no receipt without a stored record, nothing lost, and work continues afterwards. */
 import { describe, expect, it } from 'vitest'
+import { rowsOf } from '../spec/support/helpers.ts'
 import { fillDisk, mountDisk } from '../support/folder.ts'
 import { makePlace } from '../support/place.ts'
 import { send, type Answer } from '../support/world.ts'
@@ -26,14 +27,18 @@ async function exchangeUntilFull(address: string): Promise<{ readonly receipts: 
   throw new Error('the disk never filled up')
 }
 
+async function onSmallDisk() {
+  const disk = mountDisk('size=8m')
+  const place = await makePlace(disk)
+  const service = await place.start()
+  return { place, service, address: service.address, fill: () => fillDisk(disk) }
+}
+
 describe('a disk that is full', () => {
   it('refuses what it cannot keep with 503 and without a receipt, goes on reading, and recovers when space returns [errors.503-store]', async () => {
-    const disk = mountDisk('size=8m')
-    const place = await makePlace(disk)
-    const service = await place.start()
-    const { address } = service
+    const { place, service, address, fill } = await onSmallDisk()
     const first = receiptOf(await chat(address))
-    const free = fillDisk(disk)
+    const free = fill()
     const { receipts, refused } = await exchangeUntilFull(address)
     expect([refused.status, receiptOf(refused), refused.text.includes('free space')]).toEqual([503, '', true])
     const report = { headers: scenario, body: { score: 1, references: [first], feedback: PADDING } }
@@ -51,17 +56,15 @@ describe('a disk that is full', () => {
     const after = receiptOf(await chat(address))
     expect((await send(address, 'POST', '/svc/records', { headers: scenario, body: envelope })).status).toBe(200)
     const listed = await send(address, 'GET', '/svc/scenarios/full/records?limit=100', {})
-    expect(idsIn(listed)).toEqual([first, ...receipts, after, 'i'])
+    expect(rowsOf(listed, 'records').map((row) => row['agent_record_id'])).toEqual([first, ...receipts, after, 'i'])
     await service.close()
     expect(await place.damage()).toEqual([])
   })
 
   it('makes no scenario that it cannot keep, with 503, and makes it when space returns [errors.503-store]', async () => {
-    const disk = mountDisk('size=8m')
-    const place = await makePlace(disk)
-    const { address } = await place.start()
+    const { address, fill } = await onSmallDisk()
     await chat(address)
-    const free = fillDisk(disk)
+    const free = fill()
     await exchangeUntilFull(address)
     const body = { name: 'late', model: { url: 'http://127.0.0.1:9', api_key: 'k' } }
     const create = (): Promise<Answer> => send(address, 'POST', '/svc/scenarios', { body })
@@ -73,11 +76,9 @@ describe('a disk that is full', () => {
   })
 
   it('leaves a scenario whole that it cannot archive, and archives it when space returns [errors.503-store]', async () => {
-    const disk = mountDisk('size=8m')
-    const place = await makePlace(disk)
-    const { address } = await place.start()
+    const { address, fill } = await onSmallDisk()
     const first = receiptOf(await chat(address))
-    const free = fillDisk(disk)
+    const free = fill()
     await exchangeUntilFull(address)
     const remove = (): Promise<Answer> => send(address, 'DELETE', '/svc/scenarios/full', {})
     expect((await remove()).status).toBe(503)
@@ -87,10 +88,3 @@ describe('a disk that is full', () => {
     expect((await send(address, 'GET', '/svc/scenarios', {})).json['scenarios']).toEqual([])
   })
 })
-
-function idsIn({ json }: Answer): readonly unknown[] {
-  const { records } = json
-  return Array.isArray(records)
-    ? records.map((row) => (typeof row === 'object' && row !== null && 'agent_record_id' in row ? row.agent_record_id : null))
-    : []
-}

@@ -2,14 +2,13 @@
 import { readdirSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { REF } from '../../src/contract/index.ts'
 import { serveCommand } from '../support/command.ts'
 import { makePlace, type Place } from '../support/place.ts'
 import { send, type Answer } from '../support/world.ts'
 
-const store = fileURLToPath(new URL('../fixtures/dying-store.ts', import.meta.url))
+const store = './test/fixtures/dying-store.ts'
 const NAME = 'doomed'
 const pointer = REF.scenarios + Buffer.from(NAME).toString('base64url')
 

@@ -1,5 +1,5 @@
 /** Commands that restart themselves on another Node, and `npm start`: no process is left behind, however the first ends. */
-import { spawn, type ChildProcess, type ChildProcessByStdio } from 'node:child_process'
+import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../support/folder.ts'
-import { argumentsOf } from '../support/settings.ts'
+import { argumentsOf, dataPlaceIn, settingsOf } from '../support/settings.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const SVC = join(ROOT, 'bin/svc.mjs')
@@ -25,22 +25,11 @@ function launched(script: string, args: readonly string[]): ChildProcessByStdio<
 }
 
 const serving = (folder: string): readonly string[] =>
-  argumentsOf({
-    'svc.port': 0,
-    'inference.runtime': 'practice',
-    'storage.agent_record_dir': join(folder, 'records'),
-    'storage.artifact_repository': join(folder, 'artifacts.git'),
-  })
+  argumentsOf({ ...settingsOf(dataPlaceIn(folder), ''), 'inference.runtime': 'practice' })
 
-interface Started {
-  readonly child: ChildProcess
-  readonly address: string
-  /** The standard error of the whole process chain until it is closed. */
-  readonly said: Promise<string>
-}
-
-async function start(child: ChildProcessByStdio<null, Readable, Readable>): Promise<Started> {
+async function start(child: ChildProcessByStdio<null, Readable, Readable>) {
   const { stdout, stderr } = child
+  /** The standard error of the whole process chain until it is closed. */
   const said = text(stderr)
   let printed = ''
   for await (const part of stdout.iterator({ destroyOnReturn: false })) {

@@ -1,13 +1,12 @@
 /** A program that holds a lock on the records of a running service: requests wait or are asked to come again, and nothing needs a restart. */
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import { runCli } from '../../src/cli/program.ts'
 import { fakeSurroundings } from '../../src/cli/testing/surroundings.ts'
 import { holdLock } from '../support/lock.ts'
 import { ownWorld, type World } from '../support/world.ts'
 
-const impatient = fileURLToPath(new URL('../fixtures/impatient-store.ts', import.meta.url))
+const impatient = './test/fixtures/impatient-store.ts'
 const scenario = { 'x-svc-scenario': 'locked' }
 
 async function here(backend: string): Promise<World & { readonly lock: () => Promise<() => Promise<void>> }> {
@@ -33,7 +32,7 @@ it('a lock that goes is waited for: the requests that met it are answered with r
   expect((await service.get('/svc/scenarios/locked/records')).json['records']).toHaveLength(3)
 })
 
-it('a lock that stays is a 503 with the time to come back, told by health, status, metrics, the log and doctor, until it goes [routes.healthz] [errors.503-store]', async () => {
+it('a lock that stays is a 503 with the time to come back, shown in health, status, metrics, the log and doctor, until it goes [routes.healthz] [errors.503-store]', async () => {
   const service = await here(impatient)
   await service.exchange('locked')
   const release = await service.lock()

@@ -22,7 +22,10 @@ function parse(text: string): { readonly types: ReadonlyMap<string, string>; rea
   const samples: Sample[] = []
   for (const line of text.slice(0, -1).split('\n')) {
     const [, kind, about = '', words = ''] = COMMENT.exec(line) ?? []
-    if (kind === 'TYPE') types.set(about, words)
+    if (kind === 'TYPE') {
+      expect(types.has(about)).toBe(false)
+      types.set(about, words)
+    }
     if (kind === undefined) samples.push(sampleOf(line, types))
   }
   return { types, samples }
@@ -37,7 +40,7 @@ function sampleOf(line: string, types: ReadonlyMap<string, string>): Sample {
   return { name, labels, value: Number(value) }
 }
 
-it('GET /metrics is Prometheus text: families announced, series unique, histograms cumulative, counts right', async () => {
+it('GET /metrics is Prometheus text: families announced once, series unique, histograms cumulative, counts right', async () => {
   const place = await makePlace()
   const { address } = await place.start()
   const exchange = { headers: { 'x-svc-scenario': 'counted' }, body: { model: 'm', messages: [] } }

@@ -1,102 +1,72 @@
 /** Shutdown: pending requests are answered, nothing acknowledged is lost, and a second signal stops at once. */
-import { request } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import sqlite from '../../plugins/stores/sqlite/index.ts'
 import type { JsonObject } from '../../src/contract/index.ts'
+import { openStream, type Open } from '../support/client.ts'
 import { serveCommand } from '../support/command.ts'
 import { makePlace } from '../support/place.ts'
-import { answerPlainly, chatFrames, type Upstream } from '../support/upstream.ts'
+import { beginFrames, chatFrames, type Upstream } from '../support/upstream.ts'
+import { until } from '../support/wait.ts'
 import { send } from '../support/world.ts'
 
 const scenario = { 'x-svc-scenario': 'stopping' }
 const chat = '/v1/chat/completions'
-const streamed = { model: 'm', messages: [], stream: true }
 
 /** The one record of the scenario, read after the service is gone. */
 async function onlyRecord(records: string): Promise<JsonObject> {
   const store = await sqlite.plugin.make({ directory: records })
-  try {
-    const [row, ...others] = await store.scenario('stopping').records({ after: 0, limit: 10 })
-    expect(others).toEqual([])
-    const stored = await store.scenario('stopping').get(row?.agent_record_id ?? '')
-    const payload: JsonObject = JSON.parse(Buffer.from(stored?.payload ?? '{}').toString())
-    return { ...payload, agent_record_id: row?.agent_record_id ?? null }
-  } finally {
-    await store.close()
-  }
+  onTestFinished(() => store.close())
+  const [row, ...others] = await store.scenario('stopping').records({ after: 0, limit: 10 })
+  expect(others).toEqual([])
+  const stored = await store.scenario('stopping').get(row?.agent_record_id ?? '')
+  const payload: JsonObject = JSON.parse(Buffer.from(stored?.payload ?? '{}').toString())
+  return { ...payload, agent_record_id: row?.agent_record_id ?? null }
 }
 
-/** Sends the request and resolves with its first bytes; `rest` resolves with all of it, or rejects when it was cut. */
-function beginStream(address: string): Promise<{ readonly rest: Promise<string> }> {
-  const { hostname, port } = new URL(address)
-  const { promise, resolve, reject } = Promise.withResolvers<{ readonly rest: Promise<string> }>()
-  const whole = Promise.withResolvers<string>()
-  whole.promise.catch(() => undefined)
-  const asked = request({ hostname, port, method: 'POST', path: chat, headers: scenario, agent: false }, (response) => {
-    let text = ''
-    response.on('data', (part: Buffer) => {
-      text += part.toString()
-      resolve({ rest: whole.promise })
-    })
-    response.on('end', () => whole.resolve(text))
-    response.on('error', (error) => whole.reject(error))
-  })
-  asked.on('error', reject)
-  asked.end(JSON.stringify(streamed))
-  return promise
+/** A stream whose first bytes have come. */
+async function beginStream(address: string): Promise<Open> {
+  const stream = await openStream(address, chat, { model: 'm', messages: [], stream: true }, scenario)
+  await stream.seen('data: ')
+  return stream
 }
 
 /** Answers with the first frames and, once the gate opens, with the others. */
-function streamThrough(upstream: Upstream): { open(): void } {
+function streamThrough(upstream: Upstream): () => void {
   const gate = Promise.withResolvers<void>()
   upstream.answer(async (_received, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.write(chatFrames.slice(0, 2).join(''))
+    beginFrames(response, chatFrames.slice(0, 2))
     await gate.promise
     response.end(chatFrames.slice(2).join(''))
   })
-  return { open: () => gate.resolve() }
+  return gate.resolve
 }
 
 describe('a service asked to stop', () => {
   it('finishes a stream in flight, with its receipt, and ends with code 0 [decisions.streams-durable]', async () => {
     const { upstream, records, args } = await makePlace()
-    const gate = streamThrough(upstream)
+    const finish = streamThrough(upstream)
     const { command, address } = await serveCommand(args())
-    const { rest } = await beginStream(address)
+    const stream = await beginStream(address)
     command.signal('SIGTERM')
     await command.said('stopping')
-    gate.open()
-    const text = await rest
-    const receipt = /"svc.agent_record_id":"([0-9a-f]{32})"/.exec(text)?.[1]
-    expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+    finish()
+    expect(await stream.over).toBe('ended')
+    const receipt = /"svc.agent_record_id":"([0-9a-f]{32})"/.exec(stream.text)?.[1]
+    expect(stream.text.endsWith('data: [DONE]\n\n')).toBe(true)
     expect(await command.ended).toMatchObject({ code: 0 })
     expect(await onlyRecord(records)).toMatchObject({ agent_record_id: receipt, response: { complete: true } })
   })
 
   it('finishes a whole answer in flight, with its receipt, and takes no new connection', async () => {
     const { upstream, records, args } = await makePlace()
-    const gate = Promise.withResolvers<void>()
-    const asked = Promise.withResolvers<void>()
-    upstream.answer(async (received, response) => {
-      asked.resolve()
-      await gate.promise
-      answerPlainly(received, response)
-    })
+    const release = upstream.hold()
     const { command, address } = await serveCommand(args())
     const answer = send(address, 'POST', chat, { headers: scenario, body: { model: 'm', messages: [] } })
-    await asked.promise
+    await until(() => upstream.open === 1)
     command.signal('SIGTERM')
     await command.said('stopping')
-    await expect
-      .poll(() =>
-        send(address, 'GET', '/healthz', {}).then(
-          () => 'answered',
-          () => 'refused',
-        ),
-      )
-      .toBe('refused')
-    gate.resolve()
+    await until(async () => (await send(address, 'GET', '/healthz', {}).catch(() => null)) === null)
+    release()
     const { status, headers } = await answer
     expect(status).toBe(200)
     expect(await command.ended).toMatchObject({ code: 0 })
@@ -107,23 +77,23 @@ describe('a service asked to stop', () => {
     const { upstream, args } = await makePlace()
     streamThrough(upstream)
     const { command, address } = await serveCommand(args())
-    const { rest } = await beginStream(address)
+    const stream = await beginStream(address)
     command.signal('SIGTERM')
     await command.said('stopping')
     // Two signals at once count as one; a later one is the second.
     const again = setInterval(() => command.signal('SIGTERM'), 50)
     onTestFinished(() => clearInterval(again))
     expect(await command.ended).toMatchObject({ code: 143 })
-    await expect(rest).rejects.toThrow()
+    expect(await stream.over).toBe('cut')
   })
 
   it('cuts an endless stream after the grace, and keeps what came of it as incomplete [decisions.streams-broken]', async () => {
     const { upstream, records, start } = await makePlace()
     streamThrough(upstream)
     const service = await start({ graceSeconds: 0.05 })
-    const { rest } = await beginStream(service.address)
+    const stream = await beginStream(service.address)
     await service.close()
-    await expect(rest).rejects.toThrow()
+    expect(await stream.over).toBe('cut')
     const { response } = await onlyRecord(records)
     expect(response).toMatchObject({ stream: true, complete: false, choices: [{ message: { content: 'hello' } }] })
     await expect.poll(() => upstream.open).toBe(0)

@@ -1,23 +1,14 @@
 /** A hanging disk: only requests that need it wait, and nothing is acknowledged before it is stored. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { ownWorld, type World } from '../support/world.ts'
+import { until } from '../support/wait.ts'
+import { ownWorld } from '../support/world.ts'
 
-const store = fileURLToPath(new URL('../fixtures/stalling-store.ts', import.meta.url))
 const scenario = { 'x-svc-scenario': 'slow' }
 
-interface StallingDisk {
-  readonly here: World
-  readonly stall: () => void
-  readonly goOn: () => void
-  /** How many appends hang. */
-  readonly waiting: () => number
-}
-
-async function onStallingDisk(): Promise<StallingDisk> {
-  const here = await ownWorld({ settings: { 'storage.record_backend': store } })
+async function onStallingDisk() {
+  const here = await ownWorld({ settings: { 'storage.record_backend': './test/fixtures/stalling-store.ts' } })
   const records = join(here.directory, 'records')
   const flag = join(records, 'stalled')
   const waiting = join(records, 'waiting')
@@ -25,6 +16,7 @@ async function onStallingDisk(): Promise<StallingDisk> {
     here,
     stall: () => writeFileSync(flag, ''),
     goOn: () => rmSync(flag, { force: true }),
+    /** How many appends hang. */
     waiting: () => (existsSync(waiting) ? readFileSync(waiting).length : 0),
   }
 }
@@ -45,21 +37,14 @@ it('while the writer is stuck, reads and health are answered, and the write is a
     return answer.status
   })
   await expect.poll(waiting).toBe(4)
-  const reads = [
-    '/healthz',
-    '/svc/scenarios',
-    '/svc/status',
-    '/metrics',
-    '/svc/scenarios/slow/records',
-    `/svc/scenarios/slow/records/${before}`,
-  ]
-  for (const path of reads) expect([path, (await here.get(path)).status]).toEqual([path, 200])
+  const records = '/svc/scenarios/slow/records'
+  for (const path of ['/healthz', '/svc/scenarios', '/svc/status', '/metrics', records, `${records}/${before}`])
+    expect([path, (await here.get(path)).status]).toEqual([path, 200])
   expect(answered).toEqual([])
-  const listed = await here.get('/svc/scenarios/slow/records')
-  expect(listed.json['records']).toHaveLength(1)
+  expect((await here.get(records)).json['records']).toHaveLength(1)
   goOn()
   expect(await Promise.all(writes)).toEqual([200, 200, 200, 200])
-  expect((await here.get('/svc/scenarios/slow/records')).json['records']).toHaveLength(5)
+  expect((await here.get(records)).json['records']).toHaveLength(5)
 })
 
 it('a client that goes while the disk hangs does not take the record with it, and stopping waits for it', async () => {
@@ -74,16 +59,8 @@ it('a client that goes while the disk hangs does not take the record with it, an
   await expect(asked).rejects.toThrow()
   const restarted = here.restart()
   // A stop that does not wait for the record would close the store with the listener.
-  await expect
-    .poll(() =>
-      fetch(`${here.address}/healthz`).then(
-        () => 'listens',
-        () => 'closed',
-      ),
-    )
-    .toBe('closed')
+  await until(async () => (await here.get('/healthz').catch(() => null)) === null)
   goOn()
   await restarted
-  const { records } = (await here.get('/svc/scenarios/slow/records')).json
-  expect(records).toHaveLength(2)
+  expect((await here.get('/svc/scenarios/slow/records')).json['records']).toHaveLength(2)
 })

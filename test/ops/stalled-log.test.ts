@@ -2,14 +2,14 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, constants, openSync } from 'node:fs'
-import { mkdtemp } from 'node:fs/promises'
 import { Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { temporaryFolder } from '../support/folder.ts'
 import { makePlace } from '../support/place.ts'
+import { until } from '../support/wait.ts'
 import { send } from '../support/world.ts'
 
 const ENTRY = fileURLToPath(new URL('../support/svc.ts', import.meta.url))
@@ -29,7 +29,7 @@ const KINDS: readonly (readonly [string, () => Promise<Stalled>])[] = [
   [
     'a pipe',
     async () => {
-      const path = join(await mkdtemp(join(tmpdir(), 'svc log ')), 'log')
+      const path = join(temporaryFolder(), 'log')
       spawnSync('mkfifo', [path])
       const held = openSync(path, constants.O_RDWR | constants.O_NONBLOCK)
       const writing = openSync(path, constants.O_WRONLY)
@@ -62,12 +62,8 @@ it.each(KINDS)('a log that no process reads blocks no request, and reports what 
   expect(counted).toBeGreaterThan(0)
   const log = read(child.stderr)
   let text = ''
-  const told = Promise.withResolvers<void>()
-  log.on('data', (part: Buffer) => {
-    text += part.toString()
-    if (text.includes('"event":"log_dropped"')) told.resolve()
-  })
-  await told.promise
+  log.on('data', (part: Buffer) => (text += part.toString()))
+  await until(() => text.includes('"event":"log_dropped"'))
   const dropped = Number(/"event":"log_dropped","lines":(\d+)/.exec(text)?.[1])
   expect(dropped).toBeGreaterThanOrEqual(counted)
   const lines = text.split('\n').filter((line) => line.includes('"route":"/svc/report"'))
@@ -83,7 +79,7 @@ async function readyAt(out: Readable | null): Promise<string> {
   for await (const part of out ?? []) {
     text += String(part)
     const [, address] = /ready at (\S+)/.exec(text) ?? []
-    if (address !== undefined) break
+    if (address !== undefined) return address
   }
-  return /ready at (\S+)/.exec(text)?.[1] ?? ''
+  throw new Error(`the service ended: ${text}`)
 }

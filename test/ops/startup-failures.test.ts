@@ -44,12 +44,15 @@ describe('svc serve', () => {
     await isThere()
   })
 
-  it('names a record directory that cannot be written', async () => {
-    const place = await makePlace()
-    const directory = join(mountDisk('ro,size=64k'), 'records')
-    const line = await complaint(place, { 'storage.agent_record_dir': directory })
+  it.each([
+    ['a record directory', 'storage.agent_record_dir', 'configure another one'],
+    ['an artifact repository', 'storage.artifact_repository', 'set storage.artifact_repository to another folder'],
+  ])('names %s that cannot be written', async (_, setting, cure) => {
+    const directory = join(mountDisk('ro,size=64k'), 'data')
+    const line = await complaint(await makePlace(), { [setting]: directory })
     expect(line).toContain(directory)
-    expect(line).toMatch(/cannot be written.*: give its owner write access or configure another one$/)
+    expect(line).toMatch(/cannot be written/)
+    expect(line.endsWith(`: give its owner write access or ${cure}`)).toBe(true)
   })
 
   it.each([
@@ -59,28 +62,16 @@ describe('svc serve', () => {
   ])('names the entry of a seed with %s, and never quotes it', async (_, name, config, words) => {
     const place = await makePlace()
     const seed = JSON.stringify([{ id: 'first', name, config }])
-    const line = await complaint(place, {
-      recipe: 'mine',
-      'recipes.mine.use': 'harness',
-      'recipes.mine.evolution.adapter': 'pi',
-      'recipes.mine.evolution.seed': seed,
-    })
+    const evolution = { 'recipes.mine.evolution.adapter': 'pi', 'recipes.mine.evolution.seed': seed }
+    const line = await complaint(place, { recipe: 'mine', 'recipes.mine.use': 'harness', ...evolution })
     expect(line).toMatch(words)
     expect(line).toMatch(/^svc: recipe mine: evolution\.seed\[0\]: first: .*: (?:correct the entry in the configuration|take it out, .*)$/)
     expect(line).not.toContain('sk-aaaa')
   })
 
-  it('names an adapter that nobody knows, with the nearest one', async () => {
+  it('names an unknown adapter, with the nearest one', async () => {
     const line = await complaint(await makePlace(), { recipe: 'harness', 'evolution.adapter': 'claud' })
     expect(line).toMatch(/adapter plug-in claud.*did you mean claude\?/)
-  })
-
-  it('names an artifact repository that cannot be written', async () => {
-    const place = await makePlace()
-    const repository = join(mountDisk('ro,size=64k'), 'artifacts.git')
-    const line = await complaint(place, { 'storage.artifact_repository': repository })
-    expect(line).toContain(repository)
-    expect(line).toMatch(/cannot be written.*: give its owner write access or set storage\.artifact_repository to another folder$/)
   })
 
   it('names a store written by a newer version, and leaves it as it is', async () => {

@@ -1,11 +1,10 @@
 /** Traces of requests, as a collector gets them. */
-import { request } from 'node:http'
 import { describe, expect, it } from 'vitest'
+import { openStream, sendAndListen } from '../support/client.ts'
 import { KIND } from '../support/collector.ts'
 import { only, traced } from '../support/traced.ts'
-import { chatFrames, sendJson } from '../support/upstream.ts'
+import { beginFrames, chatFrames, sendJson } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import type { World } from '../support/world.ts'
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 const PARENT = '00f067aa0ba902b7'
@@ -14,26 +13,26 @@ const chat = '/v1/chat/completions'
 const PROMPT = 'what only the two of us may know'
 const body = { model: 'm', messages: [{ role: 'user', content: PROMPT }], max_tokens: 7, temperature: 1 }
 
+const answered = (id: string, finish: string, provider: string) => ({
+  'gen_ai.response.id': id,
+  'gen_ai.response.finish_reasons': [finish],
+  'gen_ai.provider.name': provider,
+})
+
 describe('an exchange', () => {
   const answers = [
-    [chat, { 'gen_ai.response.id': 'chatcmpl-1', 'gen_ai.response.finish_reasons': ['stop'], 'gen_ai.provider.name': 'openai' }],
-    [
-      '/v1/responses',
-      { 'gen_ai.response.id': 'resp_1', 'gen_ai.response.finish_reasons': ['completed'], 'gen_ai.provider.name': 'openai' },
-    ],
-    [
-      '/v1/messages',
-      { 'gen_ai.response.id': 'msg_1', 'gen_ai.response.finish_reasons': ['end_turn'], 'gen_ai.provider.name': 'anthropic' },
-    ],
+    [chat, answered('chatcmpl-1', 'stop', 'openai')],
+    ['/v1/responses', answered('resp_1', 'completed', 'openai')],
+    ['/v1/messages', answered('msg_1', 'end_turn', 'anthropic')],
   ] as const
-  const usage = new Map([
-    [`${chat} whole`, { 'gen_ai.usage.input_tokens': 1n, 'gen_ai.usage.output_tokens': 1n }],
-    ['/v1/messages whole', { 'gen_ai.usage.input_tokens': 1n, 'gen_ai.usage.output_tokens': 1n }],
-    ['/v1/messages streamed', { 'gen_ai.usage.input_tokens': 1n, 'gen_ai.usage.output_tokens': 2n }],
+  const outputs = new Map([
+    [`${chat} whole`, 1n],
+    ['/v1/messages whole', 1n],
+    ['/v1/messages streamed', 2n],
   ])
   const both = answers.flatMap(([path, answer]) => (['whole', 'streamed'] as const).map((way) => [path, way, answer] as const))
 
-  it.each(both)('at %s, %s, is a span of the request and below it one of the call to the model', async (path, way, answered) => {
+  it.each(both)('at %s, %s, is a span of the request and below it one of the call to the model', async (path, way, response) => {
     const { here, over } = await traced()
     const isStream = way === 'streamed'
     const answer = await here.post(path, { ...body, ...(isStream && { stream: true }) }, scenario)
@@ -55,6 +54,7 @@ describe('an exchange', () => {
     expect(client).toMatchObject({ name: 'chat m', traceId: server.traceId, parentSpanId: server.spanId, status: {} })
     const { 'gen_ai.response.time_to_first_chunk': first, ...attributes } = client.attributes
     expect(typeof first).toBe(isStream ? 'number' : 'undefined')
+    const output = outputs.get(`${path} ${way}`)
     expect(attributes).toEqual({
       'gen_ai.operation.name': 'chat',
       'server.address': '127.0.0.1',
@@ -64,14 +64,14 @@ describe('an exchange', () => {
       'gen_ai.request.temperature': 1,
       ...(isStream && { 'gen_ai.request.stream': true }),
       'gen_ai.response.model': 'm',
-      ...answered,
-      ...usage.get(`${path} ${way}`),
+      ...response,
+      ...(output !== undefined && { 'gen_ai.usage.input_tokens': 1n, 'gen_ai.usage.output_tokens': output }),
     })
     expect(client.begun >= server.begun && client.ended <= server.ended).toBe(true)
     expect(here.upstream.received[0]?.headers['traceparent']).toBe(`00-${server.traceId}-${client.spanId}-01`)
   })
 
-  it('that is played for an evaluation, and kept by nobody, is traced alike', async () => {
+  it('of an evaluation, which is not recorded, is traced alike', async () => {
     const { here, over } = await traced()
     await here.exchange('traced')
     await here.post(`/svc/scenarios/traced/evaluation${chat}`, body)
@@ -81,13 +81,11 @@ describe('an exchange', () => {
     expect(here.upstream.received[1]?.headers['traceparent']).toContain(played[0]?.traceId)
   })
 
-  it('that counts tokens says so', async () => {
+  it('that counts tokens is named by that', async () => {
     const { here, over } = await traced()
     await here.post('/v1/messages/count_tokens', body, scenario)
-    expect(only(await over(), KIND.client)).toMatchObject({
-      name: 'count_tokens m',
-      attributes: { 'gen_ai.operation.name': 'count_tokens' },
-    })
+    const attributes = { 'gen_ai.operation.name': 'count_tokens' }
+    expect(only(await over(), KIND.client)).toMatchObject({ name: 'count_tokens m', attributes })
   })
 
   it('with the embedded model names no server', async () => {
@@ -145,8 +143,8 @@ describe('what was said', () => {
   })
 })
 
-describe('what goes wrong', () => {
-  it("with the caller's request is in its span and no failure of the service", async () => {
+describe('a failure', () => {
+  it("of the caller's request is in its span and no failure of the service", async () => {
     const { here, over } = await traced()
     await here.post(chat, body)
     expect(await over()).toMatchObject([
@@ -154,7 +152,7 @@ describe('what goes wrong', () => {
     ])
   })
 
-  it('with a route nobody knows is a span without one', async () => {
+  it('by an unknown route is a span without one', async () => {
     const { here, over } = await traced()
     await here.get('/nowhere/near?secret=1')
     const [span] = await over()
@@ -162,19 +160,17 @@ describe('what goes wrong', () => {
     expect(span?.attributes).not.toHaveProperty(['http.route'])
   })
 
-  it('with the model when it refuses is its failure, and the answer that is relayed', async () => {
+  it('of the model when it refuses is its failure, and the answer that is relayed', async () => {
     const { here, over } = await traced()
     here.upstream.answer((_received, response) => sendJson(response, 429, { error: { message: 'slow down', code: 'rate_limited' } }))
     await here.post(chat, body, scenario)
     const spans = await over()
-    expect(only(spans, KIND.server)).toMatchObject({
-      status: {},
-      attributes: { 'http.response.status_code': 429n, 'error.type': 'rate_limited' },
-    })
+    const attributes = { 'http.response.status_code': 429n, 'error.type': 'rate_limited' }
+    expect(only(spans, KIND.server)).toMatchObject({ status: {}, attributes })
     expect(only(spans, KIND.client)).toMatchObject({ status: { code: 2 }, attributes: { 'error.type': 'rate_limited' } })
   })
 
-  it('with a model that is not there is a failure of both', async () => {
+  it('of a model that is not there is a failure of both', async () => {
     const { here, over } = await traced()
     here.upstream.answer((_received, response) => void response.destroy())
     expect(await here.post(chat, body, scenario)).toMatchObject({ status: 502 })
@@ -183,13 +179,12 @@ describe('what goes wrong', () => {
     expect([only(spans, KIND.server), only(spans, KIND.client)]).toMatchObject([failed, failed])
   })
 
-  it('with a client that leaves in the middle of a stream is told with what came so far', async () => {
+  it('by a client that leaves in the middle of a stream is reported with what came so far', async () => {
     const { here, over } = await traced()
-    here.upstream.answer((_received, response) => {
-      response.writeHead(200, { 'content-type': 'text/event-stream' })
-      response.write(chatFrames.slice(0, 2).join(''))
-    })
-    await leaveAfterFirstByte(here)
+    here.upstream.answer((_received, response) => void beginFrames(response, chatFrames.slice(0, 2)))
+    const stream = await openStream(here.address, chat, { ...body, stream: true }, scenario)
+    await stream.seen('data: ')
+    stream.drop()
     await until(() => here.log.some(({ event }) => event === 'request'))
     const spans = await over()
     const failed = { status: { code: 2, message: 'the client closed the connection' }, attributes: { 'error.type': 'stream_interrupted' } }
@@ -197,15 +192,12 @@ describe('what goes wrong', () => {
     expect(only(spans, KIND.client).attributes).toMatchObject({ 'gen_ai.response.id': 'chatcmpl-1' })
   })
 
-  it('with a client that leaves before there is an answer has no status', async () => {
+  it('by a client that leaves before there is an answer has no status', async () => {
     const { here, over } = await traced()
     here.upstream.answer(() => undefined)
-    const { hostname, port } = new URL(here.address)
-    const asked = request({ hostname, port, method: 'POST', path: chat, headers: scenario, agent: false })
-    asked.on('error', () => undefined)
-    asked.end(JSON.stringify(body))
+    const asked = sendAndListen(here.address, chat, body, scenario)
     await until(() => here.upstream.open === 1)
-    asked.destroy()
+    asked.drop()
     await until(() => here.log.some(({ event }) => event === 'request'))
     const spans = await over()
     const gone = { status: { code: 2 }, attributes: { 'error.type': 'client_gone' } }
@@ -213,21 +205,6 @@ describe('what goes wrong', () => {
     expect(only(spans, KIND.server).attributes).not.toHaveProperty(['http.response.status_code'])
   })
 })
-
-function leaveAfterFirstByte({ address }: World): Promise<void> {
-  const { hostname, port } = new URL(address)
-  return new Promise((resolve) => {
-    const asked = request({ hostname, port, method: 'POST', path: chat, headers: scenario, agent: false }, (response) => {
-      response.on('error', () => undefined)
-      response.once('data', () => {
-        asked.destroy()
-        resolve()
-      })
-    })
-    asked.on('error', () => undefined)
-    asked.end(JSON.stringify({ ...body, stream: true }))
-  })
-}
 
 describe('the trace of a caller', () => {
   it('is continued, up to the model', async () => {
@@ -239,7 +216,7 @@ describe('the trace of a caller', () => {
     expect(here.upstream.received[0]?.headers).toMatchObject({ traceparent: `00-${TRACE}-${client.spanId}-01`, tracestate: 'vendor=a' })
   })
 
-  it('that is not kept there gets no spans here, and the model hears of it', async () => {
+  it('that is not kept there gets no spans here, and the model is sent that', async () => {
     const { here, over } = await traced()
     await here.post(chat, body, { ...scenario, traceparent: `00-${TRACE}-${PARENT}-00` })
     expect(await over()).toEqual([])

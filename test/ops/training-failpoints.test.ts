@@ -2,9 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
-import sqlite from '../../plugins/stores/sqlite/index.ts'
 import { REF, type JsonObject, type TrainingMode } from '../../src/contract/index.ts'
 import { startService } from '../../src/main.ts'
 import { placeIn, startChild, type Child } from '../crash/child.ts'
@@ -13,11 +11,12 @@ import { checkRepository } from '../crash/examine.ts'
 import type { Point } from '../fixtures/dying-points.ts'
 import { LOADED } from '../fixtures/dying-recipes.ts'
 import { sharedFolder, temporaryFolder } from '../support/folder.ts'
+import { damageIn } from '../support/place.ts'
 import { argumentsOf, loadArguments, settingsOf, type Settings } from '../support/settings.ts'
 import { until } from '../support/wait.ts'
 import { send, type Answer } from '../support/world.ts'
 
-const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url))
+const fixture = (name: string): string => join(import.meta.dirname, '..', 'fixtures', name)
 const SERVICE = fixture('dying-service.ts')
 const NAME = 'doomed'
 const ASKED = 'asked'
@@ -66,14 +65,8 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'a failed instruction': { mode: 'manual', before: [], act: instruct(ASKED, 'throw'), points: [...ALWAYS, 'after-step'] },
   'a promote': { mode: 'manual', before: [[instruct('held', 'hold'), 1]], act: move('promote', 1), points: MOVED },
   'a rollback': { mode: 'manual', before: [[instruct('first', 'add'), 1]], act: move('rollback', 0), points: MOVED },
-  'a step of one of two components': {
-    // An instruction, which one component takes: of two that learn from the same report either may step first.
-    mode: 'manual',
-    pair: true,
-    before: [],
-    act: instruct(ASKED, 'add'),
-    points: PUBLISHED,
-  },
+  // An instruction, which one component takes: of two that learn from the same report either may step first.
+  'a step of one of two components': { mode: 'manual', pair: true, before: [], act: instruct(ASKED, 'add'), points: PUBLISHED },
   'a promote of one of two components': {
     mode: 'hybrid',
     pair: true,
@@ -177,13 +170,13 @@ function start(folder: string, kind: Kind, order: string, onSaid: (line: string)
 
 /** Resends the interrupted request, then one more; returns the visible state after training on it, and the files. */
 async function complete(folder: string, kind: Kind): Promise<unknown> {
-  const { told, ids } = await inPlace(folder, kind, async (address) => {
+  const { shown, ids } = await inPlace(folder, kind, async (address) => {
     expect((await kind.act(address)).status).toBe(200)
     await learnMore(address, kind)
-    return { told: await whatIsTold(address, kind), ids: (await releases(address)).map((row) => textIn(row, 'release_id')) }
+    return { shown: await whatIsShown(address, kind), ids: (await releases(address)).map((row) => textIn(row, 'release_id')) }
   })
-  const kept = { loaded: loadedIn(folder), refs: refsOf(folder), damage: await damageIn(folder) }
-  return withoutChance({ ...told, ...kept }, ids)
+  const kept = { loaded: loadedIn(folder), refs: refsOf(folder), damage: await damageIn(placeIn(folder).records) }
+  return withoutChance({ ...shown, ...kept }, ids)
 }
 
 /** Records are taken in order, so nothing older is left when the newest was trained on. */
@@ -195,7 +188,7 @@ async function learnMore(address: string, { mode }: Kind): Promise<void> {
   await until(async () => (await consumers()) > 0)
 }
 
-async function whatIsTold(address: string, { mode }: Kind): Promise<object> {
+async function whatIsShown(address: string, { mode }: Kind): Promise<object> {
   const { scenarios } = await get(address, '/svc/status')
   const status: JsonObject = Object(Object(scenarios)[NAME])
   return {
@@ -219,15 +212,6 @@ function refsOf(folder: string): readonly string[] {
   const { repository } = placeIn(folder)
   const printed = execFileSync('git', [`--git-dir=${repository}`, 'for-each-ref', '--format=%(refname) %(objectname)', REF.all])
   return printed.toString().split('\n')
-}
-
-async function damageIn(folder: string): Promise<readonly unknown[]> {
-  const store = await sqlite.plugin.make({ directory: placeIn(folder).records })
-  try {
-    return await store.verify(() => undefined)
-  } finally {
-    await store.close()
-  }
 }
 
 /** Times and release ids differ between runs: releases are named by their position in the chain. */
