@@ -25,7 +25,7 @@ function launched(script: string, args: readonly string[]): ChildProcessByStdio<
 }
 
 const serving = (folder: string): readonly string[] =>
-  argumentsOf({ ...settingsOf(dataPlaceIn(folder), ''), 'inference.runtime': 'practice' })
+  argumentsOf({ ...settingsOf(dataPlaceIn(folder), 'http://127.0.0.1:9'), 'inference.runtime': 'practice' })
 
 async function start(child: ChildProcessByStdio<null, Readable, Readable>) {
   const { stdout, stderr } = child

@@ -88,9 +88,10 @@ describe('a service asked to stop', () => {
   })
 
   it('cuts an endless stream after the grace, and keeps what came of it as incomplete [decisions.streams-broken]', async () => {
-    const { upstream, records, start } = await makePlace()
+    const place = await makePlace()
+    const { upstream, records } = place
     streamThrough(upstream)
-    const service = await start({ graceSeconds: 0.05 })
+    const service = await place.start({ graceSeconds: 0.05 })
     const stream = await beginStream(service.address)
     await service.close()
     expect(await stream.over).toBe('cut')

@@ -1,5 +1,4 @@
 /** The official Anthropic SDK, unmodified. */
-import * as sdk from '@anthropic-ai/sdk'
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Settings } from '../support/settings.ts'
@@ -87,7 +86,7 @@ describe('what goes wrong', () => {
       const said = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' }, request_id: 'req_theirs' }
       here.upstream.answer((_received, response) => sendJson(response, upstream, said, { 'request-id': 'req_theirs' }))
       const error = await errorOf(anthropic.messages.create(asked))
-      expect(error).toBeInstanceOf(sdk[errorClass])
+      expect(error).toBeInstanceOf(Anthropic[errorClass])
       expect(error).toMatchObject({ status, error: said, requestID: 'req_theirs' })
       here.upstream.answer(answerOrCall)
     },

@@ -1,6 +1,5 @@
 /** The official OpenAI SDK, unmodified. */
-import * as sdk from 'openai'
-import OpenAI from 'openai'
+import OpenAI, { AuthenticationError } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { named } from '../support/frames.ts'
 import type { Settings } from '../support/settings.ts'
@@ -119,7 +118,7 @@ describe('what goes wrong', () => {
     const said = { error: { message: 'not now', code: 'its_code' } }
     here.upstream.answer((_received, response) => sendJson(response, upstream, said, { 'retry-after': '3' }))
     const error = await errorOf(openai.chat.completions.create({ model, messages, stream: true }))
-    expect(error).toBeInstanceOf(sdk[errorClass])
+    expect(error).toBeInstanceOf(OpenAI[errorClass])
     expect(error).toMatchObject({ status, code: 'its_code', message: `${status} not now` })
     here.upstream.answer(answerOrCall)
   })
@@ -128,7 +127,7 @@ describe('what goes wrong', () => {
     const unnamed = new OpenAI({ baseURL: `${here.address}/v1`, apiKey: TOKEN, maxRetries: 0 })
     await expect(unnamed.responses.create({ model, input: 'x' })).rejects.toMatchObject({ status: 400, code: 'scenario_missing' })
     const stranger = new OpenAI({ baseURL: `${here.address}/v1`, apiKey: 'wrong', defaultHeaders: HEADERS, maxRetries: 0 })
-    await expect(stranger.responses.create({ model, input: 'x' })).rejects.toBeInstanceOf(sdk.AuthenticationError)
+    await expect(stranger.responses.create({ model, input: 'x' })).rejects.toBeInstanceOf(AuthenticationError)
   })
 
   it('in the middle of a stream is thrown to the reader', async () => {
