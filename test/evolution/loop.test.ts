@@ -28,7 +28,7 @@ async function open(): Promise<Trainee> {
     'data.training_mode': 'hybrid',
     'evolution.executor': 'sandbox',
     'evolution.seed': JSON.stringify([ROMAN_RULE]),
-    'evolution.tasks': JSON.stringify(ROMAN_TASKS),
+    'evolution.tasks': JSON.stringify(ROMAN_TASKS.slice(0, 10)),
     'evolution.margin': 0.3,
     'evolution.proposals_dir': join(directory, 'proposals'),
     'evolution.step_record_dir': join(directory, 'steps'),

@@ -6,7 +6,8 @@ import { randomOf } from '../crash/random.ts'
 import { expectWhole, sharedInstallWorld, type Scenario } from './install-world.ts'
 import { makeMachine, SHELLS, type Ended, type Machine } from './machine.ts'
 
-const KILLS = 20
+/** `npm run test:crash:install` kills a hundred times. */
+const KILLS = Number(process.env['INSTALL_KILLS'] ?? 6)
 /** About as many changes as an install from nothing makes to the disk. */
 const EVENTS = 60
 const UNPRIVILEGED = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups']
