@@ -19,7 +19,7 @@ const PROGRAMS = {
   bash: { packages: ['bash'], tests: ['test/install/', 'test/spec/', 'test/docs/', 'src/cli/completion/'] },
   busybox: { packages: ['busybox'], tests: ['test/install/'] },
   bwrap: { packages: ['bubblewrap'], tests: SANDBOXED },
-  chromium: { packages: ['chromium'], tests: ['test/browser/'] },
+  'chromium-headless-shell': { packages: ['chromium-headless-shell'], tests: ['test/browser/'] },
   curl: { packages: ['curl'], tests: ['test/install/', 'test/docs/', 'test/agents/'] },
   dash: { packages: ['dash'], tests: ['test/install/', 'test/spec/'] },
   fish: { packages: ['fish'], tests: ['src/cli/completion/'] },

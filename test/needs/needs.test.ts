@@ -80,5 +80,7 @@ describe('a run', () => {
 })
 
 it('a test that needs what is not listed for it fails on every machine, not on fresh ones alone', () => {
-  expect(() => program('chromium')).toThrow('test/needs/needs.test.ts needs chromium: say so in test/needs/list.ts')
+  expect(() => program('chromium-headless-shell')).toThrow(
+    'test/needs/needs.test.ts needs chromium-headless-shell: say so in test/needs/list.ts',
+  )
 })

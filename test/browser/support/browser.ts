@@ -37,7 +37,7 @@ interface PageOptions {
 export function browserOfFile(): (url: string, options?: PageOptions) => Promise<OpenedPage> {
   let browser: Browser | null = null
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: program('chromium'), args: ARGUMENTS })
+    browser = await chromium.launch({ executablePath: program('chromium-headless-shell'), args: ARGUMENTS })
   })
   afterAll(() => browser?.close())
   return async (url, { width = 1280, expects = /^$/, script = '' } = {}) => {
