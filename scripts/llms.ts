@@ -25,7 +25,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 const NOTES = [
   'Clients keep their SDK, change the base address, and send one more header: `x-svc-scenario`, the workload a request belongs to.',
   'A running service describes every route, body, answer and refusal at `/openapi.json` (OpenAPI 3.1), behind the same token as the rest.',
-  '`npm start` serves on `http://127.0.0.1:8900`, with an embedded practice model when no upstream is found.',
+  '`npm start` serves on `http://127.0.0.1:8900`, with a built-in mock model when no upstream is found.',
 ]
 
 export function llmsPage(): string {

@@ -1,7 +1,7 @@
 /**
- * `npm run make:tiny-model`: trains the practice model, or finds the one it trained before, and prints its folder.
+ * `npm run make:tiny-model`: trains the tiny model, or finds the one it trained before, and prints its folder.
  * `--gguf FILE` lays out a real small model of that file in its place, as the trainer reads it. `--out DIR` copies the folder there; every
- * other option goes to the program that trains the practice model (`--layers`, `--width`, `--steps`, `--device`, …).
+ * other option goes to the program that trains the tiny model (`--layers`, `--width`, `--steps`, `--device`, …).
  */
 import { createHash } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -110,7 +110,7 @@ async function train(folder, options) {
   rmSync(beside, { recursive: true, force: true })
   const command = ['-m', 'svc_trainer', 'make-tiny', '--out', beside, ...options]
   const code = await runForCode(python, command, { env: trainerEnvironment(process.env), stdio: ['ignore', 2, 'inherit'] })
-  if (code !== 0) throw new Error('the practice model was not made')
+  if (code !== 0) throw new Error('the tiny model was not made')
   renameSync(beside, folder)
 }
 

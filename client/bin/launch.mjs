@@ -63,7 +63,7 @@ export function findPinnedNode(start = dirname(fileURLToPath(import.meta.url))) 
 
 /**
  * Answers the exit code of the program; one that a signal ended ends this process by the same. Signals are passed on. `tied` is for a program
- * that calls `onNode`: it has a channel to this process, whose end tells it that this one was killed. `ofNpm` says whether npm is the parent,
+ * that calls `onNode`: it has a channel to this process, whose end means that this one was killed. `ofNpm` says whether npm is the parent,
  * which dies of a signal without passing it on.
  */
 export function launch(program, args, { tied = false, ofNpm = () => false, ...options } = {}) {
@@ -108,7 +108,7 @@ function onParentGone(isOfKind, stop) {
   }
 }
 
-/** The parent; where that is a shell for this one command, also whose shell it is: such a shell does not end with whoever started it. */
+/** The parent; where that is a shell for this one command, also whose shell it is: such a shell does not end with the process that started it. */
 function starters() {
   const [, option] = wordsOf(process.ppid)
   const above = option === '-c' ? parentOf(process.ppid) : null
@@ -143,7 +143,7 @@ function isNpx() {
 
 const stopItself = () => process.kill(process.pid, 'SIGTERM')
 
-/** Stops as it would be asked to, so that a service stops in order. The channel keeps nobody from ending. */
+/** Stops as it would be asked to, so that a service stops in order. The channel keeps no process from ending. */
 function endWithLauncher() {
   // Somebody set the variable by hand.
   if (process.channel === undefined || process.channel === null) return

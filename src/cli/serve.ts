@@ -9,7 +9,7 @@ import { calmLog, demoState, welcome, withPractice } from './welcome/index.ts'
 
 export interface ServeCommandOptions extends ConfigOptions {
   readonly printConfig?: boolean
-  /** Runs the demo scenario on first use, while the practice model answers. */
+  /** Runs the demo scenario on first use, while the mock model answers. */
   readonly welcome?: boolean
 }
 

@@ -39,7 +39,7 @@ The first of these that is there is used, unless \`inference.runtime\` is \`prac
 3. \`OPENAI_API_KEY\`: https://api.openai.com
 4. \`ANTHROPIC_API_KEY\`: https://api.anthropic.com
 5. a local Ollama that answers at http://127.0.0.1:11434
-6. the practice model: a built-in mock model; no API key needed
+6. a built-in mock model; no API key needed
 
 ## Proxies and certificates
 

@@ -54,7 +54,7 @@ describe('the order of discovery', () => {
     })
   })
 
-  test('else the practice model [config.upstream]', async () => {
+  test('else the mock model [config.upstream]', async () => {
     const found = 'no upstream is set or found'
     expect(await discover('', {})).toEqual({ runtime: 'practice', model: null, found, exampleModel: 'practice' })
   })

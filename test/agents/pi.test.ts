@@ -33,7 +33,7 @@ function tellEntries(world: () => AgentWorld): void {
     expect(requestsIn(here)).toContain('/svc/train')
   })
 
-  it('without its wrapper reads the same files, has no such command and asks nobody', async () => {
+  it('without its wrapper reads the same files, has no such command and sends no request', async () => {
     const { home, program, here } = world()
     const heard = requestsIn(here).length
     const files = { PI_CODING_AGENT_DIR: join(home.work, 'svc-harness/pi-agent') }

@@ -128,5 +128,5 @@ it(
 
 async function firstFailing(tree: string): Promise<string> {
   for (const number of Object.keys(ROMANS_ASKED)) if (!(await passes(tree, number))) return number
-  throw new Error('the practice model fails at none of them: nothing can be learnt here')
+  throw new Error('the mock model fails at none of them: nothing can be learnt here')
 }

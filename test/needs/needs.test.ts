@@ -10,7 +10,7 @@ const failed = (said: string): Ended => ({ isDone: false, said })
 
 afterEach(() => vi.restoreAllMocks())
 
-/** A package manager that ends each call as it is told to; answers what it was asked, and how often somebody waited. */
+/** A package manager that ends each call as the test sets; answers its calls, and how often one waited. */
 async function asked(ends: readonly Ended[], uid = 0) {
   vi.spyOn(process, 'getuid').mockReturnValue(uid)
   const calls: string[] = []

@@ -1,4 +1,4 @@
-/** The log line of a stream that broke off tells why, and under which receipt its beginning was kept. */
+/** The log line of a stream that broke off says why, and under which receipt its beginning was kept. */
 import { expect, it } from 'vitest'
 import { chatFrames } from '../support/upstream.ts'
 import { textAt } from '../spec/support/helpers.ts'

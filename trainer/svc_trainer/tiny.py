@@ -1,4 +1,4 @@
-"""Makes the practice model: a byte-level Llama that is small enough to train on one core while you wait."""
+"""Makes the tiny model: a byte-level Llama that is small enough to train on one core while you wait."""
 
 import json
 import math

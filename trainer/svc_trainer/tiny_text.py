@@ -1,4 +1,4 @@
-"""What the practice model reads: chats in which a question has several answers, each as likely as the others."""
+"""What the tiny model reads: chats in which a question has several answers, each as likely as the others."""
 
 UNK, BOS, EOS = 0, 1, 2
 SPECIALS = ("<unk>", "<s>", "</s>")

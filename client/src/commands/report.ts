@@ -17,7 +17,7 @@ import type { Command } from './command.ts'
 
 const HELP = `Usage: ${COMMAND} report --url <service_url> --scenario <name> --score <number> [options]
 
-Tells the service how exchanges went. A receipt is the id under which the service recorded an exchange.
+Reports to the service how exchanges went. A receipt is the id under which the service recorded an exchange.
 
 Options:
   --url <url>              where the service answers, such as http://127.0.0.1:8900

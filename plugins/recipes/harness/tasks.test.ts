@@ -1,4 +1,4 @@
-/** The bundled tasks are those of the practice model, so that a service without any model of its own can be seen to learn. */
+/** The bundled tasks are those of the mock model, so that a service without any model of its own can be seen to learn. */
 import { expect, it } from 'vitest'
 import { PRACTICE_TASKS } from '../../runtimes/practice/tasks.ts'
 

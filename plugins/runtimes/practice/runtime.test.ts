@@ -28,7 +28,7 @@ describe('the notice', () => {
     const second = await textFor(runtime, QUESTION, { purpose: 'traffic' })
     expect(first.startsWith(`${NOTICE}\n\n`)).toBe(true)
     expect(first.endsWith(second)).toBe(true)
-    expect(second).not.toContain('practice model')
+    expect(second).not.toContain('mock model')
   })
 
   it('is never said in an evaluation, known by its purpose or by its path', async () => {
@@ -45,7 +45,7 @@ describe('the notice', () => {
     expect(JSON.parse(await textFor(runtime, json, { purpose: 'traffic' }))).toHaveProperty('answer')
     const tool = { type: 'function', function: { name: 'calculator', parameters: { type: 'object', properties: { expression: {} } } } }
     expect(await textFor(runtime, { ...QUESTION, tools: [tool] }, { purpose: 'traffic' })).toBe('null')
-    expect(await textFor(runtime, { ...QUESTION, max_tokens: 20 }, { purpose: 'traffic' })).not.toContain('practice model')
+    expect(await textFor(runtime, { ...QUESTION, max_tokens: 20 }, { purpose: 'traffic' })).not.toContain('mock model')
     expect(await textFor(runtime, QUESTION, { purpose: 'traffic' })).toContain(NOTICE)
   })
 })

@@ -29,7 +29,7 @@ const PRACTICE_MODEL = 'practice'
 const CREATED_AT = '2026-01-01T00:00:00Z'
 
 export const NOTICE = [
-  `This is ${PRODUCT}'s practice model: deterministic, embedded, not a real language model.`,
+  `This is ${PRODUCT}'s built-in mock model: deterministic, not a real language model.`,
   'Configure an upstream to use a real one.',
 ].join(' ')
 

@@ -190,6 +190,6 @@ describe('small talk', () => {
   })
 
   it('a task of no family is answered without pretending', () => {
-    expect(ponder({ task: 'Write a compiler.' })).toMatchObject({ text: expect.stringContaining('beyond a practice model') })
+    expect(ponder({ task: 'Write a compiler.' })).toMatchObject({ text: expect.stringContaining('beyond a mock model') })
   })
 })

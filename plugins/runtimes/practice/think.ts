@@ -107,7 +107,7 @@ function converse(situation: Situation): string {
   if (result !== undefined && result !== null) return `${seen}The tool answered: ${shortened(result.text)}`
   if (GREETING.test(task)) return `${seen}Hello! Ask me a small task: ${TOPICS}.`
   if (task === '') return `${seen}Nothing was asked. I know small tasks: ${TOPICS}.`
-  return `${seen}You said: "${shortened(task)}". That is beyond a practice model. I know small tasks: ${TOPICS}.`
+  return `${seen}You said: "${shortened(task)}". That is beyond a mock model. I know small tasks: ${TOPICS}.`
 }
 
 function shortened(text: string): string {
