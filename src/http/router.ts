@@ -15,19 +15,18 @@ const NO_PARAMS = {}
 const NONE: Lookup = { kind: 'none' }
 
 export class Router {
-  readonly #fixed = new Map<string, HttpRoute[]>()
+  readonly #fixed = new Map<string, RouteMatch[]>()
   readonly #open: { readonly segments: readonly string[]; readonly route: HttpRoute }[] = []
 
   constructor(routes: readonly HttpRoute[]) {
     for (const route of routes) {
       if (route.path.includes(':')) this.#open.push({ segments: route.path.split('/'), route })
-      else this.#fixed.set(route.path, [...(this.#fixed.get(route.path) ?? []), route])
+      else this.#fixed.set(route.path, [...(this.#fixed.get(route.path) ?? []), { route, params: NO_PARAMS }])
     }
   }
 
   find(method: string, path: string): Lookup {
-    const fixed = this.#fixed.get(path)
-    const matches = fixed === undefined ? this.#matchOpen(path) : fixed.map((route) => ({ route, params: NO_PARAMS }))
+    const matches = this.#fixed.get(path) ?? this.#matchOpen(path)
     const match = matches.find(({ route }) => route.method === method)
     if (match !== undefined) return { kind: 'found', match }
     return matches.length === 0 ? NONE : { kind: 'other_method', allow: matches.map(({ route }) => route.method).join(', ') }
