@@ -10,7 +10,7 @@ import type { DialectSpec } from './dialect.ts'
 import { gemini, geminiCount } from './gemini/index.ts'
 import { messages, messagesCount } from './messages/index.ts'
 import { responses } from './responses/index.ts'
-import { countOf, objectOf, written } from './values.ts'
+import { objectOf, written } from './values.ts'
 
 export const dialects: Readonly<Record<Dialect, DialectSpec>> = {
   chat,
@@ -40,22 +40,43 @@ export const keyHeaderNames: readonly string[] = [...new Set(all.flatMap(({ keyH
 /** The members of a request that some format has facts in. */
 export const factsOfAll: readonly string[] = all.flatMap(({ facts }) => facts)
 
+/** An upstream may count in the words of another format: the first names that occur are read. Those of responses are among those of messages. */
+const COUNTED = [chat.answer, messages.answer, gemini.answer]
+
+/** The tokens that an answer says it took; null where it says none. */
+export function tokensIn(dialect: DialectSpec, answer: JsonObject): { readonly input: number | null; readonly output: number | null } {
+  const usage = objectOf(answer[dialect.answer.usage])
+  return { input: tokenCount(usage, 'inputTokens'), output: tokenCount(usage, 'outputTokens') }
+}
+
+function tokenCount(usage: JsonObject, kind: 'inputTokens' | 'outputTokens'): number | null {
+  for (const { [kind]: names } of COUNTED) {
+    if (names.every((name) => usage[name] === undefined)) continue
+    let sum: number | null = null
+    for (const name of names) {
+      const count = usage[name]
+      if (typeof count === 'number' && count >= 0) sum = (sum ?? 0) + count
+    }
+    return Number.isSafeInteger(sum) ? sum : null
+  }
+  return null
+}
+
 export interface ModelAnswer extends ChatTurn {
   readonly inputTokens: number
   readonly outputTokens: number
 }
 
 /** Null when it is no answer of this format. */
-export function readModelAnswer({ reader, answer: members }: DialectSpec, body: JsonObject): ModelAnswer | null {
-  const [first] = reader.readAnswer(body)
+export function readModelAnswer(dialect: DialectSpec, body: JsonObject): ModelAnswer | null {
+  const [first] = dialect.reader.readAnswer(body)
   if (first === undefined) return null
-  const usage = objectOf(body[members.usage])
-  const sum = (names: readonly string[]): number => names.reduce((total, name) => total + countOf(usage[name]), 0)
+  const tokens = tokensIn(dialect, body)
   return {
     text: first.parts.map((part) => (part.kind === 'text' ? part.text : '')).join(''),
     calls: callsIn(first.parts).map(({ id, name, input }) => ({ id: id ?? '', name, arguments: written(input) })),
-    inputTokens: sum(members.inputTokens),
-    outputTokens: sum(members.outputTokens),
+    inputTokens: tokens.input ?? 0,
+    outputTokens: tokens.output ?? 0,
   }
 }
 

@@ -19,8 +19,6 @@ export const filledText = (value: Json | undefined): string | null => textOf(val
 
 export const wordsAt = (value: JsonObject, key: string): string | null => filledText(value[key])
 
-export const countOf = (value: Json | undefined): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? value : 0)
-
 /** A string as it is, any other value as JSON text: tool arguments and results come as either. */
 export const written = (value: Json | undefined): string =>
   typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)

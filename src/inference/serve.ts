@@ -23,7 +23,7 @@ import {
   type Runtime,
   type Surface,
 } from '../contract/index.ts'
-import { dialects, objectOf, type DialectSpec, type StreamReader } from '../dialects/index.ts'
+import { dialects, tokensIn, type DialectSpec, type StreamReader } from '../dialects/index.ts'
 import { answerTooLarge, exchangePayload, print, type Tags } from './payload.ts'
 import { parsedBody, type RequestBody } from './request-body.ts'
 import { refusalOfUpstream } from './upstream-refusal.ts'
@@ -117,7 +117,7 @@ async function begin(scenario: Serving, call: Call): Promise<Exchange> {
   const { hooks } = scenario.surface
   for (;;) {
     const release = scenario.head()
-    const letGo = hooks?.begin === undefined ? () => undefined : await hooks.begin(release, call.signal)
+    const letGo = hooks?.begin === undefined ? holdNothing : await hooks.begin(release, call.signal)
     if (scenario.head() === release) return prepared(scenario, call, release, letGo)
     letGo()
   }
@@ -214,10 +214,8 @@ function parseAnswer(body: Uint8Array): JsonObject {
 export function summarize({ call, request }: Exchange, answer: JsonObject): ExchangeSummary {
   const dialect = dialects[call.dialect]
   const { [SESSION_TAG]: session } = call.tags
-  const summary = {
-    ...summaryOf(dialect, dialect.modelIn(call.path, request.facts), answer, call.clock() - call.begunAt),
-    ...(session !== undefined && { session }),
-  }
+  const exchanged = summaryOf(dialect, dialect.modelIn(call.path, request.facts), answer, call.clock() - call.begunAt)
+  const summary = session === undefined ? exchanged : { ...exchanged, session }
   call.trace?.answered(answer, summary)
   return summary
 }
@@ -254,29 +252,19 @@ function artifactRef(scenario: Serving, tags: Tags, frozen: Release): string {
   return tag !== undefined && isPulled && scenario.hasRelease(tag) ? tag : frozen.release_id
 }
 
+const holdNothing = (): void => undefined
+
 const MODEL_CHARACTERS_MAX = 200
 
 /** What a list shows of an exchange without its body: which model, how long it took, how many tokens its provider counted. */
 export function summaryOf(dialect: DialectSpec, askedModel: string, answer: JsonObject, seconds: number): ExchangeSummary {
-  const members = dialect.answer
-  const model = answer[members.model] ?? askedModel
-  const usage = objectOf(answer[members.usage])
-  // An upstream may count in the words of another format: the first names that occur are read.
-  const sources = [dialects.chat.answer, dialects.messages.answer, members]
-  const tokens = (kind: 'inputTokens' | 'outputTokens'): number | null =>
-    sumOf(usage, sources.find((source) => source[kind].some((name) => usage[name] !== undefined))?.[kind] ?? [])
-  const [input, output] = [tokens('inputTokens'), tokens('outputTokens')]
-  return {
-    ...(typeof model === 'string' && model !== '' && { model: model.slice(0, MODEL_CHARACTERS_MAX).toWellFormed() }),
+  const model = answer[dialect.answer.model] ?? askedModel
+  const { input, output } = tokensIn(dialect, answer)
+  const summary: { -readonly [Name in keyof ExchangeSummary]: ExchangeSummary[Name] } = {
     latency_ms: Math.max(0, Math.round(seconds * 1000)),
-    ...(input !== null && { input_tokens: input }),
-    ...(output !== null && { output_tokens: output }),
   }
-}
-
-/** Null where none of the counts is there, or they add up to no whole number. */
-function sumOf(usage: JsonObject, names: readonly string[]): number | null {
-  const counts = names.map((name) => usage[name]).filter((count) => typeof count === 'number' && count >= 0)
-  const sum = counts.reduce((total: number, count) => total + Number(count), 0)
-  return counts.length === 0 || !Number.isSafeInteger(sum) ? null : sum
+  if (typeof model === 'string' && model !== '') summary.model = model.slice(0, MODEL_CHARACTERS_MAX).toWellFormed()
+  if (input !== null) summary.input_tokens = input
+  if (output !== null) summary.output_tokens = output
+  return summary
 }
