@@ -21,8 +21,6 @@ export interface HttpRoute {
 export type Handler = (context: HttpContext) => Promise<HttpReply> | HttpReply
 export type LineHandler = (context: HttpContext) => Promise<void>
 
-/** On every answer. A handler whose answer may be cached overrides them. */
-const DEFAULT_HEADERS = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' }
 const ANYONE: Principal = { kind: 'anyone' }
 
 export class HttpContext {
@@ -33,7 +31,7 @@ export class HttpContext {
   readonly id: string
   readonly path: string
   readonly rawQuery: string
-  /** Headers of every answer to this request, refusals included. A handler may add to them. */
+  /** Headers of every answer to this request, refusals included. A handler may add to them, or override them where its answer may be cached. */
   readonly headers: Record<string, string>
   readonly logFields: LogFields = {}
   readonly trace: HttpTrace | undefined
@@ -53,11 +51,9 @@ export class HttpContext {
     this.id = services.newId()
     this.path = mark === -1 ? url : url.slice(0, mark)
     this.rawQuery = mark === -1 ? '' : url.slice(mark + 1)
-    this.headers = {
-      ...DEFAULT_HEADERS,
-      [HEADER.requestId]: this.id,
-      [dialectOfPath(this.path).requestIdHeader]: this.id,
-    }
+    this.headers = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store', [HEADER.requestId]: this.id }
+    const { requestIdHeader } = dialectOfPath(this.path)
+    if (requestIdHeader !== HEADER.requestId) this.headers[requestIdHeader] = this.id
     this.trace = services.traces?.request(request.headers)
     this.hold = services.bodies.budget.open()
   }
