@@ -104,7 +104,7 @@ describe('a chosen mode', () => {
     await until(async () => (await small.post('/v1/chat/completions', { model: 'm', messages: [] }, named('other'))).status === 200)
     expect(await rowOf(s, small)).toMatchObject({ loaded: false })
     await until(async () => (await modeOf(s, small)) === 'manual')
-    expect(await rowOf(s, small)).toMatchObject({ loaded: true, training_mode: 'manual' })
+    expect(await rowOf(s, small)).toMatchObject({ training_mode: 'manual' })
     await small.restart()
     await until(async () => (await modeOf(s, small)) === 'hybrid')
   })
