@@ -1,6 +1,7 @@
 /** The interface of harness adapters: the kinds of entries, and the adapter that renders a tree and starts its agent. */
 import type { JsonObject } from './json.ts'
 import type { Entry, Files, ModelAddress } from './nouns.ts'
+import type { Power } from './powers.ts'
 import type { ModelApi } from './wire/index.ts'
 
 /** Entries that become a file of their own, named by `config.name`. */
@@ -41,12 +42,35 @@ export interface Adapter {
   readonly seed?: readonly Entry[]
   /** Entries for people's sessions, without effect in episodes. */
   readonly shipped?: { readonly version_check?: readonly Entry[]; readonly requests?: readonly Entry[] }
+  /** What its entries could do on a machine. Absent: everything. */
+  readonly powers?: AdapterPowers
   /** Other formats, further files, and refusals of entries that the agent would not accept. Pure. Absent: config files are JSON. */
   finish?(draft: Draft): Files
   /** The command of a headless episode in the folder `root`, which holds the bound files. No shell parses the prompt. */
   launch(task: EpisodeTask, root: string): Launch
   /** The agent's log in that folder; empty when it never started. */
   readTrajectory(root: string): Promise<readonly JsonObject[]>
+}
+
+/**
+ * The powers of what an adapter renders. Whatever is not listed has every power but `removes`, which is decided by comparing trees. A list may
+ * be empty or `['words']` where only the texts of an entry matter: those are always screened.
+ */
+export interface AdapterPowers {
+  /** The powers that every entry of a kind has by itself. `config` has those of its settings. */
+  readonly kinds: Readonly<Partial<Record<Exclude<EntryKind, 'config'>, readonly Power[]>>>
+  /** By `target.path.of.field`; `*` stands for any one name, a list's index included. A path covers everything below it; the most exact wins. */
+  readonly settings: Readonly<Record<string, readonly Power[]>>
+  /** By field of the front matter of skills and commands. */
+  readonly head: Readonly<Record<string, readonly Power[]>>
+  /** Texts that the agent acts on when it loads them, such as imports, in entries and settings alike. Patterns take linear time. */
+  readonly texts: readonly TextPower[]
+}
+export interface TextPower {
+  readonly pattern: RegExp
+  readonly power: Power
+  /** Completes "it holds …". */
+  readonly why: string
 }
 
 /** The path of each kind of entry below the root. A kind without a path is refused. */

@@ -5,6 +5,7 @@
 export { admit, admitBeside, isReserved, parseMutations, parseProposal, type NewProposal } from './admission.ts'
 export { describeAdapter, kindsOf } from './kinds.ts'
 export { openHarness } from './open.ts'
+export { powersIn, powersOf } from './powers.ts'
 export { merged, printed, renderTree } from './render.ts'
 export { contentOf, entriesFrom, entriesIn, pulledFiles, withEntries } from './tree.ts'
 export { headed, refuseModel, refuseOtherName, refuseUndescribed, type HeadCheck } from './support/front-matter.ts'

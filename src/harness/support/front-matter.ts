@@ -51,7 +51,7 @@ function textIn({ config }: Entry, field: string): string {
 export const hasFrontMatter = (text: string): boolean => /^---[ \t]*\r?\n/.test(text)
 
 /** Agents differ in what ends front matter: here the first line that begins with `---`, which must hold nothing else. */
-function headIn(text: string): Json {
+export function headIn(text: string): Json {
   const [, yaml = ''] = /^---[ \t]*\r?\n((?:(?!---)[^\n]*\n)*)---[ \t]*(?:\r?\n|$)/.exec(text) ?? []
   try {
     return parse(yaml)

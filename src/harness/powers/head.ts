@@ -1,0 +1,25 @@
+/** The powers of front matter: every field that a change adds, removes or alters. */
+import { isDeepStrictEqual } from 'node:util'
+import { isObject, type AdapterPowers, type Entry, type JsonObject, type PowerReason } from '../../contract/index.ts'
+import { headIn } from '../support/front-matter.ts'
+import { baselineOf, entryOf, reasonsFor, type EntryPair } from './change.ts'
+
+export function headReasons({ head }: AdapterPowers, change: EntryPair): readonly PowerReason[] {
+  const { id } = entryOf(change)
+  const [old, now] = [fieldsOf(baselineOf(change)), fieldsOf(change.after)]
+  if (old === null || now === null) return reasonsFor(undefined, id, 'it has front matter that cannot be read')
+  const fields = [...new Set([...Object.keys(old), ...Object.keys(now)])]
+  return fields
+    .filter((field) => !isDeepStrictEqual(own(old, field), own(now, field)))
+    .flatMap((field) => reasonsFor(own(head, field), id, `it changes ${field} in the front matter`))
+}
+
+const own = <T>(from: Readonly<Record<string, T>>, field: string): T | undefined => (Object.hasOwn(from, field) ? from[field] : undefined)
+
+/** Null where an agent might read a head that we cannot. Some skip blank lines or a byte order mark before it. */
+function fieldsOf(entry: Entry | null): JsonObject | null {
+  const text = entry?.config['text']
+  if (typeof text !== 'string' || !/^[\s\uFEFF]*---/.test(text)) return {}
+  const head = headIn(text)
+  return isObject(head) ? head : null
+}
