@@ -6,7 +6,7 @@ export interface Results {
   /** One per family, gate and seed. */
   readonly lives: readonly LifeOf[]
   readonly noOps: readonly NoOps[]
-  readonly power: Power
+  readonly power: DetectionPower
   readonly chains: readonly Chains[]
 }
 
@@ -16,7 +16,7 @@ export interface LifeOf extends Life {
   readonly seed: number
 }
 
-export interface Power {
+export interface DetectionPower {
   readonly effect: number
   /** The share of runs that found the gain. */
   readonly power: number

@@ -1,7 +1,7 @@
 /** The power of a gate, and the cost of a fixed-size test with the same power. */
 import type { Selection } from '../../src/contract/index.ts'
 import { randomOf } from '../../plugins/selections/evidence/testing.ts'
-import type { Power } from '../results.ts'
+import type { DetectionPower } from '../results.ts'
 import { decide, drawRates, moved } from './decide.ts'
 
 /** The budget of one decision. */
@@ -11,7 +11,7 @@ const PAIRS_STEP = 10
 const PAIRS_MAX = 2000
 
 /** `level` is the level of the gate's first decision. */
-export function powerOf(selection: Selection, effect: number, level: number, runs: number): Power {
+export function powerOf(selection: Selection, effect: number, level: number, runs: number): DetectionPower {
   const verdicts = Array.from({ length: runs }, (_, run) => {
     const chance = randomOf(run)
     const rates = drawRates(chance)
