@@ -1,7 +1,7 @@
 /** Starts the demo's service and agent in a temporary folder. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, copyFileSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,7 +27,8 @@ export interface DemoSetup {
   close(): void
 }
 
-export async function openStage(): Promise<DemoSetup> {
+/** `isolated: false` plays episodes as plain processes, which a person asks for by `--local`. */
+export async function openStage(isolated: boolean): Promise<DemoSetup> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-demo-'))
   const running: ChildProcess[] = []
   const close = (): void => {
@@ -38,7 +39,9 @@ export async function openStage(): Promise<DemoSetup> {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     // The data folder is beside the file.
-    copyFileSync(join(ROOT, CONFIGURATION), join(folder, 'svc.yaml'))
+    const configuration = readFileSync(join(ROOT, CONFIGURATION), 'utf8')
+    const executor = isolated ? '' : '      executor: local\n'
+    writeFileSync(join(folder, 'svc.yaml'), configuration.replace('      adapter: native\n', `$&${executor}`))
     const settings = ['-c', 'svc.yaml', '--inference.runtime', 'practice', '--svc.port', String(port)]
     running.push(start([SERVICE, 'serve', ...settings], folder))
     const service = connect({ url, scenario: SCENARIO, token: null })

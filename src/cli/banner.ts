@@ -15,6 +15,8 @@ const DEMO: Readonly<Record<DemoState, readonly string[]>> = {
 
 interface Screen {
   readonly demo: DemoState
+  /** Why no episode runs here, with the fix; null where they run. */
+  readonly unplayable: string | null
   readonly colours: boolean
 }
 
@@ -31,10 +33,14 @@ export function banner(loaded: LoadedConfig, url: string, screen: Screen): strin
     ),
     line('answers', answers(loaded)),
     line('data', dataPlace(loaded)),
-    ...DEMO[screen.demo].map((text) => line('practice', text)),
+    ...practice(screen).map((text) => line('practice', text)),
     '',
     ...tryIt(loaded, url, hasToken),
   ].join('\n')
+}
+
+function practice({ demo, unplayable }: Screen): readonly string[] {
+  return unplayable === null ? DEMO[demo] : [`calls are answered and recorded, and nothing improves yet: ${unplayable}`]
 }
 
 function answers({ upstream }: LoadedConfig): string {

@@ -167,11 +167,11 @@ async function refusingService({ config: { svc } }: LoadedConfig): Promise<Expla
 
 const LOOK_INTO_LOG = 'read its log, or ask svc status'
 
-/** Episodes can also run without a sandbox, so this is at most a warning. */
+/** The service also runs without a sandbox, and plays no episode, so this is at most a warning. */
 export async function checkSandbox(loaded: LoadedConfig, problemOf = sandboxProblem): Promise<readonly Finding[]> {
   const problem = await problemOf(loaded)
   if (problem === null) return [{ check: 'sandbox', state: 'ok', found: 'episodes of agents are isolated from this machine' }]
-  return [{ check: 'sandbox', state: 'warning', ...splitMessage(`code that a model writes is refused: ${problem}`) }]
+  return [{ check: 'sandbox', state: 'warning', ...splitMessage(`no episode runs here: ${problem}`) }]
 }
 
 /** main.ts is loaded on demand, so that other commands start fast. */

@@ -96,6 +96,17 @@ describe('a service with --welcome', () => {
     expect(await exit).toBe(0)
   })
 
+  test('says what to install where no sandbox works, and starts no demo that could not end', async () => {
+    const problem = 'bubblewrap is not installed; install it with: apt-get install bubblewrap'
+    const surroundings = fakeSurroundings({ ...service(undefined, 1), sandboxProblem: async () => problem })
+    const exit = runCli(['serve', '--welcome', ...PRACTICE], surroundings)
+    await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0))
+    expect(surroundings.printed[0]).toContain(`practice calls are answered and recorded, and nothing improves yet: ${problem}`)
+    surroundings.signal('SIGTERM')
+    expect(await exit).toBe(0)
+    expect(surroundings.complaints.join()).not.toContain('demo')
+  })
+
   test('shows with --print-config what it adds, and without --welcome adds nothing', async () => {
     expect(await printedConfig('--welcome')).toContain('recipes.practice.evolution.adapter')
     expect(await printedConfig()).not.toContain('recipes.practice')

@@ -33,8 +33,10 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
     const leaving = new AbortController()
     void stop.then(() => leaving.abort())
     const demo = withDemo === null ? 'none' : await demoState(loaded, url, leaving.signal)
-    surroundings.out(banner(loaded, url, { demo, colours: surroundings.colours }))
-    const welcoming = demo === 'ahead' ? welcome(loaded, url, leaving.signal, surroundings) : null
+    // No episode runs without a sandbox, so the demo would wait for ever.
+    const unplayable = demo === 'ahead' ? await (await surroundings.service()).sandboxProblem(loaded) : null
+    surroundings.out(banner(loaded, url, { demo, unplayable, colours: surroundings.colours }))
+    const welcoming = demo === 'ahead' && unplayable === null ? welcome(loaded, url, leaving.signal, surroundings) : null
     await stop
     await welcoming
     return await finish(service, surroundings)

@@ -4,7 +4,7 @@ import type { CommandLineReading, Environment, LoadedConfig } from '../config/in
 import type * as main from '../main.ts'
 import type { PartFound } from './doctor-parts.ts'
 
-export type ServiceModule = Pick<typeof main, 'startService' | 'openStore' | 'checkFolders' | 'importFolders'>
+export type ServiceModule = Pick<typeof main, 'startService' | 'openStore' | 'checkFolders' | 'importFolders' | 'sandboxProblem'>
 
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 

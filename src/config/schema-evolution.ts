@@ -56,7 +56,7 @@ export const evolution = section({
     .nullable()
     .default(null)
     .describe(
-      'Where episodes run: `sandbox`, `local`, or an executor plug-in. Unset: `sandbox` where it works, else `local` with a warning.',
+      'Where episodes run: `sandbox`, `local` (without isolation, with all rights of the service), or an executor plug-in. Unset: `sandbox`, and where that does not work no episode runs.',
     ),
   alpha: share(0.5)
     .default(0.05)

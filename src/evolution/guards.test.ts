@@ -1,5 +1,6 @@
 /** Checks of a change before the gate, and what a proposer sees of the gate. */
 import { describe, expect, it } from 'vitest'
+import { playOf } from '../../conformance/index.ts'
 import { isRefusal, type Parts } from '../contract/index.ts'
 import { loadMethod, type EvolutionSettings } from './method.ts'
 import { ALWAYS, GATE, REQUEST, RULE, SETTINGS, taskNamed, testBench, WORSE } from './testing/bench.ts'
@@ -65,9 +66,10 @@ describe('the memory and notes of a proposer', () => {
   })
 })
 
+let problem: string | null = 'no bubblewrap'
 const run = (): Promise<never> => Promise.reject(new Error('never'))
 const PLUGINS = {
-  sandbox: { contains: true, check: async () => 'no bubblewrap', make: () => ({ run }) },
+  sandbox: { contains: true, check: async () => problem, make: () => ({ run }) },
   local: { make: () => ({ run }) },
   evaluator: { score: async () => 1 },
   proposer: { acceptsRequests: true, propose: async () => null },
@@ -88,19 +90,33 @@ describe('without a sandbox', () => {
   }
 
   it('a service that names the sandbox gets no other executor', async () => {
-    expect(await refusalOf({ executor: 'sandbox' })).toBe('evolution.executor: sandbox does not work here: no bubblewrap')
+    expect(await refusalOf({ executor: 'sandbox' })).toBe('evolution.executor: sandbox: no episode runs here: no bubblewrap')
   })
 
-  it('a service that names none logs a warning, and plays neither code of models nor proposals of agents', async () => {
+  it('a service that names none starts, says what to install, and plays nothing', async () => {
+    const method = await load({ executor: null, promote_failures: true })
+    expect(warned.at(-1)).toMatch(/^no episode runs here: no bubblewrap; or set evolution\.executor: local/)
+    expect(await method.unplayable()).toBe('no episode runs here: no bubblewrap')
+    await expect(method.executor.run(playOf(''), new AbortController().signal)).rejects.toMatchObject({ code: 'no_sandbox' })
+  })
+
+  it('a service that names none plays once the sandbox works, without a restart', async () => {
     const method = await load({ executor: null })
-    expect(warned.at(-1)).toContain('no bubblewrap')
-    expect(method.codeProblem).toContain('no bubblewrap')
-    expect(method.untrustedProblem).toContain('evolution.executor: local')
-    expect(await refusalOf({ executor: null, promote_failures: true })).toContain('evolution.promote_failures')
+    problem = null
+    expect(await method.unplayable()).toBeNull()
+    await expect(method.executor.run(playOf(''), new AbortController().signal)).rejects.toThrow('never')
+    problem = 'no bubblewrap'
   })
 
-  it('a service that names local plays proposals of agents, and still runs no code of models', async () => {
-    const { codeProblem, untrustedProblem } = await load({ executor: 'local', promote_failures: true })
-    expect([codeProblem, untrustedProblem]).toEqual([expect.stringContaining('local'), null])
+  it('a step pays for no proposal, and is tried again', async () => {
+    let asked = 0
+    const bench = await testBench({ propose: () => ({ mutations: [((asked += 1), RULE)] }), unplayable: 'no bubblewrap' })
+    expect(await bench.step()).toMatchObject({ kind: 'fail', retry: true, error: 'no bubblewrap' })
+    expect(asked).toBe(0)
+  })
+
+  it('a service that names local plays, and still runs no code of models', async () => {
+    const method = await load({ executor: 'local', promote_failures: true })
+    expect([method.codeProblem, await method.unplayable()]).toEqual([expect.stringContaining('local'), null])
   })
 })

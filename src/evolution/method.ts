@@ -1,6 +1,6 @@
 /** Makes the proposer, evaluators, selection and executor from the plug-ins that the configuration names. */
 import { z } from 'zod'
-import { invalid } from '../contract/index.ts'
+import { invalid, unavailable } from '../contract/index.ts'
 import type { Evaluator, Executor, JsonObject, Make, Parts, Proposer, Selection } from '../contract/index.ts'
 
 export interface Method {
@@ -11,16 +11,15 @@ export interface Method {
   readonly contained: boolean
   /** Why code written by a model may not run, or null where the executor isolates it. */
   readonly codeProblem: string | null
-  /** Why proposals and failing reports are not played, or null. Without a sandbox their text could run programs, unless the operator chose that. */
-  readonly untrustedProblem: string | null
+  /** Why no episode runs here, and the fix; null where they run. Asked before each step, since the fix needs no restart. */
+  readonly unplayable: () => Promise<string | null>
   /** A task may name its own evaluator. */
   evaluator(name: string): Promise<Evaluator>
 }
 
 /** `config` is the recipe's `evolution` section with the base folder of relative paths. */
 export async function loadMethod(settings: EvolutionSettings, config: JsonObject, parts: Parts): Promise<Method> {
-  const { maker, codeProblem, untrustedProblem } = await chooseExecutor(settings, parts)
-  if (untrustedProblem !== null && settings.promote_failures) throw invalid('no_sandbox', `evolution.promote_failures: ${untrustedProblem}`)
+  const { maker, codeProblem, unplayable } = await chooseExecutor(settings, parts)
   const evaluators = new Map<string, Promise<Evaluator>>()
   const evaluator = (name: string): Promise<Evaluator> => {
     const known = evaluators.get(name) ?? parts.plugin('evaluator', name).then((plugin) => made(plugin, config))
@@ -31,28 +30,42 @@ export async function loadMethod(settings: EvolutionSettings, config: JsonObject
   return {
     proposer: await made(await parts.plugin('proposer', settings.proposer), config),
     selection: await made(await parts.plugin('selection', settings.selection), config),
-    executor: await maker.make(config),
+    executor: closed(await maker.make(config), unplayable),
     contained: maker.contains === true,
     codeProblem,
-    untrustedProblem,
+    unplayable,
     evaluator,
   }
 }
 
-/** A named executor must work, or the service does not start; the default falls back to `local` with a warning. */
+/** A named executor must work, or the service does not start. The default plays nothing until the sandbox works. */
 async function chooseExecutor({ executor }: EvolutionSettings, parts: Parts) {
   const name = executor ?? 'sandbox'
   const maker = await parts.plugin('executor', name)
-  const problem = (await maker.check?.()) ?? null
-  if (problem === null) {
-    const codeProblem = maker.contains === true ? null : `executor ${name} does not isolate code from this machine`
-    return { maker, codeProblem, untrustedProblem: null }
+  const check = async (): Promise<string | null> => {
+    const problem = (await maker.check?.()) ?? null
+    return problem === null ? null : `no episode runs here: ${problem}`
   }
-  if (executor !== null) throw invalid('no_executor', `evolution.executor: ${name} does not work here: ${problem}`)
-  const cure = `fix that, or set evolution.executor: local to let agents act on this machine as the service itself`
-  parts.warn(`episodes run without a sandbox, so code that a model writes and proposals of agents are refused: ${problem}; ${cure}`)
-  const because = `the sandbox does not work here (${problem})`
-  return { maker: await parts.plugin('executor', 'local'), codeProblem: because, untrustedProblem: `${because}; ${cure}` }
+  const problem = await check()
+  if (problem !== null && executor !== null) throw invalid('no_executor', `evolution.executor: ${name}: ${problem}`)
+  if (problem !== null) parts.warn(`${problem}; ${BY_HAND}`)
+  // A named executor was checked once; the check of the default remembers that it passed.
+  const unplayable = executor === null ? check : () => Promise.resolve(null)
+  const codeProblem = maker.contains === true ? null : `executor ${name} does not isolate code from this machine`
+  return { maker, codeProblem, unplayable }
+}
+
+const BY_HAND = 'or set evolution.executor: local, which runs agents without a sandbox, with all rights of the service'
+
+/** Also evaluators run commands with it. */
+function closed(executor: Executor, unplayable: Method['unplayable']): Executor {
+  return {
+    async run(play, signal) {
+      const problem = await unplayable()
+      if (problem !== null) throw unavailable('no_sandbox', problem)
+      return executor.run(play, signal)
+    },
+  }
 }
 
 const made = async <T extends object>(plugin: T | Make<T>, config: JsonObject): Promise<T> =>

@@ -50,7 +50,7 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
         proposals: openProposals({
           inbox,
           adapter,
-          problem: method.untrustedProblem,
+          problem: method.unplayable,
           read: ({ content_id, components = {} }) => read(components[component] ?? content_id),
         }),
         ...(records !== null && { archive: openArchive(records) }),

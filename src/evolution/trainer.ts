@@ -50,8 +50,10 @@ async function takeStep(run: StepRun): Promise<StepResult> {
   return judge(run, choice, candidate)
 }
 
-/** Runs before the proposer: without the program nothing can be played, and the proposal would be paid for again. */
+/** Runs before the proposer: without a sandbox or the program nothing can be played, and the proposal would be paid for again. */
 async function readyProgram({ context }: StepRun): Promise<void> {
+  const problem = await context.method.unplayable()
+  if (problem !== null) throw new MachineProblem(problem)
   try {
     await context.program()
   } catch (error) {

@@ -37,8 +37,12 @@ export default define('executor', {
     return sandbox(limits)
   },
 
-  /** Once per process. */
-  check: () => (tested ??= selfTest(sandbox(readLimits({})))),
+  /** Once per process where it works; a failure is checked again, since it may have been fixed. */
+  async check() {
+    const problem = await (tested ??= selfTest(sandbox(readLimits({}))))
+    if (problem !== null) tested = null
+    return problem
+  },
 })
 
 function sandbox(limits: EpisodeLimits): Executor {

@@ -53,6 +53,7 @@ export function fakeSurroundings(
         startService: () => Promise.reject(new Error('no service in this test')),
         openStore: () => Promise.reject(new Error('no store in this test')),
         checkFolders: () => Promise.resolve(),
+        sandboxProblem: () => Promise.resolve(null),
         importFolders: () => Promise.reject(new Error('no import in this test')),
         ...service,
       }),

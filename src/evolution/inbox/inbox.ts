@@ -210,7 +210,7 @@ interface ProposalParts {
   readonly inbox: Inbox
   readonly adapter: Adapter
   /** Why all proposals are refused, or null. */
-  readonly problem: string | null
+  readonly problem: () => Promise<string | null>
   readonly read: (release: Release) => Promise<Files>
 }
 
@@ -221,7 +221,8 @@ export function openProposals({ inbox, adapter, problem, read }: ProposalParts):
       const proposal = parseProposal(body)
       const { release_id } = head
       const refused = (reason: string): Admission => ({ proposal_id: newId(), admitted: false, reason, release_id })
-      if (problem !== null) return refused(problem)
+      const reason = await problem()
+      if (reason !== null) return refused(reason)
       const leak = leakIn(proposal)
       if (leak !== null) return refused(`${leak} holds what looks like a credential; take it out, and rotate it if it is real`)
       const tree = await admitBeside(adapter, entriesIn(adapter, await read(head)), proposal.mutations)

@@ -21,7 +21,7 @@ beforeEach(() => {
 })
 
 const opened = (problem: string | null): Proposals =>
-  openProposals({ inbox: new Inbox(folder, 2), adapter: native, problem, read: async () => contentOf(native, TREE) })
+  openProposals({ inbox: new Inbox(folder, 2), adapter: native, problem: async () => problem, read: async () => contentOf(native, TREE) })
 
 const body = (mutations: Json, more: JsonObject = {}): JsonObject => ({ mutations, reason: 'why', session: 's', release_id: 'r', ...more })
 const remove = body([{ op: 'remove', id: 'tone' }])

@@ -75,6 +75,7 @@ export interface Tools {
   readonly tasks?: readonly Task[]
   readonly settings?: Partial<EvolutionContext['settings']>
   readonly codeProblem?: string
+  readonly unplayable?: string
   /** Another bench, whose cache this one reuses. */
   readonly cacheFrom?: Pick<TestBench, 'folder'>
 }
@@ -163,7 +164,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
       executor: { run: tools.run ?? obedient(played) },
       contained: true,
       codeProblem: tools.codeProblem ?? null,
-      untrustedProblem: null,
+      unplayable: async () => tools.unplayable ?? null,
       evaluator: async () => evaluator,
     },
     adapter,
