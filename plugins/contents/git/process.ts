@@ -15,9 +15,19 @@ const SETTINGS = [
   'gc.auto=0',
   `core.filesRefLockTimeout=${REF_LOCK_WAIT_MILLIS}`,
   `core.packedRefsTimeout=${REF_LOCK_WAIT_MILLIS}`,
+  // Nothing in the repository makes git start a program or read another history.
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.commitGraph=false',
+  'core.attributesFile=/dev/null',
+  'fetch.recurseSubmodules=false',
+  'push.recurseSubmodules=no',
+  'protocol.ext.allow=never',
 ]
 /** What fetched objects must be before they are kept, how they are kept (readable without git), and when a silent line is given up. */
 const NETWORK_SETTINGS = ['fetch.fsckObjects=true', 'fetch.unpackLimit=1000000000', 'http.lowSpeedLimit=1', 'http.lowSpeedTime=30']
+/** More than any content that is kept: a small pack may hold an object of any size. */
+const OUTPUT_BYTES_MAX = 512 * 1024 * 1024
 /** How git proves who it is to a remote, by itself, ssh or a credential helper: the owner's choice, so these pass. */
 const CREDENTIALS =
   /^(?:GIT_SSH_COMMAND|GIT_SSH|GIT_ASKPASS|SSH_\w+|DISPLAY|DBUS_SESSION_BUS_ADDRESS|XDG_RUNTIME_DIR|GNUPGHOME|KRB5\w+|GH_TOKEN|GITHUB_TOKEN|GITLAB_TOKEN)$/
@@ -54,7 +64,7 @@ const settingsFirst = (settings: readonly string[], args: readonly string[]): re
 /** The variable would win over `core.sshCommand` of the owner's own git settings, so those are asked first. */
 async function isSshChosen(): Promise<boolean> {
   if (SSH_VARIABLES.some((name) => process.env[name] !== undefined)) return true
-  const printed = await git(['config', '--get', 'core.sshCommand']).catch(() => '')
+  const printed = await git(['config', '--global', '--get', 'core.sshCommand']).catch(() => '')
   return printed.length > 0
 }
 
@@ -62,6 +72,10 @@ const environment = (...also: readonly RegExp[]): NodeJS.ProcessEnv => ({
   ...childEnvironment(process.env, ...also),
   LC_ALL: 'C',
   GIT_TERMINAL_PROMPT: '0',
+  // An object is what its id says, whatever refs/replace and grafts put in its place.
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_GRAFT_FILE: '/dev/null',
+  GIT_ATTR_NOSYSTEM: '1',
 })
 
 interface Surroundings {
@@ -76,7 +90,12 @@ async function run(args: readonly string[], { input, environment: env, timeoutSe
   const child = spawn('git', args, { env, signal: AbortSignal.timeout(timeoutSeconds * 1000), stdio: 'pipe' })
   const stdout: Buffer[] = []
   const stderr: Buffer[] = []
-  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk))
+  let bytes = 0
+  child.stdout.on('data', (chunk: Buffer) => {
+    bytes += chunk.length
+    if (bytes <= OUTPUT_BYTES_MAX) stdout.push(chunk)
+    else child.kill('SIGKILL')
+  })
   child.stderr.on('data', (chunk: Buffer) => stderr.push(chunk))
   const command = args.find((arg, index) => !arg.startsWith('-') && args[index - 1] !== '-c') ?? ''
   child.on('error', (cause) => {

@@ -35,7 +35,32 @@ export async function openRepository(path: string): Promise<void> {
   if (/^\s*objectformat\s*=\s*(?!sha1)/im.test(settings)) {
     throw invalid('bad_repository', "repository holds SHA-256 objects; configure one of git's default SHA-1 format")
   }
+  await refuseUnknownSettings(path)
   if (!settings.includes(MARK)) await writeAtomicFile(join(path, 'config'), settings + SETTINGS)
+}
+
+/** What a bare repository, a clone of one and this service write there. A setting that is not known may make git start a program. */
+const KNOWN_SETTING = new RegExp(
+  `^(?:${[
+    'core\\.(?:repositoryformatversion|filemode|bare|ignorecase|precomposeunicode|symlinks|sharedrepository|logallrefupdates|fsync|fsyncmethod|compression)',
+    'extensions\\.(?:preciousobjects|objectformat)',
+    'gc\\.(?:auto|pruneexpire)',
+    'maintenance\\.auto',
+    'receive\\.(?:autogc|fsckobjects|denynonfastforwards|denydeletes)',
+    'remote\\.[\\w-]+\\.(?:url|fetch|mirror|tagopt)',
+    'lfs\\.repositoryformatversion',
+  ].join('|')})$`,
+)
+
+async function refuseUnknownSettings(path: string): Promise<void> {
+  const printed = await git(['config', `--file=${join(path, 'config')}`, '--no-includes', '--null', '--name-only', '--list'])
+  const keys = printed.toString().split('\0')
+  const unknown = keys.filter((key) => key !== '' && !KNOWN_SETTING.test(key))
+  if (unknown.length === 0) return
+  throw invalid(
+    'bad_repository',
+    `the config of the repository sets ${JSON.stringify(unknown[0])}, which may start programs; move it to your own git settings with git config --global`,
+  )
 }
 
 async function isRepository(path: string): Promise<boolean> {

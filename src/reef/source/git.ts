@@ -1,5 +1,6 @@
 /** Reads a foreign git repository: runs no hook, contacts no remote and writes nothing, whatever its configuration says. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
+import { hash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import type { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -30,9 +31,13 @@ export async function gitObjects(repository: string, names: readonly string[]): 
   for (let at = 0; found.length < names.length;) {
     const end = printed.indexOf(0x0a, at)
     if (end === -1) break
-    const [, type, size] = / (\w+) (\d+)$/.exec(printed.subarray(at, end).toString()) ?? []
+    const [, id, type, size] = /^([0-9a-f]{40}) (\w+) (\d+)$/.exec(printed.subarray(at, end).toString()) ?? []
     const bytes = Number(size ?? 0)
-    found.push(type === undefined ? null : { type, body: printed.subarray(end + 1, end + 1 + bytes) })
+    const body = printed.subarray(end + 1, end + 1 + bytes)
+    // Git does not hold packed bytes against their id.
+    if (type !== undefined && hash('sha1', Buffer.concat([Buffer.from(`${type} ${bytes}\0`), body])) !== id)
+      throw new Error(`object ${id} of the repository is damaged; run git fsck there`)
+    found.push(type === undefined ? null : { type, body })
     at = end + 1 + (type === undefined ? 0 : bytes + 1)
   }
   return found
@@ -93,6 +98,7 @@ function start(repository: string, args: readonly string[]): Git {
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_LAZY_FETCH: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
+    GIT_GRAFT_FILE: '/dev/null',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_TERMINAL_PROMPT: '0',
   }

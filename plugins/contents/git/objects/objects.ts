@@ -17,7 +17,9 @@ const OPEN_FILES_MAX = 16
 const READ_ONLY = 0o444
 
 const deflated = promisify<Buffer, Buffer>(deflate)
-const inflated = promisify<Buffer, Buffer>(inflate)
+const inflated = promisify<Buffer, { readonly maxOutputLength: number }, Buffer>(inflate)
+/** A small file may inflate to any size. */
+const OBJECT_BYTES_MAX = 256 * 1024 * 1024
 
 export class Objects {
   readonly #repository: string
@@ -83,12 +85,15 @@ export class Objects {
 
 async function readLoose(id: string, path: string): Promise<StoredObject | null> {
   try {
-    return parseObject(id, await inflated(await readFile(path)))
+    return parseObject(id, await inflated(await readFile(path), { maxOutputLength: OBJECT_BYTES_MAX }))
   } catch (error) {
     if (isMissing(error)) return null
-    throw unavailable('content_damaged', `object ${id} of the content repository cannot be read; run git fsck there`, { cause: error })
+    throw damaged(id, error)
   }
 }
+
+const damaged = (id: string, cause?: unknown): Error =>
+  unavailable('content_damaged', `object ${id} of the content repository cannot be read; run git fsck there`, { cause })
 
 /** Objects that `git gc` moved into packs: read through git itself, one process for all of them. */
 async function readPacked(repository: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredObject>> {
@@ -103,7 +108,7 @@ async function hasPacks(repository: string): Promise<boolean> {
   return names.some((name) => name.endsWith('.idx'))
 }
 
-/** `<id> <type> <size>\n<body>\n` for what is there, `<id> missing\n` for what is not. */
+/** `<id> <type> <size>\n<body>\n` for what is there, `<id> missing\n` for what is not. Git does not hold packed bytes against their id. */
 function parseBatch(answer: Buffer): Map<string, StoredObject> {
   const found = new Map<string, StoredObject>()
   let at = 0
@@ -113,8 +118,11 @@ function parseBatch(answer: Buffer): Map<string, StoredObject> {
     at = lineEnd + 1
     if (size === undefined) continue
     const bodyEnd = at + Number(size)
-    if (isObjectType(type)) found.set(id, { type, body: answer.subarray(at, bodyEnd) })
+    const body = answer.subarray(at, bodyEnd)
     at = bodyEnd + 1
+    if (!isObjectType(type)) continue
+    if (makeObject(type, body).id !== id) throw damaged(id)
+    found.set(id, { type, body })
   }
   return found
 }

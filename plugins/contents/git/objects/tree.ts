@@ -70,6 +70,7 @@ function makeEntry(name: string, mode: string, id: string): { readonly order: Bu
 
 export function decodeTree(body: Buffer) {
   const entries: { readonly name: string; readonly id: string; readonly folder: boolean }[] = []
+  const names = new Set<string>()
   let at = 0
   while (at < body.length) {
     const end = body.indexOf(0, at)
@@ -78,7 +79,10 @@ export function decodeTree(body: Buffer) {
     const space = line.indexOf(' ')
     const mode = line.slice(0, space)
     at = end + 1 + ID_BYTES
-    entries.push({ name: checkedName(line.slice(space + 1)), id: body.toString('hex', end + 1, at), folder: isFolder(mode) })
+    const name = checkedName(line.slice(space + 1))
+    if (names.has(name)) throw unsupported('content_entry', 'the content holds two entries of one name; only one of them could be served')
+    names.add(name)
+    entries.push({ name, id: body.toString('hex', end + 1, at), folder: isFolder(mode) })
   }
   return entries
 }

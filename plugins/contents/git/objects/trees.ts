@@ -1,5 +1,5 @@
 /** Contents as git trees: written stage after stage, read level by level, remembered for a while. */
-import { checkComponent, checkFiles, invalid, unknown } from '../../../../src/contract/index.ts'
+import { checkComponent, checkFiles, invalid, unknown, unsupported } from '../../../../src/contract/index.ts'
 import type { Content, Files } from '../../../../src/contract/index.ts'
 import { takeCheckpoint } from '../files/checkpoint.ts'
 import type { LargeFiles } from '../files/large.ts'
@@ -13,6 +13,11 @@ import type { Leaf } from './tree.ts'
 const RECENT_BYTES_MAX = 32 * 1024 * 1024
 /** Files of one content held in memory at once while it is walked through. */
 const FILES_AT_ONCE = 32
+/** A foreign tree that names itself again and again has more files than any disk. */
+const FILES_MAX = 100_000
+const FOLDERS_DEEP_MAX = 100
+/** Texts of one content that are in memory together. */
+const TEXT_BYTES_MAX = 256 * 1024 * 1024
 
 interface Place {
   readonly path: string
@@ -98,14 +103,17 @@ export class Trees {
   async #walk(contentId: string): Promise<readonly Place[]> {
     const files: Place[] = []
     let level: readonly Place[] = [{ path: '', id: contentId }]
-    while (level.length > 0) {
+    for (let depth = 0; level.length > 0; depth += 1) {
+      if (depth > FOLDERS_DEEP_MAX) throw tooLarge(`folders more than ${FOLDERS_DEEP_MAX} deep`)
       const bodies = await this.#bodies(
         contentId,
         level.map(({ id }) => id),
       )
-      const entries = level.flatMap(({ path }, index) =>
-        decodeTree(bodies[index] ?? Buffer.alloc(0)).map((entry) => ({ ...entry, path: path + entry.name })),
-      )
+      const entries: (Place & { readonly folder: boolean })[] = []
+      for (const [index, { path }] of level.entries()) {
+        for (const { name, ...entry } of decodeTree(bodies[index] ?? Buffer.alloc(0))) entries.push({ ...entry, path: path + name })
+        if (files.length + entries.length > FILES_MAX) throw tooLarge(`more than ${FILES_MAX} files`)
+      }
       files.push(...entries.filter((entry) => !entry.folder))
       level = entries.filter((entry) => entry.folder).map(({ path, id }) => ({ path: `${path}/`, id }))
     }
@@ -124,12 +132,17 @@ export class Trees {
 
   async #texts(contentId: string, places: readonly Place[]): Promise<readonly (readonly [path: string, text: Buffer])[]> {
     const blobs = await this.#objects.read(places.map(({ id }) => id))
+    let bytes = 0
     return places.map(({ path, id }) => {
       const blob = blobs.get(id)
       if (blob?.type !== 'blob') throw noContent(contentId)
+      bytes += blob.body.length
+      if (bytes > TEXT_BYTES_MAX) throw tooLarge(`more than ${TEXT_BYTES_MAX} bytes of text`)
       return [path, blob.body]
     })
   }
 }
+
+const tooLarge = (what: string): Error => unsupported('content_too_large', `the content holds ${what}; only smaller ones can be served`)
 
 export const noContent = (contentId: string): Error => unknown('unknown_content', `content ${contentId} is not whole in this repository`)

@@ -1,7 +1,8 @@
 /** Pointers moved by compare-and-swap, against real git and other processes' hands. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { temporaryFolder } from '../../../../test/support/folder.ts'
 import { countSpawns, fresh, gitSays, open, publish, refsOf } from '../testing/repositories.ts'
 import { displacedRef, heldRef, scenarioRef } from './ref-names.ts'
 
@@ -122,16 +123,20 @@ describe('holding', () => {
   })
 })
 
-/** A move of this ref finds that it was just moved to the other of two values. */
+/** A move of this ref finds that it was just moved to the other of two values: by a git before the real one on the PATH. */
 function meddle(repository: string, ref: string, [one, two]: readonly [string, string]): void {
   const file = join(repository, ref)
   const script = `#!/bin/sh
-[ "$1" = prepared ] || exit 0
-grep -q ' ${ref}$' || exit 0
-if [ "$(cat '${file}')" = ${one} ]; then echo ${two} >'${file}'; else echo ${one} >'${file}'; fi
-exit 1
+PATH='${process.env['PATH']}'
+case "$*" in *update-ref*) ;; *) exec git "$@" ;; esac
+input=$(cat)
+case "$input" in *' ${ref} '*)
+  if [ "$(cat '${file}')" = ${one} ]; then echo ${two} >'${file}'; else echo ${one} >'${file}'; fi
+esac
+printf '%s\\n' "$input" | git "$@"
 `
-  mkdirSync(join(repository, 'hooks'), { recursive: true })
-  writeFileSync(join(repository, 'hooks', 'reference-transaction'), script)
-  chmodSync(join(repository, 'hooks', 'reference-transaction'), 0o755)
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'git'), script, { mode: 0o755 })
+  vi.stubEnv('PATH', `${folder}:${process.env['PATH']}`)
+  onTestFinished(() => void vi.unstubAllEnvs())
 }
