@@ -22,6 +22,7 @@ export {
 } from './json/parts.ts'
 export { Lane, LaneByName } from './lane.ts'
 export { screenText } from './screen.ts'
+export { holdsSecret, withoutSecrets } from './secrets.ts'
 export { Slots } from './slots.ts'
 export { FrameSplitter, readEvent, writeEvent } from './sse.ts'
 export { countCodePoints, firstCodePoints } from './text.ts'

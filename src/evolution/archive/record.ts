@@ -3,14 +3,11 @@ import { constants, type Stats } from 'node:fs'
 import { mkdir, rm, writeFile, lstat, readdir, open, opendir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isObject, JSON_DEPTH_MAX, invalid, type Json, type JsonObject, type StepArchive, type StepFile } from '../../contract/index.ts'
-import { hasCode, wordsOf, countCodePoints, firstCodePoints, screenText, isMissing } from '../../kit/index.ts'
+import { hasCode, wordsOf, countCodePoints, firstCodePoints, isMissing, withoutSecrets } from '../../kit/index.ts'
 
 const TEXT_CHARACTERS_MAX = 20_000
 const REDACTED = '[redacted]'
 const TOO_DEEP = `[nested more than ${JSON_DEPTH_MAX} levels deep]`
-
-const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[^]*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|$)/g
-const WORD = /[^\s"'`,;:=()<>{}[\]\\]+/g
 
 const RECORD_FOLDER = /^(\d+)(?:-(\d+))?$/
 
@@ -226,7 +223,7 @@ const sizeOf = (path: string): Promise<number> =>
  */
 function redacted(value: Json, secrets: readonly string[]): Json {
   const known = secrets.filter((secret) => secret !== '')
-  const text = (raw: string): string => cut(withoutCredentials(known.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), raw)))
+  const text = (raw: string): string => cut(withoutSecrets(known.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), raw)))
   return walk(value, text, 0)
 }
 
@@ -238,15 +235,6 @@ function walk(value: Json, text: (raw: string) => string, depth: number): Json {
   if (!isObject(value)) return value
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [text(key), walk(member, text, depth + 1)]))
 }
-
-/** Redacts word by word, so that the rest stays readable; drops the whole text if a credential is still found after that. */
-function withoutCredentials(text: string): string {
-  if (!holdsCredential(text)) return text
-  const rest = text.replaceAll(PRIVATE_KEY, REDACTED).replaceAll(WORD, (word) => (holdsCredential(word) ? REDACTED : word))
-  return holdsCredential(rest) ? REDACTED : rest
-}
-
-const holdsCredential = (text: string): boolean => screenText(text) === 'credential_in_text'
 
 /** Runs after redaction: half a credential at the cut would not be recognised. */
 function cut(text: string): string {

@@ -1,0 +1,172 @@
+/**
+ * The kept list of what secrets look like, by who hands them out. Every shape begins with fixed letters or a fixed frame and counts
+ * what follows, so that prose, hashes and ids fit none, and so that matching takes time in proportion to the text.
+ * A new one goes here, with a row in secrets.test.ts.
+ */
+
+/** No letter or digit before it: `task-` ends in `sk-`. */
+const ALONE = '(?<![A-Za-z0-9])'
+
+const CLOUDS = [
+  'AKIA[A-Z0-9]{16}',
+  `${ALONE}(?:ASIA|ABIA|ACCA)[A-Z2-7]{16}(?![A-Za-z0-9])`,
+  `${ALONE}ABSK[A-Za-z0-9+/]{40}`,
+  `${ALONE}AIza[A-Za-z0-9_-]{35}`,
+  `${ALONE}ya29\\.[A-Za-z0-9_-]{20}`,
+  `${ALONE}GOCSPX-[A-Za-z0-9_-]{20}`,
+  `${ALONE}1//0[A-Za-z0-9_-]{30}`,
+  '(?:Account|SharedAccess)Key=[A-Za-z0-9+/]{40}',
+  '[?&](?:amp;)?sig=[A-Za-z0-9%+/]{40}',
+  `${ALONE}[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31}`,
+  `${ALONE}do[opr]_v1_[a-f0-9]{64}`,
+  `${ALONE}LTAI[A-Za-z0-9]{16,24}(?![A-Za-z0-9])`,
+  `${ALONE}AKID[A-Za-z0-9]{32}`,
+  `${ALONE}SCW[A-Z0-9]{17}(?![A-Za-z0-9])`,
+  `${ALONE}v1\\.0-[a-f0-9]{24}-[a-f0-9]{100}`,
+  `${ALONE}(?:fo1_[A-Za-z0-9_-]{40}|fm[12][ar]?_[A-Za-z0-9+/_-]{60})`,
+  `${ALONE}HRKU-[A-Za-z0-9_-]{30}`,
+  `${ALONE}(?:vcp|nfp|rnd|sbp)_[A-Za-z0-9]{24}`,
+  `${ALONE}sb_secret_[A-Za-z0-9_-]{20}`,
+  `${ALONE}pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_.=-]{30}`,
+  `${ALONE}dp\\.(?:pt|st|ct|sa|scim|audit)\\.[A-Za-z0-9._-]{40}`,
+  `${ALONE}hv[sbr]\\.[A-Za-z0-9_-]{24}`,
+  `${ALONE}[A-Za-z0-9]{14}\\.atlasv1\\.[A-Za-z0-9_-]{60}`,
+  `${ALONE}pul-[a-f0-9]{40}`,
+  `${ALONE}dapi[a-f0-9]{32}`,
+  `${ALONE}dt0[a-z][0-9]{2}\\.[A-Z0-9]{24}\\.[A-Z0-9]{64}`,
+]
+
+const FORGES = [
+  'gh[pousr]_[A-Za-z0-9]{20}',
+  'github_pat_[A-Za-z0-9_]{20}',
+  `${ALONE}gl(?:pat|dt|rt|rtr|ptt|ft|imt|agent|oas|soat|cbt|ffct)-[A-Za-z0-9_.-]{20}`,
+  `${ALONE}GR1348941[A-Za-z0-9_-]{20}`,
+  `${ALONE}(?:ATATT3|ATCTT3)[A-Za-z0-9_=-]{40}`,
+  `${ALONE}ATBB[A-Za-z0-9]{28}`,
+  `${ALONE}BBDC-[A-Za-z0-9+/@]{40}`,
+  `${ALONE}sgp_[A-Za-z0-9_]{40}`,
+  `${ALONE}bku[a-z]_[A-Za-z0-9]{40}`,
+  `${ALONE}CCI(?:PAT|PRJ)_[A-Za-z0-9]{20,24}_[a-f0-9]{40}`,
+  `${ALONE}sq[pua]_[a-f0-9]{40}`,
+]
+
+const CHATS = [
+  'xox[abceprsod]-[A-Za-z0-9-]{10}',
+  `${ALONE}xoxe\\.xox[bp]-[0-9]-[A-Za-z0-9]{20}`,
+  `${ALONE}xapp-[0-9]-[A-Z0-9]{8,14}-[0-9]{8,16}-[a-f0-9]{20}`,
+  'hooks\\.slack\\.com/(?:services|workflows|triggers)/[A-Za-z0-9+/]{30}',
+  'discord(?:app)?\\.com/api/webhooks/[0-9]{10,25}/[A-Za-z0-9_-]{40}',
+  `${ALONE}[MNO][A-Za-z0-9_-]{23,27}\\.[A-Za-z0-9_-]{6}\\.[A-Za-z0-9_-]{27}`,
+  `${ALONE}[0-9]{8,10}:AA[A-Za-z0-9_-]{33}`,
+  'webhook\\.office\\.com/webhookb2/[A-Za-z0-9@-]{60}',
+  `${ALONE}syt_[A-Za-z0-9+/=_-]{2,80}_[A-Za-z]{20}_[A-Za-z0-9]{6}`,
+]
+
+const PAYMENTS = [
+  `${ALONE}[rs]k_(?:live|test|prod)_[A-Za-z0-9]{16}`,
+  `${ALONE}whsec_[A-Za-z0-9+/=]{24}`,
+  `${ALONE}sq0(?:atp|csp)-[A-Za-z0-9_-]{22}`,
+  `${ALONE}EAAA[A-Za-z0-9_-]{60}`,
+  'access_token\\$(?:production|sandbox)\\$[a-z0-9]{16}\\$[a-f0-9]{32}',
+  `${ALONE}rzp_(?:live|test)_[A-Za-z0-9]{14}`,
+  `${ALONE}FLWSECK(?:_TEST)?-[A-Za-z0-9]{12}`,
+  `${ALONE}access-(?:sandbox|development|production)-[0-9a-f]{8}-[0-9a-f]{4}-`,
+  `${ALONE}(?:live|test)_[A-Za-z0-9]{30}(?![A-Za-z0-9])`,
+  `${ALONE}shippo_(?:live|test)_[a-f0-9]{40}`,
+  `${ALONE}EZ[AT]K[A-Za-z0-9]{54}`,
+]
+
+const REGISTRIES = [
+  `${ALONE}npm_[A-Za-z0-9]{36}`,
+  `${ALONE}pypi-Ag[A-Za-z0-9_-]{50}`,
+  `${ALONE}rubygems_[a-f0-9]{48}`,
+  `${ALONE}oy2[a-z0-9]{43}(?![A-Za-z0-9])`,
+  `${ALONE}cio[A-Za-z0-9]{32}(?![A-Za-z0-9])`,
+  `${ALONE}dckr_(?:pat|oat)_[A-Za-z0-9_-]{20}`,
+  `${ALONE}AKCp[A-Za-z0-9]{60}`,
+  `${ALONE}cmVmdGtu[A-Za-z0-9]{50}`,
+  `${ALONE}CLOJARS_[a-z0-9]{60}`,
+]
+
+const MODELS = [
+  `${ALONE}sk-[A-Za-z0-9_-]{16}`,
+  // Letters before it do not hide one that has digits or capitals.
+  'sk-(?=[A-Za-z_-]{0,15}[0-9])[A-Za-z0-9_-]{20}',
+  `${ALONE}csk-[A-Za-z0-9]{40}`,
+  `${ALONE}(?:hf|api_org)_[A-Za-z0-9]{30}`,
+  `${ALONE}r8_[A-Za-z0-9]{37}`,
+  `${ALONE}gsk_[A-Za-z0-9]{40}`,
+  `${ALONE}xai-[A-Za-z0-9]{60}`,
+  `${ALONE}pplx-[A-Za-z0-9]{40}`,
+  `${ALONE}fw_[A-Za-z0-9]{22}`,
+  `${ALONE}tgp_v1_[A-Za-z0-9_-]{40}`,
+  `${ALONE}nvapi-[A-Za-z0-9_-]{60}`,
+  `${ALONE}pa-[A-Za-z0-9_-]{43}`,
+  `${ALONE}jina_[a-f0-9]{32}`,
+  `${ALONE}tvly-[A-Za-z0-9-]{28}`,
+  `${ALONE}lsv2_(?:pt|sk)_[a-f0-9]{32}`,
+  `${ALONE}pcsk_[A-Za-z0-9_]{40}`,
+  `${ALONE}sk_[a-f0-9]{48}`,
+  `${ALONE}wandb_v1_[A-Za-z0-9_]{40}`,
+  `${ALONE}fc-[a-f0-9]{32}`,
+  `${ALONE}KGAT_[a-f0-9]{32}`,
+]
+
+const TOOLS = [
+  `${ALONE}glc_[A-Za-z0-9+/]{32}`,
+  `${ALONE}glsa_[A-Za-z0-9]{32}_[a-f0-9]{8}`,
+  `${ALONE}NR(?:AK|II|JS|AA|RA|BR)-[A-Za-z0-9]{19}`,
+  `${ALONE}sntr(?:ys_[A-Za-z0-9+/=_]{40}|yu_[a-f0-9]{64})`,
+  `${ALONE}hc[abx](?:ik|lk)_[a-z0-9]{58}`,
+  `${ALONE}(?:api|sdk|mob)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`,
+  `${ALONE}pat[A-Za-z0-9]{14}\\.[a-f0-9]{64}`,
+  `${ALONE}CFPAT-[A-Za-z0-9_-]{43}`,
+  `${ALONE}ntn_[A-Za-z0-9]{40}`,
+  `${ALONE}secret_[A-Za-z0-9]{43}(?![A-Za-z0-9])`,
+  `${ALONE}lin_(?:api|oauth)_[A-Za-z0-9]{32}`,
+  `${ALONE}fig(?:d|dr|ur|oa)_[A-Za-z0-9_-]{20}`,
+  `${ALONE}PMAK-[a-f0-9]{24}-[a-f0-9]{34}`,
+  `${ALONE}tfp_[A-Za-z0-9_-]{40}`,
+  `${ALONE}shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}`,
+  `${ALONE}pat-(?:na|eu|ap)[0-9]-[0-9a-f]{8}-[0-9a-f]{4}-`,
+  `${ALONE}[a-f0-9]{32}-us[0-9]{1,2}(?![A-Za-z0-9])`,
+  `${ALONE}key-[a-f0-9]{32}`,
+  `${ALONE}SG\\.[A-Za-z0-9_-]{16,32}\\.[A-Za-z0-9_-]{16}`,
+  `${ALONE}xkeysib-[a-f0-9]{64}-`,
+  `${ALONE}re_[A-Za-z0-9]{8}_[A-Za-z0-9]{20}`,
+  `${ALONE}SK[a-f0-9]{32}`,
+  `${ALONE}ops_eyJ[A-Za-z0-9_-]{80}`,
+  `${ALONE}AGE-SECRET-KEY-1[A-Z0-9]{50}`,
+  `${ALONE}pnu_[A-Za-z0-9]{36}`,
+]
+
+/** Keys and passwords that their frame gives away: headers, addresses, and lines of well-known files. */
+const FRAMES = [
+  '-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY',
+  'PuTTY-User-Key-File-[0-9]',
+  'PrivateKey ?= ?[A-Za-z0-9+/]{43}=',
+  `${ALONE}eyJ[A-Za-z0-9_-]{8,4096}\\.eyJ[A-Za-z0-9_-]{8,8192}\\.[A-Za-z0-9_-]{8}`,
+  '\\$(?:apr1|2[abxy]|[156]|y|argon2id?)\\$[./A-Za-z0-9$=,]{20}',
+  '_(?:authToken|password|auth)[ \\t]{0,4}=[ \\t]{0,4}"?(?![$<{"])[^\\s"]{8}',
+  '(?:machine[ \\t]{1,20}(?:localhost|[^\\s.]{1,100}\\.\\S{1,100})|default)\\s{1,20}login\\s{1,20}\\S{1,200}\\s{1,20}password\\s{1,20}(?![$<{*])\\S{4}',
+  '(?<![^\\n])[\\w.*-]{1,100}:(?:543[0-9]|6432|6543|\\*):[\\w.*-]{1,63}:[\\w.-]{1,63}:(?![$<{*])\\S{4}',
+  '"auth"\\s{0,4}:\\s{0,4}"[A-Za-z0-9+/]{20}',
+  'client-key-data:\\s{0,4}[A-Za-z0-9+/=]{60}',
+  '(?:aws_?)?secret_?access_?key["\']?\\s{0,4}[:=]\\s{0,4}["\']?[A-Za-z0-9/+]{40}',
+  'authorization["\']?\\s{0,4}[:=]\\s{0,4}["\']?(?:bearer|basic|token)\\s{1,4}(?=[A-Za-z._~+/=-]{0,40}[0-9])[A-Za-z0-9._~+/=-]{16}',
+  '\\bcurl\\b[^\\n]{0,200}\\s(?:-u|--user)[ =]["\']?[^\\s:"\'$<]{1,100}:(?![$<{*]|pass|xxx)[^\\s"\'$<*]{4}',
+]
+
+/** Case-sensitive, as their makers write them. */
+export const KEY_SHAPES = [...CLOUDS, ...FORGES, ...CHATS, ...PAYMENTS, ...REGISTRIES, ...MODELS, ...TOOLS]
+/** In any case. */
+export const FRAME_SHAPES = FRAMES
+
+/** The user and password of an address. */
+export const ADDRESS_PASSWORD = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@'"`<>]{0,100}:([^\s:/@'"`<>]{3,200})@[^\s@]/gi
+/** A value that is given to a name such as `api_key`. */
+export const NAMED_VALUE =
+  /(?:api[_-]?key|secret|(?:access|auth|refresh|bearer)[_-]?token|passw(?:or)?d|private[_-]?key|client[_-]?secret)["'`]?\s{0,4}(?::=|=>|[:=])\s{0,4}["'`]?([A-Za-z0-9+/_=!@#%^&*.~-]{12,512})/gi
+/** What stands where a secret would be. */
+export const PLACEHOLDER =
+  /^(?:\W|.*(?:pass(?:word|wd|phrase)?|secret|token|example|sample|dummy|placeholder|changeme|change[_-]me|redacted|your|here|xxx|\*\*\*|\.\.\.|env|process|config|test|fake|none|null|undefined|true|false)|[a-z]{1,12}$|(.)\1+$)/i
