@@ -20,6 +20,7 @@ import {
   type Store,
 } from './contract/index.ts'
 import { Authenticator, Bodies, listen, makeListener, makeLog, Metrics, type HttpServices, type Log } from './http/index.ts'
+import { openSigner } from './keys/index.ts'
 import { newId, wordsOf } from './kit/index.ts'
 import {
   importInto,
@@ -63,6 +64,8 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     closing.push(() => store.close())
     store.onLoss((scenario, lost) => log.write('warn', 'records_evicted', { scenario, records: lost.records, bytes: lost.bytes }))
     store.writing?.onChange((trouble) => logWriting(log, trouble))
+    const { record_backend, agent_record_dir } = config.storage
+    const signer = await openSigner(record_backend === 'memory' ? null : agent_record_dir)
     const contents = await openContents(loaded, load)
     closing.push(() => contents.close())
     const runtime = await openRuntime(loaded, load)
@@ -101,7 +104,9 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const adapters = adaptersOf(plugins, load, registry)
     const bodies = new Bodies()
     closing.push(() => bodies.close())
-    const listener = makeListener(httpServices(loaded, services, { registry, log, metrics, bodies, adapters, traces, evaluationToken }))
+    const listener = makeListener(
+      httpServices(loaded, services, { registry, signer, log, metrics, bodies, adapters, traces, evaluationToken }),
+    )
     const server = await listen(listener, config.svc.host, config.svc.port, graceSeconds)
     closing.push(() => server.close())
     port = server.port
@@ -348,7 +353,9 @@ function evaluationAddress({ config, upstream }: LoadedConfig, port: number, sce
   return { url, model: upstream.model?.model ?? null, api: upstream.model?.api ?? 'openai', apiKey: token }
 }
 
-type Fittings = Pick<HttpServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'adapters' | 'traces'> & { readonly evaluationToken: string }
+type Fittings = Pick<HttpServices, 'registry' | 'signer' | 'log' | 'metrics' | 'bodies' | 'adapters' | 'traces'> & {
+  readonly evaluationToken: string
+}
 
 function httpServices({ config }: LoadedConfig, services: Services, { evaluationToken, ...fittings }: Fittings): HttpServices {
   const { token, tokens, console_origins, served_url } = config.svc

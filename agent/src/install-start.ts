@@ -1,6 +1,7 @@
 /** An install that names no scenario: what is installed in the folder is brought up to date; where nothing is, a scenario is made first. */
 import { mkdir } from 'node:fs/promises'
 import { connect, type Svc, INSTALL_ROUTE, field, parseJson } from '@svc-ai/client/shared'
+import { checkScript, firstKey, requireWay } from '@svc-ai/client/signing'
 import { Stop } from './failure.ts'
 import { moveFormer } from './former-names.ts'
 import { requireNode } from './install-gate.ts'
@@ -14,6 +15,7 @@ import { recordIfThere, type InstallRecord } from './record.ts'
 import { runScript, SCRIPT_SECONDS_MAX } from './script.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 import { tokenIn } from './token.ts'
+import { readTrust } from './trust.ts'
 import { PRIVATE, readIfThere, writeWhole } from './whole-file.ts'
 
 type StartOrder = Omit<InstallOrder, 'installation'> & { readonly start: InstallStart }
@@ -25,12 +27,21 @@ export const installFromStart = ({ terminal = openTerminal(), ...order }: StartO
 async function installOrRefuse({ start, program, args, env, node }: Omit<StartOrder, 'terminal'>, terminal: Terminal): Promise<number> {
   requireFewArguments(args)
   requireNode(start, node.version)
+  requireWay(start.url, env)
   await moveFormer({ home: homeOf(env), terminal, program, node: node.path })
   const [argument, prefix] = args
   const destination = await destinationFor({ argument, adapter: start.adapter, env }, (record) => isOf(start, record))
   const scenario = await scenarioFor(start, installFolder(homeOf(env), destination), env, terminal)
   const script = await serviceOf(start, env, scenario).text(INSTALL_ROUTE, { adapter: start.adapter })
+  const signed = checkScript(await keyFor(start, destination, env), script)
+  if (signed.scenario !== scenario || signed.adapter !== start.adapter || signed.release_id === null)
+    throw new Stop('the install script is for something else than what was asked for; nothing of it was run. Run the same line again')
   return runScript(script, [destination, ...(prefix === undefined ? [] : [prefix])], env)
+}
+
+/** The key that this folder pinned, else the one of the line, else null: whichever arrives over a way that nobody can change. */
+async function keyFor({ url }: InstallStart, destination: string, env: NodeJS.ProcessEnv): Promise<string | null> {
+  return (await readTrust(installFolder(homeOf(env), destination)))?.key ?? firstKey(url, env)
 }
 
 const isOf = (start: InstallStart, record: InstallRecord): boolean => record.adapter === start.adapter && record.url === start.url

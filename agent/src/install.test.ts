@@ -195,7 +195,7 @@ describe('install', () => {
       return textsBelow(home.destination)['.env']
     }
     expect(await again(anInstallation())).toBe('KEY="secret-token"\n')
-    expect(await again(anInstallation({ url: 'http://elsewhere:1' }))).toBe('KEY="svc-no-token"\n')
+    expect(await again(anInstallation({ url: 'http://localhost:1' }))).toBe('KEY="svc-no-token"\n')
     expect(existsSync(inFolder(folderOf(home)).token)).toBe(false)
   })
 

@@ -11,7 +11,7 @@ import { requireNode, tellUnmet } from './install-gate.ts'
 import { linkCommand } from './install-link.ts'
 import { oneAtATime } from './process-lock.ts'
 import { destinationFor, isSameHarness } from './install-place.ts'
-import type { Installation } from './installation.ts'
+import type { Installation, SignedInstallation } from './installation.ts'
 import { quoted, typed } from './launcher.ts'
 import { homeOf, inFolder, installFolder, prefixOf } from './places.ts'
 import { toolProblem } from './programs.ts'
@@ -19,10 +19,11 @@ import { recordIfThere, recordOf, type InstallRecord } from './record.ts'
 import { unmetIn } from './release-file.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 import { keptToken, tokenIn } from './token.ts'
+import { trustInstallation, writeTrust } from './trust.ts'
 import { ensureVendor } from './vendor.ts'
 
 export interface InstallOrder {
-  readonly installation: Installation
+  readonly installation: SignedInstallation
   /** The text of this very program, which becomes the wrapper. */
   readonly program: string
   /** DEST and PREFIX, both optional. */
@@ -50,13 +51,15 @@ export async function inOneLine(terminal: Terminal, work: () => Promise<number>)
 }
 
 async function installOrRefuse(order: Omit<InstallOrder, 'terminal'>, terminal: Terminal): Promise<number> {
-  const { installation, program, args, env, node } = order
+  const { program, args, env, node } = order
+  const { signed: _, ...installation } = order.installation
   requireFewArguments(args)
   requireNode(installation, node.version)
   await moveFormer({ home: homeOf(env), terminal, program, node: node.path })
   const isSame = (record: InstallRecord): Promise<boolean> => isSameHarness(record, installation, env)
   const destination = await destinationFor({ argument: args[0], adapter: installation.adapter, env }, isSame)
   const folder = installFolder(homeOf(env), destination)
+  await trustInstallation(order.installation, program, folder, env)
   const missing = await unmetIn(destination, installation.requires)
   if (missing.length > 0) {
     tellUnmet(installation, missing, { args, env, isInstalled: (await recordIfThere(folder)) !== null }, terminal)
@@ -86,21 +89,28 @@ async function installWhole(
   terminal: Terminal,
 ): Promise<void> {
   const { installation, program, env, node } = order
+  // Again, under the lock: another install may have seen a newer step meanwhile.
+  const isUpdate = (await recordIfThere(folder)) !== null
+  const { trust, note } = await trustInstallation(installation, program, folder, env)
   const token = await tokenFor(record, folder, env)
   const wanted = { installation, record, folder, program, node: node.path, token }
   // What could not be written is refused before anything is fetched; what a person checked off meanwhile is read after it.
   await planOf(wanted)
   await ensureVendor({ installation, prefix: record.prefix, env, node: node.path, terminal })
   warnAboutTools(installation, env, terminal)
-  const isNew = await writePlan(await planOf(wanted))
+  const plan = await planOf(wanted)
+  await writeTrust(folder, trust)
+  const isNew = await writePlan(plan)
   await rm(inFolder(folder).start, { force: true })
   const command = await commandFor(record, folder, await linkCommand(record.adapter, folder, env, terminal))
   warnAboutToken(token, env, terminal)
+  if (note !== null && isUpdate) terminal.warn(note)
   terminal.print(isNew ? `installed release ${record.release_id}` : `release ${record.release_id} is already current`)
   for (const [what, where] of [
     ['run', command],
     ['agent', record.executable],
     ['harness', record.destination],
+    ['key', trust.key],
   ] as const)
     terminal.print(`  ${`${what}:`.padEnd(9)}${where}`)
 }

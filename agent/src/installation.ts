@@ -1,5 +1,6 @@
 /** What the service puts into an install script: everything that a machine needs to have one release of a harness. Plain data, no secrets. */
 import type { Requires } from '@svc-ai/client'
+import { digestOf, sha256, type Signed } from '@svc-ai/client/signing'
 
 export interface Installation {
   readonly adapter: string
@@ -61,3 +62,11 @@ interface SessionSpec {
   /** Programs the agent works better with. */
   readonly tools: readonly { readonly command: string; readonly package: string }[]
 }
+
+/** As a script carries it: with what the deployment says of the release and of all that the script brings. */
+export interface SignedInstallation extends Installation {
+  readonly signed: Signed
+}
+
+/** The digest of everything that a script brings, the program included. */
+export const deliveryOf = (installation: Installation, program: string): string => digestOf({ installation, program: sha256(program) })

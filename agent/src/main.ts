@@ -7,7 +7,7 @@ import { lineOf } from './failure.ts'
 import { moveFormer } from './former-names.ts'
 import { install } from './install.ts'
 import { installFromStart } from './install-start.ts'
-import type { Installation, InstallStart } from './installation.ts'
+import type { InstallStart, SignedInstallation } from './installation.ts'
 import { ANY } from './launcher.ts'
 import { notice } from './notice.ts'
 import { page } from './page.ts'
@@ -19,16 +19,17 @@ import { runAgent } from './run.ts'
 import type { Install } from './service.ts'
 import { setup } from './setup.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
+import { trust } from './trust-command.ts'
 import { uninstall } from './uninstall.ts'
 import { update } from './update.ts'
 import { usageText } from './usage.ts'
 
 type Command = (install: Install, args: readonly string[], terminal: Terminal) => Promise<number>
 
-const COMMANDS: Readonly<Record<string, Command>> = { report, harness: request, setup, update, page, doctor, notice, uninstall }
+const COMMANDS: Readonly<Record<string, Command>> = { report, harness: request, setup, update, page, doctor, notice, trust, uninstall }
 const NOT_UNDERSTOOD = 2
 
-const given: { readonly installation: Installation | InstallStart; readonly program: string } | undefined = Reflect.get(
+const given: { readonly installation: SignedInstallation | InstallStart; readonly program: string } | undefined = Reflect.get(
   globalThis,
   Symbol.for('svc.installation'),
 )

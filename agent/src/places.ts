@@ -76,6 +76,8 @@ export const inFolder = (folder: string) => ({
   wrapper: join(folder, 'wrapper.mjs'),
   token: join(folder, 'token'),
   env: join(folder, 'env'),
+  /** The key that is trusted, and the newest step that was seen. */
+  trust: join(folder, 'trust.json'),
   /** What the agent keeps from one session to the next. */
   state: join(folder, 'state'),
   runs: join(folder, 'runs'),

@@ -8,6 +8,7 @@ import { readReleaseFile, unmetIn, withCheckOffs, writeReleaseFile, type CheckOf
 import { serviceOf, type Install } from './service.ts'
 import { visible, type Terminal } from './terminal.ts'
 import { withoutToken } from './token.ts'
+import { trustedManifest } from './trust.ts'
 
 const CHECK_SECONDS_MAX = 60
 const SECRET = /TOKEN|KEY|SECRET|PASSWORD/i
@@ -17,7 +18,7 @@ type Options = ReturnType<typeof parse>
 /** 0 when all is met, 1 when not. */
 export async function setup(install: Install, argv: readonly string[], terminal: Terminal): Promise<number> {
   const options = parse(argv)
-  const target = await releaseOf(install, options.release)
+  const target = await releaseOf(install, options.release, terminal)
   if (target === null) throw new UsageError('--release: the service has no such release')
   const stranger = options.mark.find((name) => !target.requires.some((item) => item.name === name))
   if (stranger !== undefined) throw new UsageError(`--mark: this release needs nothing called ${visible(stranger)}`)
@@ -48,9 +49,9 @@ interface Target {
 }
 
 /** The one that is served when none is named; null when the service does not know it. */
-async function releaseOf(install: Install, release: string | undefined): Promise<Target | null> {
+async function releaseOf(install: Install, release: string | undefined, terminal: Terminal): Promise<Target | null> {
   try {
-    return await (await serviceOf(install)).manifest(release)
+    return (await trustedManifest(install, await serviceOf(install), release, terminal)).manifest
   } catch (error) {
     if (release !== undefined && error instanceof ServiceFailure && error.status === 404) return null
     throw error

@@ -1,5 +1,7 @@
 /** `update`: the served release, or the one that is named, in place of what is installed. */
-import { connect, type Svc, INSTALL_ROUTE, TOKEN_VARIABLE, readOptions } from '@svc-ai/client/shared'
+import { connect, type Svc, INSTALL_ROUTE, KEY_VARIABLE, TOKEN_VARIABLE, readOptions } from '@svc-ai/client/shared'
+import { checkScript } from '@svc-ai/client/signing'
+import { Stop } from './failure.ts'
 import { itemLine } from './install-gate.ts'
 import { commandOf } from './places.ts'
 import { readReleaseFile, unmet } from './release-file.ts'
@@ -8,6 +10,7 @@ import { runScript, SCRIPT_SECONDS_MAX } from './script.ts'
 import type { Install } from './service.ts'
 import { visible, type Terminal } from './terminal.ts'
 import { tokenOf } from './token.ts'
+import { RELEASE_VARIABLE, trustedManifest } from './trust.ts'
 
 const UNMET = 3
 
@@ -18,7 +21,8 @@ export async function update(install: Install, argv: readonly string[], terminal
   // Not through a session's proxy: the script is written for the address at which it is asked for.
   const token = await tokenOf(folder, env)
   const service = connect({ url: record.url, scenario: record.scenario, token, timeoutSeconds: SCRIPT_SECONDS_MAX })
-  const { release_id, requires } = await service.manifest(values.release)
+  const { manifest, step, trust } = await trustedManifest(install, service, values.release, terminal)
+  const { release_id, requires } = manifest
   const installed = await readReleaseFile(record.destination)
   const open = unmet(requires, installed?.setup ?? [])
   if (open.length > 0) return tellUnmet(record.adapter, release_id, open.map(itemLine), terminal)
@@ -28,7 +32,12 @@ export async function update(install: Install, argv: readonly string[], terminal
     return 0
   }
   const script = await scriptOf(service, record.adapter, release_id)
-  return runScript(script, [record.destination, record.prefix], { ...env, ...(token !== null && { [TOKEN_VARIABLE]: token }) })
+  const signed = checkScript(trust.key, script)
+  const { scenario, adapter } = record
+  const isWanted = signed.scenario === scenario && signed.adapter === adapter && signed.release_id === release_id && signed.step === step
+  if (!isWanted) throw new Stop('the install script is for something else than what was asked for; nothing of it was run. Try again')
+  const given = { ...(token !== null && { [TOKEN_VARIABLE]: token }), [RELEASE_VARIABLE]: values.release, [KEY_VARIABLE]: undefined }
+  return runScript(script, [record.destination, record.prefix], { ...env, ...given })
 }
 
 function tellUnmet(adapter: string, release: string, items: readonly string[], terminal: Terminal): number {

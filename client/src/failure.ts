@@ -20,6 +20,11 @@ export class TreeFailure extends Failure {
   override readonly name = 'TreeFailure'
 }
 
+/** About what was signed, or should have been; nothing was applied. */
+export class TrustFailure extends Failure {
+  override readonly name = 'TrustFailure'
+}
+
 /** About the service: not reached, or it said no. One line that ends with the next thing to do; it never holds the token. */
 export class ServiceFailure extends Failure {
   override readonly name = 'ServiceFailure'

@@ -13,6 +13,10 @@ export const RECEIPT_HEADER = 'x-svc-agent-record-id'
 /** The receipt in an event of a stream. */
 export const RECEIPT_FIELD = 'svc.agent_record_id'
 export const TOKEN_VARIABLE = 'SVC_TOKEN'
+/** The fingerprint of the deployment's key, as the install line carries it. */
+export const KEY_VARIABLE = 'SVC_KEY'
+/** Set to 1 by a person who allows a service beyond this machine without TLS. */
+export const INSECURE_VARIABLE = 'SVC_INSECURE_HTTP'
 /** What the service itself asks its provider with. */
 export const PROVIDER_KEY_VARIABLE = 'SVC_UPSTREAM_API_KEY'
 /** What stands in an agent's files where its token would, when there is none. */

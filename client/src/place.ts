@@ -1,5 +1,5 @@
 /** What makes the address, the token or the scenario unusable, as the end of a sentence; null when nothing does. */
-import { TOKEN_VARIABLE } from './names.ts'
+import { INSECURE_VARIABLE, TOKEN_VARIABLE } from './names.ts'
 
 /** An address that carries more than a place would be kept in files with its secret, or be cut when a route is put after it. */
 export function urlProblem(text: string): string | null {
@@ -17,3 +17,15 @@ export const scenarioProblem = (name: string): string | null => (/\p{Cc}/u.test(
 
 /** Without a slash at its end, so that a route can be put after it. */
 export const withoutSlash = (url: string): string => new URL(url).href.replace(/\/+$/, '')
+
+/** Nobody between here and there can read or change what is sent: TLS, or this very machine. */
+export function isSafeWay(url: string): boolean {
+  const { protocol, hostname } = new URL(url)
+  return protocol === 'https:' || /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
+}
+
+/** Plain HTTP beyond this machine is refused unless a person says otherwise. */
+export const wayProblem = (url: string, env: NodeJS.ProcessEnv): string | null =>
+  isSafeWay(url) || env[INSECURE_VARIABLE] === '1'
+    ? null
+    : `${new URL(url).origin} is reached without TLS, and anyone on the way can read the token and the traffic; use https, or allow it with ${INSECURE_VARIABLE}=1`

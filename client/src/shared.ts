@@ -4,7 +4,9 @@ export { type Svc, connect } from './api.ts'
 export { PACKAGE_SOURCES, childEnvironment } from './environment.ts'
 export { Failure, ServiceFailure, UsageError } from './failure.ts'
 export {
+  INSECURE_VARIABLE,
   INSTALL_ROUTE,
+  KEY_VARIABLE,
   NO_TOKEN,
   PROVIDER_KEY_VARIABLE,
   RECEIPT_FIELD,
@@ -37,6 +39,7 @@ export {
   checkPaths,
   isTreePath,
   releaseText,
+  trustOf,
   removeFromTree,
   renameReleaseFile,
   writeTree,

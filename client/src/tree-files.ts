@@ -11,6 +11,7 @@
  */
 import {
   closeSync,
+  existsSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -28,6 +29,7 @@ import { dirname, join } from 'node:path'
 import { isAlive } from './alive.ts'
 import { TreeFailure } from './failure.ts'
 import { FORMER_RELEASE_FILE, RELEASE_FILE } from './names.ts'
+import { isTrust, type Trust } from './signing/trust.ts'
 import { field, parseJson } from './transport.ts'
 import type { Manifest } from './wire.generated.ts'
 
@@ -109,8 +111,23 @@ export function writeTree(root: string, files: TreeFiles, releaseText: string): 
 }
 
 /** What the release file says of a release that needs nothing of the machine. */
-export const releaseText = ({ release_id, content_id, files }: Pick<Manifest, 'release_id' | 'content_id' | 'files'>): string =>
-  `${JSON.stringify({ release_id, content_id, files: Object.keys(files).sort() }, null, 2)}\n`
+export const releaseText = (
+  { release_id, content_id, files }: Pick<Manifest, 'release_id' | 'content_id' | 'files'>,
+  trust: Trust | null,
+): string => `${JSON.stringify({ release_id, content_id, files: Object.keys(files).sort(), ...(trust && { trust }) }, null, 2)}\n`
+
+/** What is trusted in this folder: null where nothing was pulled, or by a version that checked nothing. */
+export function trustOf(root: string): Trust | null {
+  const path = join(root, RELEASE_FILE)
+  const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}'
+  const found = parseJson(text)
+  const trust = field(found, 'trust')
+  if (isTrust(trust)) return trust
+  if (found !== undefined && trust === undefined) return null
+  throw new TreeFailure(
+    `${path} is damaged, so it does not say which key is trusted; move it away and pull again with the key of the service`,
+  )
+}
 
 /** Earlier versions called it otherwise. One that wrote here later listed files of its own: then both lists count. */
 export function renameReleaseFile(folder: string): void {

@@ -125,6 +125,8 @@ export interface Manifest {
   readonly requires: readonly Requires[]
   /** The content id of each component, when a release has several. */
   readonly components?: Readonly<Record<string, string>>
+  /** What the deployment says of this release, and its signature. */
+  readonly signed: { readonly statement: string; readonly signature: string; readonly rotations: readonly { readonly statement: string; readonly signature: string }[] }
 }
 
 interface ModelView {

@@ -124,8 +124,10 @@ export async function updateCommand(args: readonly string[]): Promise<number> {
   const places = placesIn(tree)
   if (await isServed(places.socket))
     return tellMounted(await askResident(places.socket, { type: 'control', action: 'mount', ...(release !== undefined && { release }) }))
-  const manifest = await fetchRelease(connect(await serviceIn(places, { url, scenario })), release)
-  const { releaseId } = await mount(places.root, manifest)
+  const service = await serviceIn(places, { url, scenario })
+  const checked = await fetchRelease(connect(service), { ...service, root: places.root }, release)
+  const { releaseId } = await mount(places.root, checked)
+  if (checked.note !== null) process.stderr.write(`svc-native: ${checked.note}\n`)
   process.stdout.write(`${visible(`release ${releaseId} is in ${places.root}`)}\n`)
   return 0
 }

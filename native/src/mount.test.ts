@@ -7,13 +7,21 @@ import { entry, folder } from './testing/native.ts'
 import { mount, mountedIn } from './mount.ts'
 import { filesOf } from './trial-tree.ts'
 
-const release = (id: string, text: string, more: Readonly<Record<string, string>> = {}): Manifest => ({
+const TRUST = { key: `ed25519:${'k'.repeat(43)}`, step: 1, release_id: 'r1' }
+
+const release = (id: string, text: string, more: Readonly<Record<string, string>> = {}) => ({
+  trust: TRUST,
+  manifest: manifestOf(id, text, more),
+})
+
+const manifestOf = (id: string, text: string, more: Readonly<Record<string, string>>): Manifest => ({
   release_id: id,
   content_id: `c-${id}`,
   parent_release_id: null,
   files: { ...filesOf([entry('rules', { text })]), ...more },
   evaluation: {},
   requires: [],
+  signed: { statement: '', signature: '', rotations: [] },
 })
 
 describe('a release', () => {

@@ -3,9 +3,22 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readReleaseFile } from '@svc-ai/agent/shared'
-import { type Svc, Failure, type Manifest, isTreePath, releaseText, writeTree } from '@svc-ai/client/shared'
+import { type Svc, Failure, type Manifest, isTreePath, releaseText, trustOf, writeTree } from '@svc-ai/client/shared'
+import { trustPulled, type TrustAnswer } from '@svc-ai/client/signing'
 import { loadTree } from './load.ts'
 import type { Tree } from './tree.ts'
+
+/** Where a release comes from, and where it goes. */
+export interface ReleaseSource {
+  readonly root: string
+  readonly url: string
+  readonly scenario: string
+}
+
+/** A manifest that verified, and what is trusted once it is mounted. */
+export interface CheckedRelease extends TrustAnswer {
+  readonly manifest: Manifest
+}
 
 export interface Mounted {
   readonly releaseId: string
@@ -13,28 +26,30 @@ export interface Mounted {
 }
 
 /** The release, found fit: written to a folder of its own and loaded there, so that nothing of the one in use is touched by one that is not. */
-export async function fetchRelease(service: Svc, releaseId?: string): Promise<Manifest> {
+export async function fetchRelease(service: Svc, source: ReleaseSource, releaseId?: string): Promise<CheckedRelease> {
+  const { root, url, scenario } = source
   const manifest = await service.manifest(releaseId)
+  const answer = trustPulled(manifest, { url, scenario, env: process.env, kept: trustOf(root), release: releaseId })
   if (!Object.keys(manifest.files).some((path) => path.startsWith('native/')))
     throw new Failure('the harness of this scenario is for another agent: it has no files under native/')
   const folder = mkdtempSync(join(tmpdir(), 'svc-mount-'))
   try {
-    writeTree(folder, manifest.files, releaseText(manifest))
+    writeTree(folder, manifest.files, releaseText(manifest, null))
     loadTree(join(folder, 'native'))
-    return manifest
+    return { manifest, ...answer }
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
 /** Puts it in place of what is there. What cannot be written whole is taken back. */
-export async function mount(root: string, manifest: Manifest): Promise<Mounted> {
-  const before = await filesOf(root)
+export async function mount(root: string, { manifest, trust }: Pick<CheckedRelease, 'manifest' | 'trust'>): Promise<Mounted> {
+  const [before, trusted] = [await filesOf(root), trustOf(root)]
   try {
-    writeTree(root, manifest.files, releaseText(manifest))
+    writeTree(root, manifest.files, releaseText(manifest, trust))
     return { releaseId: manifest.release_id, tree: loadTree(join(root, 'native')) }
   } catch (error) {
-    if (before !== null) writeTree(root, before.files, releaseText(before))
+    if (before !== null) writeTree(root, before.files, releaseText(before, trusted))
     throw error
   }
 }

@@ -11,12 +11,13 @@ import {
   RELEASE_TAG_HEADER,
   SCENARIO_HEADER,
   SESSION_TAG_HEADER,
-  type Manifest,
+  trustOf,
 } from '@svc-ai/client/shared'
+import { isSameTrust } from '@svc-ai/client/signing'
 import type { Message, ModelPlace } from './chat.ts'
 import { TurnEnded } from './ended.ts'
 import { POLL_SECONDS_MAX, SESSIONS_MAX } from './limits.ts'
-import { fetchRelease, mount, mountedIn, type Mounted } from './mount.ts'
+import { fetchRelease, mount, mountedIn, type CheckedRelease, type Mounted } from './mount.ts'
 import type { ResidentPlaces } from './places.ts'
 import { runTurn } from './run-turn.ts'
 import { sceneOf } from './turn.ts'
@@ -53,6 +54,7 @@ const SESSION_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 /** Throws when there is no release to begin with. */
 export async function openResident(places: ResidentPlaces, options: ResidentOptions, say: (line: string) => void): Promise<Resident> {
   const service = connect(options)
+  const source = { ...options, root: places.root }
   let mounted = await firstRelease(places, options, service, say)
   /** What the service last called its head, and what that turned out to be here. */
   let head = { heard: mounted.releaseId, known: mounted.releaseId }
@@ -64,17 +66,21 @@ export async function openResident(places: ResidentPlaces, options: ResidentOpti
     lane = result.catch(() => undefined)
     return result
   }
-  const take = async (manifest: Manifest): Promise<void> => {
-    if (manifest.release_id === mounted.releaseId) return
+  const take = async (checked: CheckedRelease): Promise<void> => {
+    const { manifest, trust, note } = checked
+    const isMounted = manifest.release_id === mounted.releaseId
+    if (isMounted && isSameTrust(trustOf(places.root), trust)) return
     await inLane(async () => {
-      mounted = await mount(places.root, manifest)
+      mounted = await mount(places.root, checked)
     })
+    if (note !== null) say(note)
+    if (isMounted) return
     say(`release ${manifest.release_id} is mounted`)
     for (const { kind, name } of manifest.requires) say(`it needs ${kind} ${name}`)
   }
   const follow = async (): Promise<void> => {
     const { heard } = head
-    await take(await fetchRelease(service))
+    await take(await fetchRelease(service, source))
     head = { heard: head.heard, known: heard }
   }
   const turn = async (request: Data, tell: (line: Data) => void, gone: AbortSignal): Promise<Data> => {
@@ -94,7 +100,7 @@ export async function openResident(places: ResidentPlaces, options: ResidentOpti
       return { type: 'status', pid: process.pid, url, scenario, release_id: releaseId, follow: mode, turns }
     if (request['action'] !== 'mount') throw new Failure('the action must be status or mount')
     const wanted = request['release']
-    await take(await fetchRelease(service, typeof wanted === 'string' ? wanted : undefined))
+    await take(await fetchRelease(service, source, typeof wanted === 'string' ? wanted : undefined))
     return { type: 'mounted', release_id: mounted.releaseId, before: releaseId }
   }
   return {
@@ -108,16 +114,14 @@ export async function openResident(places: ResidentPlaces, options: ResidentOpti
 }
 
 /** The served one, else the one that is there: the agent works while the service is away. */
-async function firstRelease(
-  places: ResidentPlaces,
-  { follow }: ResidentOptions,
-  service: Svc,
-  say: (line: string) => void,
-): Promise<Mounted> {
+async function firstRelease(places: ResidentPlaces, options: ResidentOptions, service: Svc, say: (line: string) => void): Promise<Mounted> {
   const there = await mountedIn(places.root)
-  if (there !== null && follow === 'pinned') return there
+  if (there !== null && options.follow === 'pinned') return there
   try {
-    return await mount(places.root, await fetchRelease(service))
+    const checked = await fetchRelease(service, { ...options, root: places.root })
+    const mounted = await mount(places.root, checked)
+    if (checked.note !== null) say(checked.note)
+    return mounted
   } catch (error) {
     if (there === null) throw error
     say(`${wordsOf(error)}; going on with release ${there.releaseId}`)

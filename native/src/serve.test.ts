@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { deployment, signedManifest } from '../../client/src/testing/signed.ts'
 import { entry, folder, speak, start, tool, type Line, type Ran } from './testing/native.ts'
 import { json, upstream, type FakeUpstream } from '../../agent/src/testing/upstream.ts'
 import { placesIn } from './places.ts'
@@ -24,17 +25,22 @@ interface Service extends FakeUpstream {
   state: string
 }
 
+const DEPLOYMENT = deployment()
+
+const isEntries = (value: unknown): value is readonly TrialEntry[] => Array.isArray(value)
+
 async function service(first: readonly TrialEntry[] = [rules('First.'), echo]): Promise<Service> {
   let receipts = 0
   const releases: Service['releases'] = new Map([['r1', first]])
   const lines: Line[] = []
+  const stepOf = (release: string): number => [...releases.keys()].indexOf(release)
   const served = await upstream((heard, response) => {
     const { pathname, searchParams } = new URL(heard.url, 'http://x')
     if (self.isDown) return json(response, 503, { error: { message: 'away' } })
     const head = [...releases.keys()].at(-1) ?? ''
     const wanted = searchParams.get('release_id') ?? head
     const content = releases.get(wanted)
-    const files = Array.isArray(content) ? { ...filesOf(content), 'native/tree.json': JSON.stringify(content) } : content
+    const files = isEntries(content) ? { ...filesOf(content), 'native/tree.json': JSON.stringify(content) } : content
     const about = { agent_record_id: 'request-1', scenario: 's', request_type: 'train' }
     switch (pathname) {
       case '/svc/harness':
@@ -43,7 +49,11 @@ async function service(first: readonly TrialEntry[] = [rules('First.'), echo]): 
           return void response.destroy()
         }
         if (files === undefined) return json(response, 404, { error: { message: 'unknown release' } })
-        return json(response, 200, { release_id: wanted, content_id: `c-${wanted}`, parent_release_id: null, files, requires: [] })
+        return json(
+          response,
+          200,
+          signedManifest(DEPLOYMENT, { release_id: wanted, content_id: `c-${wanted}`, step: stepOf(wanted) }, { files }),
+        )
       case '/v1/chat/completions':
         response.setHeader('x-svc-release-id', head).setHeader('x-svc-agent-record-id', `receipt-${(receipts += 1)}`)
         return speak(lines.shift() ?? 'ok', response, heard)

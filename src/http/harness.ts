@@ -14,14 +14,28 @@ import { cutPage, pageLimit, scenarioOf, wholeNumber } from './request-fields.ts
 export async function manifest(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   return services.registry.use(scenarioOf(context.request), async (scenario) => {
-    const { surface, released, recipeName } = scenario
+    const { surface, released, recipeName, name, recipe } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
-    const { release, evaluatedAt, requires, ...ids } = pulledRelease(released, surface.files.component, query.get('release_id'))
+    const { release, evaluatedAt, requires, step, held, time, ...ids } = pulledRelease(
+      released,
+      surface.files.component,
+      query.get('release_id'),
+    )
     const evaluated = evaluatedAt === null ? undefined : await scenario.wholeRow(evaluatedAt)
     const evaluation = evaluationIn(evaluated?.metrics ?? {})
     const files = pulledFiles(await surface.files.read(release))
     const { content_id, components } = release
-    const reply = liveJson({ ...ids, content_id, files, evaluation, requires, ...(components && { components }) } satisfies Manifest)
+    const about = { scenario: name, adapter: recipe.adapter, ...ids, content_id, step, held, time, delivery: null }
+    const signed = await services.signer.release({ ...about, files, requires })
+    const reply = liveJson({
+      ...ids,
+      content_id,
+      files,
+      evaluation,
+      requires,
+      ...(components && { components }),
+      signed,
+    } satisfies Manifest)
     return { ...reply, headers: { ...reply.headers, [HEADER.release]: ids.release_id } }
   })
 }

@@ -2,7 +2,16 @@
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HEADER, INSTALL_PREAMBLE_AFTER_SECONDS, invalid, unknown, type Adapter } from '../contract/index.ts'
-import { failureScript, installationOf, installScript, preambleScript, renderTree, startOf, withoutInstall } from '../harness/index.ts'
+import {
+  deliveryDigest,
+  failureScript,
+  installationOf,
+  installScript,
+  preambleScript,
+  renderTree,
+  startOf,
+  withoutInstall,
+} from '../harness/index.ts'
 import { pulledRelease, releaseWithoutRequires } from '../releases/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import { answerError } from './errors.ts'
@@ -19,13 +28,23 @@ export async function install(context: HttpContext): Promise<HttpReply> {
   const making = makeScript(context)
   making.catch(() => undefined)
   const inTime = await Promise.race([making, sleep(INSTALL_PREAMBLE_AFTER_SECONDS * 1000, null, { ref: false })])
-  return { status: 200, headers: SCRIPT_HEADERS, body: inTime ?? begun(making, context) }
+  const body = inTime === null ? begun(making, context) : await context.services.signer.script(inTime.text, inTime.about)
+  return { status: 200, headers: SCRIPT_HEADERS, body }
 }
 
-async function* begun(making: Promise<string>, context: HttpContext): AsyncGenerator<string> {
-  yield preambleScript()
+/** A script, and what is signed about it. */
+interface MadeScript {
+  readonly text: string
+  readonly about: Parameters<HttpServices['signer']['script']>[1]
+}
+
+/** The signature is over the preamble too: a shell runs it as well. */
+async function* begun(making: Promise<MadeScript>, context: HttpContext): AsyncGenerator<string> {
+  const preamble = preambleScript()
+  yield preamble
   try {
-    yield await making
+    const { text, about } = await making
+    yield (await context.services.signer.script(preamble + text, about)).slice(preamble.length)
   } catch (error) {
     logError(context, error)
     const { status, body } = answerError(error, context.path)
@@ -33,14 +52,16 @@ async function* begun(making: Promise<string>, context: HttpContext): AsyncGener
   }
 }
 
-async function makeScript(context: HttpContext): Promise<string> {
+async function makeScript(context: HttpContext): Promise<MadeScript> {
   const { services, query } = context
   const adapter = await wantedAdapter(services, query.get('adapter') ?? '')
   const url = addressOf(context.request)
   if (headerText(context.request, HEADER.scenario) === null) return scriptWithoutScenario(context, adapter, url)
   const name = scenarioOf(context.request)
   context.logFields.scenario = name
-  return services.registry.use(name, (scenario) => scriptFor(scenario, adapter.name, url, query.get('release_id')))
+  return services.registry.use(name, (scenario) =>
+    scriptFor(scenario, services, { adapterName: adapter.name, url, wanted: query.get('release_id') }),
+  )
 }
 
 async function wantedAdapter(services: HttpServices, name: string): Promise<Adapter> {
@@ -76,7 +97,7 @@ const first = (header: string | readonly string[] | undefined): string | undefin
   header === undefined ? undefined : String(header).split(',', 1)[0]?.trim()
 
 /** Creates nothing: the script creates the scenario when it runs in a folder without one of this service. */
-function scriptWithoutScenario({ services: { registry, newId, model }, query }: HttpContext, adapter: Adapter, url: string): string {
+function scriptWithoutScenario({ services: { registry, newId, model }, query }: HttpContext, adapter: Adapter, url: string): MadeScript {
   if (registry.adapters.size === 0) throw noHarnessRecipe()
   const [recipe, another] = [...registry.adapters].flatMap(([name, serving]) => (serving.name === adapter.name ? [name] : []))
   if (recipe === undefined) throw unknown('unknown_adapter', 'adapter: no configured recipe serves files for that one; name another')
@@ -88,24 +109,31 @@ function scriptWithoutScenario({ services: { registry, newId, model }, query }: 
     throw unknown('unknown_release', `release_id: name the scenario that has this release with ${HEADER.scenario}`)
   // An agent without a model binding is refused before a scenario is made for it.
   renderTree(adapter, [], model)
-  return installScript(startOf(adapter, { url, recipe, scenario: `harness-${newId()}` }))
+  const text = installScript(startOf(adapter, { url, recipe, scenario: `harness-${newId()}` }))
+  return { text, about: { scenario: null, adapter: adapter.name, release_id: null, step: null } }
 }
 
-async function scriptFor(
-  { surface, released, recipe, recipeName, model, name }: Scenario,
-  adapterName: string,
-  url: string,
-  wanted: string | null,
-): Promise<string> {
+interface ScriptOrder {
+  readonly adapterName: string
+  readonly url: string
+  readonly wanted: string | null
+}
+
+async function scriptFor(scenario: Scenario, { signer }: HttpServices, { adapterName, url, wanted }: ScriptOrder): Promise<MadeScript> {
+  const { surface, released, recipe, recipeName, model, name } = scenario
   const { adapter } = recipe
   if (surface.files === undefined) throw noFiles(recipeName)
   if (adapter?.name !== adapterName)
     throw unknown('unknown_adapter', `adapter: this scenario's files are for ${adapter?.name ?? 'no agent'}; name that one`)
-  const { release, release_id, requires } = pulledRelease(released, surface.files.component, wanted)
+  const { release, requires, evaluatedAt: _, ...about } = pulledRelease(released, surface.files.component, wanted)
+  const { release_id, step } = about
   const { content_id } = release
   const content = await surface.files.read(release)
   const fallback_release_id = releaseWithoutRequires(released, release.release_id, surface.files.component)
-  return installScript(
-    installationOf({ adapter, url, scenario: name, release_id, content_id, content, model, requires, fallback_release_id }),
-  )
+  const delivery = { adapter, url, scenario: name, release_id, content_id, content, model, requires, fallback_release_id }
+  const installation = installationOf(delivery)
+  const { files } = installation
+  const digest = deliveryDigest(installation)
+  const signed = await signer.release({ ...about, scenario: name, adapter, content_id, files, requires, delivery: digest })
+  return { text: installScript({ ...installation, signed }), about: { scenario: name, adapter: adapter.name, release_id, step } }
 }

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Adapter, ModelAddress, Runtime, Store } from '../contract/index.ts'
 import type { CallTrace } from '../inference/index.ts'
+import type { DeploymentSigner } from '../keys/index.ts'
 import type { Registry } from '../scenarios/index.ts'
 import type { Authenticator } from './auth.ts'
 import type { Bodies } from './bodies/index.ts'
@@ -12,6 +13,7 @@ export interface HttpServices {
   readonly registry: Registry
   readonly store: Store
   readonly auth: Authenticator
+  readonly signer: DeploymentSigner
   readonly origins: ReadonlySet<string>
   /** Host names of the listed origins and of the service's own address. */
   readonly hosts: ReadonlySet<string>

@@ -15,13 +15,23 @@ export interface PulledRelease {
   /** The step that evaluated this tree; null where there was no evaluation. */
   readonly evaluatedAt: number | null
   readonly requires: readonly Requires[]
+  /** The step of the row that published or held it. */
+  readonly step: number
+  readonly held: boolean
+  /** When that row was written. */
+  readonly time: number
 }
 
 /** The head, or a published or held release by its id. */
 export function pulledRelease(commits: Commits, component: string | undefined, wanted: string | null): PulledRelease {
   const release = wanted === null ? headOf(commits) : knownRelease(commits, wanted)
   const release_id = pulledId(commits, release, component)
+  const made = commits.find((row) => row.release?.release_id === release_id)
+  if (made === undefined) throw new Error('a release without a row')
   return {
+    step: made.step,
+    held: made.pending,
+    time: made.recorded_at,
     release,
     release_id,
     parent_release_id: component === undefined ? release.parent_release_id : listedParent(commits, component, release_id),

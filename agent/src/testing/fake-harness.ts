@@ -4,8 +4,12 @@ import type { Requires } from '@svc-ai/client/shared'
 import { install } from '../install.ts'
 import { installFolder } from '../places.ts'
 import { readRecord } from '../record.ts'
-import { anInstallation, makeHome, transcript } from './harness-home.ts'
+import { signedManifest } from '../../../client/src/testing/signed.ts'
+import { anInstallation, DEPLOYMENT, makeHome, transcript } from './harness-home.ts'
 import { listening } from './upstream.ts'
+
+/** After every step that an install of a test has seen. */
+const STEP = 1_000_000
 
 interface FakeHarness {
   readonly url: string
@@ -32,9 +36,10 @@ function answer(harness: FakeHarness, request: IncomingMessage, response: Server
   const release = searchParams.get('release_id') ?? [...harness.releases.keys()].at(-1) ?? ''
   const requires = harness.releases.get(release)
   if (requires === undefined) return void response.writeHead(404).end('{"error":{"message":"unknown release","code":"unknown_release"}}')
+  const about = { scenario: 'demo', adapter: 'agent', step: STEP + [...harness.releases.keys()].indexOf(release) }
   if (pathname === '/svc/harness')
-    return void response.end(JSON.stringify({ release_id: release, content_id: 'c', parent_release_id: null, files: {}, requires }))
-  if (harness.script !== null) return void response.end(harness.script)
+    return void response.end(JSON.stringify(signedManifest(DEPLOYMENT, { ...about, release_id: release, content_id: 'c' }, { requires })))
+  if (harness.script !== null) return void response.end(DEPLOYMENT.script(harness.script, { ...about, release_id: release }))
   response.writeHead(200, { 'content-length': '1000' })
   response.write('{\necho begun >"$1/begun"\n', () => request.socket.destroy())
 }

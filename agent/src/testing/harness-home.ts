@@ -3,7 +3,9 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSy
 import { join } from 'node:path'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { InstallOrder } from '../install.ts'
-import type { Installation } from '../installation.ts'
+import { digestOf, type ReleaseStatement } from '@svc-ai/client/signing'
+import { deployment, type TestDeployment } from '../../../client/src/testing/signed.ts'
+import { deliveryOf, type Installation, type SignedInstallation } from '../installation.ts'
 import type { Terminal } from '../terminal.ts'
 
 /** Makes `node_modules/<package>` and its program; fails or waits when a file in the home says so. */
@@ -46,14 +48,33 @@ export function makeHome(): Home {
     prefix,
     env,
     order: (installation, args = [destination, prefix]) => ({
-      installation,
-      program: '// the wrapper\n',
+      installation: signedInstallation(installation, PROGRAM),
+      program: PROGRAM,
       args,
       env,
       node: { path: join(tools, 'node'), version: '20.1.0' },
     }),
     npmCalls: () => (existsSync(join(path, 'npm.log')) ? readFileSync(join(path, 'npm.log'), 'utf8').trimEnd().split('\n') : []),
   }
+}
+
+const PROGRAM = '// the wrapper\n'
+
+/** The deployment of every test of an install. */
+export const DEPLOYMENT = deployment()
+
+let steps = 0
+
+/** Each is a newer step than the one before, whichever release it is of. */
+export function signedInstallation(
+  installation: Installation,
+  program: string,
+  { by = DEPLOYMENT, ...about }: Partial<ReleaseStatement> & { readonly by?: TestDeployment } = {},
+): SignedInstallation {
+  const { scenario, adapter, release_id, content_id, install } = installation
+  steps += 1
+  const told = { scenario, adapter, release_id, content_id, step: steps, vendor: digestOf(install) }
+  return { ...installation, signed: by.release({ ...told, delivery: deliveryOf(installation, program), ...about }, installation) }
 }
 
 export function anInstallation(changes: Partial<Installation> = {}): Installation {

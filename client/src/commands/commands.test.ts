@@ -6,16 +6,19 @@ import { temporaryFolder } from '../../../test/support/folder.ts'
 import { world } from '../../../test/support/world.ts'
 import { fakeService, type Behaviour } from '../testing/fake-service.ts'
 import { run as runCommand } from '../testing/files.ts'
+import { deployment, signedManifest } from '../testing/signed.ts'
+import type { Requires } from '../wire.generated.ts'
 
 const TOKEN = 'a-secret-token'
 
 describe('pull', () => {
   it('writes the tree and what it wrote, and says so; again it writes nothing and says that', async () => {
     const folder = join(temporaryFolder(), 'new', 'tree')
-    const service = await fakeService(manifest('r1', { 'b.md': 'b', 'a/ü.md': 'a' }), manifest('r1', { 'b.md': 'b', 'a/ü.md': 'a' }))
+    const served = manifest('r1', { 'b.md': 'b', 'a/ü.md': 'a' })
+    const service = await fakeService(served, served)
     expect(await run(['pull', folder, ...at(service.url)])).toEqual({
       code: 0,
-      out: `release r1 is in ${folder}: 2 files written, 0 removed\n`,
+      out: `release r1 is in ${folder}: 2 files written, 0 removed\nkey ${DEPLOYMENT.fingerprint} of ${service.url} is trusted here from now on\n`,
       err: '',
     })
     expect(readFileSync(join(folder, 'a/ü.md'), 'utf8')).toBe('a')
@@ -23,6 +26,7 @@ describe('pull', () => {
       release_id: 'r1',
       content_id: 'content-r1',
       files: ['a/ü.md', 'b.md'],
+      trust: { key: DEPLOYMENT.fingerprint, step: expect.any(Number) as unknown, release_id: 'r1' },
     })
     expect(await run(['pull', folder, ...at(service.url)])).toMatchObject({
       code: 0,
@@ -50,13 +54,14 @@ describe('pull', () => {
       written: ['c'],
       removed: ['b'],
       requires: [],
+      key: DEPLOYMENT.fingerprint,
     })
     expect(service.requests[1]?.path).toBe('/svc/harness?release_id=r+2')
     expect(readdirSync(folder).toSorted()).toEqual(['.svc-harness-release', 'a', 'c'])
   })
 
   it('names what the release needs of the machine', async () => {
-    const requires = [{ name: 'API', kind: 'env', prompt: 'Set it\u001b[2J.' }]
+    const requires: readonly Requires[] = [{ name: 'API', kind: 'env', prompt: 'Set it\u001b[2J.' }]
     const service = await fakeService(manifest('r1', {}, requires))
     expect((await run(['pull', temporaryFolder(), ...at(service.url)])).out).toContain('\nneeds env API: Set it[2J.\n')
   })
@@ -194,10 +199,20 @@ it('a service that cannot be reached is a failure of every command, with the que
 
 const at = (url: string): readonly string[] => ['--url', url, '--scenario', 's']
 
-const manifest = (release: string, files: Readonly<Record<string, string>>, requires: readonly unknown[] = []): Behaviour => ({
+const manifest = (release: string, files: Readonly<Record<string, string>>, requires: readonly Requires[] = []): Behaviour => ({
   status: 200,
-  body: JSON.stringify({ release_id: release, content_id: `content-${release}`, parent_release_id: null, files, requires }),
+  body: JSON.stringify(
+    signedManifest(
+      DEPLOYMENT,
+      { release_id: release, content_id: `content-${release}`, step: release === 'before' ? 0 : ++steps },
+      { files, requires },
+    ),
+  ),
 })
+
+const DEPLOYMENT = deployment()
+/** Each manifest is of a newer step; the same release again is the same one. */
+let steps = 0
 
 /** A service that answers by path. */
 async function answering(answers: Readonly<Record<string, unknown>>): Promise<string> {

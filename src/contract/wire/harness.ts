@@ -54,6 +54,11 @@ export const proposalBodySchema = proposalAccount.extend({ mutations: proposedMu
 
 // ── answers ──────────────────────────────────────────────────────────────────────────────────
 
+const signedText = { statement: text.describe('The canonical JSON text that was signed.'), signature: text.describe('Ed25519, base64url.') }
+const signed = z.object({
+  ...signedText,
+  rotations: z.array(z.object(signedText)).describe('What leads from the first key of the deployment to this one, oldest first.'),
+})
 export const manifestSchema = z.object({
   release_id: releaseId,
   content_id: contentId,
@@ -62,6 +67,7 @@ export const manifestSchema = z.object({
   evaluation: jsonObject.describe('What the step that made it measured.'),
   requires: z.array(requiresSchema).describe('What a person must have set up.'),
   components,
+  signed: signed.describe('What the deployment says of this release, and its signature.'),
 })
 export type Manifest = WireType<typeof manifestSchema>
 

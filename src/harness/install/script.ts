@@ -1,13 +1,16 @@
 /** The install script as text: three shell files, and every value put into them by one of two quoting functions. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import type { Installation, InstallStart } from '@svc-ai/agent/installation'
+import { deliveryOf, type Installation, type InstallStart, type SignedInstallation } from '@svc-ai/agent/installation'
 import { INSTALL_PREAMBLE_BYTES_MIN } from '../../contract/index.ts'
 
 /** Runs under every POSIX shell. It is one braced group: a shell that was not sent its last line runs nothing of it. */
-export function installScript(installation: Installation | InstallStart): string {
+export function installScript(installation: SignedInstallation | InstallStart): string {
   return filled(template('install.sh'), { installation: quotedForNode(installation), program: quotedForNode(wrapperProgram()) })
 }
+
+/** The digest of what a script for this brings. */
+export const deliveryDigest = (installation: Installation): string => deliveryOf(installation, wrapperProgram())
 
 /** What a person sees while the script is being made. Shells and curl pass on no less than a buffer, so it is padded to one. */
 export function preambleScript(): string {
@@ -34,7 +37,7 @@ function quotedForShell(text: string): string {
 }
 
 /** A JavaScript literal of one line of ASCII: no text can end the here-document it stands in, whatever the shell's locale. */
-function quotedForNode(value: string | Installation | InstallStart): string {
+function quotedForNode(value: string | SignedInstallation | InstallStart): string {
   return JSON.stringify(value).replaceAll(/[\u007f-\uffff]/g, escaped)
 }
 
