@@ -6,7 +6,7 @@ import { admit, contentOf } from '../harness/index.ts'
 import { cacheKey } from './cache.ts'
 import type { TaskChoice } from './choose-tasks.ts'
 import { othersIn, type StepRun } from './run.ts'
-import { exposedBy } from './tasks/exposed.ts'
+import { learnedByHeart } from './heldout/by-heart.ts'
 
 export interface ProposedChange {
   readonly mutations: readonly Mutation[]
@@ -16,6 +16,8 @@ export interface ProposedChange {
 }
 export interface HarnessCandidate extends ProposedChange {
   readonly entries: readonly Entry[]
+  /** What it knows of held-out tasks; null for all but requests, which are held for review then. */
+  readonly byHeart: string | null
 }
 type Skip = { readonly skip: string }
 
@@ -99,6 +101,10 @@ function trials(run: StepRun): Brief['trial'] {
   }
 }
 
+/**
+ * A change that learned the test is refused. `check` does not report this, since a proposer could use it to guess tasks. A person's request may
+ * quote a task, and does not have to be better: it is held for review.
+ */
 export async function admitCandidate(run: StepRun, { gate }: TaskChoice, found: ProposedChange): Promise<HarnessCandidate | Skip> {
   const { record, report } = run
   await record?.write('mutations.json', found.mutations.map(jsonOf))
@@ -106,8 +112,10 @@ export async function admitCandidate(run: StepRun, { gate }: TaskChoice, found: 
     found.mutations.length === 1 ? jsonOf(found.mutations[0]) : found.mutations.map(jsonOf)
   const tree = treeToPlay(run, gate, found)
   if (typeof tree === 'string') return refused(run, found, tree)
+  const byHeart = learnedByHeart(run.entries, tree, [...run.context.tasks, ...run.state.promoted])
+  if (byHeart !== null && run.order.batch.request === null) return refused(run, found, byHeart)
   report.line('check', `admitted: ${found.mutations.map(({ op, id }) => `${op} ${id}`).join(', ')}`)
-  return { ...found, entries: tree }
+  return { ...found, entries: tree, byHeart }
 }
 
 /** The candidate's tree, or why it is refused. */
@@ -117,16 +125,7 @@ function treeToPlay(run: StepRun, gate: readonly Task[], found: ProposedChange):
   const { context, entries } = run
   const isSame = JSON.stringify(contentOf(context.adapter, entries)) === JSON.stringify(contentOf(context.adapter, tree))
   if (isSame) return 'nothing would change'
-  return heldOutProblem(run, gate, found) ?? repeatProblem(run, gate, found) ?? tree
-}
-
-/**
- * A change that holds the text of a held-out task only learned the test. `check` does not report this, since a proposer could use it to guess
- * tasks. A person's request is exempt: it does not have to be better.
- */
-function heldOutProblem({ order: { batch } }: StepRun, gate: readonly Task[], { mutations }: ProposedChange): string | null {
-  const written = { record_ids: [], exchanges: mutations.map(jsonOf), score: null, feedback: null }
-  return batch.request === null && exposedBy([written], gate).length > 0 ? 'it holds the text of a held-out task' : null
+  return repeatProblem(run, gate, found) ?? tree
 }
 
 /** Deciding the same case again would give the same result and make the gate stricter for later changes. */

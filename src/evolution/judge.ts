@@ -22,7 +22,7 @@ export async function judge(run: StepRun, choice: TaskChoice, candidate: Harness
   const common = { state: stateOf(run), requires: candidate.requires }
   if (!decision.selected) return { kind: 'reject', ...common }
   const content = { kind: 'files', files: contentOf(run.context.adapter, candidate.entries) } as const
-  const held = reviewReason(run, candidate)
+  const held = unprotected(run, pairs) ?? candidate.byHeart ?? reviewReason(run, candidate)
   return held === null ? { kind: 'publish', content, ...common } : { kind: 'hold', content, metrics: { held_because: held }, ...common }
 }
 
@@ -154,6 +154,12 @@ function remember(run: StepRun, { gate }: TaskChoice, { mutations, proposalId }:
   const proposals = proposalId === null ? state.proposals : [...state.proposals, { id: proposalId, step, selected, reason }]
   run.state = { ...state, ...counted, rejected, proposals }
 }
+
+/** A requested change that no task was played for is not known to be no worse. */
+const unprotected = ({ order: { batch } }: StepRun, pairs: readonly Pair[]): string | null =>
+  batch.request === null || pairs.some(({ candidate }) => candidate !== null)
+    ? null
+    : 'no task protects it: nothing was played that would show harm; add tasks of role gate or regression'
 
 /** In `review_kinds`, this kind stands for every entry that an agent would run. */
 const CODE = 'code_extension'

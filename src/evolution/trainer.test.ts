@@ -229,17 +229,28 @@ describe('held-out tasks', () => {
     expect(seen).toEqual([['mine']])
   })
 
-  it('stop counting for good once a batch held their text', async () => {
-    const bench = await testBench({ propose: () => ({ mutations: [WORSE] }) })
-    expect(metric(await bench.step({ samples: [exposing] }), 'evaluation_task_count')).toBe(2)
-    expect(await bench.step()).toMatchObject({ metrics: { evaluation_task_count: 2, not_run_tasks: 1 } })
+  it('stay in play when a batch holds their text: the sample is kept from the proposer', async () => {
+    const shown: number[] = []
+    const bench = await testBench({ propose: ({ samples }) => (shown.push(samples.length), { mutations: [WORSE] }) })
+    const result = await bench.step({ samples: [SAMPLE, exposing] })
+    expect(result).toMatchObject({ metrics: { evaluation_task_count: 3, withheld_samples: 1 } })
+    expect(metric(result, 'not_run_tasks')).toBeUndefined()
+    expect(metric(await bench.step(), 'evaluation_task_count')).toBe(3)
+    expect(shown).toEqual([1, 1])
   })
 
-  it('of role regression still count after a proposer has seen them', async () => {
-    const known = { ...SAMPLE, exchanges: [{ messages: [{ role: 'user', content: taskNamed('old').prompt }] }] }
-    const result = await stepOf({ tasks: [...GATE, taskNamed('old', { role: 'regression' })] }, { samples: [known] })
-    expect(metric(result, 'evaluation_task_count')).toBe(4)
-    expect(metric(result, 'not_run_tasks')).toBeUndefined()
+  it('that nothing else was said about leave nothing to learn from', async () => {
+    expect(await stepOf({}, { samples: [exposing] })).toMatchObject({ kind: 'skip', reason: expect.stringContaining('none may be shown') })
+  })
+
+  it('that an earlier version showed to a proposer are not played for traffic, and guard requests', async () => {
+    const tools = { state: { exposed: ['one', 'gone'] }, propose: () => ({ mutations: [WORSE] }) }
+    const traffic = await stepOf(tools)
+    expect(traffic).toMatchObject({ metrics: { evaluation_task_count: 2, not_run_tasks: 1 }, state: { exposed: ['one'] } })
+    const asked = await testBench({ ...tools, state: { exposed: ['one', 'two', 'three'] } })
+    expect(await asked.step({ request: REQUEST })).toMatchObject({ kind: 'reject', metrics: { evaluation_task_count: 3 } })
+    expect(asked.played).toHaveLength(6)
+    expect(await asked.step()).toMatchObject({ kind: 'skip', reason: expect.stringContaining('have seen every task') })
   })
 
   it('cannot be written down in what is measured by them', async () => {
@@ -253,11 +264,20 @@ describe('held-out tasks', () => {
     expect(await bench.step({ request: REQUEST })).not.toMatchObject({ kind: 'skip' })
   })
 
-  it('that are all seen leave nothing to measure by', async () => {
-    const bench = await testBench({ tasks: GATE.slice(0, 1) })
-    const reason = expect.stringContaining('have seen every task')
-    expect(await bench.step({ samples: [exposing] })).toMatchObject({ kind: 'skip', reason })
-    expect(await bench.step({ request: REQUEST, samples: [] })).not.toMatchObject({ kind: 'skip' })
+  it('quoted in a request are held for review, since people may quote', async () => {
+    const text = `Say magic. To ${GATE[1]?.prompt} say 7.`
+    const copied: Mutation = { op: 'create', id: 'key', options: { name: 'rules', config: { text } } }
+    const result = await stepOf({ propose: () => ({ mutations: [copied] }) }, { request: REQUEST })
+    expect(result).toMatchObject({ kind: 'hold', metrics: { held_because: 'it holds the text of a held-out task' } })
+  })
+
+  it('are all that protects a request: without any that was played it is held', async () => {
+    const held = { kind: 'hold', metrics: { held_because: expect.stringContaining('no task protects it') } }
+    expect(await stepOf({ tasks: [], selection: ALWAYS }, { request: REQUEST })).toMatchObject(held)
+    const [train] = [taskNamed('mine', { role: 'train' })]
+    expect(await stepOf({ tasks: [train], selection: ALWAYS }, { request: REQUEST })).toMatchObject(held)
+    expect(await stepOf({ selection: { next: () => [], ...ALWAYS } }, { request: REQUEST })).toMatchObject(held)
+    expect(await stepOf({ selection: ALWAYS }, { request: REQUEST })).toMatchObject({ kind: 'publish' })
   })
 })
 

@@ -89,6 +89,7 @@ const NUMBERS_AFTER = [
   ['episode_failures', 'Without a score'],
   ['evaluation_task_count', 'Tasks'],
   ['not_run_tasks', 'No longer held out'],
+  ['withheld_samples', 'Samples kept from the proposer'],
   ['episodes_used', 'Episodes played'],
   ['episodes_cached', 'Known from before'],
   ['episodes_saved', 'Episodes saved'],

@@ -4,7 +4,6 @@ import { isObject, type Json, type Sample, type Task } from '../../contract/inde
 import { countCodePoints, firstCodePoints, screenText } from '../../kit/index.ts'
 import { userTexts } from '../exchanges.ts'
 import { PROMOTED_PREFIX } from './task.ts'
-import { plain } from './exposed.ts'
 
 export interface PromotionLimits {
   /** How many more tasks there may be. */
@@ -14,8 +13,6 @@ export interface PromotionLimits {
 }
 export interface Promoted {
   readonly tasks: readonly Task[]
-  /** Samples hidden from the proposer, because their prompt is a task of the gate. */
-  readonly held: readonly Sample[]
   /** How many were dropped for unsafe text. */
   readonly screened: number
   /** How many tasks each client has added so far. */
@@ -46,8 +43,7 @@ export function promote(
     if (client !== null) counts.set(client, brought + 1)
     tasks.push(taskOf(sample, prompt, key))
   }
-  const held = heldBack(samples, [...existing, ...tasks])
-  return { tasks, held, screened: failures.length - clean.length, clients: Object.fromEntries(counts) }
+  return { tasks, screened: failures.length - clean.length, clients: Object.fromEntries(counts) }
 }
 
 const PASSING_SCORE = 0.5
@@ -102,9 +98,8 @@ function rubricOf(sample: Sample): string {
   return said === '' ? known : `${known} What was said of the earlier one, which a good answer gives no cause for:\n${said}`
 }
 
-/** Includes samples that passed or came later, since they hold the prompt too. */
-function heldBack(samples: readonly Sample[], tasks: readonly Task[]): readonly Sample[] {
-  const gate = tasks.filter(({ name, role }) => role === 'gate' && name.startsWith(PROMOTED_PREFIX))
-  const prompts = new Set(gate.map(({ prompt }) => plain(prompt)))
-  return samples.filter(({ exchanges }) => exchanges.some((exchange) => userTexts(exchange).some((text) => prompts.has(plain(text)))))
-}
+/** All white space but a single space, which is the common case. */
+const SPACING = /[^\S ]\s*| \s+/g
+
+/** Ignores spacing and case. */
+const plain = (text: string): string => text.replaceAll(SPACING, ' ').trim().toLowerCase()

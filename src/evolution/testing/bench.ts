@@ -76,6 +76,8 @@ export interface Tools {
   readonly settings?: Partial<EvolutionContext['settings']>
   readonly codeProblem?: string
   readonly unplayable?: string
+  /** What an earlier row left. */
+  readonly state?: JsonObject
   /** Another bench, whose cache this one reuses. */
   readonly cacheFrom?: Pick<TestBench, 'folder'>
 }
@@ -184,7 +186,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     line: (kind, text, failed) => void lines.push(`${kind}${failed === true ? '!' : ''} ${text}`),
   }
   let files = contentOf(adapter, SEED)
-  let state: JsonObject = {}
+  let state: JsonObject = tools.state ?? {}
   let step = 0
   return {
     folder,
