@@ -8,6 +8,7 @@ const share = (most: number) => {
   const rule = `must be a number above 0, and ${most} at most`
   return z.number(rule).gt(0, rule).max(most, rule)
 }
+const price = () => z.number('must be a number').min(0, 'must be at least 0').default(0)
 const entry = () => z.record(z.string(), z.json('must be JSON'), 'must be an entry {id, name, config}')
 
 export const evolution = section({
@@ -85,6 +86,11 @@ export const evolution = section({
     processes: count().default(256).describe('How many processes one episode may have; of threads eight times as many.'),
     disk_bytes: count().default(536_870_912).describe('How much one episode may write.'),
     files: count().default(20_000).describe('How many files and folders one episode may make.'),
+    model_calls: count().default(500).describe('How many calls of the model one episode in the sandbox may make.'),
+    model_tokens: count().default(20_000_000).describe('How many tokens they may take together, of questions and answers.'),
+    model_cost: price().describe('How much money they may take together, by the two prices below. 0: no limit.'),
+    input_price: price().describe('What a million tokens of questions cost.'),
+    output_price: price().describe('What a million tokens of answers cost.'),
   })
     .prefault({})
     .describe('What one episode may use.'),

@@ -138,6 +138,8 @@ export interface Episode {
   readonly trajectory: readonly JsonObject[]
   /** Why it was killed or could not start; absent when the command ended by itself. */
   readonly ended?: EpisodeEnd
+  /** What the executor left out of the agent's calls or refused, for the record. */
+  readonly notes?: readonly string[]
 }
 /** `start`: the command could not be started. The others: it exceeded a limit. */
 export type EpisodeEnd = 'start' | 'time' | 'memory' | 'processes' | 'disk' | 'files' | 'output'

@@ -145,9 +145,22 @@ function episodeName({ tasks }: EvolutionContext, { side, task, repeat }: Episod
 }
 
 function episodeRecord({ side, task, repeat, score, failure, episode, note }: EpisodeResult): JsonObject {
-  const { exitCode = null, stdout = '', stderr = '', ended = null } = episode ?? {}
+  const { exitCode = null, stdout = '', stderr = '', ended = null, notes = [] } = episode ?? {}
   const evaluation = note === null ? {} : { evaluation: { words: note.words, ...note.more } }
-  return { side, task: task.name, prompt: task.prompt, repeat, score, failure, ...evaluation, exit_code: exitCode, ended, stdout, stderr }
+  return {
+    side,
+    task: task.name,
+    prompt: task.prompt,
+    repeat,
+    score,
+    failure,
+    ...evaluation,
+    exit_code: exitCode,
+    ended,
+    ...(notes.length > 0 && { notes }),
+    stdout,
+    stderr,
+  }
 }
 
 export const metricsOf = (run: StepRun): JsonObject => ({ ...run.metrics, ...run.models.usage() })

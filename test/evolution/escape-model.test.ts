@@ -15,11 +15,15 @@ const statuses = (text: string): readonly string[] => [...text.matchAll(/^HTTP\/
 
 await describeSandboxed('the way to the model', () => {
   it('leads there, with the service’s own token and nothing of the agent’s', async () => {
-    const script = `${MODEL} fetch(url + "${PATH}", { method: "POST", headers: { ...key, "content-type": "application/json", "anthropic-beta": "b", cookie: "c", "x-svc-scenario": "other", "x-forwarded-for": "1.2.3.4" }, body: "{}" }).then((answer) => answer.text()).then(console.log)`
+    const script = `${MODEL} fetch(url + "${PATH}", { method: "POST", headers: { ...key, "content-type": "application/json", "anthropic-beta": "mcp-client-2025-04-04, interleaved-thinking-2025-05-14", cookie: "c", "x-svc-scenario": "other", "x-forwarded-for": "1.2.3.4" }, body: "{}" }).then((answer) => answer.text()).then(console.log)`
     expect((await at.attempt(script)).stdout).toBe(`${ANSWER}\n`)
     const [{ headers, url } = expect.fail('no call reached the model')] = at.calls
     expect(url).toBe(PATH)
-    expect(headers).toMatchObject({ authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json', 'anthropic-beta': 'b' })
+    expect(headers).toMatchObject({
+      authorization: `Bearer ${TOKEN}`,
+      'content-type': 'application/json',
+      'anthropic-beta': 'interleaved-thinking-2025-05-14',
+    })
     for (const name of ['cookie', 'x-svc-scenario', 'x-forwarded-for']) expect(headers).not.toHaveProperty(name)
   })
 
@@ -91,7 +95,7 @@ await describeSandboxed('the way to the model', () => {
   })
 
   it('is not the way around its front: the socket itself asks for the same', async () => {
-    const script = `${MODEL} const ask = (path, headers) => new Promise((resolve) => require("node:http").request({ socketPath: "/run/svc/model.sock", method: "POST", path, headers }, (answer) => resolve(answer.statusCode)).end()); Promise.all([ask("/svc/train", key), ask("${PATH}", {}), ask("${PATH}", key)]).then((all) => { process.stdout.write(all.join()); process.exit() })`
+    const script = `${MODEL} const ask = (path, headers, body) => new Promise((resolve) => require("node:http").request({ socketPath: "/run/svc/model.sock", method: "POST", path, headers }, (answer) => resolve(answer.statusCode)).end(body)); Promise.all([ask("/svc/train", key), ask("${PATH}", {}), ask("${PATH}", key, "{}")]).then((all) => { process.stdout.write(all.join()); process.exit() })`
     expect((await at.attempt(script)).stdout).toBe('404,401,200')
   })
 })

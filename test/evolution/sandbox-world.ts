@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import { createServer as createSocket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, expect } from 'vitest'
 import sandbox from '../../plugins/executors/sandbox/index.ts'
 import type { Episode, JsonObject, Play } from '../../src/contract/index.ts'
@@ -15,10 +16,11 @@ import { listenOnLoopback } from '../support/listen.ts'
 const LIMITS = { memory_bytes: 400 * 1024 * 1024, processes: 32, disk_bytes: 32 * 1024 * 1024, files: 500 }
 export const TOKEN = 'token-of-the-evaluation-routes'
 export const ANSWER = '{"choices":[]}'
+export const MODEL = 'm'
 
 export interface Attempt {
   readonly program?: 'node' | 'perl' | 'sh'
-  readonly limits?: Readonly<Partial<typeof LIMITS>>
+  readonly limits?: Readonly<Record<string, number>>
   readonly timeoutSeconds?: number
   readonly env?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -32,6 +34,8 @@ export interface SandboxWorld {
   readonly port: () => number
   /** Requests to the evaluation routes and to another service of the machine. */
   readonly calls: readonly IncomingMessage[]
+  /** What arrived there. */
+  readonly bodies: readonly string[]
   readonly connections: readonly string[]
   /** Whether a process of an attempt still runs. */
   readonly isRunning: () => boolean
@@ -44,10 +48,17 @@ export function sandboxWorld(): SandboxWorld {
   const secret = randomBytes(12).toString('hex')
   const mark = `mark-${randomBytes(12).toString('hex')}`
   const calls: IncomingMessage[] = []
+  const bodies: string[] = []
   const connections: string[] = []
   const model = createServer((request, response) => {
     calls.push(request)
-    request.resume().on('end', () => response.end(ANSWER))
+    void text(request).then(
+      (body) => {
+        bodies.push(body)
+        response.end(ANSWER)
+      },
+      () => undefined,
+    )
   })
   const other = createSocket((socket) => void connections.push(`${socket.remotePort}`))
   writeFileSync(join(machine, 'secret.txt'), secret, { mode: 0o600 })
@@ -66,6 +77,7 @@ export function sandboxWorld(): SandboxWorld {
     expect(readdirSync(tmpdir()).filter((name) => name.startsWith('svc-episode-') && name.includes(`-${process.pid}-`))).toEqual([])
     expect(processesMarked(mark)).toEqual([])
     calls.length = 0
+    bodies.length = 0
   })
   afterAll(() => {
     delete process.env['SECRET_OF_THE_SERVICE']
@@ -79,7 +91,7 @@ export function sandboxWorld(): SandboxWorld {
       {
         files: (address) => ({ 'model.json': JSON.stringify(address), 'rules.md': 'the rules' }),
         workspace: { 'task.txt': 'the task' },
-        model: { url: `http://127.0.0.1:${ports[0]}`, model: 'm', api: 'openai', apiKey: TOKEN },
+        model: { url: `http://127.0.0.1:${ports[0]}`, model: MODEL, api: 'openai', apiKey: TOKEN },
         launch: () => ({ argv, env, timeoutSeconds }),
         readTrajectory: async (root) => readLog(join(root, 'log.jsonl')),
         needs: [],
@@ -88,7 +100,16 @@ export function sandboxWorld(): SandboxWorld {
       signal ?? new AbortController().signal,
     )
   }
-  return { machine, secret, port: () => ports[1] ?? 0, calls, connections, isRunning: () => processesMarked(mark).length > 0, attempt }
+  return {
+    machine,
+    secret,
+    port: () => ports[1] ?? 0,
+    calls,
+    bodies,
+    connections,
+    isRunning: () => processesMarked(mark).length > 0,
+    attempt,
+  }
 }
 
 /** A naive reader that follows links. */

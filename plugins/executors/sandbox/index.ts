@@ -52,9 +52,10 @@ function sandbox(limits: EpisodeLimits): Executor {
       const key = randomBytes(24).toString('base64url')
       const model: ModelAddress = { ...play.model, url: `http://127.0.0.1:${PORT}`, apiKey: key }
       const run = async (folder: Folder, files: object): Promise<CommandEnd> => {
-        const relay = await written(openRelay(socketOf(folder), play.model, key))
+        const relay = await written(openRelay(socketOf(folder), play.model, key, limits.model))
         try {
-          return await runIn(folder, { bubblewrap, play, inputs: Object.keys(files), limits, signal })
+          const ended = await runIn(folder, { bubblewrap, play, inputs: Object.keys(files), limits, signal })
+          return { ...ended, ...(relay.notes().length > 0 && { notes: relay.notes() }) }
         } finally {
           await relay.close()
         }
