@@ -52,13 +52,9 @@ export function sandboxWorld(): SandboxWorld {
   const connections: string[] = []
   const model = createServer((request, response) => {
     calls.push(request)
-    void text(request).then(
-      (body) => {
-        bodies.push(body)
-        response.end(ANSWER)
-      },
-      () => undefined,
-    )
+    text(request)
+      .then((body) => response.end(ANSWER) && bodies.push(body))
+      .catch(() => undefined)
   })
   const other = createSocket((socket) => void connections.push(`${socket.remotePort}`))
   writeFileSync(join(machine, 'secret.txt'), secret, { mode: 0o600 })

@@ -65,7 +65,7 @@ export interface SandboxLayout {
   readonly inputs: readonly string[]
   readonly needs: readonly string[]
   readonly statusFile: number
-  readonly filterFile: number | null
+  readonly filterFile: number
 }
 
 /** Makes the episode's other writable folders beside its root, so that the disk limit covers them. */
@@ -108,7 +108,7 @@ export function bubblewrapArguments(
     ...inputs.map((path) => shown('--ro-bind', join(folder.root, path), `${INSIDE.root}/${path}`)),
     ['--remount-ro', '/dev', '--remount-ro', '/', '--chdir', INSIDE.workspace],
     ['--json-status-fd', `${statusFile}`],
-    filterFile === null ? [] : ['--seccomp', `${filterFile}`],
+    ['--seccomp', `${filterFile}`],
   ].flat()
 }
 

@@ -1,22 +1,22 @@
 import { expect, it } from 'vitest'
-import { Budget } from './budget.ts'
+import { ModelBudget } from './budget.ts'
 
 const LIMITS = { calls: 3, tokens: 1000, cost: 0, inputPrice: 0, outputPrice: 0 }
 const answer = (usage: object): Buffer => Buffer.from(JSON.stringify({ choices: [], usage }))
 
-function paid(budget: Budget, bytes: number, output: number | null = 100) {
+function paid(budget: ModelBudget, bytes: number, output: number | null = 100) {
   const call = budget.take(bytes, output)
   return typeof call === 'string' ? expect.fail(call) : call
 }
 
 it('allows as many calls as it says, whether they succeed or not', () => {
-  const budget = new Budget(LIMITS)
+  const budget = new ModelBudget(LIMITS)
   for (let call = 0; call < 3; call += 1) paid(budget, 10).settle()
   expect(budget.take(10, 1)).toBe('3 calls')
 })
 
 it('holds for calls at once: each takes its share before it is sent', () => {
-  const budget = new Budget(LIMITS)
+  const budget = new ModelBudget(LIMITS)
   const first = paid(budget, 400, 400)
   expect(budget.take(100, 101)).toBe('1000 tokens')
   first.read(answer({ prompt_tokens: 100, completion_tokens: 5 }))
@@ -25,7 +25,7 @@ it('holds for calls at once: each takes its share before it is sent', () => {
 })
 
 it('reads what an answer counted, whole, streamed or cut anywhere', () => {
-  const budget = new Budget(LIMITS)
+  const budget = new ModelBudget(LIMITS)
   const call = paid(budget, 100, 100)
   const text = '{"usage":{"input_tokens": 300,"cache_read_input_tokens":200,"output_tokens":1}} … {"usage":{"output_tokens":400}}'
   for (const part of text.match(/.{1,7}/g) ?? []) call.read(Buffer.from(part))
@@ -35,7 +35,7 @@ it('reads what an answer counted, whole, streamed or cut anywhere', () => {
 })
 
 it('takes no count from the words of a model', () => {
-  const budget = new Budget(LIMITS)
+  const budget = new ModelBudget(LIMITS)
   const call = paid(budget, 40, 100)
   call.read(
     Buffer.from(JSON.stringify({ text: '"output_tokens": 0, "input_tokens": 900', usage: { input_tokens: 10, output_tokens: 10 } })),
@@ -45,7 +45,7 @@ it('takes no count from the words of a model', () => {
 })
 
 it('estimates an answer that counts nothing, by its length', () => {
-  const budget = new Budget(LIMITS)
+  const budget = new ModelBudget(LIMITS)
   const call = paid(budget, 400, 400)
   call.read(Buffer.alloc(2000, 120))
   call.settle()
@@ -53,11 +53,11 @@ it('estimates an answer that counts nothing, by its length', () => {
 })
 
 it('counts an answer without a limit as a long one, until it is known', () => {
-  expect(new Budget(LIMITS).take(1, null)).toBe('1000 tokens')
+  expect(new ModelBudget(LIMITS).take(1, null)).toBe('1000 tokens')
 })
 
 it('bounds money by the prices', () => {
-  const budget = new Budget({ ...LIMITS, tokens: 1e9, cost: 2, inputPrice: 1, outputPrice: 10 })
+  const budget = new ModelBudget({ ...LIMITS, tokens: 1e9, cost: 2, inputPrice: 1, outputPrice: 10 })
   const call = paid(budget, 500_000, 100_000)
   expect(budget.take(500_001, 1)).toBe('2 of money')
   call.read(answer({ prompt_tokens: 1_000_000, completion_tokens: 90_000 }))

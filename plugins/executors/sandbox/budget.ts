@@ -19,7 +19,7 @@ interface PaidCall {
   settle(): void
 }
 
-export class Budget {
+export class ModelBudget {
   readonly #limits: ModelLimits
   #calls = 0
   #input = 0

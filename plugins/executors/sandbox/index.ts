@@ -75,17 +75,17 @@ interface Run {
 
 async function runIn(folder: Folder, { bubblewrap, play, inputs, limits, signal }: Run): Promise<CommandEnd> {
   const filter = seccompFilter()
-  // Without the filter a user namespace must prevent nested namespaces.
-  const user = filter === null ? null : chooseUser([process.execPath, ...play.needs])
+  if (filter === null) throw unavailable('no_sandbox', `no filter of system calls is known for ${process.arch}; use x64 or arm64`)
+  const user = chooseUser([process.execPath, ...play.needs])
   await written(prepareFolder(folder, user))
   const launch = play.launch(INSIDE.root)
-  const files = { statusFile: FILES.status, filterFile: filter === null ? null : FILES.filter }
+  const files = { statusFile: FILES.status, filterFile: FILES.filter }
   const words = bubblewrapArguments(bubblewrap, { folder, user, inputs, needs: play.needs, ...files })
   const child = start(bubblewrap, user, limits)
   const namespace = namespaceOf(child, fileOf(child, FILES.status))
   const notes = notesOf(fileOf(child, FILES.notes))
   give(fileOf(child, FILES.arguments), words.map((word) => `${word}\0`).join(''))
-  give(fileOf(child, FILES.filter), filter ?? '')
+  give(fileOf(child, FILES.filter), filter)
   // The agent starts only once it is known how to kill it.
   void namespace.known.then((isKnown) => give(child.stdin, isKnown ? orderOf(launch) : ''))
   const ended = await supervise(child, {

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import type { ModelAddress } from '../../../src/contract/index.ts'
 import type { ModelLimits } from '../common/limits.ts'
 import { buildBody, buildHeaders, routeOf } from './bodies/index.ts'
-import { Budget } from './budget.ts'
+import { ModelBudget } from './budget.ts'
 
 const CALL_BYTES_MAX = 16 * 1024 * 1024
 const CALLS_MAX = 16
@@ -28,7 +28,7 @@ interface Relay {
 /** What the calls of one episode share. */
 interface Line {
   readonly model: ModelAddress
-  readonly budget: Budget
+  readonly budget: ModelBudget
   readonly over: AbortSignal
   readonly note: (words: string) => undefined
   /** The one model of the episode: the configured one, else the first that is asked for. */
@@ -66,7 +66,7 @@ function lineOf(model: ModelAddress, limits: ModelLimits, over: AbortSignal, not
   let pinned = model.model
   return {
     model,
-    budget: new Budget(limits),
+    budget: new ModelBudget(limits),
     over,
     // Names of members are the agent's own words.
     note(words) {

@@ -1,6 +1,7 @@
-/** The seccomp filter of a sandbox, as a BPF program. */
+/** The seccomp filter of a sandbox, as a BPF program: it allows the listed system calls, some only with known arguments, and no other. */
+import { ALLOWED } from './calls.generated.ts'
 
-/** System calls that agents do not need or that allowed sandbox escapes, by their numbers on x64 and arm64. */
+/** Calls that programs take for forbidden rather than missing, by their numbers on x64 and arm64. Those of neither list are missing. */
 const REFUSED: Readonly<Record<string, readonly [x64: number, arm64?: number]>> = {
   // Other processes.
   ptrace: [101, 117],
@@ -64,23 +65,30 @@ const REFUSED: Readonly<Record<string, readonly [x64: number, arm64?: number]>> 
   msgget: [68, 186],
   memfd_secret: [447, 447],
 }
-/** Programs fall back when these return ENOSYS. A filter cannot inspect their arguments. */
-const ABSENT: Readonly<Record<string, readonly [x64: number, arm64: number]>> = {
-  clone3: [435, 435],
-  io_uring_setup: [425, 425],
-  io_uring_enter: [426, 426],
-  io_uring_register: [427, 427],
+/** Answered with success, and not done: locks on files that other episodes see too, and writing out the disks of the machine. */
+const PRETENDED: Readonly<Record<string, readonly [x64: number, arm64: number]>> = {
+  flock: [73, 32],
+  sync: [162, 81],
+  syncfs: [306, 267],
 }
-/** Refused for some arguments only. */
+/** Allowed for some arguments only. */
 const CLONE = [56, 220] as const
 const IOCTL = [16, 29] as const
+const PRCTL = [157, 167] as const
 const SOCKET = [41, 198] as const
+const SOCKETPAIR = [53, 199] as const
+const SETSOCKOPT = [54, 208] as const
 const PERSONALITY = [135, 92] as const
+const MKNODAT = [259, 33] as const
+/** Only on x64. */
+const MKNOD = 133
 
 /** The kernel's audit codes, and the index of the numbers above. */
-const MACHINES: Readonly<Partial<Record<NodeJS.Architecture, { readonly audit: number; readonly at: 0 | 1 }>>> = {
-  x64: { audit: 0xc000003e, at: 0 },
-  arm64: { audit: 0xc00000b7, at: 1 },
+const MACHINES: Readonly<
+  Partial<Record<NodeJS.Architecture, { readonly audit: number; readonly at: 0 | 1; readonly name: 'x64' | 'arm64' }>>
+> = {
+  x64: { audit: 0xc000003e, at: 0, name: 'x64' },
+  arm64: { audit: 0xc00000b7, at: 1, name: 'arm64' },
 }
 
 const NUMBER_AT = 0
@@ -91,16 +99,42 @@ const argumentAt = (index: number): number => 16 + 8 * index
 const ALLOW = 0x7fff0000
 const KILL = 0x80000000
 const refuse = (errno: number): number => 0x00050000 | errno
-const EPERM = 1
-const ENOSYS = 38
-const EAFNOSUPPORT = 97
+const DONE = refuse(0)
+const EPERM = refuse(1)
+const EINVAL = refuse(22)
+const ENOTTY = refuse(25)
+const ENOSYS = refuse(38)
+const ENOPROTOOPT = refuse(92)
+const EAFNOSUPPORT = refuse(97)
 
 /** Every flag of clone that makes a namespace. */
 const NAMESPACES = 0x7e020000
-/** Simulated terminal input (TIOCSTI, TIOCLINUX). */
-const TERMINAL_INPUT = [0x5412, 0x541c]
-/** AF_UNIX, AF_INET, AF_INET6 and AF_NETLINK. Some others bypass network namespaces. */
-const FAMILIES = [1, 2, 10, 16]
+/** Terminals, without those that type into one (TIOCSTI, TIOCLINUX); waiting bytes and flags of any file; names of network interfaces. */
+const IOCTLS = [
+  0x5401, 0x5402, 0x5403, 0x5404, 0x5409, 0x540a, 0x540b, 0x540c, 0x540d, 0x540e, 0x540f, 0x5410, 0x5411, 0x5413, 0x5414, 0x541b, 0x5420,
+  0x5421, 0x5422, 0x5424, 0x5425, 0x5429, 0x5441, 0x5450, 0x5451, 0x5452, 0x80045430, 0x40045431, 0x802c542a, 0x402c542b, 0x402c542c,
+  0x402c542d, 0x8905, 0x8910, 0x8912, 0x8913, 0x8915, 0x8927, 0x8933,
+]
+/** Names, signals of parents, rights to be dropped, memory hints and processor features; no tracer (PR_SET_PTRACER), no layout (PR_SET_MM). */
+const PRCTLS = [
+  1, 2, 3, 4, 7, 8, 15, 16, 21, 22, 23, 24, 27, 29, 30, 36, 37, 38, 39, 40, 41, 42, 47, 50, 51, 52, 53, 54, 55, 56, 0x53564d41,
+]
+const AF = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const
+/** Whatever fits the type, TCP and UDP. Others are seldom used and often attacked. */
+const PROTOCOLS = [0, 6, 17]
+/** Of netlink: addresses and routes of the sandbox's own network. */
+const NETLINK_ROUTE = [0]
+/** Options of a socket by their level: IP, the socket itself, TCP, UDP, IPv6. */
+const LEVELS = { ip: 0, socket: 1, tcp: 6, udp: 17, ipv6: 41 } as const
+/** The sizes of its buffers, which stay as they are: they count for no process. */
+const BUFFER_SIZES = [7, 8, 32, 33]
+/** Programs in the kernel that read its packets. */
+const SOCKET_PROGRAMS = [26, 50, 51, 52]
+/** Modules of TCP, its repair mode and signatures. */
+const TCP_MODULES = [13, 14, 19, 31]
+/** Plain files, pipes and sockets; no device. */
+const FILE_TYPES = [0, 0o100000, 0o010000, 0o140000]
+const FILE_TYPE = 0o170000
 /** The default, and the query for the current one. */
 const PERSONALITIES = [0, 0xffffffff]
 /** The x32 ABI. */
@@ -110,27 +144,73 @@ const X32 = 0x40000000
 export function seccompFilter(architecture: NodeJS.Architecture = process.arch): Buffer | null {
   const machine = MACHINES[architecture]
   if (machine === undefined) return null
-  const numbersOf = (table: typeof REFUSED): readonly number[] => Object.values(table).flatMap((numbers) => numbers[machine.at] ?? [])
+  const { at, name } = machine
+  const numbersOf = (table: typeof REFUSED): readonly number[] => Object.values(table).flatMap((numbers) => numbers[at] ?? [])
   return Buffer.concat([
     load(MACHINE_AT),
     unless(machine.audit, answer(KILL)),
     load(NUMBER_AT),
-    whenAny(X32, answer(refuse(ENOSYS))),
-    ...numbersOf(REFUSED).map((number) => when(number, answer(refuse(EPERM)))),
-    ...numbersOf(ABSENT).map((number) => when(number, answer(refuse(ENOSYS)))),
-    when(CLONE[machine.at], load(argumentAt(0)), whenAny(NAMESPACES, answer(refuse(EPERM))), answer(ALLOW)),
-    when(IOCTL[machine.at], load(argumentAt(1)), ...TERMINAL_INPUT.map((code) => when(code, answer(refuse(EPERM)))), answer(ALLOW)),
-    when(SOCKET[machine.at], ...only(FAMILIES, EAFNOSUPPORT)),
-    when(PERSONALITY[machine.at], ...only(PERSONALITIES, EPERM)),
-    answer(ALLOW),
+    whenAny(X32, answer(ENOSYS)),
+    ...rangesOf(Object.values(ALLOWED).flatMap((numbers) => numbers[name] ?? [])).map(([first, last]) =>
+      within(first, last, answer(ALLOW)),
+    ),
+    when(CLONE[at], load(argumentAt(0)), whenAny(NAMESPACES, answer(EPERM)), answer(ALLOW)),
+    when(IOCTL[at], ...only(1, IOCTLS, ENOTTY)),
+    when(PRCTL[at], ...only(0, PRCTLS, EINVAL)),
+    when(SOCKET[at], ...sockets()),
+    when(SOCKETPAIR[at], ...only(0, [AF.unix], EAFNOSUPPORT)),
+    when(SETSOCKOPT[at], ...socketOptions()),
+    when(PERSONALITY[at], ...only(0, PERSONALITIES, EPERM)),
+    when(MKNODAT[at], ...fileTypes(2)),
+    ...(name === 'x64' ? [when(MKNOD, ...fileTypes(1))] : []),
+    ...numbersOf(PRETENDED).map((number) => when(number, answer(DONE))),
+    ...numbersOf(REFUSED).map((number) => when(number, answer(EPERM))),
+    answer(ENOSYS),
   ])
 }
 
-const only = (values: readonly number[], errno: number): readonly Buffer[] => [
+const sockets = (): readonly Buffer[] => [
   load(argumentAt(0)),
-  ...values.map((value) => when(value, answer(ALLOW))),
-  answer(refuse(errno)),
+  when(AF.unix, answer(ALLOW)),
+  when(AF.inet, ...only(2, PROTOCOLS, EPERM)),
+  when(AF.inet6, ...only(2, PROTOCOLS, EPERM)),
+  when(AF.netlink, ...only(2, NETLINK_ROUTE, EPERM)),
+  answer(EAFNOSUPPORT),
 ]
+
+const socketOptions = (): readonly Buffer[] => [
+  load(argumentAt(1)),
+  when(LEVELS.socket, load(argumentAt(2)), ...each(BUFFER_SIZES, DONE), ...each(SOCKET_PROGRAMS, EPERM), answer(ALLOW)),
+  when(LEVELS.tcp, load(argumentAt(2)), ...each(TCP_MODULES, EPERM), answer(ALLOW)),
+  ...each([LEVELS.ip, LEVELS.udp, LEVELS.ipv6], ALLOW),
+  answer(ENOPROTOOPT),
+]
+
+const fileTypes = (argument: number): readonly Buffer[] => [
+  load(argumentAt(argument)),
+  mask(FILE_TYPE),
+  ...each(FILE_TYPES, ALLOW),
+  answer(EPERM),
+]
+
+const only = (argument: number, values: readonly number[], otherwise: number): readonly Buffer[] => [
+  load(argumentAt(argument)),
+  ...each(values, ALLOW),
+  answer(otherwise),
+]
+
+const each = (values: readonly number[], verdict: number): readonly Buffer[] => values.map((value) => when(value, answer(verdict)))
+
+/** Neighbouring numbers as one comparison, which keeps the filter short. */
+function rangesOf(numbers: readonly number[]): readonly (readonly [first: number, last: number])[] {
+  const ranges: [number, number][] = []
+  for (const number of numbers.toSorted((a, b) => a - b)) {
+    const last = ranges.at(-1)
+    if (last !== undefined && number <= last[1] + 1) last[1] = number
+    else ranges.push([number, number])
+  }
+  return ranges
+}
 
 const load = (offset: number): Buffer => instruction(0x20, 0, 0, offset)
 const answer = (verdict: number): Buffer => instruction(0x06, 0, 0, verdict)
@@ -143,6 +223,13 @@ function when(value: number, ...body: readonly Buffer[]): Buffer {
 
 const unless = (value: number, body: Buffer): Buffer => Buffer.concat([instruction(0x15, body.length / 8, 0, value), body])
 const whenAny = (bits: number, body: Buffer): Buffer => Buffer.concat([instruction(0x45, 0, body.length / 8, bits), body])
+
+const mask = (bits: number): Buffer => instruction(0x54, 0, 0, bits)
+
+function within(first: number, last: number, body: Buffer): Buffer {
+  const skip = body.length / 8
+  return Buffer.concat([instruction(0x35, 0, skip + 1, first), instruction(0x25, skip, 0, last), body])
+}
 
 /** One `struct sock_filter`. */
 function instruction(code: number, ifTrue: number, ifFalse: number, value: number): Buffer {
