@@ -166,10 +166,10 @@ function describeInstalling({ it, adapter, entries }: AdapterSuite): void {
     for (const text of [install.version, install.ref ?? '0', install.node_least ?? '0']) assert.match(text, /^[A-Za-z0-9._-]+$/)
     assert.equal(pathProblem(install.binary_path), null, 'install.binary_path must stay below the prefix')
   })
-  it('an install from git says where from, over https, and at which tag', async () => {
+  it('an install from git says where from, over https, and at which commit', async () => {
     if (install?.manager !== 'git') return
     assert.match(install.repository ?? '', /^https:\/\/[A-Za-z0-9._/-]+$/, 'install.repository')
-    assert.notEqual(install.ref ?? '', '', 'install.ref')
+    assert.match(install.commit ?? '', /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'install.commit must be a whole commit id: a tag can be moved')
   })
   it('what a session sets and keeps is named as shells and stores name it', async () => {
     if (client === undefined) return

@@ -45,10 +45,15 @@ export interface VendorInstall {
   readonly binary_path: string
   /** The least Node it runs on, such as 22.19. Absent: any. */
   readonly node_least?: string
-  /** The text of a package-lock.json that npm installs it by. Absent: its own dependencies are pinned already. */
+  /** The text of a package-lock.json that npm installs it by, with the sha512 of every package. */
   readonly lock?: string
+  /** Below `node_modules`: the programs of its packages for one machine each, in the order they are tried. `{os}` and `{cpu}` are Node's names. */
+  readonly native?: readonly string[]
   readonly repository?: string
+  /** The tag, for people. */
   readonly ref?: string
+  /** What is fetched: the whole id. */
+  readonly commit?: string
 }
 
 /** `{root}` in a value is the folder that holds the files of a run. */

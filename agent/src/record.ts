@@ -10,7 +10,7 @@ import { PRIVATE, readIfThere } from './whole-file.ts'
 const FORMAT = 1
 
 export interface InstallRecord extends Omit<Installation, 'files' | 'install'> {
-  readonly install: Omit<Installation['install'], 'lock'>
+  readonly install: Omit<Installation['install'], 'lock' | 'native'>
   readonly format: typeof FORMAT
   /** Path to the SHA-256 of the tree's text. A path that the binding names too holds the bound text instead. */
   readonly files: Readonly<Record<string, string>>
@@ -22,7 +22,7 @@ export interface InstallRecord extends Omit<Installation, 'files' | 'install'> {
 }
 
 export function recordOf(installation: Installation, destination: string, prefix: string): InstallRecord {
-  const { lock: _, ...install } = installation.install
+  const { lock: _, native: __, ...install } = installation.install
   const files = Object.entries(installation.files).map(([path, text]) => [path, createHash('sha256').update(text).digest('hex')])
   const executable = join(prefix, install.binary_path)
   return { format: FORMAT, ...installation, install, files: Object.fromEntries(files), destination, prefix, executable }

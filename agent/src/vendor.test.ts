@@ -1,4 +1,16 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { anInstallation, makeHome, transcript, type Home } from './testing/harness-home.ts'
@@ -14,12 +26,16 @@ const git: VendorInstall = {
   binary_path: 'venv/bin/agent',
   repository: 'https://example.invalid/agent.git',
   ref: 'v2026.8.31',
+  commit: '1'.repeat(40),
 }
+const INTEGRITY = `sha512-${'A'.repeat(86)}==`
+const lockOf = (changes: object = {}): string =>
+  JSON.stringify({ lockfileVersion: 3, packages: { 'node_modules/@vendor/agent': { version: '1.2.3', integrity: INTEGRITY }, ...changes } })
 
 describe('the agent’s program', () => {
   test('with a lock is installed by it, as npm does in a project; the record keeps the pin alone', async () => {
     const home = makeHome()
-    const lock = '{"lockfileVersion": 3}'
+    const lock = lockOf()
     await ensure(home, { ...npm, lock })
     await ensure(home, { ...npm, lock })
     expect(home.npmCalls()).toEqual(['@vendor/agent@1.2.3'])
@@ -107,28 +123,113 @@ describe('the agent’s program', () => {
     expect([home.npmCalls(), existsSync(join(home.prefix, 'node_modules/mine'))]).toEqual([[], true])
   })
 
-  test('out of a repository is made again when another ref is pinned, though its version is the same', async () => {
-    const home = makeHome()
-    const log = join(home.path, 'git.log')
-    program(join(home.path, 'tools/git'), `echo "$*" >>'${log}'; for last; do :; done; mkdir -p "$last/.git"`)
-    // The environment's own python is what pip runs on, so making one makes both programs.
-    program(
-      join(home.path, 'tools/python3'),
-      `mkdir -p "$3/bin"; printf '#!/bin/sh\\nexit 0\\n' >"$3/bin/python"; printf '#!/bin/sh\\necho Agent v0.21.0 here\\n' >"$3/bin/agent"; chmod +x "$3"/bin/*`,
-    )
+  test('out of a repository is made again when another commit is pinned, though its version is the same', async () => {
+    const home = withGit()
     await ensure(home, git)
     await ensure(home, git)
-    expect(readFileSync(join(home.prefix, 'venv/.svc-install-pin'), 'utf8')).toBe('https://example.invalid/agent.git@v2026.8.31\n')
+    expect(readFileSync(join(home.prefix, 'venv/.svc-install-pin'), 'utf8')).toBe(`https://example.invalid/agent.git@${git.commit}\n`)
     // An earlier version called the file otherwise.
     renameSync(join(home.prefix, 'venv/.svc-install-pin'), join(home.prefix, 'venv/.reef-install-pin'))
     await ensure(home, git)
-    await ensure(home, { ...git, ref: 'v2026.9.1' })
-    expect(readFileSync(log, 'utf8').trimEnd().split('\n')).toEqual([
-      expect.stringContaining('--depth 1 --branch=v2026.8.31 -- https://example.invalid/agent.git'),
-      expect.stringContaining('--branch=v2026.9.1'),
+    await ensure(home, { ...git, commit: '2'.repeat(40) })
+    const fetches = readFileSync(join(home.path, 'git.log'), 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(' fetch '))
+    expect(fetches).toEqual([
+      expect.stringContaining(`--depth 1 -- https://example.invalid/agent.git ${'1'.repeat(40)}`),
+      expect.stringContaining(`-- https://example.invalid/agent.git ${'2'.repeat(40)}`),
     ])
   })
+
+  test('out of a repository that gives another commit is not installed, and python is never asked', async () => {
+    const home = withGit(`echo ${'3'.repeat(40)}`)
+    await expect(ensure(home, git)).rejects.toThrow(/gave commit 3{40} for 1{40}, so agent 0\.21\.0 was not installed/)
+    expect([existsSync(join(home.prefix, 'venv')), readdirSync(join(home.prefix, '.svc-builds'))]).toEqual([false, []])
+  })
+
+  test.each([
+    ['no commit', undefined],
+    ['a tag', 'v2026.8.31'],
+    ['a short id', '1111111'],
+    ['an option', '--upload-pack=touch ran'],
+  ])('out of a repository with %s as its commit is refused before git is asked', async (_case, commit) => {
+    const home = withGit()
+    const { commit: _, ...tagged } = git
+    await expect(ensure(home, commit === undefined ? tagged : { ...git, commit })).rejects.toThrow(/names no commit/)
+    expect(existsSync(join(home.path, 'git.log'))).toBe(false)
+  })
 })
+
+describe('a lock', () => {
+  test.each([
+    ['is no JSON', 'lock'],
+    ['has no packages', '{"lockfileVersion": 3}'],
+    ['locks another version', lockOf({ 'node_modules/@vendor/agent': { version: '1.2.4', integrity: INTEGRITY } })],
+    ['locks a package without integrity', lockOf({ 'node_modules/b': { version: '1.0.0' } })],
+    ['locks a package by sha1', lockOf({ 'node_modules/b': { version: '1.0.0', integrity: 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=' } })],
+    ['locks a package by either of two hashes', lockOf({ 'node_modules/b': { version: '1.0.0', integrity: `${INTEGRITY} sha1-AAAA` } })],
+    ['locks a package from an address', lockOf({ 'node_modules/b': { integrity: INTEGRITY, resolved: 'http://127.0.0.1/b.tgz' } })],
+    ['locks a package out of git', lockOf({ 'node_modules/b': { integrity: INTEGRITY, resolved: 'git+ssh://git@host/b.git#1' } })],
+    ['locks a link', lockOf({ 'node_modules/b': { link: true, resolved: '../b' } })],
+    ['locks a place outside', lockOf({ 'node_modules/../../b': { integrity: INTEGRITY } })],
+    ['locks a folder of the project', lockOf({ b: { integrity: INTEGRITY } })],
+    ['says that a package at the top is in another’s archive', lockOf({ 'node_modules/b': { version: '1.0.0', inBundle: true } })],
+  ])('that %s is refused in one line before npm is asked', async (_case, lock) => {
+    const home = makeHome()
+    await expect(ensure(home, { ...npm, lock })).rejects.toThrow(/^the lock of agent 1\.2\.3 cannot be installed by: [^\n]*$/)
+    expect(home.npmCalls()).toEqual([])
+  })
+
+  test('may hold a package in the archive of another', async () => {
+    const home = makeHome()
+    await ensure(home, { ...npm, lock: lockOf({ 'node_modules/@vendor/agent/node_modules/b': { version: '1.0.0', inBundle: true } }) })
+    expect(home.npmCalls()).toHaveLength(1)
+  })
+})
+
+describe('a program for this machine', () => {
+  const native = ['agent-{os}-{cpu}/agent', 'agent-{os}-{cpu}-plain/agent']
+
+  test('is linked in the place of the stub, the first one that answers', async () => {
+    const home = withPackages(['exit 132', 'echo agent 1.2.3'])
+    await ensure(home, { ...npm, native })
+    expect(readlinkSync(join(home.prefix, npm.binary_path))).toBe(`../agent-${process.platform}-${process.arch}-plain/agent`)
+  })
+
+  test('that is not there, or does not start, stops the install in one line', async () => {
+    for (const bodies of [[], ['exit 1', 'exit 1']])
+      await expect(ensure(withPackages(bodies), { ...npm, native })).rejects.toThrow(
+        /^agent 1\.2\.3 has no program for \S+ on \S+ in its lock; /,
+      )
+  })
+})
+
+/** An npm that also makes packages for this machine, each with a program. */
+function withPackages(bodies: readonly string[]): Home {
+  const home = makeHome()
+  const lines = bodies.map((body, index) => {
+    const folder = `"$prefix/node_modules/agent-${process.platform}-${process.arch}${index === 0 ? '' : '-plain'}"`
+    return `mkdir -p ${folder}; printf '#!/bin/sh\\n${body}\\n' >${folder}/agent; chmod +x ${folder}/agent`
+  })
+  appendFileSync(join(home.path, 'tools/npm'), `${lines.join('\n')}\n`)
+  return home
+}
+
+/** A git that logs what it is asked, and a python that makes an environment with the program. */
+function withGit(says = 'echo "$fetched"'): Home {
+  const home = makeHome()
+  program(
+    join(home.path, 'tools/git'),
+    `echo "$*" >>'${join(home.path, 'git.log')}'; for last; do :; done
+case " $* " in *' init '*) mkdir -p "$last/.git" ;; *' fetch '*) echo "$last" >"$2/.git/head" ;; *rev-parse*) fetched=$(cat "$2/.git/head"); ${says} ;; esac`,
+  )
+  // The environment's own python is what pip runs on, so making one makes both programs.
+  program(
+    join(home.path, 'tools/python3'),
+    `mkdir -p "$3/bin"; printf '#!/bin/sh\\nexit 0\\n' >"$3/bin/python"; printf '#!/bin/sh\\necho Agent v0.21.0 here\\n' >"$3/bin/agent"; chmod +x "$3"/bin/*`,
+  )
+  return home
+}
 
 const SECRETS = {
   SVC_TOKEN: 'secret',

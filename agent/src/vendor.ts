@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { lstat, mkdir, mkdtemp, readdir, readlink, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, dirname, join } from 'node:path'
+import { basename, delimiter, dirname, isAbsolute, join, relative } from 'node:path'
 import { childEnvironment, PACKAGE_SOURCES } from '@svc-ai/client/shared'
 import { hasCode, Stop } from './failure.ts'
 import { oneAtATime } from './process-lock.ts'
@@ -14,6 +14,7 @@ import { runProgram, withNode } from './programs.ts'
 import type { InstallRecord } from './record.ts'
 import { rooted } from './run-folder.ts'
 import type { Terminal } from './terminal.ts'
+import { requireLocked } from './vendor-lock.ts'
 import { readIfThere } from './whole-file.ts'
 
 export interface VendorOrder {
@@ -88,7 +89,7 @@ async function isLockedAs(root: string, { lock, binary_path }: VendorInstall): P
   return modules !== null && (await readIfThere(join(dirname(modules), 'package-lock.json'))) === lock
 }
 
-const pinOf = ({ manager, version, repository, ref }: VendorInstall): string => (manager === 'npm' ? version : `${repository}@${ref}`)
+const pinOf = ({ manager, version, repository, commit }: VendorInstall): string => (manager === 'npm' ? version : `${repository}@${commit}`)
 
 function hasWord(output: string, version: string): boolean {
   return output.split(/[^A-Za-z0-9.+_-]+/).some((word) => word === version || word === `v${version}`)
@@ -135,37 +136,87 @@ export async function removeVendor({ prefix, install }: Pick<InstallRecord, 'pre
   for (const name of [BUILDS, FORMER.builds]) await rm(join(prefix, name), { recursive: true, force: true })
 }
 
-/** By its lock where it has one: the pin is then of everything it depends on, down to the bytes. */
+/** Scripts of packages are never run: the lock vouches for bytes, and not for what a script fetches. */
 async function npmInstall(order: VendorOrder, build: string): Promise<void> {
-  const { package: name, version, lock } = order.installation.install
-  const quietly = ['--prefix', build, '--no-audit', '--no-fund']
-  if (lock === undefined) return mustRun(order, 'npm', ['install', ...quietly, '--no-save', `${name}@${version}`])
-  await writeFile(join(build, 'package.json'), JSON.stringify({ name: 'agent', private: true, dependencies: { [name]: version } }))
-  await writeFile(join(build, 'package-lock.json'), lock)
-  await mustRun(order, 'npm', ['ci', ...quietly])
+  const { install } = order.installation
+  const { package: name, version, lock } = install
+  const quietly = ['--prefix', build, '--ignore-scripts', '--no-audit', '--no-fund']
+  if (lock === undefined) {
+    await mustRun(order, build, 'npm', ['install', ...quietly, '--no-save', `${name}@${version}`])
+  } else {
+    requireLocked(install, whatOf(order))
+    await writeFile(join(build, 'package.json'), JSON.stringify({ name: 'agent', private: true, dependencies: { [name]: version } }))
+    await writeFile(join(build, 'package-lock.json'), lock)
+    await mustRun(order, build, 'npm', ['ci', ...quietly])
+  }
+  await linkNative(order, build)
 }
 
-/** Python keeps the folder a program was installed in, so nothing is moved afterwards. */
+/** What the vendor's own script would do: the program is the one that was made for this machine. */
+async function linkNative(order: VendorOrder, build: string): Promise<void> {
+  const { native = [], binary_path } = order.installation.install
+  if (native.length === 0) return
+  const link = join(build, binary_path)
+  for (const template of native) {
+    const path = template.replaceAll('{os}', process.platform).replaceAll('{cpu}', process.arch)
+    const program = join(build, linkName({ binary_path }), path)
+    if ((await lstat(program).catch(() => null))?.isFile() !== true) continue
+    await rm(link, { force: true })
+    await mkdir(dirname(link), { recursive: true })
+    await symlink(relative(dirname(link), program), link)
+    if (await answers(order, build)) return
+  }
+  throw new Stop(`${whatOf(order)} has no program for ${process.platform} on ${process.arch} in its lock; install it on another machine`)
+}
+
+const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+
+/** By the commit, since a tag can be moved. Python keeps the folder a program was installed in, so nothing is moved afterwards. */
 async function cloneAndInstall(order: VendorOrder, build: string): Promise<void> {
   const { install } = order.installation
+  const { repository = '', commit = '' } = install
+  if (!COMMIT.test(commit)) throw new Stop(`${whatOf(order)} names no commit; ask the operator of the service for an adapter that does`)
   const [source, venv] = [join(build, 'src'), join(build, linkName(install))]
-  await mustRun(order, 'git', ['clone', '--quiet', '--depth', '1', `--branch=${install.ref}`, '--', `${install.repository}`, source])
+  const inSource = (...args: readonly string[]): Promise<string> => mustRun(order, build, 'git', ['-C', source, ...args])
+  await mustRun(order, build, 'git', ['init', '--quiet', source])
+  await inSource('fetch', '--quiet', '--no-tags', '--depth', '1', '--', repository, commit)
+  const fetched = (await inSource('rev-parse', '--verify', 'FETCH_HEAD^{commit}')).trim()
+  if (fetched !== commit)
+    throw new Stop(
+      `${repository} gave commit ${fetched} for ${commit}, so ${whatOf(order)} was not installed; tell the operator of the service`,
+    )
+  await inSource('checkout', '--quiet', '--detach', commit)
   await rm(join(source, '.git'), { recursive: true, force: true })
-  await mustRun(order, 'python3', ['-m', 'venv', venv])
-  await mustRun(order, join(venv, 'bin', 'python'), ['-m', 'pip', 'install', '--disable-pip-version-check', '--editable', source])
+  await mustRun(order, build, 'python3', ['-m', 'venv', venv])
+  await mustRun(order, build, join(venv, 'bin', 'python'), ['-m', 'pip', 'install', '--disable-pip-version-check', '--editable', source])
   await writeFile(join(venv, PIN_FILE), `${pinOf(install)}\n`)
 }
 
-async function mustRun({ env, terminal, installation }: VendorOrder, program: string, args: readonly string[]): Promise<void> {
-  const what = `${installation.binary} ${installation.install.version}`
-  const outcome = await runProgram(program, args, { env: childEnvironment(env, PACKAGE_SOURCES) }).catch((error: unknown) => {
+const whatOf = ({ installation: { binary, install } }: VendorOrder): string => `${binary} ${install.version}`
+
+/** In the new folder, and by absolute paths alone: a program or a module in a person's project is not what is meant. */
+async function mustRun(order: VendorOrder, build: string, program: string, args: readonly string[]): Promise<string> {
+  const env = withoutNearPrograms(childEnvironment(order.env, PACKAGE_SOURCES))
+  const outcome = await runProgram(program, args, { env, cwd: build }).catch((error: unknown) => {
     if (!hasCode(error, 'ENOENT')) throw error
-    throw new Stop(`${what} is installed with ${program}, which is not on PATH; install ${program} and run the same command again`)
+    throw new Stop(`${whatOf(order)} is installed with ${program}, which is not on PATH; install ${program} and run the same command again`)
   })
-  if (outcome.code === 0) return
-  terminal.warn(outcome.output.trimEnd().split('\n').slice(-OUTPUT_LINES_SHOWN).join('\n'))
-  throw new Stop(`${basename(program)} could not install ${what}; see above, check the network and run the same command again`)
+  if (outcome.code === 0) return outcome.output
+  if (/\bEINTEGRITY\b/.test(outcome.output))
+    throw new Stop(
+      `a package of ${whatOf(order)} is not the one that its lock names, so nothing was installed; check the registry that npm uses`,
+    )
+  order.terminal.warn(outcome.output.trimEnd().split('\n').slice(-OUTPUT_LINES_SHOWN).join('\n'))
+  throw new Stop(`${basename(program)} could not install ${whatOf(order)}; see above, check the network and run the same command again`)
 }
+
+const withoutNearPrograms = (env: Readonly<Record<string, string>>): Record<string, string> => ({
+  ...env,
+  PATH: (env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .join(delimiter),
+})
 
 /** In one step: there is always either the program before or this one. */
 async function turnLink(prefix: string, name: string, target: string): Promise<void> {

@@ -107,11 +107,14 @@ export interface InstallSpec {
   readonly binary_path: string
   /** The minimum Node version, such as 22.19. Absent: any. */
   readonly node_least?: string
-  /** The text of a package-lock.json for the install. Absent: its dependencies are pinned already. */
+  /** The text of a package-lock.json for the install, with the sha512 of every package. Scripts of packages are never run. */
   readonly lock?: string
-  /** For a git install: the repository and the tag. */
+  /** Below `node_modules`: programs for one machine each, in the order they are tried, where a script would choose. `{os}` and `{cpu}` are Node's names. */
+  readonly native?: readonly string[]
+  /** For a git install: the repository, the tag for people, and the whole id of the commit that is fetched. */
   readonly repository?: string
   readonly ref?: string
+  readonly commit?: string
 }
 
 /** `{root}` in a value is the folder that holds the files. */

@@ -93,10 +93,10 @@ export function describeAdapter(adapter: Adapter): AdapterView {
   }
 }
 
-/** Without the lock file, which only the install script needs. */
+/** Without what only the install script needs. */
 function pinOf({ install }: Adapter): AdapterView['install'] {
   if (install === undefined) return null
-  const { lock: _, ...pin } = install
+  const { lock: _, native: __, ...pin } = install
   return { ...pin }
 }
 

@@ -1,4 +1,5 @@
 /** Claude Code: files under `claude/`, extensions as hooks, the model in the settings, JSON lines as log. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   define,
@@ -52,7 +53,14 @@ const claude: Adapter = {
   trajectory_format: 'claude-session-jsonl',
   layout,
   bindings: { anthropic: (model) => [{ target: 'primary', data: bindingOf(model) }] },
-  install: { manager: 'npm', package: '@anthropic-ai/claude-code', version: VERSION, binary_path: 'node_modules/.bin/claude' },
+  install: {
+    manager: 'npm',
+    package: '@anthropic-ai/claude-code',
+    version: VERSION,
+    binary_path: 'node_modules/.bin/claude',
+    lock: readFileSync(new URL('./package-lock.json', import.meta.url), 'utf8'),
+    native: ['@anthropic-ai/claude-code-{os}-{cpu}/claude', '@anthropic-ai/claude-code-{os}-{cpu}-musl/claude'],
+  },
   client: {
     env: { CLAUDE_CONFIG_DIR: '{root}/claude' },
     env_defaults: {},

@@ -1,4 +1,5 @@
 /** Codex: files under `codex/`, settings as TOML, commands as skills called by `$name`, JSON lines as log. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { define, NO_TOKEN, type Adapter, type JsonObject, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
 import { headed, readJsonLines, refuseOtherName, refuseUndescribed, requestsCommand } from '../../../src/harness/index.ts'
@@ -26,7 +27,13 @@ const codex: Adapter = {
   trajectory_format: 'codex-session-jsonl',
   layout,
   bindings: { responses: (model) => [{ target: 'primary', data: bindingOf(model) }] },
-  install: { manager: 'npm', package: '@openai/codex', version: VERSION, binary_path: 'node_modules/.bin/codex' },
+  install: {
+    manager: 'npm',
+    package: '@openai/codex',
+    version: VERSION,
+    binary_path: 'node_modules/.bin/codex',
+    lock: readFileSync(new URL('./package-lock.json', import.meta.url), 'utf8'),
+  },
   client: {
     env: { CODEX_HOME: '{root}/codex', CODEX_SQLITE_HOME: '{root}/codex/sqlite' },
     env_defaults: {},

@@ -54,6 +54,7 @@ const hermes: Adapter = {
     binary_path: 'venv/bin/hermes',
     repository: 'https://github.com/NousResearch/hermes-agent',
     ref: 'v2026.8.31',
+    commit: '29112bef099274229cadff79cdff7bf7b99c4b77',
   },
   client: {
     env: { HERMES_HOME: '{root}/hermes' },

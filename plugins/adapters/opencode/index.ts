@@ -1,6 +1,6 @@
 /** opencode: files under `opencode/`, extensions as plugins, the model as a custom provider, a database as log. */
 import { join } from 'node:path'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import {
   define,
@@ -54,7 +54,15 @@ const opencode: Adapter = {
     responses: (model) => bound('@ai-sdk/openai', model),
     anthropic: (model) => bound('@ai-sdk/anthropic', model),
   },
-  install: { manager: 'npm', package: 'opencode-ai', version: VERSION, binary_path: 'node_modules/.bin/opencode' },
+  install: {
+    manager: 'npm',
+    package: 'opencode-ai',
+    version: VERSION,
+    binary_path: 'node_modules/.bin/opencode',
+    lock: readFileSync(new URL('./package-lock.json', import.meta.url), 'utf8'),
+    // Without AVX2, and without glibc, only the later ones start.
+    native: ['', '-baseline', '-musl', '-baseline-musl'].map((kind) => `opencode-{os}-{cpu}${kind}/bin/opencode`),
+  },
   client: {
     env: { OPENCODE_CONFIG_DIR: '{root}/opencode' },
     env_defaults: OFFLINE,

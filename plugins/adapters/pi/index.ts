@@ -60,7 +60,6 @@ const pi: Adapter = {
     version: VERSION,
     binary_path: 'node_modules/.bin/pi',
     node_least: '22.19',
-    // Its dependencies are not pinned, so a later install may fail.
     lock: readFileSync(new URL('./package-lock.json', import.meta.url), 'utf8'),
   },
   client: {

@@ -79,6 +79,7 @@ const install = z.object({
   node_least: z.exactOptional(text),
   repository: z.exactOptional(text),
   ref: z.exactOptional(text),
+  commit: z.exactOptional(text),
 })
 export const adapterViewSchema = z.object({
   name: text,
