@@ -31,13 +31,53 @@ describe('setup', () => {
     expect(no.printed.join('\n')).toContain(String.raw`touch ran\u{8}\u{8}`)
     const { self: other } = await installedFrom([check(`touch '${join(home.path, 'ran')}'`)])
     expect([await setup(other, [], transcript('no')), existsSync(join(home.path, 'ran'))]).toEqual([1, false])
+    expect([await setup(other, [], transcript('')), existsSync(join(home.path, 'ran'))]).toEqual([1, false])
     expect([await setup(other, [], transcript('yes')), existsSync(join(home.path, 'ran'))]).toEqual([0, true])
+  })
+
+  test('offers no as the answer to a check', async () => {
+    const { self } = await installedFrom([check('true')])
+    const offered: boolean[] = []
+    await setup(self, [], { ...transcript('unused'), confirm: async (_question, byDefault) => (offered.push(byDefault), byDefault) })
+    expect(offered).toEqual([false])
+  })
+
+  test.each([
+    ['--yes', ['--yes'], []],
+    ['--yes on a terminal', ['--yes'], ['yes', 'yes']],
+    ['no option and no terminal', [], []],
+    ['--mark of another item', ['--mark', 'mail-key'], []],
+    ['--json', ['--json'], ['yes']],
+    ['--json and --yes', ['--json', '--yes'], ['yes']],
+  ])('with %s no check runs, and it is listed whole', async (_case, args, answers) => {
+    const { self, home } = await installedFrom([KEY, check('touch "$HOME/ran" # \u001b[2K\u202e\u{e0041}')])
+    const terminal = transcript(...answers)
+    expect(await setup(self, args, terminal).catch(() => 1)).toBe(1)
+    expect(existsSync(join(home.path, 'ran'))).toBe(false)
+    if (!args.includes('--json')) expect(terminal.printed.join('\n')).toContain(String.raw`touch "$HOME/ran" # \u{1b}[2K\u{202e}\u{e0041}`)
+  })
+
+  test('runs the checks that were listed by their digest, and none when they are others now', async () => {
+    const { self, home, harness } = await installedFrom([check('touch "$HOME/ran"')])
+    const digest = async (): Promise<string> => {
+      const terminal = transcript()
+      await setup(self, [], terminal)
+      return /--run-checks ([0-9a-f]{64})$/m.exec(terminal.printed.join('\n'))?.[1] ?? ''
+    }
+    const seen = await digest()
+    harness.releases.set('r1', [check('touch "$HOME/other"')])
+    for (const given of [seen, '', 'yes', seen.slice(0, 63), seen.toUpperCase()])
+      await expect(setup(self, ['--run-checks', given], transcript())).rejects.toThrow(/^--run-checks: these are not the checks/)
+    expect(existsSync(join(home.path, 'other'))).toBe(false)
+    harness.releases.set('r1', [check('touch "$HOME/ran"')])
+    expect(await setup(self, ['--run-checks', seen], transcript())).toBe(0)
+    expect(existsSync(join(home.path, 'ran'))).toBe(true)
   })
 
   test('a check that fails leaves its item open and shows what it said', async () => {
     const { self } = await installedFrom([check('echo no server here; exit 3')])
-    const terminal = transcript()
-    expect(await setup(self, ['--yes'], terminal)).toBe(1)
+    const terminal = transcript('yes')
+    expect(await setup(self, [], terminal)).toBe(1)
     expect(terminal.warned.join('\n')).toContain('no server here')
     expect((await readReleaseFile(self.record.destination))?.setup).toEqual([])
   })
@@ -66,7 +106,7 @@ describe('setup', () => {
 
   test('an item whose check has changed since is open again', async () => {
     const { self, harness } = await installedFrom([check('true')])
-    expect(await setup(self, ['--yes'], transcript())).toBe(0)
+    expect(await setup(self, [], transcript('yes'))).toBe(0)
     harness.releases.set('r2', [check('test 1 = 1')])
     expect(await setup(self, [], transcript())).toBe(1)
     expect(await setup(self, ['--release', 'r1'], transcript())).toBe(0)

@@ -1,8 +1,11 @@
 /** `setup`: what a release needs of this machine, gone through with the person; what they saw done is checked off in the harness's folder. */
+import { createHash } from 'node:crypto'
 import { ServiceFailure, UsageError, readOptions, type Requires } from '@svc-ai/client/shared'
 import { isVariable, keepInEnvFile, readEnvFile } from './env-file.ts'
 import { Stop } from './failure.ts'
 import { itemLine } from './install-gate.ts'
+import { quoted } from './launcher.ts'
+import { commandOf } from './places.ts'
 import { runProgram } from './programs.ts'
 import { readReleaseFile, unmetIn, withCheckOffs, writeReleaseFile, type CheckOff } from './release-file.ts'
 import { serviceOf, type Install } from './service.ts'
@@ -28,20 +31,24 @@ export async function setup(install: Install, argv: readonly string[], terminal:
   )
   const open = await unmetIn(install.record.destination, target.requires)
   if (isToGoThrough(options, terminal)) for (const item of open) await goThrough(install, item, options, terminal)
+  if (options.runChecks !== null) await runSeen(install, open, options.runChecks, terminal)
   return tell(install, target, options, terminal)
 }
 
-/** A caller that marks by name, or wants JSON, is a program: it is asked nothing. */
-const isToGoThrough = ({ yes, mark, json }: Options, { interactive }: Terminal): boolean =>
-  !json && (yes || (interactive && mark.length === 0))
+/** A caller that marks by name, runs the checks it has seen, or wants JSON, is a program: it is asked nothing. */
+const isToGoThrough = ({ yes, mark, json, runChecks }: Options, { interactive }: Terminal): boolean =>
+  !json && runChecks === null && (yes || (interactive && mark.length === 0))
 
-const parse = (argv: readonly string[]) =>
-  readOptions(argv, {
+function parse(argv: readonly string[]) {
+  const { 'run-checks': runChecks = null, ...values } = readOptions(argv, {
     yes: { type: 'boolean', default: false },
     mark: { type: 'string', multiple: true, default: [] },
     release: { type: 'string' },
+    'run-checks': { type: 'string' },
     json: { type: 'boolean', default: false },
   })
+  return { ...values, runChecks }
+}
 
 interface Target {
   readonly release_id: string
@@ -69,9 +76,7 @@ async function checkOff({ record: { destination } }: Install, items: readonly Re
 
 async function goThrough(install: Install, item: Requires, { yes }: Options, terminal: Terminal): Promise<void> {
   terminal.print(itemLine(item))
-  const agreed = (question: string, byDefault: boolean): Promise<boolean> =>
-    yes ? Promise.resolve(true) : terminal.confirm(`  ${question}`, byDefault)
-  const isMet = item.kind === 'env' ? await hasValue(install, item, terminal) : await isSatisfied(install, item, agreed, terminal)
+  const isMet = item.kind === 'env' ? await hasValue(install, item, terminal) : await isSatisfied(install, item, yes, terminal)
   if (isMet) await checkOff(install, [item])
 }
 
@@ -88,13 +93,15 @@ async function hasValue({ folder, env }: Install, { name, check }: Requires, ter
   return true
 }
 
-type Agreed = (question: string, byDefault: boolean) => Promise<boolean>
-
-/** The check is the service's word: it runs only after the person saw it whole and agreed. */
-async function isSatisfied({ folder, env }: Install, { check }: Requires, agreed: Agreed, terminal: Terminal): Promise<boolean> {
-  if (check === undefined) return agreed('is this done?', false)
+/** The check is the service's word: it runs only after the person saw it whole and agreed. `--yes` answers what the person alone can know. */
+async function isSatisfied(install: Install, { check }: Requires, yes: boolean, terminal: Terminal): Promise<boolean> {
+  if (check === undefined) return yes || terminal.confirm('  is this done?', false)
   terminal.print(`  check: ${visible(check)}`)
-  if (!(await agreed('run it?', true))) return false
+  if (!terminal.interactive || yes) return said(terminal, 'the check was not run: --yes agrees to nothing that was not seen')
+  return (await terminal.confirm('  run it on this machine?', false)) && passes(install, check, terminal)
+}
+
+async function passes({ folder, env }: Install, check: string, terminal: Terminal): Promise<boolean> {
   const values = withoutToken({ ...(await readEnvFile(folder)), ...env })
   const { code, output } = await runProgram('sh', ['-c', check], { env: values, timeoutSeconds: CHECK_SECONDS_MAX })
   if (code === 0) return true
@@ -105,21 +112,57 @@ async function isSatisfied({ folder, env }: Install, { check }: Requires, agreed
   )
 }
 
+/** The digest is of the list as it was printed: checks that changed since were not seen, and none of them runs. */
+async function runSeen(install: Install, open: readonly Requires[], digest: string, terminal: Terminal): Promise<void> {
+  const checks = checksIn(open)
+  if (checks.length > 0 && digest !== digestOf(checks))
+    throw new UsageError(
+      "--run-checks: these are not the checks that were listed under this digest; run 'setup' to see them as they are now",
+    )
+  for (const item of checks) {
+    terminal.print(itemLine(item))
+    terminal.print(`  check: ${visible(item.check)}`)
+    if (await passes(install, item.check, terminal)) await checkOff(install, [item])
+  }
+}
+
+type Checked = Requires & Required<Pick<Requires, 'check'>>
+
+const checksIn = (items: readonly Requires[]): readonly Checked[] =>
+  items.flatMap((item) => (item.kind === 'env' || item.check === undefined ? [] : [{ ...item, check: item.check }]))
+
+const digestOf = (checks: readonly Checked[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(checks.map(({ name, check }) => [name, check])))
+    .digest('hex')
+
 function said(terminal: Terminal, problem: string): false {
   terminal.warn(`  ${problem}`)
   return false
 }
 
-async function tell(install: Install, { release_id, requires }: Target, { json }: Options, terminal: Terminal): Promise<number> {
+async function tell(install: Install, { release_id, requires }: Target, options: Options, terminal: Terminal): Promise<number> {
   const open = await unmetIn(install.record.destination, requires)
-  if (json) {
+  const checks = checksIn(open)
+  if (options.json) {
     const items = requires.map((item) => ({ ...item, met: !open.includes(item) }))
-    terminal.print(JSON.stringify({ release_id, met: open.length === 0, items }))
+    terminal.print(
+      JSON.stringify({ release_id, met: open.length === 0, items, ...(checks.length > 0 && { checks_digest: digestOf(checks) }) }),
+    )
     return open.length === 0 ? 0 : 1
   }
   terminal.print(
     open.length === 0 ? `all that release ${visible(release_id)} needs is set up` : `release ${visible(release_id)} still needs:`,
   )
   for (const item of open) terminal.print(`  ${itemLine(item)}`)
+  if (checks.length > 0) tellChecks(commandOf(install.record.adapter), checks, options.release, terminal)
   return open.length === 0 ? 0 : 1
+}
+
+/** Where nobody can be asked: what would run, and the words that agree to exactly that. */
+function tellChecks(command: string, checks: readonly Checked[], release: string | undefined, terminal: Terminal): void {
+  terminal.print('checks that would run on this machine:')
+  for (const { name, check } of checks) terminal.print(`  ${name}: ${visible(check)}`)
+  const named = release === undefined ? '' : ` --release ${quoted(visible(release))}`
+  terminal.print(`to run exactly these: ${command} setup${named} --run-checks ${digestOf(checks)}`)
 }

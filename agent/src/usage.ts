@@ -24,7 +24,9 @@ Commands:
          --json
   update [--release <id>]   install the newest release of the harness
   setup                     what the harness needs of this machine, and whether it is there
-         --yes  --mark <name>  --release <id>  --json
+         --yes                yes to everything that runs nothing; checks are only listed
+         --run-checks <digest>  run the checks that were listed under this digest, and no others
+         --mark <name>  --release <id>  --json
   page <step|vN> [--print]  what a step of the harness changed, in the browser
   doctor [--json]           whether everything is in order
   uninstall [--yes]         remove everything that was installed here, but for files you changed

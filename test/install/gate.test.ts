@@ -3,7 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { expectWhole, HOLDING, jsonAt, sharedInstallWorld, ownInstallWorld, RELEASE_FILE, type Scenario } from './install-world.ts'
-import { makeMachine, namesBelow, SHELLS, type Machine } from './machine.ts'
+import { makeMachine, namesBelow, SHELLS, type Ended, type Machine } from './machine.ts'
 
 const world = sharedInstallWorld()
 
@@ -68,8 +68,10 @@ it('a check runs where the person said so and never on the service, whatever is 
   await scenario.install(machine, 'dash')
   expect(await machine.command(['setup', '--json'])).toMatchObject({ code: 1 })
   expect(existsSync(trace)).toBe(false)
-  const done = await machine.command(['setup', '--yes'])
-  expect(done).toMatchObject({ code: 0, out: expect.stringContaining(`check: : >'${trace}'`) })
+  const listed = await machine.command(['setup', '--yes'])
+  expect(listed).toMatchObject({ code: 1, out: expect.stringContaining(`check: : >'${trace}'`) })
+  expect(existsSync(trace)).toBe(false)
+  expect(await machine.command(['setup', '--run-checks', digestIn(listed)])).toMatchObject({ code: 0 })
   expect(existsSync(trace)).toBe(true)
   expect(namesBelow(world.here.directory).some((name) => name.endsWith('checked'))).toBe(false)
   expect(await scenario.install(machine, 'dash')).toMatchObject({ code: 0 })
@@ -80,7 +82,8 @@ it('a check that fails leaves its item open, and an unknown release or item has 
   const needy = await scenario.order('Be careful.', [{ name: 'trace', kind: 'permission', check: 'echo no luck; exit 7' }])
   const first = await firstRelease(scenario)
   await scenario.install(machine, 'dash', { release: first })
-  const failed = await machine.command(['setup', '--yes', '--release', needy])
+  const listed = await machine.command(['setup', '--release', needy])
+  const failed = await machine.command(['setup', '--run-checks', digestIn(listed), '--release', needy])
   expect(failed).toMatchObject({ code: 1, err: expect.stringContaining('no luck\n  the check failed with status 7\n') })
   expect(await machine.command(['setup', '--mark', 'nothing', '--release', needy])).toMatchObject({ code: 2 })
   expect(await machine.command(['setup', '--release', 'nothing'])).toMatchObject({ code: 2 })
@@ -110,8 +113,10 @@ it('a release that waits for review is set up before it is promoted, and is inst
   expect(await scenario.install(machine, 'dash')).toMatchObject({ code: 0 })
   const held = await scenario.order('Listen.', [{ name: 'radio', kind: 'service', check: 'true' }])
   expect(await machine.command(['setup'])).toMatchObject({ code: 0 })
-  expect(await machine.command(['setup', '--release', held])).toMatchObject({ code: 1 })
-  expect(await machine.command(['setup', '--release', held, '--yes'])).toMatchObject({ code: 0 })
+  const listed = await machine.command(['setup', '--release', held])
+  expect(listed).toMatchObject({ code: 1 })
+  const [line = ''] = /svc-pi setup --release .*/.exec(listed.out) ?? []
+  expect(await machine.run(['sh', '-c', `${machine.home}/.local/bin/${line}`])).toMatchObject({ code: 0 })
   const { release_id: promoted } = await scenario.svc.promote(held)
   expect(await machine.command(['update'])).toMatchObject({ code: 0 })
   await expectWhole(scenario, machine, promoted)
@@ -141,3 +146,6 @@ async function firstRelease({ svc }: Scenario): Promise<string> {
   const [row] = await svc.catalog()
   return row?.release_id ?? ''
 }
+
+/** What `setup` lists its checks under. */
+const digestIn = ({ out }: Ended): string => /--run-checks ([0-9a-f]{64})/.exec(out)?.[1] ?? ''
