@@ -47,7 +47,9 @@ export async function openStage(isolated: boolean): Promise<DemoSetup> {
     const service = connect({ url, scenario: SCENARIO, token: null })
     await until(async () => (await fetch(`${url}/healthz`)).ok, running)
     await fetch(`${url}/svc/scenarios`, { method: 'POST', body: JSON.stringify({ name: SCENARIO, recipe: RECIPE }) })
-    running.push(start([AGENT, 'serve', '--tree', 'tree', '--scenario', SCENARIO, '--url', url, '--poll-interval', '1'], folder))
+    running.push(
+      start([AGENT, 'serve', '--tree', 'tree', '--scenario', SCENARIO, '--url', url, '--follow', 'head', '--poll-interval', '1'], folder),
+    )
     const agent: DemoSetup['agent'] = (words, onLine) => run([AGENT, ...words, '--tree', 'tree'], folder, onLine)
     await until(async () => (await agent(['status'])) !== '', running)
     return { url, folder, service, agent, episodes: () => episodesIn(join(folder, '.svc/steps')), close }

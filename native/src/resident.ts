@@ -113,7 +113,7 @@ export async function openResident(places: ResidentPlaces, options: ResidentOpti
   }
 }
 
-/** The served one, else the one that is there: the agent works while the service is away. */
+/** Pinned, the one that is there; else the served one, and the one that is there while the service is away. */
 async function firstRelease(places: ResidentPlaces, options: ResidentOptions, service: Svc, say: (line: string) => void): Promise<Mounted> {
   const there = await mountedIn(places.root)
   if (there !== null && options.follow === 'pinned') return there

@@ -142,14 +142,14 @@ describe('svc-native serve', () => {
     ])
     const headers = svc.heard.find(({ url }) => url.startsWith('/v1/'))?.headers
     expect(headers).toMatchObject({ 'x-svc-scenario': 's', 'x-svc-tag-release': 'r1', authorization: 'Bearer the-token-of-the-service' })
-    expect(await status(at)).toMatchObject({ release_id: 'r1', scenario: 's', follow: 'head', turns: 2 })
+    expect(await status(at)).toMatchObject({ release_id: 'r1', scenario: 's', follow: 'pinned', turns: 2 })
     ran.child.kill('SIGTERM')
     expect((await ran.end).code).toBe(0)
     expect([existsSync(placesIn(at.tree).socket), readdirSync(join(at.tree, 'native')).includes('serve.lock')]).toEqual([false, false])
   })
 
   it('mounts the release that an answer speaks of, between two turns', async () => {
-    const { svc, at, ran } = await serving()
+    const { svc, at, ran } = await serving('--follow', 'head')
     svc.releases.set('r2', [rules('Second.'), echo])
     expect(await at.run('turn', '-p', 'x').end).toMatchObject({ code: 0 })
     await said(ran, 'r2 is mounted')
@@ -159,7 +159,7 @@ describe('svc-native serve', () => {
   })
 
   it('asks once more for a release that it heard of and could not get', async () => {
-    const { svc, at, ran } = await serving()
+    const { svc, at, ran } = await serving('--follow', 'head')
     svc.releases.set('r2', [rules('Second.')])
     svc.broken = 1
     expect(await at.run('turn', '-p', 'x').end).toMatchObject({ code: 0 })
@@ -167,7 +167,7 @@ describe('svc-native serve', () => {
   })
 
   it('looks for a new release by itself, and a broken one changes nothing', async () => {
-    const { svc, at, ran } = await serving('--poll-interval', '1')
+    const { svc, at, ran } = await serving('--follow', 'head', '--poll-interval', '1')
     svc.releases.set('broken', { 'native/graphs/main.json': '{}' })
     await said(ran, 'cannot be loaded')
     expect(await status(at)).toMatchObject({ release_id: 'r1' })
@@ -177,10 +177,17 @@ describe('svc-native serve', () => {
     expect(existsSync(join(at.tree, 'native/tools/echo.ts'))).toBe(false)
   })
 
-  it('that is pinned changes by mount alone, and refuses what is not there', async () => {
-    const { svc, at } = await serving('--follow', 'pinned')
+  it.each([
+    ['unless it is told to follow', []],
+    ['that is pinned', ['--follow', 'pinned']],
+  ])('%s changes by mount alone, and refuses what is not there', async (_case, options) => {
+    const { svc, at, ran } = await serving(...options, '--poll-interval', '1')
     svc.releases.set('r2', [rules('Second.')])
     await at.run('turn', '-p', 'x').end
+    expect(await status(at)).toMatchObject({ release_id: 'r1' })
+    ran.child.kill('SIGTERM')
+    await ran.end
+    await at.serve(svc, ...options)
     expect(await status(at)).toMatchObject({ release_id: 'r1' })
     expect(await at.run('mount', 'nothing').end).toMatchObject({ code: 1, stderr: expect.stringContaining('unknown release') })
     expect(await at.run('mount', 'r2').end).toMatchObject({ code: 0, stdout: 'release r2 is mounted\n' })
@@ -192,7 +199,7 @@ describe('svc-native serve', () => {
     first.child.kill('SIGKILL')
     await first.end
     svc.isDown = true
-    const second = at.run('serve', '--scenario', 's', '--url', svc.url)
+    const second = at.run('serve', '--scenario', 's', '--url', svc.url, '--follow', 'head')
     await said(second, 'going on with release r1')
     const other = home().run('serve', '--scenario', 's', '--url', svc.url)
     expect(await other.end).toMatchObject({ code: 1, stderr: expect.stringContaining('503') })

@@ -1,7 +1,7 @@
 /** `svc-native serve`: a resident agent for one folder, until it is stopped. */
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { homeOf, moveReceipts, takeLock, SHARED, writeWhole } from '@svc-ai/agent/shared'
+import { homeOf, moveReceipts, takeLock, SHARED, visible, writeWhole } from '@svc-ai/agent/shared'
 import { Failure, UsageError, scenarioName, serviceUrl, tokenIn, readOptions, wholeNumber } from '@svc-ai/client/shared'
 import { POLL_SECONDS_DEFAULT, TURN_SECONDS_DEFAULT } from './limits.ts'
 import { placesIn, type ResidentPlaces } from './places.ts'
@@ -15,7 +15,7 @@ interface ResidentServeOptions extends ResidentOptions {
 }
 
 export async function serveCommand(args: readonly string[], signal: AbortSignal): Promise<number> {
-  await serve(optionsOf(args), (line) => process.stderr.write(`svc-native: ${line}\n`), signal)
+  await serve(optionsOf(args), (line) => process.stderr.write(`svc-native: ${visible(line)}\n`), signal)
   return 0
 }
 
@@ -24,7 +24,8 @@ function optionsOf(args: readonly string[]): ResidentServeOptions {
     tree: { type: 'string', default: '.' },
     scenario: { type: 'string' },
     url: { type: 'string' },
-    follow: { type: 'string', default: 'head' },
+    // A release that nobody installed here runs nothing here.
+    follow: { type: 'string', default: 'pinned' },
     'poll-interval': { type: 'string', default: String(POLL_SECONDS_DEFAULT) },
     'turn-timeout': { type: 'string', default: String(TURN_SECONDS_DEFAULT) },
     'self-tools': { type: 'boolean', default: false },

@@ -62,7 +62,7 @@ const start = (words: readonly string[]) =>
 /** An agent that follows the head of the scenario. */
 async function resident(s: Trainee): Promise<{ readonly tree: string; release(): Promise<unknown> }> {
   const tree = join(here.directory, 'tree')
-  const serving = start(['serve', '--tree', tree, '--scenario', s.name, '--url', here.address, '--poll-interval', '1'])
+  const serving = start(['serve', '--tree', tree, '--scenario', s.name, '--url', here.address, '--follow', 'head', '--poll-interval', '1'])
   serving.stderr.resume()
   serving.stdout.resume()
   onTestFinished(() => void serving.kill('SIGKILL'))
