@@ -13,6 +13,8 @@ export interface Recipe {
   readonly adapter?: Adapter
   /** The files a new scenario's first release holds. Absent: the empty tree. */
   readonly seed?: Files
+  /** Whether a release that no step of this deployment published may start a scenario. Absent: any content may. Pure. */
+  judgeStart?(content: Files): StartVerdict
   /** What it can never do as it is configured, each ending in its cure: the service warns of it, and `svc doctor` calls it a problem. */
   readonly unable?: readonly string[]
   /** Why a report is refused on ingress, naming the field, or null to let it in. */
@@ -25,6 +27,12 @@ export interface Recipe {
    */
   trainers?(config: JsonObject): Readonly<Record<string, TrainerPlan>>
 }
+
+/** Held: the scenario serves its seed, and a row with these metrics holds the release for review. */
+export type StartVerdict =
+  | { readonly kind: 'served' }
+  | { readonly kind: 'held'; readonly metrics: JsonObject }
+  | { readonly kind: 'refused'; readonly reason: string }
 
 export interface ScenarioScope {
   readonly scenario: string

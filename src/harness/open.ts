@@ -11,16 +11,20 @@ import {
   type Parts,
   type ScenarioScope,
   type Shipped,
+  type StartVerdict,
   type Surface,
 } from '../contract/index.ts'
 import { isReserved } from './admission.ts'
 import { entryProblem } from './kinds.ts'
-import { contentOf, entriesIn, plainEntry } from './tree.ts'
+import { judgeStart } from './start.ts'
+import { contentOf, entriesIn, isSameContent, plainEntry } from './tree.ts'
 
 export interface OpenedHarness {
   readonly adapter: Adapter
   /** The content of a new scenario's first release. */
   readonly seed: Files
+  /** Judges a release from elsewhere that a new scenario is to start from, by the content of its harness. */
+  readonly judgeStart: (content: Files) => StartVerdict
   /** The `files` of a scenario's surface. */
   readonly files: (read: ScenarioScope['read'], component?: string) => NonNullable<Surface['files']>
 }
@@ -32,20 +36,25 @@ const section = z.object({
   /** Null: on where the adapter ships entries. */
   version_check: z.boolean().nullable(),
   requests: z.boolean().nullable(),
+  publish: z.string().default('auto'),
+  publish_powers: z.array(z.string()).default(['words']),
+  review_kinds: z.array(z.string()).default([]),
 })
 
-type SeedSettings = Omit<z.infer<typeof section>, 'adapter'>
+type SeedSettings = Pick<z.infer<typeof section>, 'seed' | 'version_check' | 'requests'>
 
 export async function openHarness(config: JsonObject, parts: Parts): Promise<OpenedHarness> {
   const configured = section.parse(config['evolution'])
   const adapter = await parts.plugin('adapter', configured.adapter)
   // Without a configured seed the adapter's own is used.
   const settings = { ...configured, seed: configured.seed.length === 0 ? (adapter.seed ?? []) : configured.seed }
-  const seed = seedContent(adapter, seedTree(adapter, settings))
+  const entries = seedTree(adapter, settings)
+  const seed = seedContent(adapter, entries)
   const shipped = shippedEntries(adapter, settings)
   return {
     adapter,
     seed,
+    judgeStart: (content) => judgeStart(adapter, entries, configured, content),
     files: (read, component) => ({
       ...(component !== undefined && { component }),
       read: ({ content_id, components = {} }) => read(component === undefined ? content_id : (components[component] ?? content_id)),
@@ -103,7 +112,7 @@ export function shippedUpdate(adapter: Adapter, shipped: readonly Entry[], conte
     const kept = entries.filter((old) => !gone.includes(old)).map((old) => changed.find(({ id }) => id === old.id) ?? old)
     const added = changed.filter(({ id }) => !entries.some((old) => old.id === id))
     const rendered = contentOf(adapter, [...kept, ...added])
-    return isSame(rendered, content) ? null : { content: rendered, entries: [...changed, ...gone].map(({ id }) => id) }
+    return isSameContent(rendered, content) ? null : { content: rendered, entries: [...changed, ...gone].map(({ id }) => id) }
   } catch (error) {
     if (isRefusal(error)) return null
     throw error
@@ -111,8 +120,3 @@ export function shippedUpdate(adapter: Adapter, shipped: readonly Entry[], conte
 }
 
 const printedEntry = (entry: Entry): string => canonicalJson({ ...plainEntry(entry) })
-
-function isSame(one: Files, other: Files): boolean {
-  const paths = Object.keys(one)
-  return paths.length === Object.keys(other).length && paths.every((path) => one[path] === other[path])
-}

@@ -52,6 +52,11 @@ export function withEntries(adapter: Adapter | undefined, files: Files, entries:
   return Object.hasOwn(files, path) ? files : { ...files, [path]: printJson(entries.map(jsonOf)) }
 }
 
+export function isSameContent(one: Files, other: Files): boolean {
+  const paths = Object.keys(one)
+  return paths.length === Object.keys(other).length && paths.every((path) => Object.hasOwn(other, path) && one[path] === other[path])
+}
+
 /** Null when the value is not a list of entries. */
 export function entriesFrom(value: Json | undefined): readonly Entry[] | null {
   return Array.isArray(value) && value.every(isEntry) ? value : null

@@ -3,12 +3,13 @@ import { BIND_SECONDS_MAX, CLOSE_SECONDS_MAX, ENGINE_UNREACHABLE, isRefusal, una
 import type { Binding, Commit, JsonObject, Refusal, Release, ScenarioScope, ScenarioStore, TrainingMode } from '../contract/index.ts'
 import { within } from '../kit/index.ts'
 import { heldReleases, isRestorable } from '../releases/index.ts'
-import { createdWith } from './files.ts'
+import { createdWith, heldStart } from './files.ts'
 import { COMMITS_PER_READ, History } from './history.ts'
 import { reach, recipeOf, type Services } from './services.ts'
 import { composeWith, contentOf } from './composed.ts'
-import { hold, landRow, lastKept, load, point, republish } from './land.ts'
+import { hold, holdRelease, landRow, lastKept, load, point, republish } from './land.ts'
 import { Scenario } from './scenario.ts'
+import { existingRelease, heldAtStart } from './start.ts'
 import { makeWorkers, type TrainingCircumstances } from './workers.ts'
 
 export async function bindScenario(
@@ -55,6 +56,7 @@ export async function bindScenario(
     throw isRefusal(error) ? error : recipeFailed(recipeName, error)
   }
   finishLanding(services, scenario)
+  await holdStart(services, scenario)
   await landShipped(services, scenario)
   return scenario
 }
@@ -170,4 +172,17 @@ async function landShipped(services: Services, scenario: Scenario): Promise<void
     await landRow(services, scenario, row, await composeWith(services, head, component, written))
   })
   await landing.catch((error: unknown) => services.warn('the content shipped with the service could not be published', error))
+}
+
+/** The row of a starting release that waits for review. Written when the scenario is first loaded, so that no crash loses it. */
+async function holdStart(services: Services, scenario: Scenario): Promise<void> {
+  const named = heldStart(scenario.created)
+  if (named === null || scenario.hasRelease(named)) return
+  const landing = scenario.lane.run(async () => {
+    const release = await existingRelease(services, named, Object.keys(scenario.head().components ?? {}))
+    const metrics = (await heldAtStart(services, scenario.recipeName, release)) ?? {}
+    const row = { operation: 'create', outcome: 'pending', consumed_ids: [], metrics, state: {} } as const
+    await holdRelease(services, scenario, row, release)
+  })
+  await landing.catch((error: unknown) => services.warn('the release that a scenario is to start from could not be held', error))
 }

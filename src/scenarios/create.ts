@@ -1,9 +1,10 @@
 import { countCodePoints } from '../kit/index.ts'
-import { invalid, SCENARIO_NAME_CHARACTERS_MAX, unknown } from '../contract/index.ts'
+import { invalid, SCENARIO_NAME_CHARACTERS_MAX } from '../contract/index.ts'
 import type { Commit, Recipe, Release, ModelSettings } from '../contract/index.ts'
-import { adopt, componentsOf, writeSeed } from './composed.ts'
-import { reach, recipeOf, type Services } from './services.ts'
+import { componentsOf, writeSeed } from './composed.ts'
+import { recipeOf, type Services } from './services.ts'
 import { seal } from './land.ts'
+import { existingRelease, heldAtStart } from './start.ts'
 
 export interface NewScenario {
   /** The release to start from; null for the recipe's seed. */
@@ -23,10 +24,10 @@ export async function createScenario(services: Services, name: string, options: 
   )
   const { recipe } = configured
   const components = componentsOf(configured)
-  const release = await (options.release === null
-    ? seedRelease(services, recipe, components)
-    : existingRelease(services, options.release, components))
-  const state = { recipe: recipeName, folder: services.newId() }
+  const named = options.release === null ? null : await existingRelease(services, options.release, components)
+  const isHeld = named !== null && (await heldAtStart(services, recipeName, named)) !== null
+  const release = named === null || isHeld ? await seedRelease(services, recipe, components) : named
+  const state = { recipe: recipeName, folder: services.newId(), ...(isHeld && { start: named.release_id }) }
   const created: Commit = { ...FIRST_ROW, recorded_at: services.clock(), release, state }
   if (own !== null) await services.files.writeModel(created, own)
   await services.store.scenario(name).commit(created)
@@ -38,12 +39,6 @@ const FIRST_ROW = { step: 0, operation: 'create', pending: false, outcome: 'publ
 async function seedRelease(services: Services, recipe: Recipe, components: readonly string[]): Promise<Release> {
   const contents = await writeSeed(services, components, recipe.seed ?? {})
   return seal(services, contents, null, { step: 0, operation: 'create', at: 0 })
-}
-
-async function existingRelease(services: Services, releaseId: string, components: readonly string[]): Promise<Release> {
-  const release = await reach(services.contents.find(releaseId))
-  if (release !== null) return adopt(services, components, release)
-  throw unknown('unknown_release', 'release_id: names no release of this deployment; the releases of a scenario list those there are')
 }
 
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for

@@ -55,6 +55,9 @@ export async function archiveFolder(folder: string, id: string): Promise<void> {
   await rename(folder, join(archived, `${basename(folder)}-${id}`))
 }
 
+/** The release that a scenario was asked to start from and that is held for review; null where it started from it, or from its seed. */
+export const heldStart = ({ state }: Pick<Commit, 'state'>): string | null => (typeof state['start'] === 'string' ? state['start'] : null)
+
 /** A field of the creation row, which never changes. */
 export function createdWith({ state }: Pick<Commit, 'state'>, what: 'recipe' | 'folder'): string {
   const value = state[what]

@@ -42,6 +42,10 @@ export async function landRow(
   return append(services, scenario, given, contents === null ? null : await sealOnHead(services, scenario, contents, mark), at, onRefusal)
 }
 
+/** A row for a release that exists already and waits for review. */
+export const holdRelease = (services: Services, scenario: Scenario, given: RowFields, release: Release): Promise<Commit> =>
+  append(services, scenario, given, release, services.clock())
+
 /** Live weights have no commit: in the repository a checkpoint follows the checkpoint before it, in the chain the release it was trained on. */
 async function sealOnHead(services: Services, scenario: Scenario, contents: ReleaseContent, mark: SealMark): Promise<Release> {
   const head = scenario.history.head.release

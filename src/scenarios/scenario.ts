@@ -22,6 +22,7 @@ import type {
 import { Lane, LaneByName, within, wordsOf } from '../kit/index.ts'
 import { progressOf, type Worker } from '../training/index.ts'
 import { contentOf } from './composed.ts'
+import { heldStart } from './files.ts'
 import { COMMITS_PER_READ, type History } from './history.ts'
 import { hooksWithout } from './hooks.ts'
 import { modelAddress } from './model.ts'
@@ -275,7 +276,7 @@ export class Scenario {
 
   /** The release the scenario was bound to at creation. */
   get start(): string {
-    return this.created.release?.release_id ?? ''
+    return heldStart(this.created) ?? this.created.release?.release_id ?? ''
   }
 
   hasRelease(releaseId: string): boolean {

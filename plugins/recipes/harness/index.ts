@@ -7,11 +7,12 @@ import { processorOf } from '../../../src/training/index.ts'
 
 export default define('recipe', {
   async make(config, parts) {
-    const { adapter, seed, files } = await openHarness(config, parts)
+    const { adapter, seed, judgeStart, files } = await openHarness(config, parts)
     const evolution = await openEvolution(config, { adapter, parts, bundled: bundledTasks() })
     return {
       adapter,
       seed,
+      judgeStart,
       ...(evolution.idle !== null && { unable: [evolution.idle] }),
       bind: async (scope) => ({
         runtime: scope.runtime,

@@ -1,5 +1,5 @@
 /** One scenario of two components: an adapter of its own and the harness of an agent, each improved by its own trainer, published and rolled back together. */
-import { define } from '../../../src/contract/index.ts'
+import { define, type Files } from '../../../src/contract/index.ts'
 import { openEvolution } from '../../../src/evolution/index.ts'
 import { openHarness } from '../../../src/harness/index.ts'
 import { byComparisonSet, processorOf } from '../../../src/training/index.ts'
@@ -11,7 +11,7 @@ const HARNESS = 'harness'
 export default define('recipe', {
   async make(config, parts) {
     const weights = await openWeights(config, parts)
-    const { adapter, seed, files } = await openHarness(config, parts)
+    const { adapter, seed, judgeStart, files } = await openHarness(config, parts)
     const evolution = await openEvolution(config, { adapter, parts, bundled: [] })
     // Its weights may learn all the same.
     if (evolution.idle !== null) parts.warn(`${HARNESS}: ${evolution.idle}`)
@@ -19,6 +19,7 @@ export default define('recipe', {
     return {
       adapter,
       seed: Object.fromEntries(Object.entries(seed).map(([path, text]) => [`${HARNESS}/${path}`, text])),
+      judgeStart: (content) => judgeStart(below(HARNESS, content)),
       bind: async (scope) => {
         const bound = weights.bind(scope, WEIGHTS)
         return {
@@ -42,3 +43,8 @@ export default define('recipe', {
     }
   },
 })
+
+const below = (folder: string, content: Files): Files =>
+  Object.fromEntries(
+    Object.entries(content).flatMap(([path, text]) => (path.startsWith(`${folder}/`) ? [[path.slice(folder.length + 1), text]] : [])),
+  )

@@ -1,0 +1,69 @@
+/** Judges a release that no step here made: its tree is admitted entry by entry, must render to exactly its files, and may need a person. */
+import {
+  isRefusal,
+  POWER_SENTENCES,
+  type Adapter,
+  type Entry,
+  type Files,
+  type JsonObject,
+  type Power,
+  type PowerReason,
+  type StartVerdict,
+} from '../contract/index.ts'
+import { isReserved } from './admission.ts'
+import { entryProblem } from './kinds.ts'
+import { powersIn, powersOf } from './powers.ts'
+import { contentOf, entriesIn, isSameContent } from './tree.ts'
+
+/** What evidence alone may publish here. */
+export interface StartRules {
+  readonly publish: string
+  readonly publish_powers: readonly string[]
+  readonly review_kinds: readonly string[]
+}
+
+/** `seed` is what a new scenario serves; what the release changes of it has the powers that are judged. */
+export function judgeStart(adapter: Adapter, seed: readonly Entry[], rules: StartRules, content: Files): StartVerdict {
+  const admitted = admittedEntries(adapter, content)
+  if (typeof admitted === 'string') return { kind: 'refused', reason: admitted }
+  // What the service ships is put back when the scenario is loaded.
+  const before = seed.filter(({ id }) => !isReserved(id) || admitted.some((entry) => entry.id === id))
+  const reasons = powersOf(before, admitted, adapter)
+  const held = heldBecause(seed, admitted, reasons, rules)
+  return held === null ? { kind: 'served' } : { kind: 'held', metrics: metricsOf(held, reasons) }
+}
+
+function admittedEntries(adapter: Adapter, content: Files): readonly Entry[] | string {
+  try {
+    const entries = entriesIn(adapter, content)
+    const ids = new Set<string>()
+    for (const entry of entries) {
+      const problem = entryProblem(adapter, entry)
+      if (problem !== null) return problem
+      if (ids.has(entry.id)) return `${entry.id} is the id of two entries`
+      ids.add(entry.id)
+    }
+    return isSameContent(contentOf(adapter, entries), content) ? entries : 'its files are not what its entries render to'
+  } catch (error) {
+    if (isRefusal(error)) return error.message
+    throw error
+  }
+}
+
+function heldBecause(seed: readonly Entry[], entries: readonly Entry[], reasons: readonly PowerReason[], rules: StartRules): string | null {
+  const origin = 'it comes from another chain'
+  const beyond = powersIn(reasons).filter((power) => !rules.publish_powers.includes(power))
+  if (beyond.length > 0) return `${origin}, and ${beyond.map(sentence).join('; ')}`
+  if (rules.publish === 'review') return `${origin}, and evolution.publish holds every release for review`
+  const kinds = entries.filter((entry) => !seed.some(({ id }) => id === entry.id)).map(({ name }) => name)
+  const reviewed = kinds.find((kind) => rules.review_kinds.includes(kind))
+  return reviewed === undefined ? null : `${origin}, and evolution.review_kinds holds entries of kind ${reviewed} for review`
+}
+
+const sentence = (power: Power): string => `${POWER_SENTENCES[power]} (${power})`
+
+const metricsOf = (held_because: string, reasons: readonly PowerReason[]): JsonObject => ({
+  held_because,
+  powers: [...powersIn(reasons)],
+  power_reasons: reasons.map((reason) => ({ ...reason })),
+})
