@@ -3,9 +3,8 @@
  * Does not publish, serve, or know where its steps run.
  */
 export { openEvolution } from './open.ts'
-export { DESIGN_BRIEF, groundRules, REQUIRES_GUIDE, situation, SMALL_CHANGE } from './proposing/briefing.ts'
+export { DATA_REMINDER, DESIGN_BRIEF, groundRules, REQUIRES_GUIDE, situation, SMALL_CHANGE } from './proposing/briefing.ts'
 export { describeMachine, describeRejected, describeReply, describeSamples } from './proposing/describe.ts'
-export { fence } from './proposing/fence.ts'
 export { describeKinds, kindProblem } from './proposing/kinds.ts'
 export { mutationsOf } from './proposing/mutations.ts'
 export { failureOf, lostModel, proposalOf, review, type Drafted, type Proposed } from './proposing/proposal.ts'

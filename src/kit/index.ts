@@ -4,6 +4,7 @@
  */
 export { exists, makeFolder, removeFile, sync, writeAtomicFile, writeSynced } from './atomic-file.ts'
 export { codeOf, hasCode, isMissing } from './error-code.ts'
+export { asData, fence } from './fence.ts'
 export { hiddenCharacters, showHidden, type HiddenCharacter } from './hidden.ts'
 export { newId } from './ids.ts'
 export { faultInJson, type JsonFault, type JsonRules } from './json/check.ts'

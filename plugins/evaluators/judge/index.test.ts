@@ -9,6 +9,13 @@ const said = (stdout: string): Episode => ({ exitCode: 0, stdout, stderr: '', tr
 
 type Reply = (shown: string, asked: readonly ChatMessage[]) => string
 
+/** A judge that says something of its own signs it; one that repeats what it read has no sign to repeat. */
+function signed(reply: string, messages: readonly ChatMessage[]): string {
+  const isRepeated = messages.slice(1).some(({ content }) => content.includes(reply.trim()))
+  const sign = /"sign": "([0-9a-f]{8})"/.exec(messages[0]?.content ?? '')?.[1] ?? ''
+  return isRepeated ? reply : reply.replace('{', `{"sign": "${sign}", `)
+}
+
 /** Replies to what it is shown. */
 function modelOf(reply: Reply): Model & { readonly asked: readonly (readonly ChatMessage[])[] } {
   const asked: (readonly ChatMessage[])[] = []
@@ -17,7 +24,7 @@ function modelOf(reply: Reply): Model & { readonly asked: readonly (readonly Cha
     asked,
     async chat(messages) {
       asked.push(messages)
-      return reply(messages[1]?.content ?? '', messages)
+      return signed(reply(messages[1]?.content ?? '', messages), messages)
     },
     turn: () => Promise.reject(new Error('it is never given tools')),
   }

@@ -10,14 +10,13 @@ import {
   proposalOf,
   review,
   DESIGN_BRIEF,
-  fence,
   groundRules,
   REQUIRES_GUIDE,
   situation,
   SMALL_CHANGE,
 } from '../../../src/evolution/index.ts'
 import type { Drafted } from '../../../src/evolution/index.ts'
-import { orAborted } from '../../../src/kit/index.ts'
+import { fence, orAborted } from '../../../src/kit/index.ts'
 import { openTools, TOOLS, type Toolbox } from './tools.ts'
 import { openWorkspace } from './workspace.ts'
 
@@ -122,7 +121,7 @@ async function resultOf(tools: Toolbox, call: ChatCall, index: number): Promise<
   try {
     return await tools.run(call)
   } catch (error) {
-    return `it failed: ${error instanceof Error ? error.message : 'for an unknown reason'}`
+    return `it failed:\n${fence('failure', error instanceof Error ? error.message : 'for an unknown reason')}`
   }
 }
 

@@ -1,7 +1,8 @@
 /** The agent's tools: read, write, check, try, finish. */
 import { isObject } from '../../../src/contract/index.ts'
 import type { Brief, ChatCall, ChatTool, Json, JsonObject, Task, Trial } from '../../../src/contract/index.ts'
-import { fence, type Drafted } from '../../../src/evolution/index.ts'
+import type { Drafted } from '../../../src/evolution/index.ts'
+import { fence } from '../../../src/kit/index.ts'
 import type { Workspace } from './workspace.ts'
 
 const TRIALS_MAX = 4
@@ -63,7 +64,7 @@ export function openTools(brief: Brief, workspace: Workspace) {
     const problem = check()
     if (problem !== null) return `not tried: ${problem}`
     trials += 1
-    return fence('trial', describeTrial(await brief.trial(checked?.mutations ?? [], task)))
+    return describeTrial(await brief.trial(checked?.mutations ?? [], task))
   }
 
   const finish = (): string => {
@@ -91,13 +92,13 @@ export function openTools(brief: Brief, workspace: Workspace) {
     /** The last admitted change. */
     checked: (): Drafted | null => checked,
     isFinished: (): boolean => isFinished,
-    /** Returns the result, for the agent to read. */
+    /** Returns the result, for the agent to read: as data, since files and trials hold text of others. */
     async run(call: ChatCall): Promise<string> {
       const given = argumentsOf(call)
       brief.report.line('agent', lineOf(call, given), given === null)
       const run = Object.hasOwn(runs, call.name) ? runs[call.name] : undefined
       if (run === undefined) return `there is no tool of that name; there are: ${Object.keys(runs).join(', ')}`
-      return given === null ? 'the arguments must be one JSON object' : run(given)
+      return given === null ? 'the arguments must be one JSON object' : fence(call.name, await run(given))
     },
   }
 }

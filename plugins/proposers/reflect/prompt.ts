@@ -1,16 +1,17 @@
 /** The prompt: runs, entries, earlier edits, and the answer's format. */
 import type { Brief, ChatMessage, Entry, Model } from '../../../src/contract/index.ts'
 import {
+  DATA_REMINDER,
   describeMachine,
   describeRejected,
   describeSamples,
-  fence,
   groundRules,
   REQUIRES_GUIDE,
   mutationsOf,
   needsIn,
   replyIn,
 } from '../../../src/evolution/index.ts'
+import { fence } from '../../../src/kit/index.ts'
 import { isReserved } from '../../../src/harness/index.ts'
 import { gainOf, editId, type EditCandidate, type ReflectArchive } from './archive.ts'
 import { WON } from './coreset.ts'
@@ -44,6 +45,7 @@ export function messagesFor(brief: Brief, evidence: PromptEvidence): readonly Ch
       ? ''
       : section('What people had from it, the worst first:', 'feedback', excerpt(describeSamples(brief.samples), SAMPLES_CHARACTERS_MAX)),
     ...pastSections(brief, evidence),
+    DATA_REMINDER,
     brief.request === null ? TASK : ASKED_TASK,
     brief.request === null ? FORMAT : `${FORMAT}\n- last {"requires": […]}, where it is needed\n\n${REQUIRES_GUIDE}`,
   ]
@@ -154,7 +156,7 @@ export async function ask(brief: Brief, model: Model, archive: ReflectArchive, e
     brief.report.line('check', `an edit is not used: ${draft}`, true)
     messages.push(
       { role: 'assistant', content: excerpt(text, REPLY_CHARACTERS_SHOWN) },
-      { role: 'user', content: `That edit is not used: ${draft}. Propose another, in the same form (try ${asked + 1}).` },
+      { role: 'user', content: `That edit is not used:\n${fence('reason', draft)}\nPropose another, in the same form (try ${asked + 1}).` },
     )
   }
   return null

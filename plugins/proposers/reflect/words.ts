@@ -47,7 +47,7 @@ function leavesOf(config: Json): readonly string[] {
     const [field, value] = next
     if (Array.isArray(value)) for (const item of value) waiting.push([field, item])
     else if (isObject(value)) for (const [name, member] of Object.entries(value)) waiting.push([name, member])
-    else if (typeof value === 'string') lines.push(...value.split('\n'))
+    else if (typeof value === 'string') for (const line of value.split('\n')) lines.push(line)
     else lines.push(`${field} ${JSON.stringify(value)}`)
   }
   return lines

@@ -19,10 +19,10 @@ import {
   situation,
   describeReply,
   DESIGN_BRIEF,
-  fence,
   REQUIRES_GUIDE,
   SMALL_CHANGE,
 } from '../../../src/evolution/index.ts'
+import { fence } from '../../../src/kit/index.ts'
 
 const REPLY_SHOWN_CHARACTERS = 2000
 

@@ -3,7 +3,7 @@ import type { JsonObject, Mutation, Sample } from '../../contract/index.ts'
 import { plain } from '../../harness/testing/adapters.ts'
 import { situation } from './briefing.ts'
 import { describeEntries, describeMachine, describeRejected, describeSamples } from './describe.ts'
-import { fence } from './fence.ts'
+import { fence } from '../../kit/index.ts'
 import { needsIn, undeclaredEnv } from './requires.ts'
 
 describe('a fence', () => {
@@ -21,17 +21,32 @@ describe('a fence', () => {
     expect(fenced.endsWith(`<<<end notes ${token}>>>`)).toBe(true)
   })
 
-  it.each(['<|im_start|>', '<|start_header_id|>', '<｜User｜>', '[INST]', '[/inst]', '<<SYS>>', '<</SYS>>', '<start_of_turn>'])(
-    'takes its power from %s and leaves its letters',
-    (token) => {
-      const fenced = fence('notes', `a ${token} b`)
-      expect(fenced).not.toContain(token)
-      expect(fenced.replaceAll(' ', '')).toContain(`a${token}b`)
-    },
-  )
+  it.each([
+    '<|im_start|>',
+    '<|start_header_id|>',
+    '<｜User｜>',
+    '[INST]',
+    '[/inst]',
+    '<<SYS>>',
+    '<</SYS>>',
+    '<start_of_turn>',
+    '<s>',
+    '[SYSTEM_PROMPT]',
+  ])('takes its power from %s and leaves its letters', (token) => {
+    const fenced = fence('notes', `a ${token} b`)
+    expect(fenced).not.toContain(token)
+    expect(fenced.replaceAll(' ', '')).toContain(`a${token}b`)
+  })
+
+  it('shows hidden characters by number, and cuts the middle of an endless text', () => {
+    expect(fence('notes', 'a\u202eb\u0000c')).toContain('a[U+202E]b[U+0000]c')
+    const long = fence('notes', `start ${'\u200b'.repeat(1_000_000)} end`)
+    expect(long.length).toBeLessThan(121_000)
+    expect(long).toMatch(/>>>\nstart [^]* end\n<<</)
+  })
 
   it('leaves every other text as it is', () => {
-    const text = 'if (a < b || c > d) { x[i] = "<b>" } \u0000 <s> é'
+    const text = 'if (a < b || c > d) { x[i] = "<b>" } [a] <div class="x"> é'
     expect(fence('notes', text)).toContain(text)
   })
 })

@@ -1,7 +1,7 @@
 /** Builds the proposal that a proposer returns: the change with notes, or a note why there is none. */
 import type { Brief, JsonObject, Proposal, Json, Model, Mutation, TrainRequest } from '../../contract/index.ts'
-import { firstCodePoints, wordsOf } from '../../kit/index.ts'
-import { fence, FENCE_NOTE } from './fence.ts'
+import { fence, firstCodePoints, wordsOf } from '../../kit/index.ts'
+import { DATA_REMINDER, FENCE_NOTE } from './briefing.ts'
 import { objectIn } from './reply.ts'
 import { undeclaredEnv, type Needs } from './requires.ts'
 
@@ -99,7 +99,9 @@ const SYSTEM = [
 
 function messagesOf(request: TrainRequest, { mutations, requires, design }: Reviewed): Parameters<Model['chat']>[0] {
   const change = firstCodePoints(JSON.stringify({ changes: mutations, requires }, null, 1), CHANGE_CHARACTERS_MAX)
-  const content = [fence('request', `Request: ${request.text}`), fence('design', design), fence('change', change)].join('\n\n')
+  const content = [fence('request', `Request: ${request.text}`), fence('design', design), fence('change', change), DATA_REMINDER].join(
+    '\n\n',
+  )
   return [
     { role: 'system', content: SYSTEM },
     { role: 'user', content },
