@@ -28,6 +28,8 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'plugins/executors/local/index.ts': 'an agent gets three variables, and a home of its own',
   'plugins/executors/sandbox/index.ts': 'none at all',
   'plugins/executors/sandbox/bubblewrap.ts': 'none at all',
+  'plugins/executors/sandbox/cgroup.ts': 'none at all',
+  'plugins/executors/sandbox/exposed.ts': 'a PATH of the system alone',
 }
 
 it('is chosen in every place that starts a program', () => {

@@ -130,6 +130,8 @@ export interface Play {
   inspect?(workspace: string, episode: Episode): Promise<void>
   /** Folders that the command must be able to read, such as its program's. */
   readonly needs: readonly string[]
+  /** Folders of the deployment that it must not see, wherever they lie: tasks, answers, records. */
+  readonly hides?: readonly string[]
 }
 export interface Episode {
   readonly exitCode: number

@@ -1,4 +1,5 @@
 /** Plays the episodes of a step, from the cache where possible: runs the agent on a task, and scores it while its workspace still exists. */
+import { setTimeout as wait } from 'node:timers/promises'
 import { isRefusal } from '../contract/index.ts'
 import type { Adapter, Entry, Episode, Evaluator, JsonObject, Launch, ModelAddress, Scene, Side, Task, Trial } from '../contract/index.ts'
 import { renderTree } from '../harness/index.ts'
@@ -13,6 +14,8 @@ interface EpisodeSetup extends Pick<Scene, 'executor' | 'models' | 'signal'> {
   readonly contained: boolean
   /** The evaluation routes of the scenario. */
   readonly model: ModelAddress
+  /** Folders of the deployment that no episode may see. */
+  readonly hides: readonly string[]
   /** Throws when the program cannot be installed. */
   program(): Promise<Program>
   readonly timeoutSeconds: number
@@ -85,6 +88,7 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
         readTrajectory: (root) => adapter.readTrajectory(root),
         inspect,
         needs: program.needs,
+        hides: setup.hides,
       },
       signal,
     )
@@ -99,9 +103,16 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
       failure: `${left === null ? 'could not be run' : 'could not be scored'}: ${plain(wordsOf(error))}`,
       episode: left,
       note,
-      trouble: left !== null ? 'evaluator' : isRefusal(error) && error.kind === 'unavailable' ? 'machine' : null,
+      trouble: isMachines(error, left !== null) ? 'machine' : left !== null ? 'evaluator' : null,
     }
   }
+}
+
+/** Codes by which an executor says that the machine is to blame; an evaluator may run commands with it too. */
+const MACHINE_CODES: ReadonlySet<string> = new Set(['no_sandbox', 'no_room', 'no_process', 'episode_folder', 'episode_processes'])
+
+function isMachines(error: unknown, isScoring: boolean): boolean {
+  return isRefusal(error) && error.kind === 'unavailable' && (!isScoring || MACHINE_CODES.has(error.code))
 }
 
 function launchOf({ adapter, contained, timeoutSeconds }: EpisodeSetup, program: Program, task: Task, root: string): Launch {
@@ -129,6 +140,20 @@ const ENDED: Readonly<Record<NonNullable<Episode['ended']>, string>> = {
   files: 'it made too many files and was ended',
   output: 'it printed too much and was ended',
 }
+
+/** Trouble of the machine says nothing about the change: the episode is repeated, then the step, and none of them is scored. */
+async function playUntilScored(setup: EpisodeSetup, input: EpisodeInput): Promise<EpisodeOutcome> {
+  for (let tries = 1; ; tries += 1) {
+    const played = await playEpisode(setup, input)
+    if (played.trouble !== 'machine') return played
+    if (tries === MACHINE_TRIES) throw new MachineProblem(`an episode ${played.failure ?? 'failed'}`)
+    await wait(PAUSE_MS * tries ** 2, undefined, { signal: setup.signal })
+  }
+}
+
+const MACHINE_TRIES = 3
+/** Times the number of tries so far, squared: a neighbour is ended at its own limit within a second. */
+const PAUSE_MS = 100
 
 /** One episode of the step, played or cached. */
 export interface EpisodeResult extends EpisodeOutcome {
@@ -189,7 +214,7 @@ export class EpisodeRunner {
       return this.#add({ side, task, repeat, cached: true, episode: cache.episode(key), note: null, trouble: null, ...known })
     if (this.left === 0) return null
     this.played += 1
-    const played = await playEpisode(setup, { side: side === 'current' ? side : 'candidate', entries, task, reference })
+    const played = await playUntilScored(setup, { side: side === 'current' ? side : 'candidate', entries, task, reference })
     if (played.score !== null && !compares) await cache.put(key, { score: played.score, failure: played.failure })
     if (side === 'trial' && played.episode !== null) cache.study(key, played.episode)
     const result = this.#add({ side, task, repeat, cached: false, ...played })

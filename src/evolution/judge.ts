@@ -4,7 +4,7 @@ import { contentOf } from '../harness/index.ts'
 import { caseOf, runsCode, touchedEntries, type HarnessCandidate } from './candidate.ts'
 import type { TaskChoice } from './choose-tasks.ts'
 import { evaluate, futileReason } from './evaluate.ts'
-import { MachineProblem, ScorerProblem, type EpisodeResult } from './episodes.ts'
+import { ScorerProblem, type EpisodeResult } from './episodes.ts'
 import { stateOf, type StepRun } from './run.ts'
 
 /** How many of the candidate's episodes a row lists; the step's record has all. */
@@ -30,10 +30,8 @@ export async function judge(run: StepRun, choice: TaskChoice, candidate: Harness
 function refuseUnscored({ episodes }: StepRun): void {
   const played = episodes.results.filter(({ side, cached }) => side !== 'trial' && !cached)
   if (played.some(({ score }) => score !== null)) return
-  const caused = (trouble: 'machine' | 'evaluator'): string | null => played.find((one) => one.trouble === trouble)?.failure ?? null
-  const [machine, evaluator] = [caused('machine'), caused('evaluator')]
-  if (machine !== null) throw new MachineProblem(`no episode has a score; the first ${machine}`)
-  if (evaluator !== null) throw new ScorerProblem(`no episode has a score; the first ${evaluator}`)
+  const failure = played.find(({ trouble }) => trouble === 'evaluator')?.failure ?? null
+  if (failure !== null) throw new ScorerProblem(`no episode has a score; the first ${failure}`)
 }
 
 /** A candidate that fails a health task is never selected. */

@@ -42,7 +42,10 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
   return {
     acceptsRequests: method.proposer.acceptsRequests,
     idle: idleOf(config, settings, method, tasks, parts),
-    plan: { lane: 'thread', open: (scope) => openTrainer({ settings, method, adapter, tasks }, scope) },
+    plan: {
+      lane: 'thread',
+      open: (scope) => openTrainer({ settings, method, adapter, tasks, hides: foldersOf(settings, own, parts.baseDirectory) }, scope),
+    },
     bind: ({ directory, read }, component = '') => {
       const inbox = inboxOf(settings, directory)
       const { step_record_dir: records } = settings
@@ -58,6 +61,12 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
       }
     },
   }
+}
+
+/** The folder of the configuration, and those that it names. */
+function foldersOf({ tasks_dir, proposals_dir, step_record_dir }: EvolutionSettings, own: JsonObject, base: string): readonly string[] {
+  const named = [tasks_dir, proposals_dir, step_record_dir, own['evaluator_module'] ?? null]
+  return [base, ...named.flatMap((path) => (typeof path === 'string' ? [resolve(base, path)] : []))]
 }
 
 /** Loads evaluators that tasks name, so that a wrong name is found at start. */
@@ -99,11 +108,13 @@ async function withModule(settings: EvolutionSettings, baseDirectory: string): P
   return { ...settings, evaluator_module: hash('sha256', code) }
 }
 
-async function openTrainer(opened: Pick<EvolutionContext, 'settings' | 'method' | 'adapter' | 'tasks'>, scope: TrainerScope) {
+async function openTrainer(opened: Pick<EvolutionContext, 'settings' | 'method' | 'adapter' | 'tasks' | 'hides'>, scope: TrainerScope) {
   const { directory, scenario, component } = scope
   const { settings, adapter } = opened
   return makeTrainer({
     ...opened,
+    // Records of all scenarios.
+    hides: [...opened.hides, join(directory, '../..')],
     evaluation: evaluationOf(scope),
     cache: await EpisodeCache.open(join(directory, 'episodes.jsonl')),
     inbox: inboxOf(settings, directory),

@@ -25,6 +25,8 @@ import type { UnplayedProposal } from './unplayed.ts'
 
 /** What the steps of one scenario share. */
 export interface EvolutionContext {
+  /** Folders of the deployment that no episode may see. */
+  readonly hides: readonly string[]
   readonly settings: EvolutionSettings
   readonly method: Method
   readonly adapter: Adapter
@@ -100,6 +102,7 @@ function runnerOf(context: EvolutionContext, { model, models, record, signal, ba
       contained: method.contained,
       model,
       models: models.models,
+      hides: context.hides,
       program: () => context.program(),
       timeoutSeconds: settings.episode_timeout_s,
       evaluatorOf: (task) => method.evaluator(evaluatorName(task)),

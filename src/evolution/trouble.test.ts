@@ -2,12 +2,13 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { unavailable, type Draw, type Evaluator, type Mutation, type Question } from '../contract/index.ts'
+import { unavailable, type Draw, type Evaluator, type Executor, type Mutation, type Question } from '../contract/index.ts'
 import { ALWAYS, episodeOf, metric, REQUEST, RULE, stepOf, taskNamed, testBench } from './testing/bench.ts'
 
 const OTHER_RULE: Mutation = { op: 'create', id: 'other', options: { name: 'rules', config: { text: 'Be kind.' } } }
 
 const noSandbox = (): Promise<never> => Promise.reject(unavailable('no_sandbox', 'no namespaces here'))
+const noRoom = (): Promise<never> => Promise.reject(unavailable('no_room', 'this machine ran out of space'))
 const failingOnOne: Evaluator['score'] = async ({ name }, { stdout }) => {
   if (name === 'one') throw new Error('pytest is missing')
   return stdout === 'magic' ? 1 : 0
@@ -49,8 +50,25 @@ describe('what goes wrong', () => {
   })
 
   it('with the sandbox or the disk, where nothing could be played, is the machine’s, and the step is tried again', async () => {
-    const error = 'no episode has a score; the first could not be run: no namespaces here'
+    const error = 'an episode could not be run: no namespaces here'
     expect(await stepOf({ run: noSandbox }, { request: REQUEST })).toMatchObject({ kind: 'fail', retry: true, error })
+  })
+
+  it('with a neighbour that filled the disk meanwhile repeats the episode, and scores none of it', async () => {
+    let isFull = true
+    const run: Executor['run'] = async (play) => {
+      if (isFull) {
+        isFull = false
+        throw unavailable('no_room', 'this machine ran out of space')
+      }
+      const rules = play.files({ url: '', model: 'm', api: 'openai', apiKey: null })['agent/RULES.md'] ?? ''
+      return episodeOf(rules.includes('magic') ? 'magic' : '')
+    }
+    expect(await stepOf({ run })).toMatchObject({ kind: 'publish', metrics: { episode_failures: 0 } })
+  })
+
+  it('with the machine while an evaluator runs a command is not the evaluator’s', async () => {
+    expect(await stepOf({ evaluator: { score: noRoom } })).toMatchObject({ kind: 'fail', retry: true })
   })
 
   it('with the machine costs no second answer of the proposer for the same batch, and one for the next', async () => {

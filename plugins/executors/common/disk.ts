@@ -1,28 +1,26 @@
 /** Measures an episode's disk use while it runs, and makes its files safe to read afterwards. */
-import { chmodSync, mkdirSync, renameSync, rmSync, statfsSync, statSync, unlinkSync } from 'node:fs'
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { EpisodeEnd } from '../../../src/contract/index.ts'
 import type { Folder } from './folder.ts'
 import type { EpisodeLimits } from './limits.ts'
+import { diskShortage, type Why } from './room.ts'
 import { walk, type WalkedFile } from './walk.ts'
 
 const BLOCK_BYTES = 512
-/** Disk space reserved for the service: this much, or a twentieth of a small disk. */
-const FREE_BYTES_MIN = 256 * 1024 * 1024
-const FREE_PART_MIN = 1 / 20
 const OWNER_FOLDER = 0o700
 const OWNER_FILE = 0o600
 
-/** The exceeded limit, or null. `unnamedBytes` are in deleted files that are still open. */
-export function measureDisk({ path }: Folder, limits: EpisodeLimits, unnamedBytes: number): EpisodeEnd | null {
-  const { bavail, blocks, bsize } = statfsSync(path)
-  if (bavail * bsize < Math.min(FREE_BYTES_MIN, blocks * bsize * FREE_PART_MIN)) return 'disk'
+/** The exceeded limit, what the machine is short of, or null. `unnamedBytes` are in deleted files that are still open. */
+export function measureDisk({ path }: Folder, limits: EpisodeLimits, unnamedBytes: number): Why | null {
   const add = tally(limits, unnamedBytes)
+  let bytes = unnamedBytes
   for (const found of walk(path)) {
     const past = add(found)
     if (past !== null) return past
+    bytes += found.stats.blocks * BLOCK_BYTES
   }
-  return null
+  return diskShortage(path, bytes)
 }
 
 /**

@@ -1,8 +1,7 @@
 /** Checks the limits of a running episode: measures what its processes use, from /proc, and its disk. */
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
-import { freemem, totalmem } from 'node:os'
-import type { EpisodeEnd } from '../../../src/contract/index.ts'
 import { measureDisk } from './disk.ts'
+import { memoryShortage, type Why } from './room.ts'
 import type { Folder } from './folder.ts'
 import type { EpisodeLimits } from './limits.ts'
 import { unlessGone } from './walk.ts'
@@ -13,9 +12,11 @@ const BLOCK_BYTES = 512
 const THREADS_PER_PROCESS = 8
 /** Open files use kernel memory that counts for no process. */
 const OPEN_FILES_MAX = 16_384
-/** Memory reserved for the service. */
-const FREE_BYTES_MIN = 128 * KIB * KIB
-const FREE_PART_MIN = 1 / 50
+/** What all pipes of a user may hold together, by the kernel's default. */
+const PIPES_BYTES_MAX = 64 * KIB * KIB
+const PIPE_BYTES = 64 * KIB
+/** A descriptor that stays on its way between processes is being hidden. */
+const IN_FLIGHT_LOOKS_MAX = 4
 
 /** The kernel's hard limit: above ours, so that exceeding ours is seen, and still harmless to the machine. */
 export const tasksMax = ({ processes }: EpisodeLimits): number => 2 * processes * THREADS_PER_PROCESS
@@ -24,19 +25,17 @@ export const tasksMax = ({ processes }: EpisodeLimits): number => 2 * processes 
 export type Processes = () => readonly string[]
 
 /** The exceeded limit, or null. Shared memory is counted for each process. */
-function measureProcesses(processes: readonly string[], limits: EpisodeLimits, unnamedBytes: number): EpisodeEnd | null {
+function measureProcesses(processes: readonly string[], limits: EpisodeLimits, otherBytes: number): Why | null {
   if (processes.length > limits.processes) return 'processes'
-  if (freemem() < Math.min(FREE_BYTES_MIN, totalmem() * FREE_PART_MIN)) return 'memory'
   let threads = 0
-  let bytes = unnamedBytes
+  let bytes = otherBytes
   for (const process of processes) {
     const status = unlessGone(() => readFileSync(`${process}/status`, 'latin1')) ?? ''
     threads += numberOf(status, 'Threads')
     bytes += KIB * (numberOf(status, 'RssAnon') + numberOf(status, 'RssShmem') + numberOf(status, 'VmSwap'))
     if (threads > limits.processes * THREADS_PER_PROCESS) return 'processes'
-    if (bytes > limits.memoryBytes) return 'memory'
   }
-  return null
+  return bytes > limits.memoryBytes ? 'memory' : memoryShortage()
 }
 
 function numberOf(status: string, name: string): number {
@@ -48,6 +47,8 @@ interface Unnamed {
   readonly memoryBytes: number
   /** Too many files are open. */
   readonly isTooMany: boolean
+  /** Whether a socket holds descriptors that no process has received yet: what they lead to is in no list. */
+  readonly hasInFlight: boolean
 }
 
 /** Measures deleted and anonymous files that are still open, which a walk of the folder does not find. */
@@ -56,10 +57,15 @@ function measureUnnamed(processes: readonly string[]): Unnamed {
   let diskBytes = 0
   let memoryBytes = 0
   let files = 0
+  let hasInFlight = false
+  const pipes = new Set<string>()
+  const known = () => ({ diskBytes, memoryBytes: memoryBytes + Math.min(pipes.size * PIPE_BYTES, PIPES_BYTES_MAX), hasInFlight })
   for (const folder of processes.map((process) => `${process}/fd`)) {
     for (const name of unlessGone(() => readdirSync(folder)) ?? []) {
-      if ((files += 1) > OPEN_FILES_MAX) return { diskBytes, memoryBytes, isTooMany: true }
+      if ((files += 1) > OPEN_FILES_MAX) return { ...known(), isTooMany: true }
       const target = unlessGone(() => readlinkSync(`${folder}/${name}`)) ?? ''
+      if (target.startsWith('pipe:')) pipes.add(target)
+      if (target.startsWith('socket:')) hasInFlight ||= holdsDescriptors(`${folder}info/${name}`)
       if (!target.endsWith(' (deleted)')) continue
       const stats = unlessGone(() => statSync(`${folder}/${name}`))
       if (stats === null || seen.has(`${stats.dev} ${stats.ino}`)) continue
@@ -68,24 +74,36 @@ function measureUnnamed(processes: readonly string[]): Unnamed {
       else diskBytes += stats.blocks * BLOCK_BYTES
     }
   }
-  return { diskBytes, memoryBytes, isTooMany: false }
+  return { ...known(), isTooMany: false }
 }
+
+const holdsDescriptors = (info: string): boolean => /^scm_fds:\s+[1-9]/m.test(unlessGone(() => readFileSync(info, 'latin1')) ?? '')
 
 const PROCESSES_EVERY_MS = 100
 const DISK_EVERY_MS = 250
 /** After a slow check, wait this many times as long. */
 const REST = 4
 
+export interface Watched {
+  readonly folder: Folder
+  readonly processes: Processes
+  readonly limits: EpisodeLimits
+  /** What the kernel holds for them beside their own memory, where it is known. */
+  readonly socketBytes?: () => number
+}
+
 /** Returns how to stop it. */
-export function watch(folder: Folder, processes: Processes, limits: EpisodeLimits, end: (why: EpisodeEnd) => void): () => void {
-  let unnamed: Unnamed = { diskBytes: 0, memoryBytes: 0, isTooMany: false }
+export function watch({ folder, processes, limits, socketBytes = () => 0 }: Watched, end: (why: Why) => void): () => void {
+  let unnamed: Unnamed = { diskBytes: 0, memoryBytes: 0, isTooMany: false, hasInFlight: false }
+  let inFlightLooks = 0
   const stops = [
-    again(PROCESSES_EVERY_MS, () => measureProcesses(processes(), limits, unnamed.memoryBytes), end),
+    again(PROCESSES_EVERY_MS, () => measureProcesses(processes(), limits, unnamed.memoryBytes + socketBytes()), end),
     again(
       DISK_EVERY_MS,
       () => {
         unnamed = measureUnnamed(processes())
-        return unnamed.isTooMany ? 'files' : measureDisk(folder, limits, unnamed.diskBytes)
+        inFlightLooks = unnamed.hasInFlight ? inFlightLooks + 1 : 0
+        return unnamed.isTooMany || inFlightLooks > IN_FLIGHT_LOOKS_MAX ? 'files' : measureDisk(folder, limits, unnamed.diskBytes)
       },
       end,
     ),
@@ -95,7 +113,7 @@ export function watch(folder: Folder, processes: Processes, limits: EpisodeLimit
   }
 }
 
-function again(everyMs: number, look: () => EpisodeEnd | null, end: (why: EpisodeEnd) => void): () => void {
+function again(everyMs: number, look: () => Why | null, end: (why: Why) => void): () => void {
   const next = (restMs: number): NodeJS.Timeout =>
     setTimeout(() => {
       const before = performance.now()
@@ -108,7 +126,7 @@ function again(everyMs: number, look: () => EpisodeEnd | null, end: (why: Episod
 }
 
 /** A failed check is ignored: the next one follows, and the files are checked again at the end. */
-function unlessBroken(look: () => EpisodeEnd | null): EpisodeEnd | null {
+function unlessBroken(look: () => Why | null): Why | null {
   try {
     return look()
   } catch {

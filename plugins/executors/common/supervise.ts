@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { setImmediate as turn } from 'node:timers/promises'
 import { unavailable, type Episode, type EpisodeEnd } from '../../../src/contract/index.ts'
 import { codeOf } from '../../../src/kit/index.ts'
+import { noRoom, type Why } from './room.ts'
 
 const PRINTED_BYTES_MAX = 16 * 1024 * 1024
 /** How long to wait for the last output; another process may hold the pipe open. */
@@ -29,13 +30,13 @@ export interface Supervision {
   /** Kills what is left, and resolves when no process is left. */
   readonly allEnded: () => Promise<void>
   /** Starts checking the limits; returns how to stop. */
-  readonly watch: (end: (why: EpisodeEnd) => void) => () => void
+  readonly watch: (end: (why: Why) => void) => () => void
 }
 
-/** Returns however the command ends; throws on an abort, or when the machine cannot start a process. */
+/** Returns however the command ends; throws on an abort, or when the machine is to blame. */
 export async function supervise(child: ChildProcess, { timeoutSeconds, signal, kill, allEnded, watch }: Supervision): Promise<CommandEnd> {
-  let ended: EpisodeEnd | null = null
-  const end = (why: EpisodeEnd): void => {
+  let ended: Why | null = null
+  const end = (why: Why): void => {
     ended ??= why
     kill()
   }
@@ -49,13 +50,19 @@ export async function supervise(child: ChildProcess, { timeoutSeconds, signal, k
     await allEnded()
     const [stdout = '', stderr = ''] = await Promise.all(read.map((words) => words()))
     signal.throwIfAborted()
-    const why = exitCode === null ? 'start' : ended
+    const why = exitCode === null ? 'start' : episodeEnd(ended)
     return { exitCode: exitCode ?? EXIT_NOT_STARTED, stdout, stderr, ...(why !== null && { ended: why }) }
   } finally {
     clearTimeout(timer)
     unwatch()
     signal.removeEventListener('abort', kill)
   }
+}
+
+/** Throws where the machine is to blame. */
+function episodeEnd(why: Why | null): EpisodeEnd | null {
+  if (typeof why === 'object' && why !== null) throw noRoom(why)
+  return why
 }
 
 /** Collects the beginning of the output; the returned function waits for its end. */

@@ -43,7 +43,7 @@ async function runIn(folder: Folder, launch: Launch, limits: EpisodeLimits, sign
       signal,
       kill: family.kill,
       allEnded: family.allEnded,
-      watch: (end) => watch(folder, family.members, limits, end),
+      watch: (end) => watch({ folder, processes: family.members, limits }, end),
     })
   } finally {
     release()

@@ -1,7 +1,7 @@
 /** Finds bubblewrap and builds its arguments: few files are visible in the sandbox, and fewer are writable. */
 import { execFile } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { accessSync, constants, existsSync, lstatSync, readlinkSync, realpathSync, lchownSync, readFileSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, realpathSync, lchownSync, readFileSync, statSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -9,6 +9,7 @@ import { promisify } from 'node:util'
 import { invalid, unavailable } from '../../../src/contract/index.ts'
 import type { Folder } from '../common/folder.ts'
 import { walk } from '../common/walk.ts'
+import { everyPathTo, neededFolder, parents, systemFolders } from './exposed.ts'
 
 /** Paths inside the sandbox. */
 export const INSIDE = { root: '/episode', workspace: '/episode/workspace', socket: '/run/svc/model.sock', program: '/run/svc/inner.mjs' }
@@ -17,7 +18,6 @@ const PROGRAM = fileURLToPath(new URL('./entries/inner.mjs', import.meta.url))
 const USER_INSIDE = 1000
 export const PATH_INSIDE = [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter)
 
-const SYSTEM = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64']
 /** Only these settings of the machine: folders beside them may hold keys. */
 const SETTINGS = ['/etc/alternatives', '/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/ld.so.cache', '/etc/localtime']
 const OWN_SETTINGS: Readonly<Record<string, (user: number) => string>> = {
@@ -64,6 +64,7 @@ export interface SandboxLayout {
   /** Paths below the root that only the service may change. */
   readonly inputs: readonly string[]
   readonly needs: readonly string[]
+  readonly hides: readonly string[]
   readonly statusFile: number
   readonly filterFile: number
 }
@@ -86,21 +87,22 @@ async function writeOpen(path: string, text: string): Promise<void> {
 /** Later mounts cover earlier ones. */
 export function bubblewrapArguments(
   bubblewrap: Bubblewrap,
-  { folder, user, inputs, needs, statusFile, filterFile }: SandboxLayout,
+  { folder, user, inputs, needs, hides, statusFile, filterFile }: SandboxLayout,
 ): string[] {
+  const hidden = everyPathTo(hides)
   const beside = (name: string): string => join(folder.path, name)
   return [
     ['--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try', '--hostname', 'episode'],
     ['--new-session', '--die-with-parent', '--clearenv', '--cap-drop', 'ALL'],
     user === null ? unprivileged(bubblewrap) : ['--cap-add', 'CAP_SETUID', '--cap-add', 'CAP_SETGID'],
-    ...SYSTEM.map(systemFolder),
+    systemFolders(hidden),
     ...SETTINGS.map((path) => shown('--ro-bind-try', path)),
     ...Object.keys(OWN_SETTINGS).map((name) => shown('--ro-bind', beside(`etc/${name}`), `/etc/${name}`)),
     ['--proc', '/proc'],
     ...kernelFiles(SEALED).map((path) => shown('--ro-bind', path)),
     ...kernelFiles(HIDDEN).map((path) => shown('--ro-bind', '/dev/null', path)),
     ['--dev', '/dev', '--bind', beside('shm'), '/dev/shm', '--bind', beside('tmp'), '/tmp'],
-    ...needs.map((path) => needed(path, folder)),
+    ...needs.map((path) => needed(path, folder, hidden)),
     shown('--ro-bind', process.execPath),
     shown('--ro-bind', PROGRAM, INSIDE.program),
     shown('--ro-bind', socketOf(folder), INSIDE.socket),
@@ -120,29 +122,19 @@ function unprivileged({ disablesNamespaces }: Bubblewrap): string[] {
 
 const kernelFiles = (names: readonly string[]): string[] => names.map((name) => `/proc/${name}`).filter((path) => existsSync(path))
 
-/** Makes parent folders first: those that bubblewrap makes itself are only open to root. */
-function shown(how: '--bind' | '--ro-bind' | '--ro-bind-try', from: string, to = from): string[] {
-  const above = to.split('/').slice(1, -1)
-  return [...above.flatMap((_, index) => ['--dir', `/${above.slice(0, index + 1).join('/')}`]), how, from, to]
-}
+const shown = (how: '--bind' | '--ro-bind' | '--ro-bind-try', from: string, to = from): string[] => [...parents(to), how, from, to]
 
 export const socketOf = ({ path }: Folder): string => join(path, 'model.sock')
 
-/** Many systems have only one of these, and links for the others. */
-function systemFolder(path: string): string[] {
-  if (!existsSync(path)) return []
-  return lstatSync(path).isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : ['--ro-bind', path, path]
-}
-
 /** A folder that contains the episode folders would expose them to each other. */
-function needed(path: string, folder: Folder): string[] {
+function needed(path: string, folder: Folder, hidden: readonly string[]): string[] {
   const way = relative(existsSync(path) ? realpathSync(path) : resolve(path), realpathSync(folder.path))
   if (!isAbsolute(path) || !way.startsWith('..'))
     throw invalid(
       'bad_need',
       'an agent cannot need a relative path, or a folder that holds the episodes; name the folder its program is in',
     )
-  return shown('--ro-bind-try', resolve(path))
+  return neededFolder(resolve(path), hidden)
 }
 
 /** Far above the uids of people and services. */

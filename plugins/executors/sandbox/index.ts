@@ -1,6 +1,7 @@
 /** Runs an agent in a bubblewrap sandbox: it sees its own folder and the system's programs, and reaches only the model. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
+import { basename } from 'node:path'
 import { Duplex, type Readable, type Writable } from 'node:stream'
 import { define, unavailable, type Executor, type Launch, type ModelAddress, type Play } from '../../../src/contract/index.ts'
 import { supervise, EXIT_NOT_STARTED, type CommandEnd } from '../common/supervise.ts'
@@ -10,6 +11,7 @@ import { readLimits, type EpisodeLimits } from '../common/limits.ts'
 import { tasksMax, watch } from '../common/processes.ts'
 import { bubblewrapArguments, findBubblewrap, prepareFolder, INSIDE, PATH_INSIDE, socketOf, asUser, chooseUser } from './bubblewrap.ts'
 import type { Bubblewrap } from './bubblewrap.ts'
+import { makeGroup, type ControlGroup } from './cgroup.ts'
 import { namespaceOf } from './namespace.ts'
 import { openRelay } from './relay.ts'
 import { seccompFilter } from './seccomp.ts'
@@ -22,7 +24,7 @@ const NICENESS = 10
 const OPEN_FILES_MAX = 1024
 const BLOCK_BYTES = 512
 /** The shell sets limits before it execs bubblewrap: core files, open files, the size of one file. Lower existing limits stay. */
-const LIMITED = 'ulimit -c 0; ulimit -n "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; shift 2; exec "$@"'
+const LIMITED = 'echo $$ > "$3"; ulimit -c 0; ulimit -n "$1" 2>/dev/null; ulimit -f "$2" 2>/dev/null; shift 3; exec "$@"'
 /** File descriptors beside the usual three. */
 const FILES = { arguments: 3, status: 4, notes: 5, filter: 6 } as const
 
@@ -80,8 +82,35 @@ async function runIn(folder: Folder, { bubblewrap, play, inputs, limits, signal 
   await written(prepareFolder(folder, user))
   const launch = play.launch(INSIDE.root)
   const files = { statusFile: FILES.status, filterFile: FILES.filter }
-  const words = bubblewrapArguments(bubblewrap, { folder, user, inputs, needs: play.needs, ...files })
-  const child = start(bubblewrap, user, limits)
+  const words = bubblewrapArguments(bubblewrap, { folder, user, inputs, needs: play.needs, hides: play.hides ?? [], ...files })
+  const group = makeGroup(basename(folder.path), limits)
+  try {
+    return await supervised(start(bubblewrap, user, limits, group?.entrance ?? '/dev/null'), {
+      folder,
+      words,
+      filter,
+      launch,
+      group,
+      limits,
+      signal,
+    })
+  } finally {
+    group?.kill()
+    await group?.remove()
+  }
+}
+
+interface Started {
+  readonly folder: Folder
+  readonly words: readonly string[]
+  readonly filter: Buffer
+  readonly launch: Launch
+  readonly group: ControlGroup | null
+  readonly limits: EpisodeLimits
+  readonly signal: AbortSignal
+}
+
+async function supervised(child: ChildProcess, { folder, words, filter, launch, group, limits, signal }: Started): Promise<CommandEnd> {
   const namespace = namespaceOf(child, fileOf(child, FILES.status))
   const notes = notesOf(fileOf(child, FILES.notes))
   give(fileOf(child, FILES.arguments), words.map((word) => `${word}\0`).join(''))
@@ -91,17 +120,25 @@ async function runIn(folder: Folder, { bubblewrap, play, inputs, limits, signal 
   const ended = await supervise(child, {
     timeoutSeconds: launch.timeoutSeconds,
     signal,
-    kill: namespace.kill,
+    kill: () => {
+      group?.kill()
+      namespace.kill()
+    },
     allEnded: namespace.allEnded,
     // Until the first program runs, its /proc shows the machine's processes.
-    watch: (end) => watch(folder, () => (notes.sofar() === '' ? [] : namespace.processes()), limits, end),
+    watch: (end) =>
+      watch(
+        { folder, processes: () => (notes.sofar() === '' ? [] : namespace.processes()), limits, socketBytes: namespace.socketBytes },
+        end,
+      ),
   })
-  return checkedEnd(ended, await notes.whole)
+  const checked = checkedEnd(ended, await notes.whole)
+  return group?.ranOut() === true ? { ...checked, ended: 'memory' } : checked
 }
 
-function start({ path }: Bubblewrap, user: number | null, limits: EpisodeLimits): ChildProcess {
+function start({ path }: Bubblewrap, user: number | null, limits: EpisodeLimits, entrance: string): ChildProcess {
   // One file may slightly exceed the total limit, so that exceeding it is detected.
-  const limited = ['-c', LIMITED, 'sh', `${OPEN_FILES_MAX}`, `${Math.ceil(limits.diskBytes / BLOCK_BYTES) + 8}`]
+  const limited = ['-c', LIMITED, 'sh', `${OPEN_FILES_MAX}`, `${Math.ceil(limits.diskBytes / BLOCK_BYTES) + 8}`, entrance]
   const inner = [...asUser(user, tasksMax(limits)), process.execPath, '--disable-sigusr1', INSIDE.program]
   const stdio = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const
   // The sandbox can read its starter's environment, so it is empty.

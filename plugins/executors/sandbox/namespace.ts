@@ -17,6 +17,8 @@ interface Namespace extends Pick<Supervision, 'kill' | 'allEnded'> {
   /** Whether it exists and was not killed yet. */
   readonly known: Promise<boolean>
   readonly processes: Processes
+  /** An upper bound of what its sockets hold in the kernel. */
+  readonly socketBytes: () => number
 }
 
 interface First {
@@ -49,7 +51,8 @@ export function namespaceOf(child: ChildProcess, status: Readable): Namespace {
       await wait(LOOK_EVERY_MS)
     }
   }
-  return { known: found, kill, allEnded, processes: () => (first === null ? [] : processesOf(first.pid)) }
+  const socketBytes = (): number => (first === null ? 0 : socketBytesOf(`/proc/${first.pid}/net`))
+  return { known: found, kill, allEnded, processes: () => (first === null ? [] : processesOf(first.pid)), socketBytes }
 }
 
 /** The outer PID, which bubblewrap prints; null when it ends without. */
@@ -69,6 +72,26 @@ function processesOf(pid: number): readonly string[] {
   const proc = `/proc/${pid}/root/proc`
   const names = unlessGone(() => readdirSync(proc)) ?? []
   return names.filter((name) => /^\d+$/.test(name)).map((name) => `${proc}/${name}`)
+}
+
+/** The kernel's default for one buffer; the filter lets none be larger. */
+const BUFFER_BYTES = 212_992
+/** How much more than its content a queue of TCP holds. */
+const TCP_OVERHEAD = 2
+
+/** The network is the sandbox's own, so these are its sockets alone, also those that no process has open. */
+function socketBytesOf(net: string): number {
+  const lines = (name: string): readonly string[] =>
+    (unlessGone(() => readFileSync(`${net}/${name}`, 'latin1')) ?? '').split('\n').slice(1, -1)
+  const queued = (name: string): number => lines(name).reduce((sum, line) => sum + queuedIn(line), 0)
+  const local = lines('unix').length * BUFFER_BYTES
+  return local + TCP_OVERHEAD * (queued('tcp') + queued('tcp6')) + queued('udp') + queued('udp6')
+}
+
+/** The two queues of a line, in hexadecimal. */
+function queuedIn(line: string): number {
+  const [, sent = '0', received = '0'] = / ([\dA-F]{8}):([\dA-F]{8}) /.exec(line.slice(line.indexOf(':') + 1)) ?? []
+  return Number.parseInt(sent, 16) + Number.parseInt(received, 16)
 }
 
 /** The kernel ends all other processes of a namespace before its first. */

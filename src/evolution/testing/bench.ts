@@ -159,6 +159,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
   const evaluator = tools.evaluator ?? saysMagic
   const adapter = tools.adapter ?? agent
   const context: EvolutionContext = {
+    hides: [],
     settings: { ...SETTINGS, step_record_dir: join(folder, 'steps'), ...tools.settings },
     method: {
       proposer: { acceptsRequests: true, propose: async (brief) => (tools.propose ?? (() => ({ mutations: [RULE] })))(brief) },
