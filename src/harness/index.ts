@@ -11,6 +11,7 @@ export { contentOf, entriesFrom, entriesIn, pulledFiles, withEntries } from './t
 export { headed, refuseModel, refuseOtherName, refuseUndescribed, type HeadCheck } from './support/front-matter.ts'
 export { isList, readDocuments, readJsonLines } from './support/json-lines.ts'
 export { modelName, piAiBindings, requestsCommand } from './support/model.ts'
+export { IMPORTS, powersFor, PROGRAMS } from './support/powers.ts'
 export { printJson } from './support/print.ts'
 export { every, refuseFields, refuseOthers, refuseTexts, settings, settingsIn, WHY, type RefusedFields } from './support/settings.ts'
 export { installationOf, startOf, withoutInstall } from './install/installation.ts'

@@ -14,6 +14,7 @@ import {
 } from '../../../src/contract/index.ts'
 import { headed, printed, readJsonLines, refuseModel, refuseOtherName, requestsCommand } from '../../../src/harness/index.ts'
 import { DEFAULTS, refuseForeignSettings, refuseHooks } from './settings.ts'
+import { POWERS } from './powers.ts'
 
 /** Silent without a newer release, and in sessions without the wrapper. */
 const NOTICE = '[ -z "$SVC_WRAPPER" ] || "$SVC_WRAPPER" notice --hook claude'
@@ -52,6 +53,7 @@ const claude: Adapter = {
   binary: 'claude',
   trajectory_format: 'claude-session-jsonl',
   layout,
+  powers: POWERS,
   bindings: { anthropic: (model) => [{ target: 'primary', data: bindingOf(model) }] },
   install: {
     manager: 'npm',

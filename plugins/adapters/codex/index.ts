@@ -5,6 +5,7 @@ import { define, NO_TOKEN, type Adapter, type JsonObject, type Layout, type Mode
 import { headed, readJsonLines, refuseOtherName, refuseUndescribed, requestsCommand } from '../../../src/harness/index.ts'
 import { DEFAULTS, refuseForeignSettings } from './settings.ts'
 import { printToml } from './toml.ts'
+import { POWERS } from './powers.ts'
 
 const VERSION = '0.166.0'
 const PROVIDER = 'svc'
@@ -26,6 +27,7 @@ const codex: Adapter = {
   binary: 'codex',
   trajectory_format: 'codex-session-jsonl',
   layout,
+  powers: POWERS,
   bindings: { responses: (model) => [{ target: 'primary', data: bindingOf(model) }] },
   install: {
     manager: 'npm',

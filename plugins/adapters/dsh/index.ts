@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
 import { modelName, piAiBindings, readJsonLines, requestsCommand } from '../../../src/harness/index.ts'
 import { finishDsh } from './finish.ts'
+import { POWERS } from './powers.ts'
 
 /** It reads the key from a variable. The person's own variable would override it, so the name is unique. */
 const KEY_VARIABLE = 'SVC_DSH_MODEL_KEY'
@@ -23,6 +24,7 @@ const dsh: Adapter = {
   binary: 'dsh',
   trajectory_format: 'deepseek-session-jsonl',
   layout,
+  powers: POWERS,
   bindings: piAiBindings(bound),
   install: {
     manager: 'npm',

@@ -16,6 +16,7 @@ import {
 } from '../../../src/contract/index.ts'
 import { modelName, requestsCommand, headed, isList, readDocuments } from '../../../src/harness/index.ts'
 import { refuseForeignSettings } from './settings.ts'
+import { POWERS } from './powers.ts'
 
 const layout: Layout = {
   config: {
@@ -46,6 +47,7 @@ const hermes: Adapter = {
   binary: 'hermes',
   trajectory_format: 'hermes-session-json',
   layout,
+  powers: POWERS,
   bindings: { openai: bound },
   install: {
     manager: 'git',

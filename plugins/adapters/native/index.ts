@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { define, NO_TOKEN, type Adapter, type Entry, type JsonObject, type Layout } from '../../../src/contract/index.ts'
 import { headed, printed, printJson, readJsonLines, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
 import { seed } from './seed.ts'
+import { POWERS } from './powers.ts'
 
 const layout: Layout = {
   config: { primary: { path: 'native/config.json' }, models: { path: 'native/models.json' } },
@@ -27,6 +28,7 @@ const native: Adapter = {
   binary: 'svc-native',
   trajectory_format: 'native-jsonl',
   layout,
+  powers: POWERS,
   bindings: {
     openai: ({ url, model, apiKey }) => [
       { target: 'models', data: { api: 'openai', base_url: `${url}/v1`, api_key: apiKey ?? NO_TOKEN, model } },

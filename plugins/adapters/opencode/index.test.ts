@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import type { Entry } from '../../../src/contract/index.ts'
 import { renderTree } from '../../../src/harness/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import { entry, itRefusesSettings, itConforms, leave, trajectoryOf, TEXTS } from '../testing/adapter.ts'
+import { entry, itRefusesSettings, itConforms, leave, modelOf, trajectoryOf, TEXTS } from '../testing/adapter.ts'
 import plugin from './index.ts'
 
 const opencode = plugin.plugin
@@ -23,7 +23,7 @@ const tree: readonly Entry[] = [
   entry('code_extension', 'code_extension', { name: 'greeter', code: PLUGIN }),
 ]
 const DATABASE = 'xdg/data/opencode/opencode.db'
-const words = (prompt: string): readonly string[] => opencode.launch({ prompt }, '/root').argv.slice(6)
+const words = (prompt: string): readonly string[] => opencode.launch({ prompt }, '/root').argv.slice(7)
 
 describe('opencode', () => {
   itConforms(opencode, tree)
@@ -68,6 +68,11 @@ describe('opencode', () => {
     },
   )
 
+  it('keeps the permissions of opencode itself, which asks before it reads .env or leaves the project', () => {
+    for (const files of [renderTree(opencode, []), renderTree(opencode, [], modelOf('openai'))])
+      expect(JSON.parse(files['opencode/opencode.json'] ?? '')).not.toHaveProperty('permission')
+  })
+
   it('a prompt arrives as it is, whatever is in it', () => {
     const prompt = ' Count 3 007  "to" it\'s --help -x "" " \n$HOME `date` \\"x\\" =a=b '
     expect(words(prompt).every((word) => /^--message="[^ ]*"$/.test(word))).toBe(true)
@@ -76,7 +81,7 @@ describe('opencode', () => {
 
   it('an episode keeps to its folder and calls nothing but the model', () => {
     const { argv, env } = opencode.launch({ prompt: 'x' }, '/root')
-    expect(argv.slice(0, 6)).toEqual(['opencode', 'run', '--format', 'json', '--title', 'episode'])
+    expect(argv.slice(0, 7)).toEqual(['opencode', 'run', '--auto', '--format', 'json', '--title', 'episode'])
     expect(Object.entries(env).filter(([, value]) => !value.startsWith('/root') && value !== '1')).toEqual([])
     expect(Object.keys(env)).toEqual(
       expect.arrayContaining(['HOME', 'XDG_CONFIG_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_CACHE_HOME']),

@@ -26,6 +26,7 @@ import {
   type HeadCheck,
 } from '../../../src/harness/index.ts'
 import { DEFAULTS, refuseForeignSettings } from './settings.ts'
+import { POWERS } from './powers.ts'
 
 const VERSION = '1.18.33'
 const PROVIDER = 'svc'
@@ -49,6 +50,7 @@ const opencode: Adapter = {
   binary: 'opencode',
   trajectory_format: 'opencode-session-sqlite',
   layout,
+  powers: POWERS,
   bindings: {
     openai: (model) => bound('@ai-sdk/openai-compatible', model),
     responses: (model) => bound('@ai-sdk/openai', model),
@@ -80,9 +82,9 @@ const opencode: Adapter = {
     return { ...printed({ layout }, draft), ...headed({ layout }, draft, [checkHead]), ...NOTHING_TO_INSTALL }
   },
 
-  /** Both config folders are the same, so that no other is read. With a title, opencode does not ask a model for one. */
+  /** Nobody can answer in an episode, so what is not denied is allowed. Both config folders are the same, so that no other is read. */
   launch: ({ prompt }, root) => ({
-    argv: ['opencode', 'run', '--format', 'json', '--title', 'episode', ...wordsOf(prompt)],
+    argv: ['opencode', 'run', '--auto', '--format', 'json', '--title', 'episode', ...wordsOf(prompt)],
     env: {
       ...OFFLINE,
       HOME: root,

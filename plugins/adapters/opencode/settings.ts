@@ -12,8 +12,8 @@ import {
   type RefusedFields,
 } from '../../../src/harness/index.ts'
 
-/** No sharing, no updates, and no other provider. */
-export const DEFAULTS: JsonObject = { autoupdate: false, enabled_providers: ['svc'], permission: 'allow', share: 'disabled' }
+/** No sharing, no updates, and no other provider. Permissions stay opencode's own: it asks before it reads .env or leaves the project. */
+export const DEFAULTS: JsonObject = { autoupdate: false, enabled_providers: ['svc'], share: 'disabled' }
 
 const REFUSED: RefusedFields = [
   [WHY.namesModel, 'model', 'small_model', 'provider', 'enabled_providers', 'disabled_providers', 'enterprise'],

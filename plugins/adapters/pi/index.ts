@@ -12,6 +12,7 @@ import {
 } from '../../../src/contract/index.ts'
 import { headed, modelName, piAiBindings, printed, readJsonLines, refuseOtherName, refuseUndescribed } from '../../../src/harness/index.ts'
 import { refuseForeignSettings } from './settings.ts'
+import { POWERS } from './powers.ts'
 
 const versionCheck = readFileSync(new URL('./entries/svc-version-check.mjs', import.meta.url), 'utf8')
 const requests = readFileSync(new URL('./entries/svc-requests.mjs', import.meta.url), 'utf8')
@@ -53,6 +54,7 @@ const pi: Adapter = {
   binary: 'pi',
   trajectory_format: 'pi-session-jsonl',
   layout,
+  powers: POWERS,
   bindings: piAiBindings(bound),
   install: {
     manager: 'npm',

@@ -14,6 +14,7 @@ import {
   type Entry,
 } from '../../../src/contract/index.ts'
 import { every, headed, modelName, printed, isList, readDocuments, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
+import { POWERS } from './powers.ts'
 
 const anything = z.unknown()
 
@@ -38,6 +39,7 @@ const terminus: Adapter = {
   binary: 'svc-terminus',
   trajectory_format: 'terminus-atif-json',
   layout,
+  powers: POWERS,
   bindings: { openai: bound },
 
   finish(draft) {

@@ -64,9 +64,9 @@ function settingsOf({ layout }: Adapter, entries: readonly Entry[]): ReadonlyMap
   ])
 }
 
-/** Every value that is no object or list, with its path; empty ones too. */
+/** Every value that is no object or list, with its path; empty ones too, but not a file without settings. */
 function fieldsOf(value: Json, path: readonly string[]): readonly { key: string; path: readonly string[]; value: string }[] {
   const members: readonly [string, Json][] = Array.isArray(value) || isObject(value) ? Object.entries(value) : []
   if (members.length > 0) return members.flatMap(([name, member]) => fieldsOf(member, [...path, name]))
-  return [{ key: JSON.stringify(path), path, value: JSON.stringify(value) }]
+  return path.length > 1 ? [{ key: JSON.stringify(path), path, value: JSON.stringify(value) }] : []
 }

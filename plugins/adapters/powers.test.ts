@@ -1,0 +1,191 @@
+import { describe, expect, it } from 'vitest'
+import type { Adapter, Entry, JsonObject } from '../../src/contract/index.ts'
+import { powersIn, powersOf } from '../../src/harness/index.ts'
+import claude from './claude/index.ts'
+import codex from './codex/index.ts'
+import dsh from './dsh/index.ts'
+import hermes from './hermes/index.ts'
+import native from './native/index.ts'
+import opencode from './opencode/index.ts'
+import pi from './pi/index.ts'
+import terminus from './terminus/index.ts'
+
+const ADAPTERS: Readonly<Record<string, Adapter>> = {
+  claude: claude.plugin,
+  codex: codex.plugin,
+  dsh: dsh.plugin,
+  hermes: hermes.plugin,
+  native: native.plugin,
+  opencode: opencode.plugin,
+  pi: pi.plugin,
+  terminus: terminus.plugin,
+}
+const ALL = ['orders', 'hidden', 'reads', 'runs', 'grants', 'reaches']
+
+function powers(adapter: string, name: string, config: JsonObject): readonly string[] {
+  const entry: Entry = { id: 'mine', name, config }
+  const known = ADAPTERS[adapter]
+  if (known === undefined) throw new Error(`no adapter ${adapter}`)
+  return powersIn(powersOf([], [entry], known))
+}
+
+const rules = (text: string): JsonObject => ({ text })
+const named = (text: string): JsonObject => ({ name: 'mine', text })
+const head = (fields: string): JsonObject => named(`---\nname: mine\ndescription: d\n${fields}\n---\nAdd numbers.`)
+
+describe('a text', () => {
+  it.each<[adapter: string, kind: string, text: string, powers: readonly string[]]>([
+    ['claude', 'rules', 'Answer with a number.', ['words']],
+    ['claude', 'rules', '@~/.ssh/id_rsa', ['reads']],
+    ['claude', 'rules', 'See @./.env', ['reads']],
+    ['claude', 'rules', 'See @/etc/passwd', ['reads']],
+    ['claude', 'rules', '- @notes.md', ['reads']],
+    ['claude', 'rules', '1. **@notes.md**', ['reads']],
+    ['claude', 'rules', '[@~/.netrc](x)', ['reads']],
+    ['claude', 'rules', '*x*@~/.netrc', ['reads']],
+    ['claude', 'rules', 'me@example.com@~/.netrc', ['reads']],
+    ['claude', 'rules', 'a (@~/.netrc)', ['reads']],
+    ['claude', 'rules', 'x\u00a0@~/.netrc', ['reads']],
+    ['claude', 'rules', '> quoted\n> @~/.netrc', ['reads']],
+    ['claude', 'rules', '<!-- nobody sees it', ['hidden']],
+    ['claude', 'agent_command', 'Do !`id`', ['runs']],
+    ['claude', 'agent_command', 'Do: ```!\nid\n```', ['runs']],
+    ['claude', 'skill', 'Some text ```! id ```', ['runs']],
+    ['claude', 'skill', '!$ARGUMENTS`id`', ['runs']],
+    ['claude', 'skill', '`$1`! id ```', ['runs']],
+    ['claude', 'skill', '!${X}`id`', ['runs']],
+    ['claude', 'agent_command', '!`i\nd`', ['runs']],
+    ['claude', 'agent_command', 'Look at $ARGUMENTS and $1.', ['words']],
+    ['opencode', 'agent_command', 'See @.env', ['reads']],
+    ['opencode', 'agent_command', 'See (@.env)', ['reads']],
+    ['opencode', 'agent_command', 'x!`id`', ['runs']],
+    ['opencode', 'skill', 'x!`id`', ['runs']],
+    ['opencode', 'rules', 'See {file:~/.netrc}', ['reads']],
+    ['opencode', 'rules', 'See {env:HOME}', ['reads']],
+    ['opencode', 'agent_command', 'See {FILE:x}', ['reads']],
+    ['codex', 'rules', 'Add numbers.', ['words']],
+    ['pi', 'agent_command', '@.env', ['reads']],
+    ['pi', 'agent_command', '!id', ['runs']],
+    ['pi', 'agent_command', 'one\n  !id', ['runs']],
+    ['hermes', 'rules', 'Say ${HOME}', ['reads']],
+    ['hermes', 'skill', 'Do !`id`', ['runs']],
+    ['dsh', 'rules', '@~/.netrc', ['reads']],
+    ['native', 'rules', 'Add numbers.', ['words']],
+    ['terminus', 'skill', 'Add numbers.', ['words']],
+  ])('of %s %s: %j', (adapter, kind, text, expected) => {
+    expect(powers(adapter, kind, kind === 'rules' ? rules(text) : named(text))).toEqual(expected)
+  })
+})
+
+describe('a head', () => {
+  it.each<[adapter: string, fields: string, powers: readonly string[]]>([
+    ['claude', 'argument-hint: n', ['words']],
+    ['claude', 'allowed-tools: Bash', ['grants']],
+    ['claude', 'allowed-tools: ["Bash(*)"]', ['grants']],
+    ['claude', 'allowedTools: Bash', ALL],
+    ['claude', 'Allowed-Tools: Bash', ALL],
+    ['claude', 'allowed_tools: Bash', ALL],
+    ['claude', 'hooks: {}', ALL],
+    ['claude', 'mcpServers: {}', ALL],
+    ['claude', 'settings: {}', ALL],
+    ['claude', 'permissionMode: plan', ALL],
+    ['claude', 'shell: powershell', ['runs']],
+    ['claude', 'agent: other', ['grants']],
+    ['claude', 'context: fork', ['grants']],
+    ['claude', 'user-invocable: false', ['hidden']],
+    ['claude', 'disallowed-tools: Read', ['grants']],
+    ['opencode', 'agent: other', ['grants']],
+    ['opencode', 'subtask: true', ['grants']],
+    ['opencode', 'template: other', ALL],
+    ['opencode', 'permission: allow', ALL],
+    ['opencode', 'tools: {}', ALL],
+    ['codex', 'allowed-tools: Bash', ALL],
+    ['codex', 'dependencies: {}', ALL],
+    ['pi', 'allowed-tools: Bash', ['grants']],
+    ['pi', 'extensions: [x]', ALL],
+    ['hermes', 'required_environment_variables: [HOME]', ALL],
+    ['hermes', 'setup: {}', ALL],
+    ['hermes', 'metadata: {}', ALL],
+    ['dsh', 'allowed-tools: Bash', ['grants']],
+    ['native', 'tools: [bash]', ALL],
+    ['terminus', 'hooks: {}', ALL],
+    ['claude', 'constructor: 1', ALL],
+    ['claude', 'toString: 1', ALL],
+  ])('of %s with %s', (adapter, fields, expected) => {
+    expect(powers(adapter, 'skill', head(fields))).toEqual(expected)
+  })
+})
+
+describe('a setting', () => {
+  it.each<[adapter: string, data: JsonObject, powers: readonly string[]]>([
+    ['claude', { permissions: { allow: ['Bash(*)'] } }, ['grants']],
+    ['claude', { permissions: { defaultMode: 'acceptEdits' } }, ['grants']],
+    ['claude', { outputStyle: 'other' }, ['grants']],
+    ['claude', { cleanupPeriodDays: 1 }, ['removes']],
+    ['claude', { env: { NODE_OPTIONS: '1' } }, ALL],
+    ['claude', { env: { MAX_THINKING_TOKENS: '1' } }, ['words']],
+    ['claude', { hooks: {} }, ['runs']],
+    ['claude', { sandbox: {} }, ALL],
+    ['claude', { enableAllProjectMcpServers: true }, ALL],
+    ['codex', { project_doc_fallback_filenames: ['.env'] }, ['reads']],
+    ['codex', { web_search: 'live' }, ['reaches']],
+    ['codex', { features: { unified_exec: true } }, ['runs']],
+    ['codex', { features: { multi_agent: true } }, ['grants']],
+    ['codex', { features: { skill_search: true } }, ALL],
+    ['codex', { developer_instructions: 'x' }, ['grants']],
+    ['codex', { project_doc_max_bytes: 0 }, ['removes']],
+    ['codex', { approval_policy: 'never' }, ALL],
+    ['codex', { 'features.unified_exec': true }, ALL],
+    ['codex', { sandbox_workspace_write: { network_access: true } }, ALL],
+    ['opencode', { permission: 'allow' }, ['grants', 'reaches']],
+    ['opencode', { permission: { webfetch: 'allow' } }, ['grants', 'reaches']],
+    ['opencode', { agent: { build: { prompt: 'x' } } }, ['grants']],
+    ['opencode', { agent: { other: { mode: 'primary' } } }, ['grants']],
+    ['opencode', { agent: { x: { prompt: '{file:~/.netrc}' } } }, ['reads', 'grants']],
+    ['opencode', { agent: { '{env:HOME}': { prompt: 'x' } } }, ['reads', 'grants']],
+    ['opencode', { default_agent: 'other' }, ['grants']],
+    ['opencode', { experimental: { continue_loop_on_deny: true } }, ['grants']],
+    ['opencode', { subagent_depth: 9 }, ['grants']],
+    ['opencode', { snapshot: false }, ['removes']],
+    ['opencode', { model: '{file:~/.netrc}' }, ALL],
+    ['opencode', { instructions: ['x'] }, ALL],
+    ['pi', { defaultTools: ['bash'] }, ['grants']],
+    ['pi', { shellCommandPrefix: 'x' }, ALL],
+    ['pi', { hideThinkingBlock: true }, ['hidden']],
+    ['pi', { compaction: { enabled: true } }, ['words']],
+    ['hermes', { agent: { system_prompt: 'x' } }, ['grants']],
+    ['hermes', { platform_toolsets: { cli: ['web'] } }, ['grants', 'reaches']],
+    ['hermes', { skills: { template_vars: true } }, ['reads', 'runs']],
+    ['hermes', { approvals: {} }, ALL],
+    ['dsh', { 'tool-web': { config: { fetch: true } } }, ['reaches']],
+    ['dsh', { 'tool-todo': { disabled: true } }, ['grants', 'removes']],
+    ['dsh', { 'system-prompt': { config: { persona: 'x' } } }, ['grants']],
+    ['dsh', { 'tool-other': { config: {} } }, ALL],
+    ['terminus', { parser_name: 'xml' }, ['runs']],
+    ['terminus', { api_base: 'x' }, ALL],
+    ['native', { anything: 1 }, ALL],
+  ])('of %s: %j', (adapter, data, expected) => {
+    expect(powers(adapter, 'config', { data })).toEqual(expected)
+  })
+})
+
+describe('code and graphs', () => {
+  it.each<[adapter: string, kind: string, power: string]>([
+    ['claude', 'code_extension', 'runs'],
+    ['opencode', 'code_extension', 'runs'],
+    ['pi', 'code_extension', 'runs'],
+    ['hermes', 'code_extension', 'runs'],
+    ['dsh', 'code_extension', 'runs'],
+    ['native', 'native_tool', 'runs'],
+    ['native', 'native_hook', 'runs'],
+    ['native', 'native_loop', 'runs'],
+    ['native', 'native_graph', 'grants'],
+    ['native', 'native_agent', 'grants'],
+  ])('%s: %s', (adapter, kind, power) => {
+    expect(powers(adapter, kind, { name: 'x' })).toEqual([power])
+  })
+
+  it.each(Object.entries(ADAPTERS))('every kind that %s renders is known', (_, adapter) => {
+    for (const kind of Object.keys(adapter.layout.named)) expect(Object.keys(adapter.powers?.kinds ?? {})).toContain(kind)
+  })
+})
