@@ -19,7 +19,7 @@ import {
   type Runtime,
   type Store,
 } from './contract/index.ts'
-import { Authenticator, Bodies, listen, makeListener, makeLog, Metrics, type HttpServices, type Log } from './http/index.ts'
+import { Authenticator, Bodies, listen, makeListener, makeLog, Metrics, screenedLog, type HttpServices, type Log } from './http/index.ts'
 import { openSigner } from './keys/index.ts'
 import { newId, wordsOf } from './kit/index.ts'
 import {
@@ -51,8 +51,9 @@ export interface ServiceOptions {
 }
 
 export async function startService(loaded: LoadedConfig, options: ServiceOptions = {}): Promise<RunningService> {
-  const { log = makeLog(clock), graceSeconds, plugins = builtins } = options
+  const { graceSeconds, plugins = builtins } = options
   const { config } = loaded
+  const log = screenedLog(options.log ?? makeLog(clock), keysIn(loaded))
   const load = loaderOf(loaded, plugins)
   const closing: Closing = []
   const close = (): Promise<void> => closeAll(closing, log)
@@ -375,4 +376,11 @@ function httpServices({ config }: LoadedConfig, services: Services, { evaluation
     runtime: services.runtime,
     model: services.model,
   }
+}
+
+/** The keys that this service sends to others, and those that open it. */
+function keysIn({ config, upstream }: LoadedConfig): readonly string[] {
+  const { token, tokens } = config.svc
+  const keys = [upstream.model?.apiKey, config.inference.gateway?.api_key, token, ...tokens]
+  return keys.filter((key) => typeof key === 'string')
 }

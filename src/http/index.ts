@@ -5,7 +5,7 @@
 export { Authenticator } from './auth.ts'
 export { Bodies } from './bodies/index.ts'
 export { makeListener } from './listener.ts'
-export { makeLog, type Log } from './log.ts'
+export { makeLog, screenedLog, type Log } from './log.ts'
 export { Metrics } from './metrics.ts'
 export { listen } from './server.ts'
 export type { HttpServices } from './services.ts'

@@ -52,7 +52,7 @@ export async function models(context: HttpContext): Promise<HttpReply> {
   const ask = async ({ runtime, model }: Pick<Scenario, 'runtime' | 'model'>): Promise<HttpReply> => {
     const asked = { path: pathWithQuery(context, context.path), headers: forwardedHeaders(context.request.headers), model }
     const answer = await runtime.models({ ...asked, signal: clientSignal(context.response) })
-    if (answer.status >= 300) throw refusalOfUpstream(answer)
+    if (answer.status >= 300) throw refusalOfUpstream(answer, model.apiKey)
     refuseNoJson(answer.body)
     return { status: answer.status, headers: wholeHeaders(answer), body: answer.body }
   }

@@ -3,7 +3,7 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import type { JsonObject } from '../contract/index.ts'
-import { hasCode } from '../kit/index.ts'
+import { hasCode, withoutKey, withoutSecrets } from '../kit/index.ts'
 
 export interface Log {
   write(level: 'info' | 'warn' | 'error', event: string, fields: JsonObject): void
@@ -13,6 +13,21 @@ export interface Log {
 }
 
 const STANDARD_ERROR = 2
+
+/** Warnings and errors quote others, so they are written without secrets and without the keys of this service. Lines of requests hold only ours. */
+export function screenedLog(log: Log, keys: readonly string[]): Log {
+  const clean = (text: string): string => withoutSecrets(keys.reduce(withoutKey, text))
+  return {
+    write: (level, event, fields) => log.write(level, event, level === 'info' ? fields : cleaned(fields, clean)),
+    flush: () => log.flush(),
+    get dropped() {
+      return log.dropped ?? 0
+    },
+  }
+}
+
+const cleaned = (fields: JsonObject, clean: (text: string) => string): JsonObject =>
+  JSON.parse(JSON.stringify(fields, (_, value: unknown) => (typeof value === 'string' ? clean(value) : value)))
 
 /** Writes to standard error, so that standard output stays the command's own. */
 export function makeLog(clock: () => number): Log {
@@ -48,7 +63,7 @@ function standardError(writer: NonblockingWriter): Writable {
   const stream = new Writable({
     decodeStrings: false,
     write(chunk: string | Buffer, _encoding, done) {
-      writer.write(String(chunk))
+      writer.write(withoutSecrets(String(chunk)))
       done()
     },
   })

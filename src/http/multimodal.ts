@@ -17,7 +17,7 @@ export function relay(route: string): Handler {
         throw unsupported('no_gateway', 'this deployment has no multimodal gateway; configure inference.gateway')
       const { gateway } = binding
       const answer = await gateway.relay(route, body, clientSignal(context.response))
-      if (answer.status >= 300) throw refusalOfUpstream(answer)
+      if (answer.status >= 300) throw refusalOfUpstream(answer, null)
       return {
         status: answer.status,
         headers: { 'content-type': harmless(answer.headers['content-type'] ?? 'application/json') },

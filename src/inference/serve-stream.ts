@@ -1,7 +1,7 @@
 /** The request line over frames: each passes as it came; the terminal one waits until the record is durable and then carries the receipt. */
 import { STREAM_FRAME_BYTES_MAX, type ExchangeSummary, type JsonObject, type Refusal } from '../contract/index.ts'
 import type { StreamReader } from '../dialects/index.ts'
-import { FrameSplitter } from '../kit/index.ts'
+import { FrameSplitter, withoutKey, withoutSecrets } from '../kit/index.ts'
 import { answerTooLarge, isAnswerTooLarge, print } from './payload.ts'
 import { keep, summarize, type Exchange, type ServedStream } from './serve.ts'
 
@@ -24,6 +24,8 @@ const NO_BYTES = Buffer.alloc(0)
 const CLOSED_BY_CLIENT = 'the client closed the connection'
 const ENDED_EARLY = 'the upstream ended the stream before its terminal event'
 const BLANK_LINE = Buffer.from('\n\n')
+/** A comment of the format, which every client passes over. */
+const WITHHELD = ': an error of the upstream is withheld\n\n'
 
 export async function serveStream(
   { exchange, reader, answer, training }: ServedStream,
@@ -80,10 +82,20 @@ class Relay {
       const frames = this.#splitter.push(chunk)
       if (this.#splitter.restBytes > STREAM_FRAME_BYTES_MAX) throw new Error('the upstream sent an event longer than this service holds')
       const { passed, terminal } = this.#reader.endsWithStream === true ? this.#takeAll(frames) : this.#takeUpToEnd(frames)
-      if (passed.length > 0) await this.#outlet.write(oneBuffer(passed))
+      if (passed.length > 0) await this.#outlet.write(this.#withoutEcho(oneBuffer(passed)))
       if (terminal !== null) return terminal
     }
     return this.#terminalWithoutBlankLine() ?? this.#held
+  }
+
+  /** Only an error of the upstream may hold the key that it was asked with; answers pass as they came. */
+  #withoutEcho(frames: Buffer): Buffer {
+    const { apiKey } = this.#exchange.scenario.model
+    if (this.#reader.failure === null || apiKey === null) return frames
+    const text = frames.toString()
+    const clean = withoutKey(text, apiKey)
+    if (clean === text) return frames
+    return Buffer.from(/^(?:data|event|id|retry|:)/.test(clean) ? clean : WITHHELD)
   }
 
   #takeUpToEnd(frames: readonly Buffer[]): Taken {
@@ -116,7 +128,7 @@ class Relay {
   async #complete(terminal: Buffer): Promise<StreamEnd> {
     try {
       const end = await this.#keep(this.#reader.failure)
-      this.#outlet.end(end.receipt === null ? terminal : this.#reader.ending(terminal, end.receipt))
+      this.#outlet.end(this.#withoutEcho(end.receipt === null ? terminal : this.#reader.ending(terminal, end.receipt)))
       return end
     } catch (error) {
       this.#outlet.cut()
@@ -150,9 +162,15 @@ class Relay {
     }
   }
 
+  #withoutKey(response: string, cause: string): string {
+    const clean = withoutKey(response, this.#exchange.scenario.model.apiKey)
+    return clean.startsWith('{') ? clean : print({ stream: true, complete: false, cause })
+  }
+
   async #keep(cause: string | null): Promise<StreamEnd> {
     const raw = this.#raw === null ? {} : { raw: Buffer.concat(this.#raw).toString() }
-    const end = cause === null ? { complete: true } : { complete: false, cause }
+    const said = cause === null ? null : withoutSecrets(withoutKey(cause, this.#exchange.scenario.model.apiKey))
+    const end = said === null ? { complete: true } : { complete: false, cause: said }
     const answer = this.#reader.answer()
     const training = this.#training === null ? {} : { training: this.#training }
     const response: JsonObject = { ...answer, ...training, stream: true, ...end, ...raw }
@@ -162,8 +180,9 @@ class Relay {
       ...(cause === null ? {} : { complete: false }),
     }
     const { id, interruptedId = id } = this.#exchange.call
-    const receipt = await keep(this.#exchange, Buffer.from(print(response)), summary, cause === null ? id : interruptedId)
-    return { receipt, cause }
+    const kept = said === null ? print(response) : this.#withoutKey(print(response), said)
+    const receipt = await keep(this.#exchange, Buffer.from(kept), summary, cause === null ? id : interruptedId)
+    return { receipt, cause: said }
   }
 }
 

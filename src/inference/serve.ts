@@ -155,7 +155,8 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
     const { runtime, model } = scenario
     const headers = trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, tracedFacts(call, request)) }
     const answer = await runtime.infer({ dialect, path, headers, body: request.bytes, answerBytesMax, model, release, purpose, signal })
-    if (answer.kind === 'whole' && (answer.status < 200 || answer.status > 299)) throw refusalOfUpstream(answer, dialects[dialect])
+    if (answer.kind === 'whole' && (answer.status < 200 || answer.status > 299))
+      throw refusalOfUpstream(answer, model.apiKey, dialects[dialect])
     isStreaming = answer.kind === 'stream'
     return answer
   } finally {

@@ -10,21 +10,27 @@ import {
   type WholeAnswer,
 } from '../contract/index.ts'
 import { dialects, filledText, objectOf, parsed, type DialectSpec } from '../dialects/index.ts'
-import { firstCodePoints } from '../kit/index.ts'
+import { firstCodePoints, withoutKey, withoutSecrets } from '../kit/index.ts'
 
-/** The dialect is the one the caller reads errors in; routes without one read those of chat. */
-export function refusalOfUpstream({ status, headers, body }: WholeAnswer, dialect: DialectSpec = dialects.chat): Refusal {
+/**
+ * The dialect is the one the caller reads errors in; routes without one read those of chat. `key` is what the upstream was asked with: some echo
+ * it, and neither it nor another secret is passed on.
+ */
+export function refusalOfUpstream(answer: WholeAnswer, key: string | null, dialect: DialectSpec = dialects.chat): Refusal {
+  const { status, body } = answer
+  const clean = (words: string): string => withoutSecrets(withoutKey(words, key))
+  const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, clean(value)]))
   const text = Buffer.from(body).toString()
   const said = parsed(text)
   const error = errorObject(said)
-  const message = filledText(error['message']) ?? firstCodePoints(text.trim(), UPSTREAM_ERROR_CHARACTERS_MAX)
-  const code = filledText(error['code']) ?? filledText(error['type']) ?? filledText(error['status']) ?? 'upstream_refused'
+  const message = clean(filledText(error['message']) ?? firstCodePoints(text.trim(), UPSTREAM_ERROR_CHARACTERS_MAX))
+  const code = clean(filledText(error['code']) ?? filledText(error['type']) ?? filledText(error['status']) ?? 'upstream_refused')
   const words = message === '' ? `the upstream answered with status ${status} and no message` : message
   return upstream(code, words, {
     upstreamStatus: status,
     isOverload: [error['type'], error['code'], error['status']].some(isOverload),
     headers,
-    ...(isObject(said) && dialect.isError(said) && body.length <= UPSTREAM_ERROR_BYTES_MAX && { body }),
+    ...(isObject(said) && dialect.isError(said) && body.length <= UPSTREAM_ERROR_BYTES_MAX && clean(text) === text && { body }),
   })
 }
 

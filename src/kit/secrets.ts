@@ -53,7 +53,7 @@ function isRandom(value: string): boolean {
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The text as a model or a program would read it. Equal ones are left out. */
-function readings(text: string): readonly string[] {
+export function readings(text: string): readonly string[] {
   const visible = withoutHidden(text)
   const unescaped = percentDecoded(unescapedJson(visible))
   const decoded = [...new Set([visible, unescaped])].flatMap(decodedRuns)

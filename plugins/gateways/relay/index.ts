@@ -2,11 +2,14 @@
 import type { Dispatcher } from 'undici'
 import { define, invalid, upstream, ANSWER_BYTES_DEFAULT } from '../../../src/contract/index.ts'
 import type { Gateway, JsonObject, WholeAnswer } from '../../../src/contract/index.ts'
+import { withoutKey } from '../../../src/kit/index.ts'
 import { connectionsTo, failureOf } from '../../runtimes/common/upstream.ts'
 
 export default define('gateway', { make: (config) => makeRelay(config) })
 
 const TIMEOUT_SECONDS_DEFAULT = 300
+/** Of a refusal, more than this is not passed on. */
+const REFUSAL_BYTES_MAX = 64 * 1024
 
 function makeRelay(config: JsonObject): Gateway {
   const { url, api_key, timeout_s = TIMEOUT_SECONDS_DEFAULT, max_answer_bytes = ANSWER_BYTES_DEFAULT } = config
@@ -23,14 +26,17 @@ function makeRelay(config: JsonObject): Gateway {
     async relay(route, body, signal): Promise<WholeAnswer> {
       const path = `${prefix}/v1/${route}`
       const answer = await dispatcher.request({ origin, method: 'POST', path, headers, body, signal }).catch(unreachable)
-      return {
-        kind: 'whole',
-        status: answer.statusCode,
-        headers: flatten(answer.headers),
-        body: await wholeBody(answer.body, max_answer_bytes, unreachable),
-      }
+      const relayed = { kind: 'whole', status: answer.statusCode, headers: flatten(answer.headers) } as const
+      const whole = await wholeBody(answer.body, max_answer_bytes, unreachable)
+      return answer.statusCode >= 300 && typeof api_key === 'string' ? withoutEcho(relayed, whole, api_key) : { ...relayed, body: whole }
     },
   }
+}
+
+/** A refusal that names the key is passed on without it. */
+function withoutEcho(relayed: Omit<WholeAnswer, 'body'>, body: Buffer, key: string): WholeAnswer {
+  const headers = Object.fromEntries(Object.entries(relayed.headers).map(([name, value]) => [name, withoutKey(value, key)]))
+  return { ...relayed, headers, body: Buffer.from(withoutKey(body.toString('utf8', 0, REFUSAL_BYTES_MAX), key)) }
 }
 
 async function wholeBody(chunks: AsyncIterable<Uint8Array>, bytesMax: number, unreachable: (cause: unknown) => never): Promise<Buffer> {

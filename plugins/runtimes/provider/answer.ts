@@ -15,6 +15,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #bytesMax: number
   readonly #onAbort: () => void
   readonly #whyNot: (error: Error) => Refusal
+  readonly #key: string | null
   #controller: Dispatcher.DispatchController | null = null
   #status = 0
   #headers: Headers = {}
@@ -28,8 +29,10 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     signal: AbortSignal,
     bytesMax: number,
     whyNot: (error: Error) => Refusal,
+    key: string | null,
   ) {
     this.#whyNot = whyNot
+    this.#key = key
     this.#bytesMax = bytesMax
     this.#resolve = resolve
     this.#reject = reject
@@ -49,7 +52,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     // Informational answers come before the real one.
     if (status < 200) return
     this.#status = status
-    this.#headers = flatten(headers)
+    this.#headers = flatten(headers, this.#key)
     if (isEncoded(this.#headers)) {
       this.#reject(encoded(status, this.#headers))
       controller.abort(new Error('the answer came compressed'))
@@ -123,11 +126,14 @@ function joined(parts: readonly Buffer[]): Buffer {
   return parts.length === 1 && first !== undefined ? first : Buffer.concat(parts)
 }
 
-function flatten(headers: Record<string, string | string[] | undefined>): Headers {
+/** A header that echoes the key is left out. */
+function flatten(headers: Record<string, string | string[] | undefined>, key: string | null): Headers {
   const flat: Record<string, string> = {}
   for (const name in headers) {
     const value = headers[name]
-    if (value !== undefined) flat[name] = typeof value === 'string' ? value : value.join(', ')
+    if (value === undefined) continue
+    const text = typeof value === 'string' ? value : value.join(', ')
+    if (key === null || key === '' || !text.includes(key)) flat[name] = text
   }
   return flat
 }

@@ -56,7 +56,7 @@ class Provider implements Runtime {
     if (body !== null) headers['content-type'] = 'application/json'
     const whyNot = (error: Error): Refusal => failureOf(error, { name: 'the upstream', origin, proxy, setting: SETTING })
     return new Promise<RuntimeAnswer>((resolve, reject) => {
-      const handler = new AnswerHandler(resolve, reject, call.signal, bytesMax, whyNot)
+      const handler = new AnswerHandler(resolve, reject, call.signal, bytesMax, whyNot, call.model.apiKey)
       dispatcher.dispatch({ origin, method, path: prefix + call.path, headers, body }, handler)
     })
   }

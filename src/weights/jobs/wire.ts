@@ -14,7 +14,7 @@ import {
   type Refusal,
 } from '../../contract/index.ts'
 import { objectOf, parsed } from '../../dialects/index.ts'
-import { codeOf, wordsOf } from '../../kit/index.ts'
+import { codeOf, withoutKey, wordsOf } from '../../kit/index.ts'
 
 export interface TrainerAddress {
   readonly url: string
@@ -199,7 +199,7 @@ export class TrainerWire {
 
   #withoutKey(words: string): string {
     const { apiKey } = this.#address
-    return apiKey === null || apiKey === '' ? words : words.replaceAll(apiKey, '(key)')
+    return withoutKey(words, apiKey)
   }
 }
 

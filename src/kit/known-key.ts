@@ -1,0 +1,71 @@
+/** Takes a key that this service holds out of what others send: whole, in parts, and however it was encoded. */
+import { readings } from './secrets.ts'
+
+const REDACTED = '[redacted]'
+/** Fewer characters of a key than these are no secret, and occur in any text. */
+const PART = 8
+
+/** The text without the key; without any of its words where the key is found only after decoding. */
+export function withoutKey(text: string, key: string | null): string {
+  if (key === null || key === '' || text === '') return text
+  if (key.length < PART) return text.replaceAll(new RegExp(`(?<![A-Za-z0-9])${escaped(key)}(?![A-Za-z0-9])`, 'g'), REDACTED)
+  const cut = withoutParts(text, partsOf(key))
+  return holdsDecoded(cut, key) ? REDACTED : cut
+}
+
+const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)
+
+/** Every run of characters that gives the key away, by length, in lower case: a header may have been changed so. */
+type Parts = ReadonlyMap<number, ReadonlySet<string>>
+
+function partsOf(key: string): Parts {
+  const bytes = Buffer.from(key)
+  const parts = new Map<number, Set<string>>()
+  const add = (spelling: string, length: number): void => {
+    const known = parts.get(length) ?? new Set()
+    for (let at = 0; at + length <= spelling.length; at += 1) known.add(lower(spelling.slice(at, at + length)))
+    parts.set(length, known)
+  }
+  for (const spelling of [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1), Array.from(key).toReversed().join('')])
+    add(spelling, PART)
+  add(bytes.toString('hex'), 2 * PART)
+  // Base64 of the key depends on how many bytes stand before it.
+  for (const before of [0, 1, 2])
+    for (const encoding of ['base64', 'base64url'] as const) {
+      const whole = Buffer.concat([Buffer.alloc(before), bytes])
+        .toString(encoding)
+        .replaceAll('=', '')
+      add(whole.slice(before === 0 ? 0 : before + 1, -1), 12)
+    }
+  return parts
+}
+
+/** Keeps the length, unlike the letters of every alphabet. */
+const lower = (text: string): string => text.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase())
+
+function withoutParts(text: string, parts: Parts): string {
+  const plain = lower(text)
+  let cut = ''
+  let kept = 0
+  let end = -1
+  for (let at = 0; at < text.length; at += 1) {
+    for (const [length, known] of parts) {
+      if (!known.has(plain.slice(at, at + length))) continue
+      if (at > end) cut += text.slice(kept, at) + REDACTED
+      end = Math.max(end, at + length)
+      kept = end
+    }
+  }
+  return kept === 0 ? text : cut + text.slice(kept)
+}
+
+function holdsDecoded(text: string, key: string): boolean {
+  const parts = partsOf(key)
+  const holds = (reading: string): boolean => withoutParts(reading, parts) !== reading
+  if (readings(text).some(holds)) return true
+  const bare = lettersOf(key)
+  return bare.length >= PART && withoutParts(lettersOf(text), partsOf(bare)) !== lettersOf(text)
+}
+
+/** Spaces, dashes and quotes between its letters do not hide a key. */
+const lettersOf = (text: string): string => text.replaceAll(/[^A-Za-z0-9]+/g, '')
