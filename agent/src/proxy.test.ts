@@ -175,6 +175,8 @@ describe('what is refused', () => {
     ['GET', '/v1/..\\svc/scenarios'],
     ['GET', '/svc/harness/../scenarios'],
     ['GET', '/svc/harnesses'],
+    ['GET', '/svc/harness/releases/1/records'],
+    ['GET', '/svc/harness/releases/1/records?path=episodes/candidate-0/episode.json'],
   ])('%s %s is 404', async (method, path) => {
     const { service, proxy } = await unheard()
     const { port } = new URL(proxy.url)

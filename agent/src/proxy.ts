@@ -91,7 +91,9 @@ function isForwarded(method: string, path: string): boolean {
   const address = `http://localhost${path}`
   if (!path.startsWith('/') || !URL.canParse(address) || new URL(address).pathname !== path) return false
   if (path.startsWith('/v1/')) return true
-  if (method === 'GET') return path === '/svc/status' || path === '/svc/harness' || path.startsWith('/svc/harness/')
+  // Step records hold tasks that no agent may see.
+  if (method === 'GET')
+    return path === '/svc/status' || path === '/svc/harness' || (path.startsWith('/svc/harness/') && !path.endsWith('/records'))
   return method === 'POST' && (path === '/svc/train' || path === '/svc/report')
 }
 

@@ -38,7 +38,8 @@ function refuseUnscored({ episodes }: StepRun): void {
 function healthy(pairs: readonly Pair[], decision: Decision): Decision {
   const failing = pairs.find(({ task, candidate }) => task.role === 'health' && (candidate ?? 0) < 1)
   if (!decision.selected || failing === undefined) return decision
-  const why = failing.candidate === null ? ` (${failing.failures?.candidate ?? 'no score'})` : ''
+  // What the agent printed may hold the task, and this reason is shown to everyone.
+  const why = failing.candidate === null ? ' (no score)' : ''
   return { ...decision, selected: false, reason: `it fails the health task ${failing.task.name}${why}` }
 }
 

@@ -6,6 +6,7 @@ import { newId } from '../kit/index.ts'
 import { evaluationIn, listedCatalog, pulledRelease } from '../releases/index.ts'
 import { listedRows, type PlacedRow, type Scenario } from '../scenarios/index.ts'
 import { pageQuery } from './auth.ts'
+import { refuseAgents, rowFor } from './held-out.ts'
 import type { HttpContext } from './context.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
 import { cutPage, pageLimit, scenarioOf, wholeNumber } from './request-fields.ts'
@@ -47,7 +48,10 @@ export async function catalog(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   const name = scenarioOf(context.request)
   const keyed = pageQuery(context.principal, name)
-  const shown = (row: ListedRow, place: number) => ({ ...row, page_path: `${ROUTE_PREFIX}/harness/releases/${place}/page?${keyed}` })
+  const shown = (row: ListedRow, place: number) => ({
+    ...rowFor(context, row),
+    page_path: `${ROUTE_PREFIX}/harness/releases/${place}/page?${keyed}`,
+  })
   const isPaged = query.has('limit') || query.has('after_step')
   const limit = pageLimit(query)
   const after = wholeNumber(query, 'after_step', -1)
@@ -63,6 +67,7 @@ export async function catalog(context: HttpContext): Promise<HttpReply> {
 }
 
 export async function stepRecords(context: HttpContext): Promise<HttpReply> {
+  refuseAgents(context)
   const { services, query } = context
   return services.registry.use(scenarioOf(context.request), async (scenario) => {
     const { surface, recipeName } = scenario

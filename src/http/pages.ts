@@ -7,6 +7,7 @@ import { catalogRow, requiresOf } from '../releases/index.ts'
 import { listedReleases, listedRows, type Scenario } from '../scenarios/index.ts'
 import { noFiles, rowAt, unknownRequest } from './harness.ts'
 import type { HttpContext } from './context.ts'
+import { rowFor } from './held-out.ts'
 import type { HttpReply } from './reply.ts'
 import { scenarioOf } from './request-fields.ts'
 
@@ -16,7 +17,8 @@ export async function versionPage(context: HttpContext): Promise<HttpReply> {
   return services.registry.use(pageScenario(context), async (scenario) => {
     const { surface, released, recipeName, name } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
-    const { row, place } = await rowAt(scenario, step)
+    const { row: whole, place } = await rowAt(scenario, step)
+    const row = rowFor(context, whole)
     const releases = listedReleases(scenario)
     const last = scenario.history.places.count - 1
     const carried = requiresOf(released, row.composed_release_id ?? row.release_id, surface.files.component)
@@ -33,7 +35,7 @@ export async function requestPage(context: HttpContext): Promise<HttpReply> {
     if (record?.request_type !== 'train') throw unknownRequest(id)
     const progress = await scenario.progress(id)
     const { settled, ...shown } = await settledIn(scenario, progress.step)
-    const row = settled?.row ?? null
+    const row = settled === undefined ? null : rowFor(context, settled.row)
     const before = row === null ? null : await treeBefore(scenario, row)
     const page = pages.requestPage({
       scenario: scenario.name,

@@ -6,6 +6,7 @@ import { countCodePoints } from '../kit/index.ts'
 import { checkShape } from '../records/index.ts'
 import { catalogOf, catalogRow, commitRow } from '../releases/index.ts'
 import type { HttpContext } from './context.ts'
+import { rowFor } from './held-out.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
 import { cutPage, nameInPath, pageLimit, wholeNumber } from './request-fields.ts'
 
@@ -18,7 +19,11 @@ export async function commits(context: HttpContext): Promise<HttpReply> {
   return services.registry.use(name, async (scenario) => {
     const found = await scenario.wholeRows({ after, limit: limit + 1, ...(ids.length > 0 && { ids }) })
     const { rows, next } = cutPage(found, limit, (row) => row.step)
-    return liveJson({ scenario: name, commits: rows.map(commitRow), next_after_step: next } satisfies CommitList)
+    return liveJson({
+      scenario: name,
+      commits: rows.map((row) => rowFor(context, commitRow(row))),
+      next_after_step: next,
+    } satisfies CommitList)
   })
 }
 
@@ -36,11 +41,17 @@ export async function list(context: HttpContext): Promise<HttpReply> {
   const limit = pageLimit(query)
   const before = wholeNumber(query, 'before_step', Number.MAX_SAFE_INTEGER)
   return services.registry.use(name, async (scenario) => {
-    if (!isPaged) return liveJson({ scenario: name, releases: catalogOf(await scenario.everyRow()).toReversed() } satisfies ReleaseList)
+    if (!isPaged)
+      return liveJson({
+        scenario: name,
+        releases: catalogOf(await scenario.everyRow())
+          .toReversed()
+          .map((row) => rowFor(context, row)),
+      } satisfies ReleaseList)
     const { rows, next } = cutPage(await scenario.wholeRows({ before, limit: limit + 1 }), limit, (row) => row.step)
     return liveJson({
       scenario: name,
-      releases: rows.map((row) => catalogRow(row, scenario.history)),
+      releases: rows.map((row) => rowFor(context, catalogRow(row, scenario.history))),
       next_before_step: next,
     } satisfies ReleaseList)
   })

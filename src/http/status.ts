@@ -2,6 +2,7 @@
 import type { Commit, JsonObject, Refusal, ScenarioStatus, ServiceStatus, Store } from '../contract/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import type { HttpContext } from './context.ts'
+import { rowFor } from './held-out.ts'
 import { liveJson, type HttpReply } from './reply.ts'
 
 /** A service that cannot store records is not ready. The reason is shown to holders of a token alone. */
@@ -12,7 +13,8 @@ export async function health({ services: { store } }: HttpContext): Promise<Http
 
 const troubleOf = async ({ writing }: Store): Promise<Refusal | null> => (await writing?.check()) ?? null
 
-export async function status({ services: { registry, store, runtime } }: HttpContext): Promise<HttpReply> {
+export async function status(context: HttpContext): Promise<HttpReply> {
+  const { registry, store, runtime } = context.services
   const trouble = await troubleOf(store)
   const rows: [string, ServiceStatus['scenarios'][string]][] = []
   const errors: string[] = []
@@ -20,7 +22,7 @@ export async function status({ services: { registry, store, runtime } }: HttpCon
     const scenario = registry.loaded(name)
     if (scenario === undefined) continue
     errors.push(...scenario.errors())
-    rows.push([name, await readStatus(scenario)])
+    rows.push([name, await readStatus(scenario, context)])
   }
   return liveJson({
     error: errors.length === 0 ? null : errors.join('\n'),
@@ -34,23 +36,23 @@ export async function status({ services: { registry, store, runtime } }: HttpCon
 }
 
 /** Serialized apart, so that one broken recipe does not hide the others. */
-async function readStatus(scenario: Scenario): Promise<ServiceStatus['scenarios'][string]> {
+async function readStatus(scenario: Scenario, context: HttpContext): Promise<ServiceStatus['scenarios'][string]> {
   try {
-    const printed: ScenarioStatus = JSON.parse(JSON.stringify(await scenarioStatus(scenario)))
+    const printed: ScenarioStatus = JSON.parse(JSON.stringify(await scenarioStatus(scenario, context)))
     return printed
   } catch {
     return { error: `recipe ${scenario.recipeName} has a status that is not JSON; fix its processor's status()` }
   }
 }
 
-async function scenarioStatus(scenario: Scenario): Promise<ScenarioStatus> {
+async function scenarioStatus(scenario: Scenario, context: HttpContext): Promise<ScenarioStatus> {
   const { workers, history, leading } = scenario
   const lost = await scenario.store.losses()
   const weights = scenario.surface.weights?.status()
   const losses = { record_data_incomplete: true, evicted_record_count: lost.records, evicted_body_bytes: lost.bytes }
   return {
     scenario_step: history.step,
-    last_committed_step: committedStep(history.lastTrained),
+    last_committed_step: committedStep(history.lastTrained, context),
     current_runtime_load_id: weights?.runtime_load_id ?? null,
     ...(weights !== undefined && { adapter_runtime_load_id: weights.adapter_runtime_load_id }),
     checkpoint_storage: null,
@@ -59,7 +61,7 @@ async function scenarioStatus(scenario: Scenario): Promise<ScenarioStatus> {
     processor: { ...processorStatus(scenario), ...(lost.records > 0 && losses) },
     inference_admission: weights?.admission ?? null,
     ...(workers.length > 1 && {
-      components: Object.fromEntries(workers.map((worker) => [worker.component, componentStatus(scenario, worker)])),
+      components: Object.fromEntries(workers.map((worker) => [worker.component, componentStatus(scenario, worker, context)])),
     }),
   }
 }
@@ -72,18 +74,18 @@ function processorStatus({ leading, processors, pendingInstructions }: Scenario)
 
 type TrainerStatus = NonNullable<ScenarioStatus['components']>[string]
 
-function componentStatus({ trainingMode, history }: Scenario, worker: Scenario['workers'][number]): TrainerStatus {
+function componentStatus({ trainingMode, history }: Scenario, worker: Scenario['workers'][number], context: HttpContext): TrainerStatus {
   return {
     batch_ready: worker.isReady,
     training_mode: trainingMode,
     processor: worker.status(),
-    last_committed_step: committedStep(history.latest(worker.component) ?? null),
+    last_committed_step: committedStep(history.latest(worker.component) ?? null, context),
   }
 }
 
 /** The latest step that trained; a promote or rollback after it is a step, but does not replace it. */
-function committedStep(last: Commit | null): ScenarioStatus['last_committed_step'] {
-  return last === null ? null : { step: last.step, recorded_at: last.recorded_at, metrics: last.metrics }
+function committedStep(last: Commit | null, context: HttpContext): ScenarioStatus['last_committed_step'] {
+  return last === null ? null : rowFor(context, { step: last.step, recorded_at: last.recorded_at, metrics: last.metrics })
 }
 
 export async function metrics({ services: { registry, store, metrics: counted, traces, log, bodies } }: HttpContext): Promise<HttpReply> {

@@ -1,0 +1,30 @@
+/** Who may read the texts of held-out tasks: prompts, workspaces, transcripts and evaluators' words. One rule for every route. */
+import { HEADER, isObject, SESSION_TAG, unauthorized, type JsonObject } from '../contract/index.ts'
+import type { HttpContext } from './context.ts'
+
+const SESSION_HEADER = `${HEADER.tagPrefix}${SESSION_TAG}`
+
+/** People and the deployment. Not episodes, not the holders of a page's link, and not what a wrapper sends for the session of an agent. */
+export const readsHeldOut = ({ principal, request }: Pick<HttpContext, 'principal' | 'request'>): boolean =>
+  (principal.kind === 'service' || principal.kind === 'anyone') && request.headers[SESSION_HEADER] === undefined
+
+export function refuseAgents(context: HttpContext): void {
+  if (!readsHeldOut(context)) throw unauthorized('step records hold held-out tasks, which the session of an agent may not read')
+}
+
+/** A row as the reader may see it: of held-out tasks, names and scores alone. */
+export function rowFor<Row extends { readonly metrics: JsonObject }>(context: HttpContext, row: Row): Row {
+  if (readsHeldOut(context)) return row
+  const { candidate_episodes: episodes, ...metrics } = row.metrics
+  const isEvaluation = metrics['failed_stage'] === 'evaluating' && metrics['error'] !== undefined
+  const error = isEvaluation ? { error: WITHHELD } : {}
+  return {
+    ...row,
+    ...('error' in row && error),
+    metrics: { ...metrics, ...error, ...(Array.isArray(episodes) && { candidate_episodes: episodes.filter(isObject).map(scored) }) },
+  }
+}
+
+const WITHHELD = 'the evaluation failed; the row says why to people with a token'
+
+const scored = ({ task = null, score = null, repeat }: JsonObject): JsonObject => ({ task, score, ...(repeat !== undefined && { repeat }) })
