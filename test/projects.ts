@@ -55,7 +55,7 @@ const SERVICE = [
   'client/src/{api,alive}.test.ts',
   'client/src/commands/*.test.ts',
   'native/src/*.test.ts',
-  'agent/src/{commands,former-names,install,process-lock,report,run,run-folder,setup,update}.test.ts',
+  'agent/src/{commands,former-names,ignore-file,install,process-lock,report,run,run-folder,setup,update}.test.ts',
   'console/src/data/commands.test.ts',
   'plugins/adapters/claude/index.test.ts',
   'plugins/adapters/native/seed.test.ts',

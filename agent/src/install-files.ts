@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { checkPaths, writeTree, type TreeChange, type TreeFiles } from '@svc-ai/client/shared'
 import { bound } from './binding.ts'
 import { ifAbsent, Stop } from './failure.ts'
+import { ignoreSecrets, requireIgnorable } from './ignore-file.ts'
 import type { Installation } from './installation.ts'
 import { launcherText } from './launcher.ts'
 import { commandOf, inFolder } from './places.ts'
@@ -33,6 +34,7 @@ export async function planOf({ installation, record, folder, program, node, toke
   checkPaths(tree)
   const before = await readReleaseFile(destination)
   await refuseForeign(destination, tree, before?.files ?? [])
+  if (token !== null) await requireIgnorable(destination)
   const places = inFolder(folder)
   const release = { release_id, content_id, files: Object.keys(tree).sort(), requires, setup: before?.setup ?? [] }
   /** What goes into the install folder, in the order it is written. */
@@ -81,6 +83,7 @@ export async function writePlan({ destination, folder, record, tree, release, be
   if (isOtherToken) await rm(places.token, { force: true })
   const stale = await staleOf(files)
   for (const file of stale) await writeWhole(file)
+  if (token !== null) await ignoreSecrets(destination, record)
   const { written, removed } = writePrivately(destination, tree, release)
   await verify(destination, tree)
   return isOtherToken || stale.length + written.length + removed.length > 0

@@ -7,10 +7,16 @@ import { makeRunFolder, sweepRuns, type RunFolder } from './run-folder.ts'
 
 const session = (last: number): string => `00000000-0000-4000-8000-00000000000${last}`
 const make = ({ folder, record }: TestInstall, last: number): Promise<RunFolder> =>
-  makeRunFolder(folder, record, session(last), { 'pi-agent/models.json': '{}' })
+  makeRunFolder(folder, withState(record), session(last), { 'pi-agent/models.json': '{}' })
+const withState = (record: TestInstall['record']): TestInstall['record'] => ({
+  ...record,
+  client: { ...record.client, state: [...record.client.state, 'pi-agent/history.jsonl', 'pi-agent/cache/'] },
+})
 const kept = ({ folder }: TestInstall, path: string): string => readFileSync(join(folder, 'state/pi-agent', path), 'utf8')
 
+/** As an agent that puts a new file in the place of the old one. */
 function write(path: string, content: string, seconds: number): void {
+  rmSync(path, { force: true })
   writeFileSync(path, content)
   utimesSync(path, seconds, seconds)
 }
@@ -25,11 +31,11 @@ function orphan({ folder }: TestInstall, last: number): void {
 it('of two sessions that wrote the same file, the later writer’s is kept, whichever ends last', async () => {
   const install = await installed()
   const [early, late] = [await make(install, 1), await make(install, 2)]
-  write(join(late.root, 'pi-agent/history'), 'late', 200)
-  write(join(early.root, 'pi-agent/history'), 'early', 100)
+  write(join(late.root, 'pi-agent/history.jsonl'), 'late', 200)
+  write(join(early.root, 'pi-agent/history.jsonl'), 'early', 100)
   await late.end()
   await early.end()
-  expect(kept(install, 'history')).toBe('late')
+  expect(kept(install, 'history.jsonl')).toBe('late')
 })
 
 it('what both made a folder of is put together', async () => {
@@ -46,10 +52,12 @@ it('what both made a folder of is put together', async () => {
 it('what a dead run left is taken back whole, also by several at once', async () => {
   const install = await installed()
   const { root } = await make(install, 1)
-  for (let file = 0; file < 50; file += 1) writeFileSync(join(root, 'pi-agent', `f${file}`), String(file))
+  rmSync(join(root, 'pi-agent/cache'))
+  mkdirSync(join(root, 'pi-agent/cache'))
+  for (let file = 0; file < 50; file += 1) writeFileSync(join(root, 'pi-agent/cache', `f${file}`), String(file))
   orphan(install, 1)
   await Promise.all([sweepRuns(install.folder), sweepRuns(install.folder), sweepRuns(install.folder)])
-  for (let file = 0; file < 50; file += 1) expect(kept(install, `f${file}`)).toBe(String(file))
+  for (let file = 0; file < 50; file += 1) expect(kept(install, `cache/f${file}`)).toBe(String(file))
   expect(readdirSync(join(install.folder, 'runs'))).toEqual([])
 })
 
@@ -76,16 +84,20 @@ it('links that the agent made are not followed when its folder goes', async () =
   symlinkSync(install.destination, join(run.root, 'pi-agent/mine'))
   await run.end()
   expect(readFileSync(join(install.destination, 'pi-agent/AGENTS.md'), 'utf8')).toBe('Be brief.\n')
-  expect(readdirSync(join(install.folder, 'state/pi-agent'))).toEqual(['sessions'])
+  expect(readdirSync(join(install.folder, 'state/pi-agent')).toSorted()).toEqual(['cache', 'sessions'])
 })
 
-it('what an agent puts where the harness is rendered belongs to no release, and no later session has it', async () => {
+it('what an agent leaves elsewhere than where it keeps things belongs to no release, and no later session has it', async () => {
   const install = await installed()
   const run = await make(install, 1)
   for (const [path, text] of [
     ['pi-agent/extensions/mine.ts', 'export default () => undefined\n'],
     ['pi-agent/skills/mine/SKILL.md', 'mine\n'],
-    ['pi-agent/notes.md', 'kept\n'],
+    ['pi-agent/plugins/mine.ts', 'export default () => undefined\n'],
+    ['pi-agent/bin/rg', '#!/bin/sh\n'],
+    ['pi-agent/hooks.json', '{}\n'],
+    ['mcp.json', '{}\n'],
+    ['pi-agent/history.jsonl', 'kept\n'],
   ] as const) {
     mkdirSync(dirname(join(run.root, path)), { recursive: true })
     writeFileSync(join(run.root, path), text)
@@ -94,13 +106,17 @@ it('what an agent puts where the harness is rendered belongs to no release, and 
   const next = await make(install, 2)
   expect(existsSync(join(next.root, 'pi-agent/extensions'))).toBe(false)
   expect(readdirSync(join(next.root, 'pi-agent/skills'))).toEqual(['a'])
-  expect(readFileSync(join(next.root, 'pi-agent/notes.md'), 'utf8')).toBe('kept\n')
+  expect(readdirSync(next.root)).toEqual(['pi-agent'])
+  for (const name of ['plugins', 'bin', 'hooks.json']) expect(existsSync(join(next.root, 'pi-agent', name))).toBe(false)
+  expect(readFileSync(join(next.root, 'pi-agent/history.jsonl'), 'utf8')).toBe('kept\n')
 })
 
 it('nor what was kept there by an earlier version', async () => {
   const install = await installed()
   mkdirSync(join(install.folder, 'state/pi-agent/extensions'), { recursive: true })
   writeFileSync(join(install.folder, 'state/pi-agent/extensions/old.ts'), '')
+  mkdirSync(join(install.folder, 'state/pi-agent/bin'), { recursive: true })
+  writeFileSync(join(install.folder, 'state/pi-agent/bin/rg'), '')
   const run = await make(install, 1)
-  expect(existsSync(join(run.root, 'pi-agent/extensions'))).toBe(false)
+  for (const name of ['extensions', 'bin']) expect(existsSync(join(run.root, 'pi-agent', name))).toBe(false)
 })

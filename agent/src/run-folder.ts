@@ -1,6 +1,6 @@
 /**
- * The folder that one run of the agent takes for its home: the tree and the binding as files of the run's own, and links to everything the
- * agent kept from earlier runs. What it leaves there goes back to what is kept.
+ * The folder that one run of the agent takes for its home: the tree and the binding as files of the run's own, and links to what the agent
+ * keeps from one run to the next. Whatever else it leaves there goes: a later release would load it, and nobody has seen it.
  */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
@@ -26,6 +26,8 @@ interface Note {
   readonly pids: readonly number[]
   /** Paths of the tree and of the binding, and what is the harness's alone: whatever the agent made of them is not kept. */
   readonly ours: readonly string[]
+  /** What the agent keeps; a folder's path ends in `/`. */
+  readonly kept: readonly string[]
 }
 
 const NOTE = '.json'
@@ -40,20 +42,21 @@ export async function makeRunFolder(
   const { runs, state } = inFolder(folder)
   const root = join(runs, session)
   const ours = [...new Set([...Object.keys(record.files), ...Object.keys(binding), ...record.harness_paths])]
+  const kept = record.client.state
   const note = (pids: readonly number[]): Promise<void> =>
-    writeWhole({ path: `${root}${NOTE}`, text: JSON.stringify({ pids, ours } satisfies Note), mode: PRIVATE })
+    writeWhole({ path: `${root}${NOTE}`, text: JSON.stringify({ pids, ours, kept } satisfies Note), mode: PRIVATE })
   await mkdir(runs, { recursive: true, mode: 0o700 })
   await note([process.pid])
   await mkdir(root, { mode: 0o700 })
-  await makeState(state, record.client.state)
+  await makeState(state, kept)
   for (const [path, text] of Object.entries(binding)) await writeBelow(root, path, text)
   for (const path of Object.keys(record.files)) await copyUnlessThere(root, path, join(record.destination, path))
-  for (const path of record.client.state.map(withoutSlash)) await linkUnlessThere(root, path, join(state, path))
-  await linkKept({ root, state, ours: new Set(ours) }, '')
+  for (const path of kept.map(withoutSlash)) await linkUnlessThere(root, path, join(state, path))
+  await linkKept({ root, state, ours: new Set(ours), kept }, '')
   return {
     root,
     heldBy: (pid) => note([process.pid, pid]),
-    end: () => takeBack(folder, session, ours),
+    end: () => takeBack(folder, session, { ours, kept }),
   }
 }
 
@@ -82,12 +85,12 @@ async function linkUnlessThere(root: string, path: string, target: string): Prom
 
 const withoutSlash = (path: string): string => path.replace(/\/+$/, '')
 
-/** Everything else that is kept. The tree wins over it; folders that hold both are made of links to either. */
+/** The tree wins over what is kept; folders that hold both are made of links to either. */
 async function linkKept(run: Run, folder: string): Promise<void> {
   const { root, state } = run
   for (const entry of await readdir(join(state, folder), { withFileTypes: true })) {
     const path = join(folder, entry.name)
-    if (isOurs(run, path)) continue
+    if (isOurs(run, path) || !(isKept(run, path) || holdsKept(run, path))) continue
     if (entry.isDirectory() && (await isFolder(join(root, path)))) await linkKept(run, path)
     else await linkUnlessThere(root, path, join(state, path))
   }
@@ -99,7 +102,7 @@ export async function sweepRuns(folder: string): Promise<void> {
   for (const name of await namesIn(runs)) {
     if (!/^[0-9a-f-]{36}\.json$/.test(name)) continue
     const note = parseNote(await readIfThere(join(runs, name)))
-    if (note !== null && !note.pids.some(isOther)) await takeBack(folder, name.slice(0, -NOTE.length), note.ours)
+    if (note !== null && !note.pids.some(isOther)) await takeBack(folder, name.slice(0, -NOTE.length), note)
   }
 }
 
@@ -119,18 +122,19 @@ const isOther = (pid: number): boolean => pid !== process.pid && isAlive(pid)
 
 function parseNote(text: string | null): Note | null {
   try {
-    const note: Note | null = JSON.parse(text ?? 'null')
-    return note !== null && Array.isArray(note.pids) && Array.isArray(note.ours) ? note : null
+    const note: (Omit<Note, 'kept'> & Partial<Note>) | null = JSON.parse(text ?? 'null')
+    // An earlier version did not write down what is kept.
+    return note !== null && Array.isArray(note.pids) && Array.isArray(note.ours) ? { ...note, kept: note.kept ?? [] } : null
   } catch {
     return null
   }
 }
 
 /** It may happen twice at once: each thing is moved by the first process. The note goes last. */
-async function takeBack(folder: string, session: string, ours: readonly string[]): Promise<void> {
+async function takeBack(folder: string, session: string, { ours, kept }: Pick<Note, 'ours' | 'kept'>): Promise<void> {
   const { runs, state } = inFolder(folder)
   const root = join(runs, session)
-  await keepNew({ root, state, ours: new Set(ours) }, '')
+  await keepNew({ root, state, ours: new Set(ours), kept }, '')
   await rm(root, { recursive: true, force: true })
   await rm(`${root}${NOTE}`, { force: true })
 }
@@ -139,6 +143,7 @@ interface Run {
   readonly root: string
   readonly state: string
   readonly ours: ReadonlySet<string>
+  readonly kept: readonly string[]
 }
 
 /** Links are left out: they are the tree's, or lead to what is kept already. */
@@ -147,12 +152,19 @@ async function keepNew(run: Run, folder: string): Promise<void> {
     const path = join(folder, name)
     const found = await lstat(join(run.root, path)).catch(ifAbsent)
     if (found === null || isOurs(run, path)) continue
-    if (found.isDirectory() && (holdsOurs(run, path) || (await isFolder(join(run.state, path))))) await keepNew(run, path)
-    else if (found.isDirectory() || found.isFile()) await move(run, path, found.mtimeMs)
+    if (found.isDirectory() && (holdsKept(run, path) || holdsOurs(run, path) || (await isFolder(join(run.state, path)))))
+      await keepNew(run, path)
+    else if (isKept(run, path) && (found.isDirectory() || found.isFile())) await move(run, path, found.mtimeMs)
   }
 }
 
 const isOurs = ({ ours }: Run, path: string): boolean => ours.has(path) || ours.has(`${path}/`)
+
+/** Whether the agent keeps it: a path that is named, or one below a folder that is. */
+const isKept = ({ kept }: Run, path: string): boolean =>
+  kept.some((each) => path === withoutSlash(each) || (each.endsWith('/') && path.startsWith(each)))
+
+const holdsKept = ({ kept }: Run, path: string): boolean => kept.some((each) => each.startsWith(`${path}/`) && each !== `${path}/`)
 
 const holdsOurs = ({ ours }: Run, path: string): boolean => [...ours].some((each) => each.startsWith(`${path}/`))
 

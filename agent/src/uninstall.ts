@@ -7,6 +7,7 @@ import { bound } from './binding.ts'
 import { forget, isWaiting, lockPath, sessionsOf } from './captures.ts'
 import { Stop } from './failure.ts'
 import { removeFormerLinks } from './former-names.ts'
+import { forgetIgnored } from './ignore-file.ts'
 import { unlinkCommand } from './install-link.ts'
 import { oneAtATime } from './process-lock.ts'
 import { quoted } from './launcher.ts'
@@ -90,7 +91,9 @@ async function removeTree({ folder, record }: Install): Promise<readonly string[
     destination,
     ours.filter((path) => !changed.includes(path)),
   )
-  return changed.filter((path) => existsSync(join(destination, path)))
+  const left = changed.filter((path) => existsSync(join(destination, path)))
+  if (!left.some((path) => Object.hasOwn(written, path))) await forgetIgnored(destination, record)
+  return left
 }
 
 async function changedTexts(destination: string, written: Readonly<Record<string, string>>): Promise<readonly string[]> {

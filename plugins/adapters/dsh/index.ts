@@ -38,7 +38,8 @@ const dsh: Adapter = {
   client: {
     env: { DSH_HOME: '{root}/dsh', DSH_AGENTS_HOME: '{root}/dsh-agents' },
     env_defaults: { DSH_TELEMETRY_MODE: 'DISABLED' },
-    state: ['dsh/.credentials.yaml', 'dsh/settings.yaml', 'dsh/.agent-presets/', 'dsh/profiles/', 'dsh/sessions/', 'dsh/storages/'],
+    // Not its settings, presets and profiles: they name code that the next release would load.
+    state: ['dsh/.credentials.yaml', 'dsh/sessions/', 'dsh/storages/'],
     tools: [{ command: 'rg', package: 'ripgrep' }],
   },
   shipped: { requests: [requestsCommand('dsh', { words: "Their request is what stands after the command's name." })] },

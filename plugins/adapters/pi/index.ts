@@ -67,7 +67,8 @@ const pi: Adapter = {
   client: {
     env: { PI_CODING_AGENT_DIR: '{root}/pi-agent' },
     env_defaults: { PI_SKIP_VERSION_CHECK: '1' },
-    state: ['pi-agent/sessions/', 'pi-agent/bin/', 'pi-agent/auth.json', 'pi-agent/models-store.json', 'pi-agent/trust.json'],
+    // Not its own programs: a session could leave one that the next release runs.
+    state: ['pi-agent/sessions/', 'pi-agent/auth.json', 'pi-agent/models-store.json', 'pi-agent/trust.json'],
     tools: [
       { command: 'rg', package: 'ripgrep' },
       { command: 'fd', package: 'fd-find' },
