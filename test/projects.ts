@@ -38,7 +38,7 @@ const MACHINE = [
 
 /** Run like those with services, and take long: scenarios that train in threads, agents and remote repositories in processes. */
 const LONG = [
-  '{agent/src/run,native/src/serve}.test.ts',
+  '{agent/src/run,agent/src/trust-command,native/src/serve}.test.ts',
   'plugins/contents/git/refs/remote.test.ts',
   'plugins/executors/local/*.test.ts',
   'src/cli/remote/move.test.ts',
@@ -55,13 +55,13 @@ const SERVICE = [
   'client/src/{api,alive}.test.ts',
   'client/src/commands/*.test.ts',
   'native/src/*.test.ts',
-  'agent/src/{commands,former-names,ignore-file,install,process-lock,report,run,run-folder,setup,update}.test.ts',
+  'agent/src/{commands,former-names,ignore-file,install,process-lock,report,run,run-folder,setup,trust,update}.test.ts',
   'console/src/data/commands.test.ts',
   'plugins/adapters/claude/index.test.ts',
   'plugins/adapters/native/seed.test.ts',
   'plugins/contents/git/**/*.test.ts',
   'plugins/executors/common/*.test.ts',
-  'src/cli/{doctor,init,program,serve,verify}.test.ts',
+  'src/cli/{doctor,init,key,program,serve,verify}.test.ts',
   'src/cli/remote/*.test.ts',
   'src/config/load-file.test.ts',
   'scripts/tiny-model/from-gguf.test.ts',

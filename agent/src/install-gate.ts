@@ -1,7 +1,8 @@
 /** What keeps an install from beginning: a Node that the agent cannot run on, or items that are not set up. */
-import { INSTALL_ROUTE, SCENARIO_HEADER, TOKEN_VARIABLE, type Requires } from '@svc-ai/client/shared'
+import { INSTALL_ROUTE, KEY_VARIABLE, SCENARIO_HEADER, TOKEN_VARIABLE, type Requires } from '@svc-ai/client/shared'
+import { keyIn } from '@svc-ai/client/signing'
 import { Stop } from './failure.ts'
-import type { Installation, InstallStart } from './installation.ts'
+import type { InstallStart, SignedInstallation } from './installation.ts'
 import { quoted } from './launcher.ts'
 import { commandOf } from './places.ts'
 import { visible, type Terminal } from './terminal.ts'
@@ -25,7 +26,7 @@ function isAtLeast(version: string, least: string): boolean {
 
 /** The list of what is missing, and the way to go on. */
 export function tellUnmet(
-  installation: Installation,
+  installation: SignedInstallation,
   missing: readonly Requires[],
   { args, env, isInstalled }: { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv; readonly isInstalled: boolean },
   terminal: Terminal,
@@ -51,9 +52,15 @@ export function itemLine({ name, kind, check, prompt }: Requires): string {
   return visible(`${name} (${what})${prompt === undefined ? '' : `: ${prompt}`}`)
 }
 
-function curlLine({ url, adapter, scenario }: Installation, release: string, args: readonly string[], env: NodeJS.ProcessEnv): string {
+function curlLine(
+  { url, adapter, scenario, signed }: SignedInstallation,
+  release: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): string {
+  const key = keyIn(signed)
   const address = `${url}${INSTALL_ROUTE}?${new URLSearchParams({ adapter, release_id: release }).toString()}`
   const pass = tokenIn(env) === null ? '' : ` -H "authorization: Bearer $${TOKEN_VARIABLE}"`
   const rest = args.length === 0 ? '' : ` -s -- ${args.map(quoted).join(' ')}`
-  return `curl -sS${pass} -H ${quoted(`${SCENARIO_HEADER}: ${scenario}`)} ${quoted(address)} | sh${rest}`
+  return `curl -sS${pass} -H ${quoted(`${SCENARIO_HEADER}: ${scenario}`)} ${quoted(address)} | env ${KEY_VARIABLE}=${key} sh${rest}`
 }

@@ -62,7 +62,7 @@ async function installOrRefuse(order: Omit<InstallOrder, 'terminal'>, terminal: 
   await trustInstallation(order.installation, program, folder, env)
   const missing = await unmetIn(destination, installation.requires)
   if (missing.length > 0) {
-    tellUnmet(installation, missing, { args, env, isInstalled: (await recordIfThere(folder)) !== null }, terminal)
+    tellUnmet(order.installation, missing, { args, env, isInstalled: (await recordIfThere(folder)) !== null }, terminal)
     return 1
   }
   await mkdir(folder, { recursive: true, mode: 0o700 })

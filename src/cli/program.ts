@@ -9,6 +9,7 @@ import { doctor } from './doctor.ts'
 import { printError } from './explain.ts'
 import { addImportCommands } from './import.ts'
 import { init } from './init.ts'
+import { addKeyCommands } from './key.ts'
 import { addRemoteCommands } from './program-remote.ts'
 import { addRuntimeCommands } from './runtime.ts'
 import { serve } from './serve.ts'
@@ -26,6 +27,7 @@ Examples:
   svc config schema > svc.schema.json         for your editor
   svc import reef --records DIR --artifacts DIR
                                               import the data of the system reef
+  svc key show                                the key that signs releases, and the install line with it
   svc runtime add llama                       install what the runtime llama needs
   svc trainer start --model tiny=./tiny       train adapters on this machine
 
@@ -79,6 +81,7 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
     })
   addOwnCommands(program, run)
   addImportCommands(program, run)
+  addKeyCommands(program, run)
   addRuntimeCommands(program, run)
   addTrainerCommands(program, run)
   addRemoteCommands(program, run)

@@ -4,7 +4,10 @@ import type { CommandLineReading, Environment, LoadedConfig } from '../config/in
 import type * as main from '../main.ts'
 import type { PartFound } from './doctor-parts.ts'
 
-export type ServiceModule = Pick<typeof main, 'startService' | 'openStore' | 'checkFolders' | 'importFolders' | 'sandboxProblem'>
+export type ServiceModule = Pick<
+  typeof main,
+  'readKey' | 'rotateKey' | 'startService' | 'openStore' | 'checkFolders' | 'importFolders' | 'sandboxProblem'
+>
 
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
 

@@ -55,6 +55,8 @@ export function fakeSurroundings(
         checkFolders: () => Promise.resolve(),
         sandboxProblem: () => Promise.resolve(null),
         importFolders: () => Promise.reject(new Error('no import in this test')),
+        readKey: () => Promise.reject(new Error('no key in this test')),
+        rotateKey: () => Promise.reject(new Error('no key in this test')),
         ...service,
       }),
     parts: () => Promise.resolve([]),
