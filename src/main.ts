@@ -20,7 +20,7 @@ import {
   type Store,
 } from './contract/index.ts'
 import { Authenticator, Bodies, listen, makeListener, makeLog, Metrics, screenedLog, type HttpServices, type Log } from './http/index.ts'
-import { fingerprintIn, keyFileIn, openSigner, requireKeyFile, rotateKeyFile } from './keys/index.ts'
+import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
 import { newId, wordsOf } from './kit/index.ts'
 import {
   importInto,
@@ -179,22 +179,9 @@ async function makeStore(loaded: LoadedConfig, load: Load): Promise<Store> {
 }
 
 /** The deployment's key, as people see it. */
-export interface ShownKey {
-  readonly fingerprint: string
-  readonly file: string
-  readonly rotations: number
-}
+export const readKey = ({ config }: LoadedConfig): Promise<ShownKey> => showKey(config.storage.agent_record_dir)
 
-export const readKey = (loaded: LoadedConfig): Promise<ShownKey> => shownKey(loaded, requireKeyFile)
-
-/** A service that runs on the same folder signs with the new one from then on. */
-export const rotateKey = (loaded: LoadedConfig): Promise<ShownKey> => shownKey(loaded, (file) => rotateKeyFile(file, clock()))
-
-async function shownKey({ config }: LoadedConfig, read: typeof requireKeyFile): Promise<ShownKey> {
-  const file = keyFileIn(config.storage.agent_record_dir)
-  const chain = await read(file)
-  return { fingerprint: fingerprintIn(chain), file, rotations: chain.rotations.length }
-}
+export const rotateKey = ({ config }: LoadedConfig): Promise<ShownKey> => rotateShownKey(config.storage.agent_record_dir, clock())
 
 export interface ConfiguredPart {
   readonly name: string
