@@ -15,6 +15,7 @@ import {
   type Kinds,
   type ModelAddress,
   type Recipe,
+  type ExecutorFact,
   type Refusal,
   type Runtime,
   type Store,
@@ -236,6 +237,11 @@ async function importRecipe(loaded: LoadedConfig, wanted: string | null): Promis
 /** Why episodes cannot be isolated on this machine, or null. */
 export async function sandboxProblem(loaded: LoadedConfig): Promise<string | null> {
   return (await (await loaderOf(loaded, builtins)('executor', 'sandbox')).check?.()) ?? null
+}
+
+/** What isolates episodes on this machine, line by line. */
+export async function sandboxFacts(loaded: LoadedConfig): Promise<readonly ExecutorFact[]> {
+  return (await (await loaderOf(loaded, builtins)('executor', 'sandbox')).facts?.()) ?? []
 }
 
 /** Records in memory are lost with the process, so their releases are kept in memory too. */

@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { isLoopback, localUrl, type LoadedConfig } from '../config/index.ts'
-import { childEnvironment, isRemoteRepository, ROUTE_PREFIX } from '../contract/index.ts'
+import { childEnvironment, isRemoteRepository, ROUTE_PREFIX, type ExecutorFact } from '../contract/index.ts'
 import { codeOf } from '../kit/index.ts'
 import { explain, splitMessage, type Explained, type Finding } from './explain.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -168,14 +168,22 @@ async function refusingService({ config: { svc } }: LoadedConfig): Promise<Expla
 const LOOK_INTO_LOG = 'read its log, or ask svc status'
 
 /** The service also runs without a sandbox, and plays no episode, so this is at most a warning. */
-export async function checkSandbox(loaded: LoadedConfig, problemOf = sandboxProblem): Promise<readonly Finding[]> {
+export async function checkSandbox(loaded: LoadedConfig, problemOf = sandboxProblem, factsOf = sandboxFacts): Promise<readonly Finding[]> {
   const problem = await problemOf(loaded)
-  if (problem === null) return [{ check: 'sandbox', state: 'ok', found: 'episodes of agents are isolated from this machine' }]
-  return [{ check: 'sandbox', state: 'warning', ...splitMessage(`no episode runs here: ${problem}`) }]
+  const whole: Finding =
+    problem === null
+      ? { check: 'sandbox', state: 'ok', found: 'episodes of agents are isolated from this machine' }
+      : { check: 'sandbox', state: 'warning', ...splitMessage(`no episode runs here: ${problem}`) }
+  const facts = (await factsOf(loaded)).map(({ name, holds, found, fix }): Finding => {
+    const words = fix === undefined ? { found } : { found, fix }
+    return { check: `sandbox ${name}`, state: holds ? 'ok' : 'warning', ...words }
+  })
+  return [whole, ...facts]
 }
 
 /** main.ts is loaded on demand, so that other commands start fast. */
 const sandboxProblem = async (loaded: LoadedConfig): Promise<string | null> => (await import('../main.ts')).sandboxProblem(loaded)
+const sandboxFacts = async (loaded: LoadedConfig): Promise<readonly ExecutorFact[]> => (await import('../main.ts')).sandboxFacts(loaded)
 
 /** Opens an existing store as a check; a missing one is left for the service to create. */
 export async function checkStore(loaded: LoadedConfig, surroundings: Surroundings): Promise<readonly Finding[]> {

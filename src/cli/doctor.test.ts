@@ -52,6 +52,14 @@ describe('doctor', () => {
     expect(exit).toBe(0)
   })
 
+  test('says line by line what isolates episodes here, and what does not', async () => {
+    const { findings } = await examine([KEY, 'good'])
+    const lines = findings.filter(({ check }) => check.startsWith('sandbox'))
+    const names = ['sandbox', ...['bubblewrap', 'users', 'seccomp', 'cgroup', 'rlimits', 'folders'].map((name) => `sandbox ${name}`)]
+    expect(lines.map(({ check }) => check)).toEqual(names)
+    for (const { state, fix } of lines) expect(fix === undefined).toBe(state === 'ok')
+  })
+
   test('names each problem of the configuration with its fix, and still looks at the machine', async () => {
     const { exit, findings } = await examine(['--svc.prot', '1', '--svc.max_scenarios', '0'])
     expect(exit).toBe(2)

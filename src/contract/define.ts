@@ -32,8 +32,18 @@ export interface Parts {
 export interface MakeExecutor extends Make<Executor> {
   /** Why it cannot keep agents apart on this machine, with the cure, or null when it can. Absent: it works anywhere. */
   check?(): Promise<string | null>
+  /** What it isolates by on this machine, for `svc doctor`. */
+  facts?(): Promise<readonly ExecutorFact[]>
   /** Whether code that a model wrote may run in it. Absent: no. */
   readonly contains?: boolean
+}
+
+/** One thing that holds episodes apart, and whether it does here. */
+export interface ExecutorFact {
+  readonly name: string
+  readonly holds: boolean
+  readonly found: string
+  readonly fix?: string
 }
 
 /** What may be given as it is, or as one that is made of its settings: a recipe's own sections, and of the others the recipe's `evolution` section. */

@@ -16,7 +16,7 @@ import { listenOnLoopback } from '../support/listen.ts'
 const LIMITS = { memory_bytes: 400 * 1024 * 1024, processes: 32, disk_bytes: 32 * 1024 * 1024, files: 500 }
 export const TOKEN = 'token-of-the-evaluation-routes'
 export const ANSWER = '{"choices":[]}'
-export const MODEL = 'm'
+const MODEL = 'm'
 
 export interface Attempt {
   readonly program?: 'node' | 'perl' | 'sh'

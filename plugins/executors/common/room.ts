@@ -1,5 +1,5 @@
 /** Whether the machine itself ran out of something. An episode within its limits is not to blame for that, so it is repeated and not scored. */
-import { readFileSync, statfsSync } from 'node:fs'
+import { readFileSync, statfsSync, type StatsFs } from 'node:fs'
 import { freemem, totalmem } from 'node:os'
 import { unavailable, type EpisodeEnd } from '../../../src/contract/index.ts'
 import { unlessGone } from './walk.ts'
@@ -24,8 +24,9 @@ export interface Shortage {
 export type Why = EpisodeEnd | Shortage
 
 /** `ownBytes`: what the episode holds of the disk. */
-export function diskShortage(path: string, ownBytes: number): Why | null {
-  const { bavail, blocks, bsize, files, ffree } = statfsSync(path)
+export const diskShortage = (path: string, ownBytes: number): Why | null => shortageOf(statfsSync(path), ownBytes)
+
+export function shortageOf({ bavail, blocks, bsize, files, ffree }: StatsFs, ownBytes: number): Why | null {
   const total = blocks * bsize
   if (bavail * bsize < Math.min(FREE_DISK_BYTES_MIN, total * FREE_DISK_PART_MIN))
     return ownBytes > total * OWN_PART ? 'disk' : { short: 'space on the disk of the temporary folder' }

@@ -145,7 +145,7 @@ const SYS_ADMIN = 1n << 21n
 /** Others may read and enter or run it. */
 const OPEN_TO_ALL = 0o005
 const SETPRIV = '/usr/bin/setpriv'
-const PRLIMIT = '/usr/bin/prlimit'
+export const PRLIMIT = '/usr/bin/prlimit'
 
 /**
  * A random uid where the service is root of the machine and others may read what the agent needs. Elsewhere null: the service's user in a user

@@ -14,6 +14,7 @@ import type { Bubblewrap } from './bubblewrap.ts'
 import { makeGroup, type ControlGroup } from './cgroup.ts'
 import { namespaceOf } from './namespace.ts'
 import { openRelay } from './relay.ts'
+import { factsHere } from './report.ts'
 import { seccompFilter } from './seccomp.ts'
 import { selfTest } from './self-test.ts'
 
@@ -45,6 +46,8 @@ export default define('executor', {
     if (problem !== null) tested = null
     return problem
   },
+
+  facts: async () => factsHere(await (tested ?? selfTest(sandbox(readLimits({}))))),
 })
 
 function sandbox(limits: EpisodeLimits): Executor {
