@@ -1,7 +1,7 @@
 /** Where the agents differ from each other: which of them needs a name for its model, which refuses a head, and which calls the wrapper by a prompt. */
 import { describe, expect, it } from 'vitest'
 import type { Adapter, JsonObject } from '../../src/contract/index.ts'
-import { renderTree } from '../../src/harness/index.ts'
+import { admit, renderTree } from '../../src/harness/index.ts'
 import claude from './claude/index.ts'
 import codex from './codex/index.ts'
 import dsh from './dsh/index.ts'
@@ -26,6 +26,9 @@ function refusing(some: readonly Adapter[], code: string, words: string, render:
     }
   })
 }
+
+const ALL = ['claude', 'codex', 'dsh', 'hermes', 'native', 'opencode', 'pi', 'terminus']
+const CALLED = ALL.filter((name) => name !== 'native')
 
 describe('the agents', () => {
   it('that ask for a model by its name are refused one without, naming the setting that names it', () => {
@@ -62,7 +65,7 @@ describe('the agents', () => {
   ])('are given no skill or command with a head %s', (_, text) => {
     for (const kind of ['skill', 'agent_command'] as const) {
       const those = agents.filter(({ layout }) => layout.named[kind] !== undefined)
-      const refused = refusing(those, 'bad_front_matter', 'mine: the front matter is not a YAML mapping', (adapter) =>
+      const refused = refusing(those, 'bad_front_matter', 'mine: the front matter ', (adapter) =>
         renderTree(adapter, [entry('mine', kind, { name: 'mine', text })]),
       )
       expect(refused).toEqual(those.map(({ name }) => name))
@@ -70,10 +73,10 @@ describe('the agents', () => {
   })
 
   it.each([
-    ['a skill under another name', 'skill', 'name: other\ndescription: d', 'must be mine', ['claude', 'codex', 'opencode', 'pi']],
+    ['a skill under another name', 'skill', 'name: other\ndescription: d', 'must be mine', ALL],
     ['a skill without a name', 'skill', 'description: d', 'must be mine', ['opencode']],
     ['a skill without a description', 'skill', 'name: mine', 'needs a description', ['codex', 'opencode', 'pi']],
-    ['a command under another name', 'agent_command', 'name: other\ndescription: d', 'must be mine', ['claude', 'codex']],
+    ['a command under another name', 'agent_command', 'name: other\ndescription: d', 'must be mine', CALLED],
     ['a command without a description', 'agent_command', 'name: mine', 'needs a description', ['codex']],
   ] as const)('that would leave out %s are not given it', (_, kind, head, words, names) => {
     const mine = [entry('mine', kind, { name: 'mine', text: `---\n${head}\n---\nx` })]
@@ -81,8 +84,38 @@ describe('the agents', () => {
     expect(refusing(those, 'bad_front_matter', words, (adapter) => renderTree(adapter, mine))).toEqual(names)
   })
 
+  it.each([
+    ['rules that begin with a head', [entry('mine', 'rules', { text: '---\npaths: x' }), entry('other', 'rules', { text: 'Add.\n---' })]],
+    ['rules that begin with a head of TOML', [entry('mine', 'rules', { text: '\n+++\nx = 1\n+++' })]],
+    ['rules that begin with a hidden sign and a head', [entry('mine', 'rules', { text: '\u200b---\nx: y\n---' })]],
+  ])('are given no %s', (_, entries) => {
+    const refused = refusing(agents, 'bad_front_matter', 'mine: rules have no front matter', (adapter) => renderTree(adapter, entries))
+    expect(refused).toEqual(ALL)
+  })
+
+  it.each([
+    ['mine', 'mine'],
+    ['mine', 'MINE'],
+    ['a.b', 'A.b'],
+  ])('are given no skill %s beside a command %s', (skill, command) => {
+    const entries = [entry('one', 'skill', { name: skill, text: 'x' }), entry('two', 'agent_command', { name: command, text: 'x' })]
+    const those = agents.filter(({ layout, name }) => layout.named.agent_command !== undefined && name !== 'dsh')
+    const refused = refusing(those, 'path_collision', 'two and one are both', (adapter) => renderTree(adapter, entries))
+    expect(refused).toEqual(those.map(({ name }) => name))
+  })
+
+  it.each(['svc', 'SVC', 'Svc', 'svc-versions', 'SVC-requests', 'svc_x', 'svc.x'])('admit no entry with the shipped name %s', (name) => {
+    for (const adapter of agents)
+      for (const kind of ['skill', 'agent_command', 'code_extension'] as const) {
+        if (adapter.layout.named[kind] === undefined) continue
+        const config = kind === 'code_extension' ? { name, code: 'x' } : { name, text: 'x' }
+        const answer = admit(adapter, [], [{ op: 'create', id: 'mine', options: { name: kind, config } }])
+        expect(answer).toMatchObject({ admitted: false, reason: expect.stringContaining('the names that begin with svc are the service') })
+      }
+  })
+
   it('that would ask another model for a command are not given one, however its head spells it', () => {
-    for (const head of ['model: other', '? model\n: other', '{ "model": "other", "description": "d" }']) {
+    for (const head of ['model: other', '"mod\\u0065l": other', '{ "model": "other", "description": "d" }']) {
       const text = `---\ndescription: d\n---\nx`.replace('description: d', () => head)
       const refused = refusing([claude.plugin, opencode.plugin], 'setting_refused', 'the service names the model', (adapter) =>
         renderTree(adapter, [entry('mine', 'agent_command', { name: 'mine', text })]),
@@ -99,7 +132,7 @@ describe('the agents', () => {
     [opencode.plugin, 'opencode/commands/svc.md'],
   ])('whose commands are prompts are directed to the wrapper, and what to say without one: %#', (adapter, path) => {
     const text = renderTree(adapter, adapter.shipped?.requests ?? [])[path]
-    expect(text).toMatch(/^---\n[^]*name: svc\ndescription: [^]*\n---\n/)
+    expect(text).toMatch(/^---\n[^]*name: "svc"\ndescription: [^]*\n---\n/)
     expect(text).toContain('Run `printenv SVC_WRAPPER`. If it prints nothing, do nothing else')
     expect(text).toContain(`\`svc-${adapter.name}\` starts one`)
     expect(text).toContain('       "$SVC_WRAPPER" harness "<request>" --wait\n')

@@ -66,10 +66,11 @@ describe('mutations are refused', () => {
     ['that break a rule of the kind', create('n', { name: 'rules', config: {} }), 'n: config.text must be non-blank text'],
     ['of a kind the agent has not', create('n', { name: 'native_loop', config: {} }), 'n: name must be a kind that plain renders'],
     ['that update to a broken rule', update('tone', { name: 'rules', config: { text: KEY } }), 'tone: config.text holds what looks'],
+    ['that do not render', create('n', { name: 'rules', config: { text: '---' } }), 'rules have no front matter'],
     [
-      'that do not render',
+      'that take the name of a shipped entry',
       create('n', { name: 'code_extension', config: { name: 'SVC-notice', code: '1' } }),
-      'n and svc-version-check are both rendered to',
+      'n: config.name must be another',
     ],
   ])('%s', (_, mutation, reason) => {
     const admitted = admit(plain, TREE, parseMutations([mutation]))

@@ -49,8 +49,15 @@ function kindProblem(adapter: Adapter, { name, config }: Entry, parses: typeof c
     sizeProblem(config) ??
     textProblem(config, 'config') ??
     brokenRule(SCHEMAS[kind], config, 'config') ??
+    nameProblem(config) ??
     (kind === 'config' ? settingsProblem(adapter, config) : codeProblem(kind, config, parses))
   )
+}
+
+/** A skill or command of such a name, in any case, would take the place of a shipped one. */
+function nameProblem({ name }: JsonObject): string | null {
+  const isShipped = typeof name === 'string' && /^svc(?:[^a-z0-9]|$)/i.test(name)
+  return isShipped ? "config.name must be another: the names that begin with svc are the service's" : null
 }
 
 /** Comes before checks that take longer for longer texts. */

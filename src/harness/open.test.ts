@@ -38,8 +38,13 @@ describe('a harness', () => {
     ],
     [
       'entries that do not render together',
-      { seed: [{ id: 'a', name: 'agent_command', config: { name: 'svc', text: 'x' } }] },
-      'evolution.seed: svc-requests and a are both rendered to',
+      {
+        seed: [
+          { id: 'a', name: 'agent_command', config: { name: 'x', text: 'x' } },
+          { id: 'b', name: 'agent_command', config: { name: 'X', text: 'x' } },
+        ],
+      },
+      'evolution.seed: b and a are both rendered to',
     ],
     [
       'a switch for what is not shipped',

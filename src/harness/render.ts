@@ -16,6 +16,7 @@ import {
   type NamedKind,
 } from '../contract/index.ts'
 import { nativeProblems } from './native.ts'
+import { beginsLikeHead } from './support/front-matter.ts'
 import { printJson } from './support/print.ts'
 import { configIn } from './support/settings.ts'
 
@@ -71,13 +72,20 @@ function rulesFile({ name, layout }: Adapter, entries: readonly Entry[]): Files 
   const [first] = rules
   if (first === undefined) return {}
   if (layout.rules === undefined) throw invalid('unknown_kind', `${first.id}: adapter ${name} does not render rules`)
+  // Agents drop front matter, which would end somewhere in the rules of another entry.
+  const odd = rules.find((entry) => beginsLikeHead(textOf(entry, 'text')))
+  if (odd !== undefined) throw invalid('bad_front_matter', `${odd.id}: rules have no front matter; begin the text with a word`)
   const texts = rules.map((entry) => textOf(entry, 'text').trim())
   return { [layout.rules]: `${texts.join('\n\n')}\n` }
 }
 
-/** Two entries with one path would lose one of them, on some file systems also when only the case differs. */
+/**
+ * Two entries with one path would lose one of them, on some file systems also when only the case differs. A skill and a command with one name
+ * would do so too: agents call both by it.
+ */
 function namedFiles(adapter: Adapter, entries: readonly Entry[]): Files {
   const owners = new Map(takenPaths(adapter).map((path): [string, string] => [folded(path), "the adapter's own file"]))
+  const callers = new Map<string, string>()
   const files: [string, string][] = []
   for (const entry of entries) {
     if (!isNamed(entry.name)) continue
@@ -85,10 +93,16 @@ function namedFiles(adapter: Adapter, entries: readonly Entry[]): Files {
     const owner = owners.get(folded(path))
     if (owner !== undefined) throw invalid('path_collision', `${entry.id} and ${owner} are both rendered to ${path}; rename one of them`)
     owners.set(folded(path), entry.id)
+    const call = isCalled(entry.name) ? folded(textOf(entry, 'name')) : null
+    const other = call === null ? undefined : callers.get(call)
+    if (other !== undefined) throw invalid('path_collision', `${entry.id} and ${other} are both called by one name; rename one of them`)
+    if (call !== null) callers.set(call, entry.id)
     files.push([path, withNewline(bodyOf(entry))])
   }
   return Object.fromEntries(files)
 }
+
+const isCalled = (kind: string): boolean => kind === 'skill' || kind === 'agent_command'
 
 const takenPaths = ({ layout }: Adapter): readonly string[] => [
   ...Object.values(layout.config).map(({ path }) => path),

@@ -81,7 +81,7 @@ describe('claude', () => {
   )
 
   it.each(['skill', 'agent_command'])('a %s that brings hooks in its head is refused', (kind) => {
-    const text = '---\ndescription: d\nhooks: { Stop: [{ hooks: [{ type: command, command: date }] }] }\n---\nx'
+    const text = '---\ndescription: d\nhooks: { Stop: { type: command, command: date } }\n---\nx'
     expect(() => renderTree(claude, [entry('mine', kind, { name: 'mine', text })])).toThrow('mine: hooks in the front matter is refused: ')
   })
 

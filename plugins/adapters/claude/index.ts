@@ -12,7 +12,7 @@ import {
   type Entry,
   type Json,
 } from '../../../src/contract/index.ts'
-import { headed, printed, readJsonLines, refuseModel, refuseOtherName, requestsCommand } from '../../../src/harness/index.ts'
+import { headed, printed, readJsonLines, refuseModel, requestsCommand } from '../../../src/harness/index.ts'
 import { DEFAULTS, refuseForeignSettings, refuseHooks } from './settings.ts'
 import { POWERS } from './powers.ts'
 
@@ -85,7 +85,7 @@ const claude: Adapter = {
     const primary = { ...draft.config['primary'], ...(Object.keys(hooks).length > 0 && { hooks }) }
     return {
       ...printed({ layout }, { ...draft, config: { primary } }),
-      ...headed({ layout }, draft, [refuseOtherName, refuseModel, refuseHooks]),
+      ...headed({ layout }, draft, [refuseModel, refuseHooks]),
     }
   },
 

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { define, NO_TOKEN, type Adapter, type JsonObject, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
-import { headed, readJsonLines, refuseOtherName, refuseUndescribed, requestsCommand } from '../../../src/harness/index.ts'
+import { headed, readJsonLines, refuseUndescribed, requestsCommand } from '../../../src/harness/index.ts'
 import { DEFAULTS, refuseForeignSettings } from './settings.ts'
 import { printToml } from './toml.ts'
 import { POWERS } from './powers.ts'
@@ -53,7 +53,7 @@ const codex: Adapter = {
 
   finish(draft) {
     refuseForeignSettings(draft.entries)
-    const skills = headed({ layout }, draft, [refuseOtherName, refuseUndescribed])
+    const skills = headed({ layout }, draft, [refuseUndescribed])
     return { ...draft.files, ...skills, [SETTINGS]: printToml(draft.config['primary'] ?? {}) }
   },
 

@@ -61,10 +61,9 @@ describe('opencode', () => {
   ])
 
   it.each(['---js\nmodule.exports = {}\n---\nx', '\ufeff---\nmodel: other/m\n---\nx', '--- \tjs\nx'])(
-    'a text that opencode could take for a head of another kind (%j) is the body below a head of ours',
+    'a text that opencode could take for a head of another kind (%j) is refused',
     (text) => {
-      const files = renderTree(opencode, [entry('agent_command', 'agent_command', { name: 'mine', text })])
-      expect(files['opencode/commands/mine.md']).toMatch(/^---\nname: "mine"\ndescription: ".*"\n---\n\n/)
+      expect(() => renderTree(opencode, [entry('mine', 'agent_command', { name: 'mine', text })])).toThrow('mine: the front matter is not')
     },
   )
 

@@ -76,7 +76,6 @@ const opencode: Adapter = {
     requests: [requestsCommand('opencode', { words: 'Their request:\n\n$ARGUMENTS', how: 'with a time limit of 1800000 milliseconds' })],
   },
 
-  /** Our front matter makes a `---js` head plain text: opencode would run it as code. */
   finish(draft) {
     refuseForeignSettings(draft.entries)
     return { ...printed({ layout }, draft), ...headed({ layout }, draft, [checkHead]), ...NOTHING_TO_INSTALL }

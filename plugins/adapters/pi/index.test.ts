@@ -65,7 +65,7 @@ describe('pi', () => {
     const files = renderTree(pi, [...tree, ...shipped])
     for (const path of ['extensions/svc-version-check.ts', 'extensions/svc-requests.ts'])
       expect(files[`pi-agent/${path}`]).not.toMatch(/console\.|process\.std(?:out|err)/)
-    expect(files['pi-agent/skills/svc-pi-extension-api/SKILL.md']).toMatch(/^---\nname: svc-pi-extension-api\n/)
+    expect(files['pi-agent/skills/svc-pi-extension-api/SKILL.md']).toMatch(/^---\nname: "svc-pi-extension-api"\n/)
   })
 
   it('a prompt is a message, whatever it begins with', () => {

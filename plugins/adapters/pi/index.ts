@@ -10,7 +10,7 @@ import {
   type ModelAddress,
   type Entry,
 } from '../../../src/contract/index.ts'
-import { headed, modelName, piAiBindings, printed, readJsonLines, refuseOtherName, refuseUndescribed } from '../../../src/harness/index.ts'
+import { headed, modelName, piAiBindings, printed, readJsonLines, refuseUndescribed, type HeadCheck } from '../../../src/harness/index.ts'
 import { refuseForeignSettings } from './settings.ts'
 import { POWERS } from './powers.ts'
 
@@ -78,8 +78,7 @@ const pi: Adapter = {
 
   finish(draft) {
     refuseForeignSettings(draft.entries)
-    // Commands need no front matter: pi lists them by their first line.
-    return { ...printed({ layout }, draft), ...headed({ layout }, draft, [refuseOtherName, refuseUndescribed], ['skill']) }
+    return { ...printed({ layout }, draft), ...headed({ layout }, draft, [checkHead]) }
   },
 
   launch: ({ prompt }, root) => ({
@@ -98,6 +97,11 @@ const pi: Adapter = {
 }
 
 export default define('adapter', pi)
+
+/** It leaves out a skill without a description; it lists a command by its first line. */
+const checkHead: HeadCheck = (entry, head) => {
+  if (entry.name === 'skill') refuseUndescribed(entry, head)
+}
 
 function bound(api: string, baseUrl: string, address: ModelAddress): readonly ConfigPatch[] {
   const model = modelName('pi', address)

@@ -1,29 +1,9 @@
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { parse } from 'yaml'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import { hasFrontMatter, withFrontMatter } from './front-matter.ts'
 import { eventsIn, filesBelow, readJsonLines } from './json-lines.ts'
 import { printJson } from './print.ts'
-
-describe('a head', () => {
-  it('is left alone where there is one', () => {
-    expect(withFrontMatter('a', '---\r\nname: b\r\n---\r\ntext')).toBe('---\r\nname: b\r\n---\r\ntext')
-  })
-
-  it.each([
-    ['the first line, without what makes it a heading', '\n## Write: briefly "now"\n\nMore.', 'Write: briefly "now"'],
-    ['the name when every line is blank or a mark', '#\n\n', 'a'],
-    ['the beginning of a long line, never half a character', '😀'.repeat(300), '😀'.repeat(200)],
-    ['a line that YAML would read as something else', '- no: [yes', '- no: [yes'],
-  ])('says %s', (_, text, description) => {
-    const headed = withFrontMatter('a', text)
-    expect(hasFrontMatter(headed)).toBe(true)
-    expect(parse(headed.split('---\n')[1] ?? '')).toEqual({ name: 'a', description })
-    expect(headed.endsWith(`---\n\n${text}`)).toBe(true)
-  })
-})
 
 describe('a session log', () => {
   it('is read from every file below the folder, in the order of their paths, and never through a link', async () => {
