@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest'
+import { screenProse } from './screen.ts'
+import { ATTACKS } from './testing/attacks.ts'
+import { ORDINARY } from './testing/ordinary.ts'
+import { linesOf } from './tokens.ts'
+
+const whyNot = (text: string): readonly string[] => screenProse(linesOf(text)).map(({ why }) => why)
+
+describe('an ordinary rule is plain prose', () => {
+  it.each(ORDINARY)('%s', (text) => {
+    expect(whyNot(text)).toEqual([])
+  })
+
+  it('all of them together are', () => {
+    expect(whyNot(ORDINARY.join('\n\n'))).toEqual([])
+  })
+})
+
+describe('it is no plain prose:', () => {
+  it.each(ATTACKS)('%s', (_, text) => {
+    expect(whyNot(text)).not.toEqual([])
+  })
+
+  it.each(ATTACKS)('%s, among ordinary rules', (_, text) => {
+    const [first = [], second = []] = [ORDINARY.slice(0, 9), ORDINARY.slice(9, 18)]
+    expect(whyNot([...first, text, ...second].join('\n'))).not.toEqual([])
+  })
+})
+
+/** Each is 256 KiB; a screen that is not linear would take minutes. */
+const HUGE: readonly (readonly [string, string])[] = [
+  ['one word', 'a'],
+  ['one letter apart', 'a '],
+  ['lines', '\n'],
+  ['spaces', ' '],
+  ['hyphens', '-'],
+  ['backticks', '`'],
+  ['dots', 'a.'],
+  ['slashes', '/'],
+  ['stars', '* '],
+  ['letters apart that tell something', 'r u n '],
+  ['pairs', 'read file '],
+  ['unknown words', 'zxqv '],
+  ['marks', '\u0301'],
+  ['underscores', '_a'],
+  ['digits and commas', '1,'],
+  ['brackets', '[('],
+]
+
+it.each(HUGE)('a huge text of %s takes a bounded time', (_, part) => {
+  const { user } = process.cpuUsage()
+  screenProse(linesOf(part.repeat(Math.floor((256 * 1024) / part.length))))
+  expect((process.cpuUsage().user - user) / 1000).toBeLessThan(5000)
+})
