@@ -77,11 +77,19 @@ export interface Entry {
   readonly name: string
   readonly config: JsonObject
   readonly disabled?: boolean
+  /** Who wrote it. Absent: not known. */
+  readonly author?: EntryAuthor
+  /** A person protected it in the seed. */
+  readonly protected?: boolean
 }
+/** A person wrote the seed and requests, a proposer what it learned from traffic, an agent its proposals. */
+export type EntryAuthor = 'person' | 'traffic' | 'agent'
+/** What a mutation may say of an entry. */
+type EntryOptions = Pick<Entry, 'name' | 'config' | 'disabled'>
 export type Mutation =
-  | { readonly op: 'create'; readonly id: string; readonly options: Omit<Entry, 'id'> }
+  | { readonly op: 'create'; readonly id: string; readonly options: EntryOptions }
   /** What is left out stays as it was. */
-  | { readonly op: 'update'; readonly id: string; readonly options: Partial<Omit<Entry, 'id'>> }
+  | { readonly op: 'update'; readonly id: string; readonly options: Partial<EntryOptions> }
   | { readonly op: 'remove'; readonly id: string }
 
 // ── training ─────────────────────────────────────────────────────────────────────────────────

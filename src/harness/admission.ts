@@ -85,12 +85,17 @@ interface Asked {
   readonly options?: Partial<Omit<Entry, 'id'>> | null
 }
 
+/** A change may not say who wrote it, or lift a person's protection. */
+const ORIGIN_FIELDS = ['author', 'protected'] as const
+
 type Check = (entry: Entry) => string | null
 
 function changedTree(check: Check, tree: readonly Entry[], { op, id, options }: Asked, at: string): readonly Entry[] | string {
   const problem = idProblem(id)
   if (problem !== null) return `${at}.${problem}`
   if (isReserved(id)) return `${at}: ${id} is reserved for the service, and no mutation may change it`
+  if (options && ORIGIN_FIELDS.some((field) => Object.hasOwn(options, field)))
+    return `${at}.options must not hold ${ORIGIN_FIELDS.join(' or ')}: the service sets them; leave them out`
   const shape = shapeProblem({ id, name: '', config: {}, ...options })
   if (shape !== null) return `${at}.options: ${shape}`
   const old = tree.find((entry) => entry.id === id)

@@ -3,6 +3,7 @@
  * Does not run agents, store anything, or change the chain.
  */
 export { admit, admitBeside, isReserved, parseMutations, parseProposal, type NewProposal } from './admission.ts'
+export { authored } from './authors.ts'
 export { describeAdapter, kindsOf } from './kinds.ts'
 export { openHarness } from './open.ts'
 export { powersIn, powersOf } from './powers.ts'

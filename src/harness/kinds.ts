@@ -9,6 +9,7 @@ import {
   type Adapter,
   type AdapterView,
   type Entry,
+  type EntryAuthor,
   type EntryKind,
   type JsonObject,
 } from '../contract/index.ts'
@@ -31,14 +32,22 @@ export function idProblem(id: unknown): string | null {
   return isCredential(id) ? 'id looks like a credential; choose another, and rotate it if it is real' : null
 }
 
-const FIELDS: ReadonlySet<string> = new Set(['id', 'name', 'config', 'disabled', 'group'])
+const FIELDS: ReadonlySet<string> = new Set(['id', 'name', 'config', 'disabled', 'author', 'protected', 'group'])
 
 export function shapeProblem(entry: Entry): string | null {
   if ('group' in entry && Boolean(entry.group)) return 'group must not be set: a tree is flat'
   if (Object.keys(entry).some((field) => !FIELDS.has(field))) return 'holds an unknown field; there are: name, config, disabled'
   if (!isObject(entry.config)) return 'config must be an object'
   if (isTooDeep(entry.config)) return `config must not be nested more than ${JSON_DEPTH_MAX} levels deep`
-  return entry.disabled === undefined || typeof entry.disabled === 'boolean' ? null : 'disabled must be true or false'
+  if (entry.disabled !== undefined && typeof entry.disabled !== 'boolean') return 'disabled must be true or false'
+  return originProblem(entry)
+}
+
+const AUTHORS: readonly unknown[] = ['person', 'traffic', 'agent'] satisfies readonly EntryAuthor[]
+
+function originProblem({ author, protected: isProtected }: Entry): string | null {
+  if (author !== undefined && !AUTHORS.includes(author)) return `author must be one of ${AUTHORS.join(', ')}`
+  return isProtected === undefined || typeof isProtected === 'boolean' ? null : 'protected must be true or false'
 }
 
 function kindProblem(adapter: Adapter, { name, config }: Entry, parses: typeof codeParses): string | null {

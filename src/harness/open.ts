@@ -78,7 +78,7 @@ function seedTree(adapter: Adapter, settings: SeedSettings): readonly Entry[] {
     const problem = seedProblem(adapter, settings.seed.slice(0, index), entry)
     if (problem !== null) throw invalid('bad_seed', `evolution.seed[${index}]: ${withCure(problem)}`)
   }
-  return [...settings.seed.map(plainEntry), ...shippedEntries(adapter, settings)]
+  return [...settings.seed.map((entry) => plainEntry({ ...entry, author: 'person' })), ...shippedEntries(adapter, settings)]
 }
 
 /** Rules with a fix hold a semicolon. */
@@ -87,6 +87,7 @@ const withCure = (problem: string): string => (problem.includes('; ') ? problem 
 function seedProblem(adapter: Adapter, before: readonly Entry[], entry: Entry): string | null {
   const problem = entryProblem(adapter, entry)
   if (problem !== null) return problem
+  if (entry.author !== undefined) return `${entry.id}: author is set by the service; leave it out`
   if (isReserved(entry.id)) return `${entry.id} is an entry that the service ships; choose another id`
   return before.some(({ id }) => id === entry.id) ? `${entry.id} is the id of an entry above; choose another` : null
 }

@@ -29,8 +29,14 @@ const adapter: Adapter = {
   readTrajectory: async () => [],
 }
 
-const entry = (id: string, name: string, config: JsonObject, more: Partial<Entry> = {}): Entry => ({ id, name, config, ...more })
-const set = (data: JsonObject, id = 'set'): Entry => entry(id, 'config', { data })
+const entry = (id: string, name: string, config: JsonObject, more: Partial<Entry> = {}): Entry => ({
+  id,
+  name,
+  config,
+  author: 'traffic',
+  ...more,
+})
+const set = (data: JsonObject, id = 'set'): Entry => entry(id, 'config', { data }, { author: 'traffic' })
 const powers = (before: readonly Entry[], after: readonly Entry[]): readonly string[] => powersIn(powersOf(before, after, adapter))
 
 const ALL = ['orders', 'hidden', 'reads', 'runs', 'grants', 'reaches']
@@ -67,10 +73,10 @@ describe('the powers of a change', () => {
     ['config without data', [], [entry('x', 'config', { target: 'primary' })], ALL],
     ['a rule', [], [entry('x', 'rules', { text: 'Answer with a number.' })], ['words']],
     ['a front matter field of words', [], [entry('x', 'skill', { name: 'x', text: '---\ndescription: sums\n---\nAdd.' })], ['words']],
-    ['a front matter field that grants', [], [entry('x', 'skill', { name: 'x', text: '---\nallowed-tools: Bash\n---\nAdd.' })], ['grants']],
+    ['a front matter field that grants', [], [entry('x', 'skill', { name: 'x', text: '---\nallowed-tools: Edit\n---\nAdd.' })], ['grants']],
     ['a front matter field that is not listed', [], [entry('x', 'skill', { name: 'x', text: '---\nhooks: 1\n---\nAdd.' })], ALL],
     ['front matter after a blank line', [], [entry('x', 'skill', { name: 'x', text: '\n---\ndescription: sums\n---\nAdd.' })], ALL],
-    ['an import', [], [entry('x', 'rules', { text: 'See @notes' })], ['reads']],
+    ['an import', [], [entry('x', 'rules', { text: 'See @notes' })], ['orders', 'reads']],
     [
       'an old import beside a new line',
       [entry('x', 'rules', { text: 'See @notes' })],

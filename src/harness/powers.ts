@@ -2,6 +2,7 @@
 import { isObject, POWERS, type Adapter, type AdapterPowers, type Entry, type Power, type PowerReason } from '../contract/index.ts'
 import { changesBetween, entryOf, reasonsFor, type EntryPair } from './powers/change.ts'
 import { headReasons } from './powers/head.ts'
+import { removeReasons } from './powers/removes.ts'
 import { settingReasons } from './powers/settings.ts'
 import { textReasons } from './powers/texts.ts'
 
@@ -16,10 +17,11 @@ export function powersOf(before: readonly Entry[], after: readonly Entry[], adap
   const powers = adapter.powers ?? UNKNOWN
   const changes = changesBetween(before, after)
   const found = [
-    ...changes.flatMap((change) => kindReasons(powers, change)),
+    ...changes.flatMap((change) => [...kindReasons(powers, change), ...nameReasons(adapter, change)]),
     ...changes.flatMap((change) => headReasons(powers, change)),
     ...settingReasons(adapter, powers, before, after),
     ...textReasons(powers, before, after, changes),
+    ...removeReasons(adapter, after, changes),
   ]
   if (found.length > 0) return distinct(found)
   const [first] = changes.map(entryOf)
@@ -39,6 +41,25 @@ function kindReasons({ kinds }: AdapterPowers, change: EntryPair): readonly Powe
   const { id, name, config } = entryOf(change)
   const listed = Object.entries(kinds).find(([kind]) => kind === name)?.[1]
   const isSettings = name === 'config' && isObject(config['data'])
-  const code: PowerReason[] = typeof config['code'] === 'string' ? [{ power: 'runs', entry: id, why: 'it holds code' }] : []
+  const code = typeof config['code'] === 'string' ? [runs(id, 'it holds code')] : []
   return isSettings ? code : [...code, ...reasonsFor(listed, id, `it changes an entry of kind ${name}`)]
 }
+
+/** A name that the service or the agent uses itself would be called in its place, and an odd one may look like another. */
+function nameReasons({ binary, shipped }: Adapter, change: EntryPair): readonly PowerReason[] {
+  const { id, config } = entryOf(change)
+  const ours = [...(shipped?.requests ?? []), ...(shipped?.version_check ?? [])].filter((entry) => entry.id !== id)
+  const taken = new Set([binary, ...ours.map((entry) => entry.config['name'])].filter((name) => typeof name === 'string').map(folded))
+  const { name } = config
+  const names = typeof name === 'string' ? [id, name] : [id]
+  return [
+    ...(typeof name === 'string' && taken.has(folded(name)) ? [runs(id, `it takes the name ${name}, which the service ships`)] : []),
+    ...(names.every((each) => PLAIN_NAME.test(each))
+      ? []
+      : [{ power: 'hidden', entry: id, why: 'its name may look like another' } as const]),
+  ]
+}
+
+const PLAIN_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
+const folded = (name: string): string => name.normalize('NFKC').toLowerCase()
+const runs = (entry: string, why: string): PowerReason => ({ power: 'runs', entry, why })

@@ -22,7 +22,16 @@ export function contentOf(adapter: Adapter, entries: readonly Entry[]): Files {
 const jsonOf = (entry: Entry): Json => ({ ...plainEntry(entry) })
 
 /** The entry without unknown fields, and without `disabled: false`. */
-export const plainEntry = ({ id, name, config, disabled }: Entry): Entry => ({ id, name, config, ...(disabled === true && { disabled }) })
+export function plainEntry({ id, name, config, disabled, author, protected: isProtected }: Entry): Entry {
+  return {
+    id,
+    name,
+    config,
+    ...(disabled === true && { disabled }),
+    ...(author !== undefined && { author }),
+    ...(isProtected === true && { protected: true }),
+  }
+}
 
 export function entriesIn(adapter: Adapter, content: Files): readonly Entry[] {
   const path = entriesPath(adapter)

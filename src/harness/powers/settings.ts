@@ -3,6 +3,7 @@ import { isObject, type Adapter, type AdapterPowers, type Entry, type Json, type
 import { merged } from '../render.ts'
 import { configIn } from '../support/settings.ts'
 import { reasonsFor } from './change.ts'
+import { isKept } from './removes.ts'
 
 export function settingReasons(
   adapter: Adapter,
@@ -13,11 +14,15 @@ export function settingReasons(
   const listed = Object.entries(settings).map(([path, powers]): ListedPath => ({ path: path.split('.'), powers }))
   const [old, now] = [settingsOf(adapter, before), settingsOf(adapter, after)]
   const changed = [...new Set([...now.keys(), ...old.keys()])].filter((key) => now.get(key)?.value !== old.get(key)?.value)
+  const kept = new Set(before.filter(isKept).map(({ id }) => id))
   return changed.flatMap((key) => {
-    const field = now.get(key) ?? old.get(key)
-    return field === undefined
-      ? []
-      : reasonsFor(powersAt(listed, field.path), field.entry, `it changes the setting ${field.path.join('.')}`)
+    const was = old.get(key)
+    const field = now.get(key) ?? was
+    if (field === undefined) return []
+    const at = field.path.join('.')
+    const overwrites: PowerReason[] =
+      was !== undefined && kept.has(was.entry) ? [{ power: 'removes', entry: was.entry, why: `it overwrites the setting ${at}` }] : []
+    return [...reasonsFor(powersAt(listed, field.path), field.entry, `it changes the setting ${at}`), ...overwrites]
   })
 }
 

@@ -1,0 +1,63 @@
+/** The power `removes`: what a person wrote or protected is removed, disabled, overwritten, or replaced by another entry in its place. */
+import { isDeepStrictEqual } from 'node:util'
+import { NAMED_KINDS, type Adapter, type Entry, type PowerReason } from '../../contract/index.ts'
+import { linesOf } from '../prose/tokens.ts'
+import { type EntryPair } from './change.ts'
+
+/** An entry without an author is older than authors, or from elsewhere: it may be a person's. */
+export const isKept = ({ author = 'person', protected: isProtected }: Entry): boolean => author === 'person' || isProtected === true
+
+export function removeReasons(adapter: Adapter, after: readonly Entry[], changes: readonly EntryPair[]): readonly PowerReason[] {
+  return [...changes.flatMap(takenBack), ...replaced(adapter, after, changes)]
+}
+
+function takenBack({ before, after }: EntryPair): readonly PowerReason[] {
+  if (before === null || !isKept(before)) return []
+  const what = before.protected === true ? 'a person protected' : 'a person wrote'
+  const reason = (done: string): readonly PowerReason[] => [{ power: 'removes', entry: before.id, why: `it ${done} what ${what}` }]
+  if (after === null) return reason('removes')
+  if (after.disabled === true && before.disabled !== true) return reason('disables')
+  if (after.disabled !== true && before.disabled === true) return reason('enables again')
+  return before.name === 'config' || onlyAdds(before, after) ? [] : reason('overwrites')
+}
+
+/** The settings of config entries are compared after merging. */
+function onlyAdds(before: Entry, after: Entry): boolean {
+  const { text: old, ...others } = before.config
+  const { text: now, ...rest } = after.config
+  if (before.name !== after.name || !isDeepStrictEqual(others, rest)) return false
+  return typeof old === 'string' && typeof now === 'string' && keepsLines(linesOf(old.trim()), linesOf(now))
+}
+
+/** Every old line is still there, in its order. */
+function keepsLines(old: readonly string[], now: readonly string[]): boolean {
+  let next = 0
+  for (const line of now) if (next < old.length && line.trimEnd() === old[next]?.trimEnd()) next += 1
+  return next === old.length
+}
+
+/** An entry that is rendered where a person's entry was, or would be. */
+function replaced(adapter: Adapter, after: readonly Entry[], changes: readonly EntryPair[]): readonly PowerReason[] {
+  const kept = [...changes.flatMap(({ before }) => before ?? []), ...after].filter((entry) => isKept(entry))
+  const places = new Map(kept.flatMap((entry) => placeOf(adapter, entry).map((place): [string, string] => [place, entry.id])))
+  return changes.flatMap(({ after: now }) =>
+    (now === null ? [] : placeOf(adapter, now)).flatMap((place): PowerReason[] => {
+      const owner = places.get(place)
+      return owner === undefined || owner === now?.id ? [] : [{ power: 'removes', entry: owner, why: `it is replaced by ${now?.id}` }]
+    }),
+  )
+}
+
+/** Some file systems do not tell case or forms of a letter apart. */
+function placeOf({ layout }: Adapter, { name: kind, config: { name } }: Entry): readonly string[] {
+  const known = NAMED_KINDS.find((each) => each === kind)
+  const template = known === undefined ? undefined : layout.named[known]
+  return template === undefined || typeof name !== 'string'
+    ? []
+    : [
+        template
+          .replaceAll('{name}', () => name)
+          .normalize('NFKC')
+          .toLowerCase(),
+      ]
+}
