@@ -13,6 +13,12 @@ export const ADAPTER: Adapter = {
   trajectory_format: 'native-jsonl',
   layout: { config: { primary: { path: 'settings.json' } }, rules: 'RULES.md', named: { skill: 'skills/{name}.md' } },
   bindings: { openai: () => [] },
+  powers: {
+    kinds: { rules: ['words'], skill: ['words'] },
+    settings: { 'primary.tools': ['grants'] },
+    head: { name: ['words'], description: ['words'] },
+    texts: [],
+  },
   launch: ({ prompt }) => ({ argv: ['learner', prompt], env: {}, timeoutSeconds: 60 }),
   readTrajectory: async () => [],
 }

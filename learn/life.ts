@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { POWERS } from '../src/contract/index.ts'
 import type {
   Entry,
   Episode,
@@ -150,6 +151,8 @@ async function openTrainer(world: World, gate: ComparedGate, player: Player, par
       executor: 'learner',
       tasks: tasksAt(world, player).map((task) => configured(task, gate)),
       step_record_dir: null,
+      // The gate alone decides here: no person reviews, and fixes change settings and what the world started with.
+      publish_powers: [...POWERS],
       proposals_dir: join(directory, 'proposals'),
       episode_workers: 1,
       max_episodes_per_step: Math.min(EPISODES_PER_STEP_MAX, EPISODES - player.played()),

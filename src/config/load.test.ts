@@ -22,6 +22,7 @@ const EVOLUTION = {
   floor_score: 1,
   publish: 'auto',
   review_kinds: ['code_extension'],
+  publish_powers: ['words'],
   episode_timeout_s: 600,
   episode_repeats: 1,
   episode_workers: 2,

@@ -1,6 +1,6 @@
 /** The keys of `evolution`: how a harness is improved. */
 import * as z from 'zod'
-import { STATE_DIRECTORY } from '../contract/index.ts'
+import { POWERS, STATE_DIRECTORY } from '../contract/index.ts'
 import { count, flag, from0, none, oneOf, seconds, section, text, whole } from './types.ts'
 
 const json = (rule: string) => z.record(z.string(), z.json(rule), rule)
@@ -9,6 +9,7 @@ const share = (most: number) => {
   return z.number(rule).gt(0, rule).max(most, rule)
 }
 const price = () => z.number('must be a number').min(0, 'must be at least 0').default(0)
+const POWERS_RULE = `must be a list of powers: ${POWERS.join(', ')}`
 const entry = () => z.record(z.string(), z.json('must be JSON'), 'must be an entry {id, name, config}')
 
 export const evolution = section({
@@ -21,7 +22,7 @@ export const evolution = section({
     .array(entry(), 'must be a list of entries {id, name, config}')
     .default([])
     .describe(
-      'The tree that a new scenario starts with: a list of `{id, name, config, disabled?}`, where `name` is the kind. Taken as it is: nothing in it is filled from the environment.',
+      'The tree that a new scenario starts with: a list of `{id, name, config, disabled?, protected?}`, where `name` is the kind. Changes of an entry that is `protected` are held for review. Taken as it is: nothing in it is filled from the environment.',
     ),
   version_check: flag()
     .nullable()
@@ -75,6 +76,12 @@ export const evolution = section({
     .default(['code_extension'])
     .describe(
       'Kinds of entries whose change is always held for review. `code_extension` stands for everything that an agent would run: extensions, the tools, hooks and loops of native, and commands and skills whose text runs programs. `native_loop` always is.',
+    ),
+  publish_powers: z
+    .array(z.enum(POWERS, POWERS_RULE), POWERS_RULE)
+    .default(['words'])
+    .describe(
+      `What a change may be able to do on a machine and still be published by evidence alone: a list of ${POWERS.map((power) => `\`${power}\``).join(', ')}. A change with any other power is held for review, whoever asked for it. See docs/evolution.md.`,
     ),
   episode_timeout_s: seconds('above zero').default(600).describe('How long one episode may take, in seconds.'),
   episode_repeats: count().default(1).describe('How often a task is played per side, where the selection does not choose itself.'),

@@ -1,10 +1,11 @@
 /** Finds the change of a step (the oldest proposal in the inbox, else the proposer's) and admits or refuses it. */
 import { isDeepStrictEqual } from 'node:util'
 import { NAMED_KINDS } from '../contract/index.ts'
-import type { Brief, Entry, Json, JsonObject, Mutation, Task, Trial, Adapter } from '../contract/index.ts'
-import { admit, contentOf } from '../harness/index.ts'
+import type { Adapter, Brief, Entry, EntryAuthor, Json, JsonObject, Mutation, PowerReason, Task, Trial } from '../contract/index.ts'
+import { admit, authored, contentOf } from '../harness/index.ts'
 import { cacheKey } from './cache.ts'
 import type { TaskChoice } from './choose-tasks.ts'
+import { judgedPowers } from './powers.ts'
 import { othersIn, type StepRun } from './run.ts'
 import { learnedByHeart } from './heldout/by-heart.ts'
 
@@ -18,6 +19,8 @@ export interface HarnessCandidate extends ProposedChange {
   readonly entries: readonly Entry[]
   /** What it knows of held-out tasks; null for all but requests, which are held for review then. */
   readonly byHeart: string | null
+  /** Why it has each of its powers. */
+  readonly powers: readonly PowerReason[]
 }
 type Skip = { readonly skip: string }
 
@@ -115,8 +118,12 @@ export async function admitCandidate(run: StepRun, { gate }: TaskChoice, found: 
   const byHeart = learnedByHeart(run.entries, tree, [...run.context.tasks, ...run.state.promoted])
   if (byHeart !== null && run.order.batch.request === null) return refused(run, found, byHeart)
   report.line('check', `admitted: ${found.mutations.map(({ op, id }) => `${op} ${id}`).join(', ')}`)
-  return { ...found, entries: tree, byHeart }
+  const entries = authored(run.entries, tree, authorOf(run, found))
+  return { ...found, entries, byHeart, powers: judgedPowers(run, found, entries) }
 }
+
+const authorOf = ({ order }: StepRun, { proposalId }: ProposedChange): EntryAuthor =>
+  order.batch.request !== null ? 'person' : proposalId !== null ? 'agent' : 'traffic'
 
 /** The candidate's tree, or why it is refused. */
 function treeToPlay(run: StepRun, gate: readonly Task[], found: ProposedChange): readonly Entry[] | string {

@@ -5,7 +5,8 @@ import { caseOf, runsCode, touchedEntries, type HarnessCandidate } from './candi
 import type { TaskChoice } from './choose-tasks.ts'
 import { evaluate, futileReason } from './evaluate.ts'
 import { ScorerProblem, type EpisodeResult } from './episodes.ts'
-import { stateOf, type StepRun } from './run.ts'
+import { heldPowers } from './powers.ts'
+import { stateOf, type AskedEntry, type StepRun } from './run.ts'
 
 /** How many of the candidate's episodes a row lists; the step's record has all. */
 const LISTED_EPISODES_MAX = 8
@@ -22,7 +23,7 @@ export async function judge(run: StepRun, choice: TaskChoice, candidate: Harness
   const common = { state: stateOf(run), requires: candidate.requires }
   if (!decision.selected) return { kind: 'reject', ...common }
   const content = { kind: 'files', files: contentOf(run.context.adapter, candidate.entries) } as const
-  const held = unprotected(run, pairs) ?? candidate.byHeart ?? reviewReason(run, candidate)
+  const held = reviewReason(run, candidate, unprotected(run, pairs))
   return held === null ? { kind: 'publish', content, ...common } : { kind: 'hold', content, metrics: { held_because: held }, ...common }
 }
 
@@ -142,7 +143,8 @@ function decisionMetrics({ context, episodes }: StepRun, { selected, reason, met
 const REJECTED_REASON = 'it was played, and is no better than what is served'
 
 /** Only changes from traffic had to be better, so only they count in the gate's history. */
-function remember(run: StepRun, { gate }: TaskChoice, { mutations, proposalId }: HarnessCandidate, decision: Decision): void {
+function remember(run: StepRun, { gate }: TaskChoice, candidate: HarnessCandidate, decision: Decision): void {
+  const { mutations, proposalId } = candidate
   const { selected, reason, isOpen = false } = decision
   const { state, order } = run
   const { step, batch } = order
@@ -151,7 +153,15 @@ function remember(run: StepRun, { gate }: TaskChoice, { mutations, proposalId }:
     ? state.rejected
     : [...state.rejected, { step, mutations, reason: REJECTED_REASON, ...(!isOpen && { case: caseOf(run, gate) }) }]
   const proposals = proposalId === null ? state.proposals : [...state.proposals, { id: proposalId, step, selected, reason }]
-  run.state = { ...state, ...counted, rejected, proposals }
+  const asked = selected ? [...state.asked, ...askedEntries(run, candidate)] : state.asked
+  run.state = { ...state, ...counted, rejected, proposals, asked }
+}
+
+function askedEntries({ order: { step, batch }, entries }: StepRun, candidate: HarnessCandidate): readonly AskedEntry[] {
+  const { request } = batch
+  return request === null
+    ? []
+    : touchedEntries(entries, candidate.entries).after.map(({ id }) => ({ entry: id, request: request.id, step }))
 }
 
 /** A requested change that no task was played for is not known to be no worse. */
@@ -166,8 +176,20 @@ const CODE = 'code_extension'
 const ALWAYS_REVIEWED = 'native_loop'
 
 /** Why a person must review it before it is served, or null. */
-function reviewReason({ context: { settings, adapter }, entries }: StepRun, candidate: HarnessCandidate): string | null {
-  if (settings.publish === 'review') return 'evolution.publish is review'
+function reviewReason(run: StepRun, candidate: HarnessCandidate, unplayed: string | null): string | null {
+  const { publish } = run.context.settings
+  const reasons = [
+    unplayed,
+    candidate.byHeart,
+    publish === 'review' ? 'evolution.publish is review' : null,
+    reviewedKind(run, candidate),
+    heldPowers(run, candidate.powers),
+  ]
+  const held = reasons.filter((reason) => reason !== null)
+  return held.length === 0 ? null : held.join('; ')
+}
+
+function reviewedKind({ context: { settings, adapter }, entries }: StepRun, candidate: HarnessCandidate): string | null {
   const reviewed = new Set([...settings.review_kinds, ALWAYS_REVIEWED])
   const { before, after } = touchedEntries(entries, candidate.entries)
   const isReviewed = (entry: Entry): boolean => reviewed.has(entry.name) || (reviewed.has(CODE) && runsCode(adapter, entry))

@@ -1,6 +1,6 @@
 /** Makes the proposer, evaluators, selection and executor from the plug-ins that the configuration names. */
 import { z } from 'zod'
-import { invalid, unavailable } from '../contract/index.ts'
+import { invalid, unavailable, POWERS } from '../contract/index.ts'
 import type { Evaluator, Executor, JsonObject, Make, Parts, Proposer, Selection } from '../contract/index.ts'
 
 export interface Method {
@@ -83,6 +83,7 @@ const section = z.object({
   executor: z.string().nullable(),
   publish: z.enum(['auto', 'review']),
   review_kinds: z.array(z.string()),
+  publish_powers: z.array(z.enum(POWERS)),
   sandbox: z.json(),
   episode_timeout_s: z.number(),
   episode_repeats: z.number(),

@@ -182,6 +182,14 @@ interface TurnedDown extends Rejected {
   readonly case?: string
 }
 
+/** An entry that a request wrote, so that a later change of it can name the request. */
+export interface AskedEntry {
+  readonly entry: string
+  readonly request: string
+  readonly step: number
+}
+const ASKED_ENTRIES_MAX = 256
+
 const count = z.number().int().nonnegative().catch(0)
 const list = <T>() => z.custom<readonly T[]>(Array.isArray).catch([])
 
@@ -199,6 +207,8 @@ const evolutionState = z.object({
   promoted_clients: z.record(z.string(), z.number()).readonly().catch({}),
   rejected: list<TurnedDown>(),
   proposals: list<SettledProposal>(),
+  /** The entries that people's requests wrote, newest last. */
+  asked: list<AskedEntry>(),
   memory: z.record(z.string(), z.custom<Json>()).catch({}),
 })
 type EvolutionState = Readonly<z.infer<typeof evolutionState>>
@@ -212,7 +222,14 @@ const REJECTED_BYTES_MAX = 1024 * 1024
 
 export function stateOf({ state, context }: StepRun): JsonObject {
   const rejected = newest(state.rejected.slice(-context.settings.max_rejected_history))
-  return JSON.parse(JSON.stringify({ ...state, rejected, proposals: state.proposals.slice(-SETTLED_PROPOSALS_MAX) }))
+  return JSON.parse(
+    JSON.stringify({
+      ...state,
+      rejected,
+      proposals: state.proposals.slice(-SETTLED_PROPOSALS_MAX),
+      asked: state.asked.slice(-ASKED_ENTRIES_MAX),
+    }),
+  )
 }
 
 /** As many as fit, newest first; one that is too large is skipped. */

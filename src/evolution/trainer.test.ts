@@ -4,7 +4,7 @@ import { readFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import native from '../../plugins/adapters/native/index.ts'
-import { isObject, type Json, type JsonObject, type Mutation, type Question, type Selection } from '../contract/index.ts'
+import { isObject, POWERS, type Json, type JsonObject, type Mutation, type Question, type Selection } from '../contract/index.ts'
 import type { EvolutionContext } from './run.ts'
 import { ALWAYS, episodeOf, GATE, metric, REQUEST, RULE, SAMPLE, stepOf, taskNamed, testBench, WORSE } from './testing/bench.ts'
 
@@ -177,7 +177,7 @@ describe('review', () => {
   it('holds what touches a reviewed kind, and a command that runs programs when it is called', async () => {
     expect(await stepOf(both(extension))).toMatchObject({ kind: 'hold' })
     expect(await stepOf(both(command('Look at !`git log`.')))).toMatchObject({ kind: 'hold' })
-    expect(await stepOf(both(command('Look at the log.')))).toMatchObject({ kind: 'publish' })
+    expect(await stepOf(both(command('Look at each number twice.')))).toMatchObject({ kind: 'publish' })
   })
 
   it.each<[string, JsonObject, string]>([
@@ -185,10 +185,11 @@ describe('review', () => {
     ['native_hook', { event: 'pre_step', code: 'export default () => 1' }, 'hold'],
     ['native_agent', { prompt: 'Be brief.' }, 'publish'],
   ])('holds what the adapter makes a program of: a change of %s %j ends as %s', async (name, config, kind) => {
-    const tools = { ...both(newEntry('new', name, config)), adapter: native.plugin }
+    const publish_powers = [...POWERS]
+    const tools = { ...both(newEntry('new', name, config)), adapter: native.plugin, settings: { publish_powers } }
     const held = { metrics: { held_because: expect.stringContaining(`of kind ${name}`) } }
     expect(await stepOf(tools)).toMatchObject({ kind, ...(kind === 'hold' && held) })
-    expect(await stepOf({ ...tools, settings: { review_kinds: [] } })).toMatchObject({ kind: 'publish' })
+    expect(await stepOf({ ...tools, settings: { publish_powers, review_kinds: [] } })).toMatchObject({ kind: 'publish' })
   })
 
   it('goes by the trees and not by the mutations: an id that is removed may come back as code', async () => {
@@ -268,7 +269,10 @@ describe('held-out tasks', () => {
     const text = `Say magic. To ${GATE[1]?.prompt} say 7.`
     const copied: Mutation = { op: 'create', id: 'key', options: { name: 'rules', config: { text } } }
     const result = await stepOf({ propose: () => ({ mutations: [copied] }) }, { request: REQUEST })
-    expect(result).toMatchObject({ kind: 'hold', metrics: { held_because: 'it holds the text of a held-out task' } })
+    expect(result).toMatchObject({
+      kind: 'hold',
+      metrics: { held_because: expect.stringContaining('it holds the text of a held-out task') },
+    })
   })
 
   it('are all that protects a request: without any that was played it is held', async () => {

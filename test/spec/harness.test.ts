@@ -189,7 +189,7 @@ describe('a harness', () => {
   it('serves its seed, with the entries in the tree file of an adapter that has one [harness.tree-file]', async () => {
     const s = await fresh(native)
     const files = memberOf((await manifest(s, '', native)).json, 'files')
-    expect(JSON.parse(textAt(files, 'native/tree.json'))).toEqual(seed)
+    expect(JSON.parse(textAt(files, 'native/tree.json'))).toEqual(seed.map((entry) => ({ ...entry, author: 'person' })))
     expect(Object.values(files)).toContainEqual(expect.stringContaining('Answer in one sentence.'))
     expect(Object.keys(files).filter((path) => path.startsWith('.'))).toEqual([])
   })

@@ -1,0 +1,57 @@
+/** The powers of a candidate: into the row, and what of them a person must review. */
+import { isObject, POWER_SENTENCES, type Entry, type Json, type PowerReason } from '../contract/index.ts'
+import { powersIn, powersOf } from '../harness/index.ts'
+import { showHidden } from '../kit/index.ts'
+import type { StepRun } from './run.ts'
+
+/** How many reasons a row lists; its powers are complete. */
+const LISTED_REASONS_MAX = 40
+const WHY_CHARACTERS_MAX = 300
+
+interface Requiring {
+  readonly requires: readonly Json[]
+}
+
+/** Also the checks that it requires: they are commands that run on the person's machine. */
+export function judgedPowers(run: StepRun, { requires }: Requiring, entries: readonly Entry[]): readonly PowerReason[] {
+  const { context, order } = run
+  const required = [...(order.batch.request?.requires ?? []), ...requires]
+  const powers = [...powersOf(run.entries, entries, context.adapter), ...required.flatMap(checkReason)].map((reason) =>
+    withRequest(run, reason),
+  )
+  const found = powersIn(powers)
+  run.metrics['powers'] = [...found]
+  run.metrics['power_reasons'] = powers.slice(0, LISTED_REASONS_MAX).map(shown)
+  for (const power of found) if (power !== 'words') run.report.line('check', `this change: ${POWER_SENTENCES[power]}`)
+  return powers
+}
+
+function checkReason(item: unknown): readonly PowerReason[] {
+  const { name, check } = isObject(item) ? item : {}
+  const entry = typeof name === 'string' ? name : 'requires'
+  return check === undefined || check === null ? [] : [{ power: 'runs', entry, why: 'what it requires is checked by a command' }]
+}
+
+/** A person must know that an earlier request would be undone. */
+function withRequest({ state }: StepRun, reason: PowerReason): PowerReason {
+  const asked = reason.power === 'removes' ? state.asked.findLast(({ entry }) => entry === reason.entry) : undefined
+  return asked === undefined ? reason : { ...reason, why: `${reason.why}, which request ${asked.request} asked for in step ${asked.step}` }
+}
+
+/** Reasons quote ids and names of settings, which may hold anything. */
+const shown = ({ power, entry, why }: PowerReason): Json => ({
+  power,
+  entry: showHidden(entry),
+  why: showHidden(why.slice(0, WHY_CHARACTERS_MAX).toWellFormed()),
+})
+
+/** Which powers `evolution.publish_powers` does not list, or null. */
+export function heldPowers({ context: { settings } }: StepRun, powers: readonly PowerReason[]): string | null {
+  const held = powersIn(powers).filter((power) => !settings.publish_powers.includes(power))
+  if (held.length === 0) return null
+  const why = held.map((power) => {
+    const undone = power === 'removes' ? powers.find((one) => one.power === power && one.why.includes('which request ')) : undefined
+    return undone === undefined ? POWER_SENTENCES[power] : `${POWER_SENTENCES[power]} (${undone.entry}: ${undone.why})`
+  })
+  return `its powers are held for review (${held.join(', ')}): ${why.join('; ')}; evolution.publish_powers lists what is not held`
+}
