@@ -26,12 +26,18 @@ function powers(adapter: string, name: string, config: JsonObject): readonly str
   const entry: Entry = { id: 'mine', name, config }
   const known = ADAPTERS[adapter]
   if (known === undefined) throw new Error(`no adapter ${adapter}`)
-  return powersIn(powersOf([], [entry], known))
+  return toldByData(powersIn(powersOf([], [entry], known)))
 }
 
 const rules = (text: string): JsonObject => ({ text })
 const named = (text: string): JsonObject => ({ name: 'mine', text })
 const head = (fields: string): JsonObject => named(`---\nname: mine\ndescription: d\n${fields}\n---\nAdd numbers.`)
+
+/** Without `orders`, which every adapter's texts are screened for. */
+function toldByData(all: readonly string[]): readonly string[] {
+  const others = all.filter((power) => power !== 'orders')
+  return others.length === 0 ? ['words'] : others
+}
 
 describe('a text', () => {
   it.each<[adapter: string, kind: string, text: string, powers: readonly string[]]>([
@@ -45,7 +51,7 @@ describe('a text', () => {
     ['claude', 'rules', '*x*@~/.netrc', ['reads']],
     ['claude', 'rules', 'me@example.com@~/.netrc', ['reads']],
     ['claude', 'rules', 'a (@~/.netrc)', ['reads']],
-    ['claude', 'rules', 'x\u00a0@~/.netrc', ['reads']],
+    ['claude', 'rules', 'x\u00a0@~/.netrc', ['hidden', 'reads']],
     ['claude', 'rules', '> quoted\n> @~/.netrc', ['reads']],
     ['claude', 'rules', '<!-- nobody sees it', ['hidden']],
     ['claude', 'agent_command', 'Do !`id`', ['runs']],
@@ -73,7 +79,7 @@ describe('a text', () => {
     ['native', 'rules', 'Add numbers.', ['words']],
     ['terminus', 'skill', 'Add numbers.', ['words']],
   ])('of %s %s: %j', (adapter, kind, text, expected) => {
-    expect(powers(adapter, kind, kind === 'rules' ? rules(text) : named(text))).toEqual(expected)
+    expect(powers(adapter, kind, kind === 'rules' ? rules(text) : named(text))).toEqual(toldByData(expected))
   })
 })
 
@@ -112,7 +118,7 @@ describe('a head', () => {
     ['claude', 'constructor: 1', ALL],
     ['claude', 'toString: 1', ALL],
   ])('of %s with %s', (adapter, fields, expected) => {
-    expect(powers(adapter, 'skill', head(fields))).toEqual(expected)
+    expect(powers(adapter, 'skill', head(fields))).toEqual(toldByData(expected))
   })
 })
 
@@ -165,7 +171,7 @@ describe('a setting', () => {
     ['terminus', { api_base: 'x' }, ALL],
     ['native', { anything: 1 }, ALL],
   ])('of %s: %j', (adapter, data, expected) => {
-    expect(powers(adapter, 'config', { data })).toEqual(expected)
+    expect(powers(adapter, 'config', { data })).toEqual(toldByData(expected))
   })
 })
 

@@ -81,7 +81,8 @@ function leadsOf(block: TextBlock): readonly string[] {
 
 /** In the text as a whole: what the agent acts on may begin in one line and end in another. */
 function matchesOf({ pattern, power, why }: AdapterPowers['texts'][number], lines: readonly string[]): readonly ProseFinding[] {
-  const flags = pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`
+  // A pattern may say where a line begins or ends.
+  const flags = [...new Set(`${pattern.flags}gm`)].join('')
   const found: ProseFinding[] = []
   let [line, passed] = [0, 0]
   const lineAt = (offset: number): number => {

@@ -65,12 +65,12 @@ const shapeFinding = ({ odd, line }: Token): readonly ProseFinding[] => (odd ===
 /** A word in its own form, joined from its parts, without the digits that stand for letters, and together with the next one. */
 function tellingFindings(
   tokens: readonly Token[],
-  tellingOf: TellingOf,
+  tells: TellingOf,
   { line, joined, parts }: Token,
   index: number,
 ): readonly ProseFinding[] {
   const next = tokens[index + 1]
-  const own = [joined, unleeted(joined), ...parts, ...parts.map(unleeted)].flatMap((word) => tellingOf(word) ?? [])
+  const own = [joined, unleeted(joined), ...parts, ...parts.map(unleeted)].flatMap((word) => tells(word) ?? [])
   const [found] = own
   if (found !== undefined) return [at(line, found.power, `it speaks of ${found.what}`)]
   const both =
