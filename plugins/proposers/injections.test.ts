@@ -163,8 +163,7 @@ function gullible(reply: (content: string) => string): Watched {
   const read = (messages: readonly ChatMessage[]): void => {
     const whole = messages.map(({ content }) => content).join('\n')
     prompts.push(whole)
-    const others = messages.filter(({ role }) => role !== 'assistant')
-    const live = LIVE.find((token) => others.some(({ content }) => token.test(content)))
+    const live = LIVE.find((token) => messages.some(({ content }) => token.test(content)))
     if (/OBEY-7/i.test(outside(messages))) problems.push(`obeys: ${outside(messages).slice(-200)}`)
     if (live !== undefined) problems.push(`takes ${String(live)} for more than text`)
     if (whole.length > CHARACTERS_MAX) problems.push(`has lost its instructions after ${whole.length} characters`)
@@ -256,7 +255,14 @@ function briefFor(model: Model, words: string, more: Partial<Brief> = {}): Brief
   )
 }
 
-const requestOf = (words: string): Brief['request'] => ({ id: 't', text: words, session: words, release_id: words, requires: [] })
+const requestOf = (words: string): Brief['request'] => ({
+  id: 't',
+  text: words,
+  session: words,
+  release_id: words,
+  requires: [],
+  client: { platform: words, release: words, arch: words, commands: { [words]: true } },
+})
 const answers = (content: string): string =>
   content.includes('You review a change') ? '{"result":"complete","covered":[],"uncovered":[]}' : CHANGE
 

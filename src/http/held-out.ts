@@ -15,7 +15,8 @@ export function refuseAgents(context: HttpContext): void {
 /** A row as the reader may see it: of held-out tasks, names and scores alone. */
 export function rowFor<Row extends { readonly metrics: JsonObject }>(context: HttpContext, row: Row): Row {
   if (readsHeldOut(context)) return row
-  const { candidate_episodes: episodes, ...metrics } = row.metrics
+  // The count of withheld samples would tell a client which text it guessed.
+  const { candidate_episodes: episodes, withheld_samples: _, ...metrics } = row.metrics
   const isEvaluation = metrics['failed_stage'] === 'evaluating' && metrics['error'] !== undefined
   const error = isEvaluation ? { error: WITHHELD } : {}
   return {

@@ -69,6 +69,9 @@ async function bothOf<T>(
 /** Null when the reply is not a verdict. */
 type Reader<T> = (reply: string, sign: string) => T | null
 
+/** A reply may repeat what was judged. */
+const REPLY_CHARACTERS_SHOWN = 4000
+
 /** Room for reasoning too. */
 const ANSWER = { tokensMax: 4096, timeoutSeconds: 120 }
 
@@ -79,7 +82,7 @@ async function verdictOf<T>(model: Model, { messages, sign, form }: JudgeQuestio
   if (verdict !== null) return verdict
   const again = `That was not the one JSON object that was asked for. Reply with nothing but ${form}`
   const further: readonly ChatMessage[] = [
-    { role: 'assistant', content: reply || '(nothing)' },
+    { role: 'assistant', content: asData(reply, REPLY_CHARACTERS_SHOWN) || '(nothing)' },
     { role: 'user', content: again },
   ]
   return read(await model.chat([...messages, ...further], ANSWER), sign)

@@ -11,7 +11,7 @@ import {
   needsIn,
   replyIn,
 } from '../../../src/evolution/index.ts'
-import { fence } from '../../../src/kit/index.ts'
+import { asData, fence } from '../../../src/kit/index.ts'
 import { isReserved } from '../../../src/harness/index.ts'
 import { gainOf, editId, type EditCandidate, type ReflectArchive } from './archive.ts'
 import { WON } from './coreset.ts'
@@ -155,7 +155,7 @@ export async function ask(brief: Brief, model: Model, archive: ReflectArchive, e
     if (typeof draft !== 'string') return draft
     brief.report.line('check', `an edit is not used: ${draft}`, true)
     messages.push(
-      { role: 'assistant', content: excerpt(text, REPLY_CHARACTERS_SHOWN) },
+      { role: 'assistant', content: asData(text, REPLY_CHARACTERS_SHOWN) },
       { role: 'user', content: `That edit is not used:\n${fence('reason', draft)}\nPropose another, in the same form (try ${asked + 1}).` },
     )
   }

@@ -22,7 +22,7 @@ import {
   REQUIRES_GUIDE,
   SMALL_CHANGE,
 } from '../../../src/evolution/index.ts'
-import { fence } from '../../../src/kit/index.ts'
+import { asData, fence } from '../../../src/kit/index.ts'
 
 const REPLY_SHOWN_CHARACTERS = 2000
 
@@ -157,7 +157,7 @@ export function messagesOf(brief: Brief, plan: readonly string[] | null): readon
 /** The excerpt of an answer, and what is wrong with it. */
 function againOf(text: string, reason: string): readonly ChatMessage[] {
   const reply = replyIn(text)
-  const shown = typeof reply === 'string' ? text.slice(0, REPLY_SHOWN_CHARACTERS).toWellFormed() : describeReply(reply)
+  const shown = asData(typeof reply === 'string' ? text : describeReply(reply), REPLY_SHOWN_CHARACTERS)
   return [
     { role: 'assistant', content: shown.trim() === '' ? '(nothing)' : shown },
     {

@@ -26,6 +26,14 @@ interface KeyedTask {
   readonly marks: ReadonlySet<string>
 }
 
+/** So many answers close together, in any order, and of so many of the tasks. */
+const CHAIN_MIN = 8
+const CHAIN_SHARE = 0.15
+/** Words that may stand between two answers of a chain. */
+const CHAIN_GAP = 6
+/** A single sign is an answer of too many things. */
+const CHAIN_CHARACTERS_MIN = 2
+
 export class AnswerKeys {
   readonly #tasks: readonly KeyedTask[]
   readonly #byFirstWord = new Map<string, { readonly at: number; readonly words: readonly string[] }[]>()
@@ -46,11 +54,11 @@ export class AnswerKeys {
       for (const words of answers) this.#byFirstWord.set(words[0] ?? '', [...(this.#byFirstWord.get(words[0] ?? '') ?? []), { at, words }])
   }
 
-  /** How much of a key the texts hold: tasks with their answer, and the longest row of answers. */
-  found(texts: readonly string[]): { readonly pairs: ReadonlySet<string>; readonly row: number } {
+  /** How much of a key the texts hold: tasks with their answer, the longest row of answers in order, and the most that stand close together. */
+  found(texts: readonly string[]): { readonly pairs: ReadonlySet<string>; readonly row: number; readonly chain: number } {
     const pairs = new Set<string>()
-    let row = 0
-    if (this.#tasks.length < PAIRS_MIN) return { pairs, row }
+    let [row, chain] = [0, 0]
+    if (this.#tasks.length < PAIRS_MIN) return { pairs, row, chain }
     for (const text of texts) {
       const words = wordsIn(text)
       const hits = this.#hitsIn(words)
@@ -59,11 +67,13 @@ export class AnswerKeys {
         if (task !== undefined && !pairs.has(task.name) && isMarked(words, start, end, task.marks)) pairs.add(task.name)
       }
       row = Math.max(row, longestRow(hits))
+      chain = Math.max(chain, longestChain(hits, words))
     }
-    return { pairs, row }
+    return { pairs, row, chain }
   }
 
-  isKey({ pairs, row }: ReturnType<AnswerKeys['found']>): boolean {
+  isKey({ pairs, row, chain }: ReturnType<AnswerKeys['found']>): boolean {
+    if (chain >= Math.max(CHAIN_MIN, CHAIN_SHARE * this.#tasks.length)) return true
     const share = pairs.size / this.#tasks.length
     return row >= ROW_MIN || (pairs.size >= PAIRS_MIN && (share >= PAIRS_SHARE || pairs.size >= PAIRS_ENOUGH))
   }
@@ -101,6 +111,21 @@ function isMarked(words: readonly string[], start: number, end: number, marks: R
     if (marks.has(words[at] ?? '') || marks.has(`${words[at] ?? ''} ${words[at + 1] ?? ''}`)) return true
   }
   return false
+}
+
+/** The most different answers that stand close together. */
+function longestChain(hits: readonly Hit[], words: readonly string[]): number {
+  let [longest, last] = [0, 0]
+  let answers = new Set<string>()
+  for (const { start, end } of hits) {
+    const answer = words.slice(start, end).join('')
+    if (answer.length < CHAIN_CHARACTERS_MIN) continue
+    if (start - last > CHAIN_GAP) answers = new Set()
+    answers.add(answer)
+    last = Math.max(last, end)
+    longest = Math.max(longest, answers.size)
+  }
+  return longest
 }
 
 /** The most tasks whose answers follow each other in the order of the tasks. */

@@ -1,4 +1,5 @@
 /** Candidates that hold texts or answers of held-out tasks, in plain words and in disguise, and ordinary rules that do not. */
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Entry, Task } from '../../contract/index.ts'
@@ -169,6 +170,14 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['answers first', table(gate, (task) => `say ${answerOf(task)} when it is about ${subjectOf(task)}`)],
   ['answers in order', table(gate, answerOf, ', ')],
   ['numbered answers in order', gate.map((task, n) => `${n + 1}. ${answerOf(task)}`).join('\n')],
+  [
+    'hashes of prompts with answers, in no order',
+    gate
+      .map((task) => `if (h === '${hash('sha256', task.prompt).slice(0, 6)}') return '${answerOf(task)}'`)
+      .sort()
+      .join('\n'),
+  ],
+  ['answers sorted', gate.map(answerOf).sort().join(' ')],
   [
     'a third of the key',
     table(

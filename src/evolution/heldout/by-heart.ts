@@ -28,7 +28,7 @@ export function learnedByHeart(before: readonly Entry[], after: readonly Entry[]
   if (now.quoted.size === 0 && !keys.isKey(now.key)) return null
   const old = known(before)
   if ([...now.quoted].some((task) => !old.quoted.has(task))) return 'it holds the text of a held-out task'
-  const isMore = now.key.row > old.key.row || [...now.key.pairs].some((task) => !old.key.pairs.has(task))
+  const isMore = now.key.row > old.key.row || now.key.chain > old.key.chain || [...now.key.pairs].some((task) => !old.key.pairs.has(task))
   return isMore && keys.isKey(now.key) ? 'it holds answers of held-out tasks' : null
 }
 
@@ -37,7 +37,7 @@ function readingsIn(entries: readonly Entry[]): readonly string[] {
   const texts = entries.map(({ id, config }) => ({
     id,
     text: [...textsIn(config)].join('\n'),
-    names: [...textsIn(config, 'names')].join('\n'),
+    names: [id, ...textsIn(config, 'names')].join('\n'),
   }))
   const joined = (all: typeof texts): string => [...all.map(({ text }) => text), ...all.map(({ names }) => names)].join('\n')
   const sorted = joined(texts.toSorted((a, b) => (a.id < b.id ? -1 : 1)))

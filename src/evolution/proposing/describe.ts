@@ -1,7 +1,7 @@
-/** Describes entries, samples, rejected changes and the machine for a prompt. All but the machine is untrusted text: fence it. */
+/** Describes entries, samples, rejected changes and the machine for a prompt. All is untrusted text: fence it; the machine is fenced here. */
 import { isObject, type Entry, type Json, type JsonObject, type Mutation, type Rejected, type Sample } from '../../contract/index.ts'
 import { isReserved } from '../../harness/index.ts'
-import { firstCodePoints } from '../../kit/index.ts'
+import { fence, firstCodePoints } from '../../kit/index.ts'
 import { answerText, userTexts } from '../exchanges.ts'
 import type { ProposalReply } from './reply.ts'
 
@@ -71,7 +71,7 @@ function changeRow(mutation: Mutation): JsonObject {
   return { op, id, ...(mutation.op !== 'remove' && { excerpt: excerptOf(mutation.options.config ?? {}) }) }
 }
 
-/** Safe to use unfenced: the names in the report were validated when it came in. */
+/** What the client reports of its machine is fenced here: short names are long enough for an order. */
 export function describeMachine(client: JsonObject | undefined): string {
   const { platform, arch, release, commands } = client ?? {}
   const system = [platform, release, arch].filter((part) => typeof part === 'string')
@@ -80,9 +80,10 @@ export function describeMachine(client: JsonObject | undefined): string {
   const named = Object.entries(isObject(commands) ? commands : {})
   const present = named.flatMap(([name, found]) => (found === true ? [name] : []))
   const absent = named.flatMap(([name, found]) => (found === false ? [name] : []))
-  return [
+  const lines = [
     system.length === 0 ? 'The system of the machine is unknown.' : `The machine: ${system.join(', ')}.`,
     ...(present.length > 0 ? [`Commands it has: ${present.join(', ')}.`] : []),
     ...(absent.length > 0 ? [`Commands it lacks: ${absent.join(', ')}.`] : []),
-  ].join('\n')
+  ]
+  return fence('machine', lines.join('\n'))
 }

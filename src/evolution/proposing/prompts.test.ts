@@ -181,8 +181,8 @@ describe('the situation of a step', () => {
   })
 
   it('names the machine, or says that it is unknown', () => {
-    expect(describeMachine({ platform: 'darwin', arch: 'arm64', commands: { git: true, rg: false } })).toBe(
-      'The machine: darwin, arm64.\nCommands it has: git.\nCommands it lacks: rg.',
+    expect(describeMachine({ platform: 'darwin', arch: 'arm64', commands: { git: true, rg: false } })).toMatch(
+      /^<<<begin machine (\w+)>>>\nThe machine: darwin, arm64\.\nCommands it has: git\.\nCommands it lacks: rg\.\n<<<end machine \1>>>$/,
     )
     expect(describeMachine(undefined)).toContain('macOS, Linux and WSL')
   })
