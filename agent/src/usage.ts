@@ -29,6 +29,7 @@ Commands:
          --mark <name>  --release <id>  --json
   page <step|vN> [--print]  what a step of the harness changed, in the browser
   doctor [--json]           whether everything is in order
+  trust [<fingerprint>]     the key of the service that is trusted here; with a fingerprint, trust that one from now on
   uninstall [--yes]         remove everything that was installed here, but for files you changed
   notice                    for hooks of ${binary}: word of a newer release
   help                      this text; --help and -h show that of ${binary} too

@@ -14,14 +14,4 @@ export {
   type Signed,
   type SignedText,
 } from './signing/statements.ts'
-export {
-  checkManifest,
-  checkSigned,
-  keyIn,
-  requireSame,
-  isSameTrust,
-  isTrust,
-  trustIn,
-  type AskedRelease,
-  type Trust,
-} from './signing/trust.ts'
+export { checkManifest, checkSigned, keyIn, requireSame, isSameTrust, isTrust, trustIn, type Trust } from './signing/trust.ts'

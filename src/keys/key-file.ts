@@ -41,7 +41,7 @@ export async function openKeyFile(path: string): Promise<KeyChain> {
 }
 
 /** Null when there is none. A file that is damaged, or that others may read, is refused and left as it is. */
-export async function readKeyFile(path: string): Promise<KeyChain | null> {
+async function readKeyFile(path: string): Promise<KeyChain | null> {
   try {
     const text = await readFile(path, 'utf8')
     if (process.platform !== 'win32' && ((await stat(path)).mode & OTHERS) !== 0)

@@ -15,7 +15,7 @@ import type { Adapter, Files, Requires } from '../contract/index.ts'
 import { fingerprintIn, keyFileIn, newKeyChain, openKeyFile, requireKeyFile, type KeyChain } from './key-file.ts'
 
 /** What is known of a release that is signed. */
-export interface SignedRelease extends Omit<ReleaseStatement, 'kind' | 'key' | 'adapter' | 'files' | 'requires' | 'vendor'> {
+interface SignedRelease extends Omit<ReleaseStatement, 'kind' | 'key' | 'adapter' | 'files' | 'requires' | 'vendor'> {
   readonly adapter: Adapter | undefined
   readonly files: Files
   readonly requires: readonly Requires[]

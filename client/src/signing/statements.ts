@@ -55,7 +55,7 @@ export interface ScriptStatement {
   readonly sha256: string
 }
 
-export interface RotationStatement {
+interface RotationStatement {
   readonly kind: 'rotation'
   readonly key: string
   readonly next: string
