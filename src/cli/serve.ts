@@ -5,7 +5,7 @@ import { loadFor, printLoaded } from './config.ts'
 import { printError } from './explain.ts'
 import { EXIT, type ConfigOptions, type StopSignal, type Surroundings } from './surroundings.ts'
 import type { RunningService } from '../main.ts'
-import { calmLog, demoState, welcome, withPractice } from './welcome/index.ts'
+import { calmLog, demoState, namesExecutor, welcome, withPractice } from './welcome/index.ts'
 
 export interface ServeCommandOptions extends ConfigOptions {
   readonly printConfig?: boolean
@@ -34,7 +34,7 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
     void stop.then(() => leaving.abort())
     const demo = withDemo === null ? 'none' : await demoState(loaded, url, leaving.signal)
     // No episode runs without a sandbox, so the demo would wait for ever.
-    const unplayable = demo === 'ahead' ? await (await surroundings.service()).sandboxProblem(loaded) : null
+    const unplayable = demo === 'ahead' && !namesExecutor(loaded) ? await (await surroundings.service()).sandboxProblem(loaded) : null
     surroundings.out(banner(loaded, url, { demo, unplayable, colours: surroundings.colours }))
     const welcoming = demo === 'ahead' && unplayable === null ? welcome(loaded, url, leaving.signal, surroundings) : null
     await stop

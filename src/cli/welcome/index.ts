@@ -30,6 +30,9 @@ export async function withPractice(
   }
 }
 
+/** A named executor works, or the service would not have started. */
+export const namesExecutor = ({ config }: LoadedConfig): boolean => config.recipes[PRACTICE]?.evolution.executor !== null
+
 export async function demoState(loaded: LoadedConfig, url: string, signal: AbortSignal): Promise<DemoState> {
   return demoStateOf(addressOf(loaded, url, signal)).catch(() => 'ahead')
 }

@@ -34,14 +34,29 @@ async function start(args: readonly string[], folder: string, path: string) {
   return started
 }
 
-const greet = (folder: string, path: string) =>
-  start(['--welcome', ...argumentsOf({ ...dataIn(folder), ...besideIn(folder) })], folder, path)
+const greet = (folder: string, path: string, executor: object = { 'recipes.practice.evolution.executor': 'local' }) =>
+  start(['--welcome', ...argumentsOf({ ...dataIn(folder), ...besideIn(folder), ...executor })], folder, path)
 
 async function stored(address: string, type: 'report' | 'inference'): Promise<readonly string[]> {
   const answer = await fetch(`${address}/svc/scenarios/practice/records?limit=100&request_type=${type}`)
   expect([200, 404]).toContain(answer.status)
   return [...(await answer.text()).matchAll(/"agent_record_id":"([^"]+)"/g)].map(([, id = '']) => id)
 }
+
+test('without bubblewrap it serves, records, and says in one line what to install; nothing is played', async () => {
+  const [folder, path] = [temporaryFolder(), barePath()]
+  const { command, address } = await greet(folder, path, {})
+  await command.said('Try it')
+  expect(command.out).toContain('nothing improves yet: bubblewrap is not installed; install it with: apt-get install bubblewrap')
+  const body = JSON.stringify({ model: 'practice', messages: [{ role: 'user', content: 'Write 4 as a Roman numeral.' }] })
+  const headers = { 'x-svc-scenario': 'practice' }
+  const answer = await fetch(`${address}/v1/chat/completions`, { method: 'POST', headers, body })
+  const report = { agent_record_id: 'r', score: 0, feedback: 'wrong', references: [answer.headers.get('x-svc-agent-record-id')] }
+  await fetch(`${address}/svc/report`, { method: 'POST', headers, body: JSON.stringify(report) })
+  expect(await stored(address, 'report')).toEqual(['r'])
+  command.signal('SIGTERM')
+  expect(await command.ended).toMatchObject({ code: 0 })
+})
 
 test(
   'an interrupted demo continues, nothing is reported twice, and after it has learnt it is not run again',
