@@ -85,7 +85,7 @@ function allowedFor(room: string): readonly string[] {
 }
 
 /** Files of the contract that the console bundles; its index would bring Node along. */
-const IN_BROWSERS = ['src/contract/json.ts', 'src/contract/limits.ts', 'src/contract/outcomes.ts']
+const IN_BROWSERS = ['src/contract/json.ts', 'src/contract/limits.ts', 'src/contract/outcomes.ts', 'src/contract/powers.ts']
 
 function importsOf(file: string): readonly string[] {
   const source = readFileSync(join(root, file), 'utf8')

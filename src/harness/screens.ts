@@ -27,7 +27,7 @@ export function textProblem(value: Json, path: string): string | null {
 
 export const isCredential = (text: string): boolean => screenText(text) === 'credential_in_text'
 
-export function* textsIn(value: Json, path: string): Generator<readonly [path: string, text: string]> {
+function* textsIn(value: Json, path: string): Generator<readonly [path: string, text: string]> {
   if (typeof value === 'string') yield [path, value]
   for (const [key, member] of fieldsOf(value)) {
     if (isObject(value)) yield [path, key]
