@@ -6,7 +6,7 @@ import { heldReleases, isRestorable } from '../releases/index.ts'
 import { createdWith, heldStart } from './files.ts'
 import { COMMITS_PER_READ, History } from './history.ts'
 import { reach, recipeOf, type Services } from './services.ts'
-import { composeWith, contentOf } from './composed.ts'
+import { composeWith, contentOf, writeSeed } from './composed.ts'
 import { hold, holdRelease, landRow, lastKept, load, point, republish } from './land.ts'
 import { Scenario } from './scenario.ts'
 import { existingRelease, heldAtStart } from './start.ts'
@@ -57,6 +57,7 @@ export async function bindScenario(
   }
   finishLanding(services, scenario)
   await holdStart(services, scenario)
+  await reviewImported(services, scenario)
   await landShipped(services, scenario)
   return scenario
 }
@@ -186,3 +187,33 @@ async function holdStart(services: Services, scenario: Scenario): Promise<void> 
   })
   await landing.catch((error: unknown) => services.warn('the release that a scenario is to start from could not be held', error))
 }
+
+/**
+ * The newest release of an import is judged as a starting release is, as it would be served here. Where it is not plain, the seed is published
+ * over it, and a person who has looked at it rolls back to it. The row that follows the import marks that this was done.
+ */
+async function reviewImported(services: Services, scenario: Scenario): Promise<void> {
+  const { recipe, created, history } = scenario
+  const { files } = scenario.surface
+  if (created.metrics[IMPORTED] === undefined || recipe.judgeStart === undefined || files === undefined) return
+  const newest = await scenario.wholeRow(history.head.step)
+  if (newest?.metrics[IMPORTED] === undefined) return
+  await scenario.lane.run(async () => {
+    const head = scenario.head()
+    const { component = '' } = files
+    const part = contentOf(head, component)
+    const content = await reach(services.contents.read(part ?? head.content_id))
+    const judged = files.shipped?.(content)?.content ?? content
+    const inFolder =
+      part === null ? judged : Object.fromEntries(Object.entries(judged).map(([path, text]) => [`${component}/${path}`, text]))
+    const verdict = recipe.judgeStart?.(inFolder) ?? { kind: 'served' }
+    if (verdict.kind === 'served') return
+    const why = verdict.kind === 'held' ? verdict.metrics : { held_because: `it is not admitted: ${verdict.reason}` }
+    const seed = await writeSeed(services, Object.keys(head.components ?? {}), recipe.seed ?? {})
+    const metrics = { ...why, imported_release_id: head.release_id }
+    await landRow(services, scenario, { operation: 'shipped', outcome: 'published', consumed_ids: [], metrics, state: {} }, seed)
+  })
+}
+
+/** The metric of rows that an import wrote. */
+const IMPORTED = 'imported'
