@@ -3,7 +3,7 @@ import { INSTALL_ROUTE, KEY_VARIABLE, SCENARIO_HEADER, TOKEN_VARIABLE, type Requ
 import { keyIn } from '@svc-ai/client/signing'
 import { Stop } from './failure.ts'
 import type { InstallStart, SignedInstallation } from './installation.ts'
-import { quoted } from './launcher.ts'
+import { pasted, quoted } from './launcher.ts'
 import { commandOf } from './places.ts'
 import { visible, type Terminal } from './terminal.ts'
 import { tokenIn } from './token.ts'
@@ -62,5 +62,5 @@ function curlLine(
   const address = `${url}${INSTALL_ROUTE}?${new URLSearchParams({ adapter, release_id: release }).toString()}`
   const pass = tokenIn(env) === null ? '' : ` -H "authorization: Bearer $${TOKEN_VARIABLE}"`
   const rest = args.length === 0 ? '' : ` -s -- ${args.map(quoted).join(' ')}`
-  return `curl -sS${pass} -H ${quoted(`${SCENARIO_HEADER}: ${scenario}`)} ${quoted(address)} | env ${KEY_VARIABLE}=${key} sh${rest}`
+  return `curl -sS${pass} -H ${pasted(`${SCENARIO_HEADER}: ${scenario}`)} ${quoted(address)} | env ${KEY_VARIABLE}=${key} sh${rest}`
 }

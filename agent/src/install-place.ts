@@ -2,7 +2,7 @@
 import { connect, ServiceFailure } from '@svc-ai/client/shared'
 import { Stop } from './failure.ts'
 import type { Installation } from './installation.ts'
-import { quoted } from './launcher.ts'
+import { pasted } from './launcher.ts'
 import { commandOf, defaultDestinations, destinationOf, homeOf, installFolder, nonBlank } from './places.ts'
 import { recordIfThere, type InstallRecord } from './record.ts'
 import { tokenIn } from './token.ts'
@@ -36,7 +36,7 @@ function taken(record: InstallRecord | null): Stop {
   if (record === null) return new Stop('every usual folder is taken; name another one as the first argument')
   const { destination, adapter, scenario, url } = record
   return new Stop(
-    `${destination} holds the harness of scenario ${JSON.stringify(scenario)} at ${url} for ${adapter}; name another folder as the first argument, or remove that one with: ${commandOf(adapter)} --scenario ${quoted(scenario)} uninstall`,
+    `${destination} holds the harness of scenario ${JSON.stringify(scenario)} at ${url} for ${adapter}; name another folder as the first argument, or remove that one with: ${commandOf(adapter)} --scenario ${pasted(scenario)} uninstall`,
   )
 }
 

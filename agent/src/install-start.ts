@@ -9,7 +9,7 @@ import { oneAtATime } from './process-lock.ts'
 import { destinationFor, knows } from './install-place.ts'
 import { inOneLine, requireFewArguments, type InstallOrder } from './install.ts'
 import type { InstallStart } from './installation.ts'
-import { quoted } from './launcher.ts'
+import { pasted } from './launcher.ts'
 import { commandOf, homeOf, inFolder, installFolder } from './places.ts'
 import { recordIfThere, type InstallRecord } from './record.ts'
 import { runScript, SCRIPT_SECONDS_MAX } from './script.ts'
@@ -66,7 +66,7 @@ async function scenarioFor(start: InstallStart, folder: string, env: NodeJS.Proc
 async function installedScenario({ url, scenario, destination, adapter }: InstallRecord, env: NodeJS.ProcessEnv): Promise<string> {
   if (await knows({ url, scenario, env })) return scenario
   throw new Stop(
-    `the service does not know scenario ${JSON.stringify(scenario)} any more, whose harness is in ${destination}; remove it with: ${commandOf(adapter)} --scenario ${quoted(scenario)} uninstall; then run the same line again`,
+    `the service does not know scenario ${JSON.stringify(scenario)} any more, whose harness is in ${destination}; remove it with: ${commandOf(adapter)} --scenario ${pasted(scenario)} uninstall; then run the same line again`,
   )
 }
 

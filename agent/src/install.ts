@@ -12,7 +12,7 @@ import { linkCommand } from './install-link.ts'
 import { oneAtATime } from './process-lock.ts'
 import { destinationFor, isSameHarness } from './install-place.ts'
 import type { Installation, SignedInstallation } from './installation.ts'
-import { quoted, typed } from './launcher.ts'
+import { pasted, typed } from './launcher.ts'
 import { homeOf, inFolder, installFolder, prefixOf } from './places.ts'
 import { toolProblem } from './programs.ts'
 import { recordIfThere, recordOf, type InstallRecord } from './record.ts'
@@ -123,7 +123,7 @@ async function commandFor({ adapter, scenario, destination }: InstallRecord, fol
     (chosen) => chosen.folder === folder,
     () => false,
   )
-  return isClear ? typed(command) : `${typed(command)} --scenario ${quoted(scenario)}`
+  return isClear ? typed(command) : `${typed(command)} --scenario ${pasted(scenario)}`
 }
 
 /** One that was given earlier goes to the same service alone. */

@@ -20,5 +20,18 @@ export const ANY = '--any'
 /** One word for a shell, whatever is in it. */
 export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
 
+/** The same for a line that is shown: a character that a terminal would obey or hide is written by its bytes. */
+export function pasted(word: string): string {
+  if (!HIDDEN.test(word)) return quoted(word)
+  const text = word
+    .replaceAll('\\', '\\\\')
+    .replaceAll(new RegExp(HIDDEN, 'gu'), (each) =>
+      [...Buffer.from(each)].map((byte) => `\\0${byte.toString(8).padStart(3, '0')}`).join(''),
+    )
+  return `"$(printf %b ${quoted(text)})"`
+}
+
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u
+
 /** As a person would type it: in quotes only where a shell needs them. */
 export const typed = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))

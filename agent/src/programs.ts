@@ -1,7 +1,7 @@
 /** Other programs: found on PATH, and run to their end with everything they said. */
 import { spawn } from 'node:child_process'
 import { accessSync, constants, statSync } from 'node:fs'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import type { Installation } from './installation.ts'
 
 export interface ProgramResult {
@@ -63,8 +63,8 @@ export function toolProblem({ command, package: name }: Tool, binary: string, en
   return isOnPath(command, env) ? null : `${command} is not on PATH; ${binary} works better with it (package ${name})`
 }
 
-/** With this Node before all others, so that programs written for Node run on the one that was checked. */
+/** With this Node before all others, so that programs written for Node run on the one that was checked; programs of the current folder are not meant. */
 export const withNode = (env: NodeJS.ProcessEnv, node: string): NodeJS.ProcessEnv => ({
   ...env,
-  PATH: [dirname(node), ...(env['PATH'] ?? '').split(delimiter)].filter((folder) => folder !== '').join(delimiter),
+  PATH: [dirname(node), ...(env['PATH'] ?? '').split(delimiter)].filter((folder) => isAbsolute(folder)).join(delimiter),
 })

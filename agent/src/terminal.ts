@@ -28,11 +28,11 @@ const FRAME_MILLISECONDS = 120
 export function openTerminal({ stdout, stderr }: { readonly stdout: Stream; readonly stderr: Stream } = process): Terminal {
   return {
     interactive: stdout.isTTY === true && canOpenTty(),
-    print: (line) => void stdout.write(`${line}\n`),
-    warn: (line) => void stderr.write(`${line}\n`),
-    confirm: async (question, byDefault) => isYes(await answerTo(`${question} ${byDefault ? '[Y/n]' : '[y/N]'} `, false), byDefault),
-    ask: (question, { hidden = false } = {}) => answerTo(question, hidden),
-    during: (label, work) => (stderr.isTTY === true ? spinning(stderr, label, work) : oneLine(stderr, label, work)),
+    print: (line) => void stdout.write(`${shown(line)}\n`),
+    warn: (line) => void stderr.write(`${shown(line)}\n`),
+    confirm: async (question, byDefault) => isYes(await answerTo(`${shown(question)} ${byDefault ? '[Y/n]' : '[y/N]'} `, false), byDefault),
+    ask: (question, { hidden = false } = {}) => answerTo(shown(question), hidden),
+    during: (label, work) => (stderr.isTTY === true ? spinning(stderr, shown(label), work) : oneLine(stderr, shown(label), work)),
   }
 }
 
@@ -40,6 +40,14 @@ export function openTerminal({ stdout, stderr }: { readonly stdout: Stream; read
 export function visible(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (each) => `\\u{${each.codePointAt(0)?.toString(16) ?? ''}}`)
 }
+
+/** Also of a program's or a service's words that nobody looked at: as JSON spells them, so that JSON stays what it is. */
+const shown = (text: string): string =>
+  text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (each) =>
+    each === '\n' || each === '\t' ? each : [...Array(each.length).keys()].map((at) => unitOf(each.charCodeAt(at))).join(''),
+  )
+
+const unitOf = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`
 
 function canOpenTty(): boolean {
   try {

@@ -23,9 +23,12 @@ const PROGRAMS = {
   curl: { packages: ['curl'], tests: ['test/install/', 'test/docs/', 'test/agents/'] },
   dash: { packages: ['dash'], tests: ['test/install/', 'test/spec/'] },
   fish: { packages: ['fish'], tests: ['src/cli/completion/'] },
+  ksh: { packages: ['ksh93u+m'], tests: ['test/install/'] },
+  mksh: { packages: ['mksh'], tests: ['test/install/'] },
   script: { packages: ['bsdutils'], tests: ['src/cli/terminal.test.ts'] },
   strace: { packages: ['strace'], tests: ['plugins/stores/sqlite/'] },
-  zsh: { packages: ['zsh'], tests: ['src/cli/completion/'] },
+  yash: { packages: ['yash'], tests: ['test/install/'] },
+  zsh: { packages: ['zsh'], tests: ['src/cli/completion/', 'test/install/'] },
 } as const satisfies Readonly<Record<string, Need>>
 
 const TRAINED = ['test/weights/', 'test/docs/weights.test.ts'] as const

@@ -65,7 +65,7 @@ describe('the packages of a run', () => {
 describe('a run', () => {
   it('needs what its files need, and a part of the tests no more than that', () => {
     expect(needsOf(['src/kit/lane.test.ts', 'test/rooms.test.ts'])).toEqual([])
-    expect(needsOf(['test/install/cut.test.ts'])).toEqual(['bash', 'busybox', 'curl', 'dash'])
+    expect(needsOf(['test/install/cut.test.ts'])).toEqual(['bash', 'busybox', 'curl', 'dash', 'ksh', 'mksh', 'yash', 'zsh'])
     expect(needsOf(['scripts/tiny-model/llama.test.ts'])).toEqual(['llama'])
     expect(needsOf(['src/cli/terminal.test.ts', 'test/weights/live.test.ts'])).toEqual(['script', 'torch', 'llama', 'tiny model'])
   })
