@@ -48,11 +48,13 @@ test('without bubblewrap it serves, records, and says in one line what to instal
   const { command, address } = await greet(folder, path, {})
   await command.said('Try it')
   expect(command.out).toContain('nothing improves yet: bubblewrap is not installed; install it with: apt-get install bubblewrap')
-  const body = JSON.stringify({ model: 'practice', messages: [{ role: 'user', content: 'Write 4 as a Roman numeral.' }] })
+  const body = JSON.stringify({ model: 'practice', messages: [{ role: 'user', content: 'Write 1400 as a Roman numeral.' }] })
   const headers = { 'x-svc-scenario': 'practice' }
   const answer = await fetch(`${address}/v1/chat/completions`, { method: 'POST', headers, body })
   const report = { agent_record_id: 'r', score: 0, feedback: 'wrong', references: [answer.headers.get('x-svc-agent-record-id')] }
   await fetch(`${address}/svc/report`, { method: 'POST', headers, body: JSON.stringify(report) })
+  const status = async () => (await fetch(`${address}/svc/status`)).text()
+  await until(async () => (await status()).includes('no episode runs here: bubblewrap is not installed'))
   expect(await stored(address, 'report')).toEqual(['r'])
   command.signal('SIGTERM')
   expect(await command.ended).toMatchObject({ code: 0 })
