@@ -110,7 +110,13 @@ function attempt(home: Home, bundle: string, installation: Installation, trouble
 }
 
 async function expectWhole(home: Home, installation: Installation, when: string): Promise<void> {
-  const { [RELEASE_FILE]: release = '{}', '.env': env, 'models.json': models, ...texts } = textsBelow(home.destination)
+  const {
+    [RELEASE_FILE]: release = '{}',
+    '.gitignore': _ignored,
+    '.env': env,
+    'models.json': models,
+    ...texts
+  } = textsBelow(home.destination)
   const { 'models.json': _, ...files } = installation.files
   expect(texts, when).toEqual(files)
   expect([env, models], when).toEqual(['KEY="secret-token"\n', '{"url":"http://127.0.0.1:1/v1","key":"secret-token"}\n'])
@@ -121,7 +127,7 @@ async function expectWhole(home: Home, installation: Installation, when: string)
   ])
   const unfinished = [...readdirSync(home.destination), ...readdirSync(installFolder(home.path, home.destination))]
   expect(
-    unfinished.filter((name) => name.startsWith('.') && ![RELEASE_FILE, '.env'].includes(name)),
+    unfinished.filter((name) => name.startsWith('.') && ![RELEASE_FILE, '.gitignore', '.env'].includes(name)),
     when,
   ).toEqual([])
   const vendor = readFileSync(join(home.prefix, 'node_modules/@vendor/agent/package.json'), 'utf8')
