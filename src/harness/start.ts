@@ -1,5 +1,6 @@
 /** Judges a release that no step here made: its tree is admitted entry by entry, must render to exactly its files, and may need a person. */
 import {
+  canonicalJson,
   isRefusal,
   POWER_SENTENCES,
   type Adapter,
@@ -24,7 +25,7 @@ export interface StartRules {
 
 /** `seed` is what a new scenario serves; what the release changes of it has the powers that are judged. */
 export function judgeStart(adapter: Adapter, seed: readonly Entry[], rules: StartRules, content: Files): StartVerdict {
-  const admitted = admittedEntries(adapter, content)
+  const admitted = admittedEntries(adapter, seed, content)
   if (typeof admitted === 'string') return { kind: 'refused', reason: admitted }
   // What the service ships is put back when the scenario is loaded.
   const before = seed.filter(({ id }) => !isReserved(id) || admitted.some((entry) => entry.id === id))
@@ -33,12 +34,14 @@ export function judgeStart(adapter: Adapter, seed: readonly Entry[], rules: Star
   return held === null ? { kind: 'served' } : { kind: 'held', metrics: metricsOf(held, reasons) }
 }
 
-function admittedEntries(adapter: Adapter, content: Files): readonly Entry[] | string {
+/** What the service ships has names that no other entry may have. */
+function admittedEntries(adapter: Adapter, seed: readonly Entry[], content: Files): readonly Entry[] | string {
   try {
     const entries = entriesIn(adapter, content)
     const ids = new Set<string>()
     for (const entry of entries) {
-      const problem = entryProblem(adapter, entry)
+      const isShipped = isReserved(entry.id) && seed.some((own) => own.id === entry.id && isSameEntry(own, entry))
+      const problem = isShipped ? null : entryProblem(adapter, entry)
       if (problem !== null) return problem
       if (ids.has(entry.id)) return `${entry.id} is the id of two entries`
       ids.add(entry.id)
@@ -49,6 +52,8 @@ function admittedEntries(adapter: Adapter, content: Files): readonly Entry[] | s
     throw error
   }
 }
+
+const isSameEntry = (one: Entry, other: Entry): boolean => canonicalJson({ ...one }) === canonicalJson({ ...other })
 
 function heldBecause(seed: readonly Entry[], entries: readonly Entry[], reasons: readonly PowerReason[], rules: StartRules): string | null {
   const origin = 'it comes from another chain'
