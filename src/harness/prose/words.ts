@@ -69,7 +69,7 @@ export const TELLING: ReadonlyMap<string, Telling> = new Map([
     'encoded or harmful text',
     `base64 base32 rot13 hex hexadecimal cipher decipher decrypt encrypt encode encoded decode decoded unescape obfuscate obfuscated payload
     backdoor malware ransomware virus trojan rootkit exploit vulnerability inject injection injected malicious poison phish phishing ddos
-    botnet miner bitcoin ethereum crypto blockchain`,
+    botnet slash private external vendor contact consult phone outsider stranger miner bitcoin ethereum crypto blockchain`,
   ),
   ...telling(
     'orders',
@@ -83,7 +83,7 @@ export const TELLING: ReadonlyMap<string, Telling> = new Map([
     'acting without the person',
     `permission permissions approval approve approved consent authorize authorise authorized authorised authorization privilege privileges
     privileged grant granted sandbox guardrail guardrails safeguard safety unsafe dangerous dangerously yolo autopilot unattended autonomous
-    autonomously proceed escalate elevated admin force forced accept acceptance allowlist whitelist denylist blacklist trusted trust whatever
+    autonomously refusal proceed escalate elevated admin force forced accept acceptance allowlist whitelist denylist blacklist trusted trust whatever
     regardless erlaubnis permiso autorizacion autorisation permesso`,
   ),
   ...telling('orders', 'a template of a chat format', 'imstart imend endoftext startheaderid endheaderid eotid inst sys toolcall'),
@@ -115,7 +115,7 @@ export const PAIRINGS: readonly Pairing[] = [
     other:
       words(`ask asks asking asked agree agrees agreed confirm confirms confirmed confirmation consented allow allows allowed refuse refuses
       refused decline declines declined deny denies denied object objects objection warn warning inform informed informing know knows notice
-      notices noticing stop stops permit permits permitted veto`),
+      notices noticing stop stops permit permits permitted veto yes away absent silence`),
   },
   {
     power: 'orders',
