@@ -88,5 +88,9 @@ function expectClean(path: string): void {
   const names = text.split('\n').map((line) => line.slice(0, line.indexOf('=')))
   expect(text).not.toMatch(/secret|elsewhere/)
   expect(names).toContain('PATH')
-  expect(names.filter((name) => /^(?:SVC_|GIT_(?!TERMINAL_PROMPT$)|VITEST|NODE_OPTIONS)/.test(name))).toEqual([])
+  expect(
+    names.filter((name) =>
+      /^(?:SVC_|GIT_(?!TERMINAL_PROMPT$|NO_REPLACE_OBJECTS$|GRAFT_FILE$|ATTR_NOSYSTEM$)|VITEST|NODE_OPTIONS)/.test(name),
+    ),
+  ).toEqual([])
 }

@@ -18,6 +18,9 @@ export default define('adapter', {
     named: { skill: 'skills/{name}.md' },
   },
 
+  /** What is not listed has every power, and waits for a person. */
+  powers: { kinds: { rules: ['words'], skill: ['words'] }, settings: {}, head: {}, texts: [] },
+
   /** These files hold the key, so they are only written to the agent's folder. */
   bindings: {
     openai: ({ url, model, apiKey }) => [{ target: 'model', data: { base_url: `${url}/v1`, model, api_key: apiKey } }],

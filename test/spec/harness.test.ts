@@ -36,6 +36,7 @@ describe('the manifest', () => {
       files: { 'ledger.md': expect.stringMatching(/^request \w+\n$/) },
       evaluation: { wins: 3, losses: 1, current_score: 1, candidate_score: 3 },
       requires: [{ name: 'OWN', kind: 'env' }],
+      signed: expect.any(Object),
     })
     expect(headers['cache-control']).toBe('no-store')
   })
