@@ -63,9 +63,10 @@ describe.each(SHELLS)('under %s', (shell) => {
     const { machine, scenario } = await world.fresh(`killed ${shell}`)
     const releases = [await scenario.order('Be brief.'), await scenario.order('Be kind.')]
     for (let nth = 0; nth < KILLS; nth += 1) {
-      const release = releases[nth % 2] ?? ''
-      // Every third time all of it is new.
-      if (nth % 3 === 0)
+      // Every third time all of it is new; in between only a newer release is applied.
+      const isNew = nth % 3 === 0
+      const release = releases[isNew ? 0 : 1] ?? ''
+      if (isNew)
         for (const folder of [machine.prefix, machine.destination, join(machine.home, '.svc')])
           rmSync(folder, { recursive: true, force: true })
       const event = random.between(0, EVENTS - 1)
