@@ -1,7 +1,7 @@
 /** One scenario of weights and a harness: each improved by its own trainer, served together, and rolled back together. */
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/contract/index.ts'
+import { POWERS, type JsonObject } from '../../src/contract/index.ts'
 import { named, textAt } from '../spec/support/helpers.ts'
 import { memberOf } from '../spec/support/trainee.ts'
 import { sharedFolder } from '../support/folder.ts'
@@ -25,6 +25,7 @@ const { world } = sharedTraining(() =>
     'evolution.binary': process.execPath,
     'evolution.executor': 'local',
     'evolution.selection': 'score_comparison',
+    'evolution.publish_powers': JSON.stringify(POWERS),
     'evolution.proposer': PROPOSER,
     'evolution.proposals_dir': join(folder, 'proposals'),
     'evolution.step_record_dir': join(folder, 'steps'),
