@@ -10,8 +10,8 @@ const SLOW = join(import.meta.dirname, '../fixtures/slow-harness.ts#late')
 const PREAMBLE_BYTES = 400
 const STEP = 9
 const SPREAD = 9973
-/** The last byte of a script is a line end, and the one before it closes the group: only with that one it is whole. */
-const CLOSING_BYTES = 2
+/** The line before the signature closes the group: only with it the script is whole. The signature is a comment to a shell. */
+const closingOf = (bytes: Buffer): number => bytes.lastIndexOf('\n# svc-signed ') - 1
 
 const world = sharedInstallWorld()
 const slow = sharedInstallWorld({ recipe: SLOW, mode: 'auto' })
@@ -62,7 +62,7 @@ function tripped(): Machine {
 
 /** Around every line end but the padding's, at every few bytes of the shell text, and at places spread over all of it. */
 function offsetsIn(bytes: Buffer, group: number): readonly number[] {
-  const last = bytes.length - CLOSING_BYTES
+  const last = closingOf(bytes)
   const program = bytes.indexOf('const installation = ') + 40
   const end = bytes.lastIndexOf('globalThis[') - 10
   const isShell = (at: number): boolean => at < PREAMBLE_BYTES || (at >= group && at < program) || at >= end
