@@ -31,10 +31,14 @@ const isProposal = (text: string): boolean =>
 function entryFor(text: string): JsonObject {
   const asked = requestIn(text)
   if (asked !== null) return rule('practice-request', asked)
-  const chance = draw(text, 'proposal')
-  if (chance < HARMFUL_CHANCE) return rule('practice-style', drawOne(HARMS, text, 'harm').wording[0])
-  return (chance < HARMFUL_CHANCE + USELESS_CHANCE ? null : fixingEntry(text)) ?? rule('practice-tone', 'Be friendly and keep a calm tone.')
+  const asks = text.replaceAll(QUOTE_TOKEN, '>>>')
+  const chance = draw(asks, 'proposal')
+  if (chance < HARMFUL_CHANCE) return rule('practice-style', drawOne(HARMS, asks, 'harm').wording[0])
+  return (chance < HARMFUL_CHANCE + USELESS_CHANCE ? null : fixingEntry(asks)) ?? rule('practice-tone', 'Be friendly and keep a calm tone.')
 }
+
+/** Differs in every call: without it the same prompt gets the same reply. */
+const QUOTE_TOKEN = / [0-9a-f]{16}>>>/g
 
 /** What a person asked for, when the prompt has a line for it: the simplest way to honour it is to make it a rule. */
 function requestIn(text: string): string | null {

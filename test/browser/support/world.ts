@@ -1,7 +1,7 @@
 /** A service with a history: a harness with every outcome of a step, and traffic in every format. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { JsonObject } from '../../../src/contract/index.ts'
+import { POWERS, type JsonObject } from '../../../src/contract/index.ts'
 import { bearer, named, textAt } from '../../spec/support/helpers.ts'
 import { trainee, type Trainee } from '../../spec/support/trainee.ts'
 import { answerPlainly } from '../../support/upstream.ts'
@@ -81,6 +81,7 @@ export async function openShop(token: string | null): Promise<World> {
     'evolution.seed': JSON.stringify(SEED),
     'evolution.tasks': JSON.stringify(TASKS),
     'evolution.review_kinds': '[skill, code_extension]',
+    'evolution.publish_powers': JSON.stringify(POWERS),
     'evolution.proposals_dir': join(here.directory, 'proposals'),
     'evolution.step_record_dir': join(here.directory, 'steps'),
   })
