@@ -15,7 +15,8 @@ export interface Play {
 /** In the folder of the step records. */
 export const GATE_FILE = 'gate-is-open'
 
-const RIGHT: Readonly<Record<string, string>> = {
+/** What the agent of this world knows: its rules only say which of it to use, since a rule may not hold a task's answer. */
+export const RIGHT: Readonly<Record<string, string>> = {
   refunds: 'Within 30 days, to the card that was charged.',
   delivery: 'Two working days, four to the islands.',
   warranty: 'Two years on everything with a plug.',
@@ -37,7 +38,7 @@ export const TASKS: readonly JsonObject[] = Object.entries(RIGHT).map(([topic, a
 }))
 
 const KNOWN_FIRST = ['delivery', 'vat']
-const linesOf = (topics: readonly string[]): string => topics.map((topic) => `- ${topic}: ${RIGHT[topic] ?? ''}\n`).join('')
+const linesOf = (topics: readonly string[]): string => topics.map((topic) => `- ${topic}: as the terms of sale say\n`).join('')
 const HEAD = '# The shop\n\nAnswer in one line, as the shop does.\n\n'
 
 export const SEED: readonly Entry[] = [{ id: 'house-rules', name: 'rules', config: { text: `${HEAD}${linesOf(KNOWN_FIRST)}` } }]
