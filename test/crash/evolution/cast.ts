@@ -1,6 +1,7 @@
 /** The scenarios of the ordeal, and how the service under test is set up for them: one goes by evidence, one publishes whatever runs. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { POWERS } from '../../../src/contract/index.ts'
 import { ROMAN_RULE, ROMAN_TASKS, romanPrompt } from '../../support/romans.ts'
 import { settingsOf, type Settings } from '../../support/settings.ts'
 import { placeIn, type Place } from '../child.ts'
@@ -40,6 +41,7 @@ export function castSettings(scene: Scene): Settings {
       proposals_dir: scene.proposals,
       step_record_dir: scene.steps,
       max_pending_proposals: 4,
+      publish_powers: JSON.stringify(POWERS),
       ...OWN[name],
     }
     return {
