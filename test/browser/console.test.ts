@@ -330,7 +330,7 @@ describe('a step', () => {
     const page = await open(`#/s/${SHOP}/releases/${PLACES.learned}`)
     const changes = page.getByRole('region', { name: /AGENTS\.md: changes/ })
     await changes.getByText('express').waitFor()
-    expect(await changes.innerText()).toContain('One larger than the label')
+    expect(await changes.innerText()).toContain('sizes: as the terms of sale say')
     await page.getByLabel('compared with').selectOption({ label: 'nothing' })
     await page.getByText('added').first().waitFor()
   })
