@@ -3,7 +3,7 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import type { JsonObject } from '../contract/index.ts'
-import { hasCode, withoutKey, withoutSecrets } from '../kit/index.ts'
+import { hasCode, keyRemover, withoutSecrets } from '../kit/index.ts'
 
 export interface Log {
   write(level: 'info' | 'warn' | 'error', event: string, fields: JsonObject): void
@@ -16,7 +16,8 @@ const STANDARD_ERROR = 2
 
 /** Warnings and errors quote others, so they are written without secrets and without the keys of this service. Lines of requests hold only ours. */
 export function screenedLog(log: Log, keys: readonly string[]): Log {
-  const clean = (text: string): string => withoutSecrets(keys.reduce(withoutKey, text))
+  const removers = keys.map(keyRemover)
+  const clean = (text: string): string => withoutSecrets(removers.reduce((rest, remove) => remove(rest), text))
   return {
     write: (level, event, fields) => log.write(level, event, level === 'info' ? fields : cleaned(fields, clean)),
     flush: () => log.flush(),

@@ -10,7 +10,7 @@ import {
   type WholeAnswer,
 } from '../contract/index.ts'
 import { dialects, filledText, objectOf, parsed, type DialectSpec } from '../dialects/index.ts'
-import { firstCodePoints, withoutKey, withoutSecrets } from '../kit/index.ts'
+import { firstCodePoints, keyRemover, withoutSecrets } from '../kit/index.ts'
 
 /**
  * The dialect is the one the caller reads errors in; routes without one read those of chat. `key` is what the upstream was asked with: some echo
@@ -18,7 +18,8 @@ import { firstCodePoints, withoutKey, withoutSecrets } from '../kit/index.ts'
  */
 export function refusalOfUpstream(answer: WholeAnswer, key: string | null, dialect: DialectSpec = dialects.chat): Refusal {
   const { status, body } = answer
-  const clean = (words: string): string => withoutSecrets(withoutKey(words, key))
+  const remove = keyRemover(key)
+  const clean = (words: string): string => withoutSecrets(remove(words))
   const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, clean(value)]))
   const text = Buffer.from(body).toString()
   const said = parsed(text)

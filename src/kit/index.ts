@@ -21,7 +21,7 @@ export {
   type Members,
   type Span,
 } from './json/parts.ts'
-export { withoutKey } from './known-key.ts'
+export { keyRemover, withoutKey } from './known-key.ts'
 export { Lane, LaneByName } from './lane.ts'
 export { screenText } from './screen.ts'
 export { holdsSecret, withoutSecrets } from './secrets.ts'

@@ -6,11 +6,22 @@ const REDACTED = '[redacted]'
 const PART = 8
 
 /** The text without the key; without any of its words where the key is found only after decoding. */
-export function withoutKey(text: string, key: string | null): string {
-  if (key === null || key === '' || text === '') return text
-  if (key.length < PART) return text.replaceAll(new RegExp(`(?<![A-Za-z0-9])${escaped(key)}(?![A-Za-z0-9])`, 'g'), REDACTED)
-  const cut = withoutParts(text, partsOf(key))
-  return holdsDecoded(cut, key) ? REDACTED : cut
+export const withoutKey = (text: string, key: string | null): string => keyRemover(key)(text)
+
+/** The same for many texts: what gives the key away is worked out once. */
+export function keyRemover(key: string | null): (text: string) => string {
+  if (key === null || key === '') return (text) => text
+  if (key.length < PART) {
+    const word = new RegExp(`(?<![A-Za-z0-9])${escaped(key)}(?![A-Za-z0-9])`, 'g')
+    return (text) => text.replaceAll(word, REDACTED)
+  }
+  const parts = partsOf(key)
+  const bare = lettersOf(key)
+  const bareParts = bare.length < PART ? null : partsOf(bare)
+  return (text) => {
+    const cut = withoutParts(text, parts)
+    return holdsDecoded(cut, parts, bareParts) ? REDACTED : cut
+  }
 }
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)
@@ -59,12 +70,10 @@ function withoutParts(text: string, parts: Parts): string {
   return kept === 0 ? text : cut + text.slice(kept)
 }
 
-function holdsDecoded(text: string, key: string): boolean {
-  const parts = partsOf(key)
+function holdsDecoded(text: string, parts: Parts, bareParts: Parts | null): boolean {
   const holds = (reading: string): boolean => withoutParts(reading, parts) !== reading
   if (readings(text).some(holds)) return true
-  const bare = lettersOf(key)
-  return bare.length >= PART && withoutParts(lettersOf(text), partsOf(bare)) !== lettersOf(text)
+  return bareParts !== null && withoutParts(lettersOf(text), bareParts) !== lettersOf(text)
 }
 
 /** Spaces, dashes and quotes between its letters do not hide a key. */
