@@ -128,7 +128,7 @@ it('what a step cost is one line', () => {
   expect(of({}).cost).toBeNull()
 })
 
-it('the powers of a change are told in plain words, with the entry and the reason', () => {
+it('the powers of a change are shown in plain words, with the entry and the reason', () => {
   const power_reasons = [{ power: 'runs', entry: 'helper', why: 'it holds code' }, { power: 'runs' }, 7]
   expect(of({ powers: ['runs', 'words', 'other'], power_reasons }).facts).toContainEqual([
     'What it may do',

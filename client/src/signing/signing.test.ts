@@ -150,7 +150,7 @@ describe('the way to the service', () => {
   )
 
   it.each(['https://svc.example', 'http://127.0.0.1:1', 'http://127.8.9.1', 'http://localhost:8900', 'http://[::1]:1'])(
-    'is fine at %s, and the key that arrives is pinned and told',
+    'is fine at %s, and the key that arrives is pinned and returned',
     (url) => {
       const { trust, note } = trustPulled(good, { ...asked, url, env: {}, kept: null })
       expect([trust.key, note]).toEqual([by.fingerprint, expect.stringContaining(by.fingerprint)])

@@ -247,7 +247,7 @@ function tagOf(id: string): string {
   return execFileSync('git', [`--git-dir=${path}`, 'mktag'], { input, encoding: 'utf8' }).trim()
 }
 
-/** Puts other bytes of the same length into a pack without compression, and mends the pack's own checksum but not the object's id. */
+/** Puts other bytes of the same length into a pack without compression, and fixes the pack's own checksum but not the object's id. */
 function poisonPack(from: string, to: string): void {
   gitSays(path, 'config', 'core.compression', '0')
   packEverything(path)
