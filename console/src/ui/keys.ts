@@ -1,5 +1,5 @@
 /** Keyboard shortcuts: a view registers its keys while it is shown. A shortcut is one key, or two in a row. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 export type KeyMap = Readonly<Record<string, () => void>>
 
@@ -19,7 +19,8 @@ export function useKeys(map: KeyMap): void {
   const newest = useRef(map)
   newest.current = map
   const names = Object.keys(map).join('\n')
-  useEffect(() => {
+  // Before the view is painted: whoever sees it may type.
+  useLayoutEffect(() => {
     const live: KeyMap = Object.fromEntries(names.split('\n').map((name) => [name, () => newest.current[name]?.()]))
     if (registered.length === 0) addEventListener('keydown', onKey)
     registered.push(live)
