@@ -81,7 +81,7 @@ export const evolution = section({
     .array(z.enum(POWERS, POWERS_RULE), POWERS_RULE)
     .default(['words'])
     .describe(
-      `What a change may be able to do on a machine and still be published by evidence alone: a list of ${POWERS.map((power) => `\`${power}\``).join(', ')}. A change with any other power is held for review, whoever asked for it. See docs/evolution.md.`,
+      `The powers that evidence alone may publish: a list of ${POWERS.map((power) => `\`${power}\``).join(', ')}. A change with any other power is held for review, also one that a person asked for. See docs/evolution.md.`,
     ),
   episode_timeout_s: seconds('above zero').default(600).describe('How long one episode may take, in seconds.'),
   episode_repeats: count().default(1).describe('How often a task is played per side, where the selection does not choose itself.'),

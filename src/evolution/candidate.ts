@@ -1,8 +1,7 @@
 /** Finds the change of a step (the oldest proposal in the inbox, else the proposer's) and admits or refuses it. */
 import { isDeepStrictEqual } from 'node:util'
-import { NAMED_KINDS } from '../contract/index.ts'
-import type { Adapter, Brief, Entry, EntryAuthor, Json, JsonObject, Mutation, PowerReason, Task, Trial } from '../contract/index.ts'
-import { admit, authored, contentOf } from '../harness/index.ts'
+import type { Brief, Entry, EntryAuthor, Json, JsonObject, Mutation, PowerReason, Task, Trial } from '../contract/index.ts'
+import { admit, authored, contentOf, runsCode, touchedEntries } from '../harness/index.ts'
 import { cacheKey } from './cache.ts'
 import type { TaskChoice } from './choose-tasks.ts'
 import { judgedPowers } from './powers.ts'
@@ -158,31 +157,3 @@ async function refused(run: StepRun, found: ProposedChange, reason: string): Pro
 }
 
 const jsonOf = (mutation: Mutation | undefined): JsonObject => JSON.parse(JSON.stringify(mutation ?? {}))
-
-/** The entries that a change touches, by comparing the trees before and after it: mutations may remove an id and create it again. */
-export function touchedEntries(before: readonly Entry[], after: readonly Entry[]) {
-  return { before: missingIn(after, before), after: missingIn(before, after) }
-}
-
-function missingIn(tree: readonly Entry[], entries: readonly Entry[]): readonly Entry[] {
-  const there = new Map(tree.map((entry) => [entry.id, entry]))
-  return entries.filter((entry) => !isDeepStrictEqual(there.get(entry.id), entry))
-}
-
-/** Whether an agent would run the entry: it has code, its file is a program, or its text starts programs. */
-export const runsCode = (adapter: Adapter, entry: Entry): boolean =>
-  typeof entry.config['code'] === 'string' || isProgram(adapter, entry) || runsPrograms(entry)
-
-/** Files that an agent reads and does not run. */
-const DATA_FILE = /\.(?:md|mdc|txt|json|jsonc|ya?ml|toml)$/i
-
-/** Decided by the file's extension, so that an unknown kind counts as code unless its adapter renders it as data. */
-function isProgram({ layout }: Adapter, { name }: Entry): boolean {
-  const kind = NAMED_KINDS.find((each) => each === name)
-  const place = kind === undefined ? undefined : layout.named[kind]
-  return place !== undefined && !DATA_FILE.test(place)
-}
-
-/** A command or skill whose text runs a program counts as code. */
-const runsPrograms = ({ name, config: { text } }: Entry): boolean =>
-  (name === 'agent_command' || name === 'skill') && typeof text === 'string' && /!`|^\s*```!/m.test(text)

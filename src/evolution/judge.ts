@@ -1,7 +1,7 @@
 /** Judges an admitted change: plays both sides, decides, and publishes, holds or rejects it. */
-import type { Decision, Entry, Json, JsonObject, Pair, Question, Side, StepResult } from '../contract/index.ts'
-import { contentOf } from '../harness/index.ts'
-import { caseOf, runsCode, touchedEntries, type HarnessCandidate } from './candidate.ts'
+import type { Decision, Json, JsonObject, Pair, Question, Side, StepResult } from '../contract/index.ts'
+import { contentOf, reviewedEntry, touchedEntries } from '../harness/index.ts'
+import { caseOf, type HarnessCandidate } from './candidate.ts'
 import type { TaskChoice } from './choose-tasks.ts'
 import { evaluate, futileReason } from './evaluate.ts'
 import { ScorerProblem, type EpisodeResult } from './episodes.ts'
@@ -170,11 +170,6 @@ const unprotected = ({ order: { batch } }: StepRun, pairs: readonly Pair[]): str
     ? null
     : 'no task protects it: nothing was played that would show harm; add tasks of role gate or regression'
 
-/** In `review_kinds`, this kind stands for every entry that an agent would run. */
-const CODE = 'code_extension'
-/** Code that replaces the whole loop is always reviewed. */
-const ALWAYS_REVIEWED = 'native_loop'
-
 /** Why a person must review it before it is served, or null. */
 function reviewReason(run: StepRun, candidate: HarnessCandidate, unplayed: string | null): string | null {
   const { publish } = run.context.settings
@@ -190,9 +185,6 @@ function reviewReason(run: StepRun, candidate: HarnessCandidate, unplayed: strin
 }
 
 function reviewedKind({ context: { settings, adapter }, entries }: StepRun, candidate: HarnessCandidate): string | null {
-  const reviewed = new Set([...settings.review_kinds, ALWAYS_REVIEWED])
-  const { before, after } = touchedEntries(entries, candidate.entries)
-  const isReviewed = (entry: Entry): boolean => reviewed.has(entry.name) || (reviewed.has(CODE) && runsCode(adapter, entry))
-  const touched = [...before, ...after].find(isReviewed)
+  const touched = reviewedEntry(adapter, settings.review_kinds, entries, candidate.entries)
   return touched === undefined ? null : `it changes ${touched.id}, of kind ${touched.name}, which evolution.review_kinds holds for review`
 }

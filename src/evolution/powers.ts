@@ -1,12 +1,7 @@
 /** The powers of a candidate: into the row, and what of them a person must review. */
 import { isObject, POWER_SENTENCES, type Entry, type Json, type PowerReason } from '../contract/index.ts'
-import { powersIn, powersOf } from '../harness/index.ts'
-import { showHidden } from '../kit/index.ts'
+import { powerMetrics, powersBeyond, powersIn, powersOf } from '../harness/index.ts'
 import type { StepRun } from './run.ts'
-
-/** How many reasons a row lists; its powers are complete. */
-const LISTED_REASONS_MAX = 40
-const WHY_CHARACTERS_MAX = 300
 
 interface Requiring {
   readonly requires: readonly Json[]
@@ -19,10 +14,8 @@ export function judgedPowers(run: StepRun, { requires }: Requiring, entries: rea
   const powers = [...powersOf(run.entries, entries, context.adapter), ...required.flatMap(checkReason)].map((reason) =>
     withRequest(run, reason),
   )
-  const found = powersIn(powers)
-  run.metrics['powers'] = [...found]
-  run.metrics['power_reasons'] = powers.slice(0, LISTED_REASONS_MAX).map(shown)
-  for (const power of found) if (power !== 'words') run.report.line('check', `this change: ${POWER_SENTENCES[power]}`)
+  Object.assign(run.metrics, powerMetrics(powers))
+  for (const power of powersIn(powers)) if (power !== 'words') run.report.line('check', `this change: ${POWER_SENTENCES[power]}`)
   return powers
 }
 
@@ -38,16 +31,9 @@ function withRequest({ state }: StepRun, reason: PowerReason): PowerReason {
   return asked === undefined ? reason : { ...reason, why: `${reason.why}, which request ${asked.request} asked for in step ${asked.step}` }
 }
 
-/** Reasons quote ids and names of settings, which may hold anything. */
-const shown = ({ power, entry, why }: PowerReason): Json => ({
-  power,
-  entry: showHidden(entry),
-  why: showHidden(why.slice(0, WHY_CHARACTERS_MAX).toWellFormed()),
-})
-
 /** Which powers `evolution.publish_powers` does not list, or null. */
 export function heldPowers({ context: { settings } }: StepRun, powers: readonly PowerReason[]): string | null {
-  const held = powersIn(powers).filter((power) => !settings.publish_powers.includes(power))
+  const held = powersBeyond(powers, settings.publish_powers)
   if (held.length === 0) return null
   const why = held.map((power) => {
     const undone = power === 'removes' ? powers.find((one) => one.power === power && one.why.includes('which request ')) : undefined

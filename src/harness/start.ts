@@ -6,14 +6,14 @@ import {
   type Adapter,
   type Entry,
   type Files,
-  type JsonObject,
   type Power,
   type PowerReason,
   type StartVerdict,
 } from '../contract/index.ts'
 import { isReserved } from './admission.ts'
 import { entryProblem } from './kinds.ts'
-import { powersIn, powersOf } from './powers.ts'
+import { powersOf } from './powers.ts'
+import { powerMetrics, powersBeyond, reviewedEntry } from './review.ts'
 import { contentOf, entriesIn, isSameContent } from './tree.ts'
 
 /** What evidence alone may publish here. */
@@ -30,8 +30,8 @@ export function judgeStart(adapter: Adapter, seed: readonly Entry[], rules: Star
   // What the service ships is put back when the scenario is loaded.
   const before = seed.filter(({ id }) => !isReserved(id) || admitted.some((entry) => entry.id === id))
   const reasons = powersOf(before, admitted, adapter)
-  const held = heldBecause(seed, admitted, reasons, rules)
-  return held === null ? { kind: 'served' } : { kind: 'held', metrics: metricsOf(held, reasons) }
+  const held = heldBecause(adapter, before, admitted, reasons, rules)
+  return held === null ? { kind: 'served' } : { kind: 'held', metrics: { held_because: held, ...powerMetrics(reasons) } }
 }
 
 /** What the service ships has names that no other entry may have. */
@@ -55,20 +55,19 @@ function admittedEntries(adapter: Adapter, seed: readonly Entry[], content: File
 
 const isSameEntry = (one: Entry, other: Entry): boolean => canonicalJson({ ...one }) === canonicalJson({ ...other })
 
-function heldBecause(seed: readonly Entry[], entries: readonly Entry[], reasons: readonly PowerReason[], rules: StartRules): string | null {
+function heldBecause(
+  adapter: Adapter,
+  seed: readonly Entry[],
+  entries: readonly Entry[],
+  reasons: readonly PowerReason[],
+  rules: StartRules,
+): string | null {
   const origin = 'it comes from another chain'
-  const beyond = powersIn(reasons).filter((power) => !rules.publish_powers.includes(power))
+  const beyond = powersBeyond(reasons, rules.publish_powers)
   if (beyond.length > 0) return `${origin}, and ${beyond.map(sentence).join('; ')}`
   if (rules.publish === 'review') return `${origin}, and evolution.publish holds every release for review`
-  const kinds = entries.filter((entry) => !seed.some(({ id }) => id === entry.id)).map(({ name }) => name)
-  const reviewed = kinds.find((kind) => rules.review_kinds.includes(kind))
-  return reviewed === undefined ? null : `${origin}, and evolution.review_kinds holds entries of kind ${reviewed} for review`
+  const reviewed = reviewedEntry(adapter, rules.review_kinds, seed, entries)
+  return reviewed === undefined ? null : `${origin}, and evolution.review_kinds holds entries of kind ${reviewed.name} for review`
 }
 
 const sentence = (power: Power): string => `${POWER_SENTENCES[power]} (${power})`
-
-const metricsOf = (held_because: string, reasons: readonly PowerReason[]): JsonObject => ({
-  held_because,
-  powers: [...powersIn(reasons)],
-  power_reasons: reasons.map((reason) => ({ ...reason })),
-})
