@@ -1,7 +1,7 @@
 /** Who wrote the entries of a changed tree. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Entry, EntryAuthor } from '../contract/index.ts'
-import { isKept } from './powers/removes.ts'
+import { isKept } from './powers/change.ts'
 import { plainEntry } from './tree.ts'
 
 /** The tree with the author of each change. A person's entry stays theirs, also removed and created again, and so does its protection. */

@@ -1,43 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Adapter, AdapterPowers, Entry, JsonObject } from '../contract/index.ts'
+import type { Entry } from '../contract/index.ts'
 import { powersIn, powersOf } from './powers.ts'
+import { entry, powersAdapter, set } from './testing/powers.ts'
 
-const POWERS: AdapterPowers = {
-  kinds: { rules: ['words'], skill: ['words'], agent_command: [] },
-  settings: {
-    'primary.theme': ['words'],
-    'primary.permission': ['grants'],
-    'primary.tools.*': ['reaches'],
-    'primary.tools.todo': ['words'],
-    'primary.servers.*.command': ['runs'],
-  },
-  head: { description: ['words'], 'allowed-tools': ['grants'] },
-  texts: [{ pattern: /(?:^|\s)@\S/, power: 'reads', why: 'an import of a file' }],
-}
-const adapter: Adapter = {
-  name: 'agent',
-  binary: 'agent',
-  trajectory_format: 'none',
-  layout: {
-    config: { primary: { path: 'settings.json', defaults: { permission: { bash: 'ask' } } } },
-    rules: 'RULES.md',
-    named: { skill: 'skills/{name}.md', agent_command: 'commands/{name}.md', code_extension: 'code/{name}.mjs' },
-  },
-  bindings: {},
-  powers: POWERS,
-  launch: () => ({ argv: [], env: {}, timeoutSeconds: 1 }),
-  readTrajectory: async () => [],
-}
-
-const entry = (id: string, name: string, config: JsonObject, more: Partial<Entry> = {}): Entry => ({
-  id,
-  name,
-  config,
-  author: 'traffic',
-  ...more,
-})
-const set = (data: JsonObject, id = 'set'): Entry => entry(id, 'config', { data }, { author: 'traffic' })
-const powers = (before: readonly Entry[], after: readonly Entry[]): readonly string[] => powersIn(powersOf(before, after, adapter))
+const powers = (before: readonly Entry[], after: readonly Entry[]): readonly string[] => powersIn(powersOf(before, after, powersAdapter))
 
 const ALL = ['orders', 'hidden', 'reads', 'runs', 'grants', 'reaches']
 
@@ -88,7 +54,7 @@ describe('the powers of a change', () => {
   })
 
   it('an adapter without data knows nothing', () => {
-    const { powers: _, ...unknown } = adapter
+    const { powers: _, ...unknown } = powersAdapter
     expect(powersIn(powersOf([], [entry('x', 'rules', { text: 'Add.' })], unknown))).toEqual(ALL)
   })
 })

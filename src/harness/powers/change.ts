@@ -28,7 +28,15 @@ function byId(entries: readonly Entry[]): ReadonlyMap<string, Entry> {
   )
 }
 
-const contentOf = (entry: Entry | null): unknown => (entry === null ? null : [entry.name, entry.config, entry.disabled === true])
+/** Whose an entry is counts too: a release from elsewhere may take a person's name or protection off it. */
+const contentOf = (entry: Entry | null): unknown =>
+  entry === null ? null : [entry.name, entry.config, entry.disabled === true, isKept(entry), entry.protected === true]
+
+/** An entry without an author is older than authors, or from elsewhere: it may be a person's. */
+export const isKept = ({ author = 'person', protected: isProtected }: Entry): boolean => author === 'person' || isProtected === true
+
+/** Names that some file system, or a person, does not tell apart are equal when folded. */
+export const folded = (name: string): string => name.normalize('NFKC').toLowerCase()
 
 /** The kind, id and config of an entry, from whichever tree has it. */
 export function entryOf({ before, after }: EntryPair): Entry {
@@ -37,9 +45,10 @@ export function entryOf({ before, after }: EntryPair): Entry {
   return entry
 }
 
-/** What the version before counts for: a disabled entry's text is new to the agent when it is enabled. */
+/** What the version before counts for: a text is new to the agent when its entry is enabled, or becomes one of another kind. */
 export function baselineOf({ before, after }: EntryPair): Entry | null {
-  return before?.disabled === true && after !== null && after.disabled !== true ? null : before
+  if (before === null || after === null) return before
+  return (before.disabled === true && after.disabled !== true) || before.name !== after.name ? null : before
 }
 
 /** What is not known has every power; `words` is none, and `removes` follows from comparing trees. */

@@ -2,10 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { NAMED_KINDS, type Adapter, type Entry, type PowerReason } from '../../contract/index.ts'
 import { linesOf } from '../prose/tokens.ts'
-import { type EntryPair } from './change.ts'
-
-/** An entry without an author is older than authors, or from elsewhere: it may be a person's. */
-export const isKept = ({ author = 'person', protected: isProtected }: Entry): boolean => author === 'person' || isProtected === true
+import { folded, isKept, type EntryPair } from './change.ts'
 
 export function removeReasons(adapter: Adapter, after: readonly Entry[], changes: readonly EntryPair[]): readonly PowerReason[] {
   return [...changes.flatMap(takenBack), ...replaced(adapter, after, changes)]
@@ -18,14 +15,19 @@ function takenBack({ before, after }: EntryPair): readonly PowerReason[] {
   if (after === null) return reason('removes')
   if (after.disabled === true && before.disabled !== true) return reason('disables')
   if (after.disabled !== true && before.disabled === true) return reason('enables again')
-  return before.name === 'config' || onlyAdds(before, after) ? [] : reason('overwrites')
+  if (!isKept(after) || (before.protected === true && after.protected !== true)) return reason('no longer protects')
+  return onlyAdds(before, after) ? [] : reason('overwrites')
 }
 
-/** The settings of config entries are compared after merging. */
+/** Of a protected entry every change counts. The settings of config entries are compared after merging. */
 function onlyAdds(before: Entry, after: Entry): boolean {
+  if (before.name !== after.name) return false
+  if (isDeepStrictEqual(before.config, after.config)) return true
+  if (before.protected === true) return false
   const { text: old, ...others } = before.config
   const { text: now, ...rest } = after.config
-  if (before.name !== after.name || !isDeepStrictEqual(others, rest)) return false
+  if (before.name === 'config') return true
+  if (!isDeepStrictEqual(others, rest)) return false
   return typeof old === 'string' && typeof now === 'string' && keepsLines(linesOf(old.trim()), linesOf(now))
 }
 
@@ -48,16 +50,11 @@ function replaced(adapter: Adapter, after: readonly Entry[], changes: readonly E
   )
 }
 
-/** Some file systems do not tell case or forms of a letter apart. */
+/** Its file, and what it is called by: some file systems do not tell case or forms of a letter apart, nor a skill from a command. */
 function placeOf({ layout }: Adapter, { name: kind, config: { name } }: Entry): readonly string[] {
   const known = NAMED_KINDS.find((each) => each === kind)
   const template = known === undefined ? undefined : layout.named[known]
-  return template === undefined || typeof name !== 'string'
-    ? []
-    : [
-        template
-          .replaceAll('{name}', () => name)
-          .normalize('NFKC')
-          .toLowerCase(),
-      ]
+  if (template === undefined || typeof name !== 'string') return []
+  const called = kind === 'skill' || kind === 'agent_command' ? [`/${name}`] : []
+  return [template.replaceAll('{name}', () => name), ...called].map(folded)
 }

@@ -2,8 +2,7 @@
 import { isObject, type Adapter, type AdapterPowers, type Entry, type Json, type Power, type PowerReason } from '../../contract/index.ts'
 import { merged } from '../render.ts'
 import { configIn } from '../support/settings.ts'
-import { reasonsFor } from './change.ts'
-import { isKept } from './removes.ts'
+import { isKept, reasonsFor } from './change.ts'
 
 export function settingReasons(
   adapter: Adapter,
@@ -14,16 +13,27 @@ export function settingReasons(
   const listed = Object.entries(settings).map(([path, powers]): ListedPath => ({ path: path.split('.'), powers }))
   const [old, now] = [settingsOf(adapter, before), settingsOf(adapter, after)]
   const changed = [...new Set([...now.keys(), ...old.keys()])].filter((key) => now.get(key)?.value !== old.get(key)?.value)
-  const kept = new Set(before.filter(isKept).map(({ id }) => id))
+  const kept = keptFields(before)
   return changed.flatMap((key) => {
     const was = old.get(key)
     const field = now.get(key) ?? was
     if (field === undefined) return []
     const at = field.path.join('.')
+    const owner = was === undefined ? undefined : kept.get(`${key} ${was.value}`)
     const overwrites: PowerReason[] =
-      was !== undefined && kept.has(was.entry) ? [{ power: 'removes', entry: was.entry, why: `it overwrites the setting ${at}` }] : []
+      owner === undefined ? [] : [{ power: 'removes', entry: owner, why: `it overwrites the setting ${at}` }]
     return [...reasonsFor(powersAt(listed, field.path), field.entry, `it changes the setting ${at}`), ...overwrites]
   })
+}
+
+/** By key and value: what a person set stays theirs where a later entry sets the same. */
+function keptFields(entries: readonly Entry[]): ReadonlyMap<string, string> {
+  const all = entries.filter(isKept).flatMap((entry) => configIn([entry]).map((one) => ({ ...one, isDisabled: entry.disabled === true })))
+  return new Map(
+    all.flatMap(({ id, target, data, isDisabled }) =>
+      fieldsOf(data, [target]).map(({ key, value }): [string, string] => [`${isDisabled ? `disabled ${id} ` : ''}${key} ${value}`, id]),
+    ),
+  )
 }
 
 interface ListedPath {

@@ -1,6 +1,6 @@
 /**
- * The powers of texts: what a model would take as an order, what the agent acts on itself, and what people do not see. A finding counts when
- * the tree before did not hold it in the same lines, so that an old address does not hold every later change of its text.
+ * The powers of texts: what a model would take as an order, what the agent acts on itself, and what people do not see. A finding of the tree
+ * before does not count again where lines are only added below it, so that an old address does not hold every later change.
  */
 import { isObject, type AdapterPowers, type Entry, type Json, type PowerReason } from '../../contract/index.ts'
 import { screenProse, type ProseFinding } from '../prose/screen.ts'
@@ -30,8 +30,9 @@ type TextBlock = readonly { readonly line: string; readonly entry: string }[]
 
 function blockOf(entry: Entry | null): TextBlock {
   if (entry === null) return []
-  const { code: _, ...config } = entry.config
-  return [...textsBelow(config)].flatMap((text) => linesOf(text).map((line) => ({ line, entry: entry.id })))
+  // The text comes last, so that lines that are added to it move nothing else.
+  const { code: _, text = '', ...config } = entry.config
+  return [...textsBelow(config), ...textsBelow(text)].flatMap((each) => linesOf(each).map((line) => ({ line, entry: entry.id })))
 }
 
 /** Every text, and every name of a field that is more than a name. */
@@ -44,39 +45,47 @@ function* textsBelow(value: Json): Generator<string> {
   }
 }
 
+/** What is found in other words, in other lines, or where a line above it or beside it in its entry is no longer there. */
 function newFindings(powers: AdapterPowers, before: TextBlock, after: TextBlock): readonly PowerReason[] {
   if (isSame(before, after)) return []
-  const known = new Map<string, number>()
-  for (const { key } of findingsIn(powers, before)) known.set(key, (known.get(key) ?? 0) + 1)
-  return findingsIn(powers, after).flatMap(({ key, power, why, to }) => {
-    const left = known.get(key) ?? 0
-    known.set(key, left - 1)
-    return left > 0 ? [] : [{ power, why, entry: after[to]?.entry ?? '' }]
+  const same = sameLines(before, after)
+  const [old, ends] = [findingsIn(powers, before), endsOf(before)]
+  const stays = new Set(old.filter(({ to }) => (ends[to] ?? to) < same).map(keyOf))
+  const words = new Set(old.map((finding) => wordsOf(finding, before)))
+  return findingsIn(powers, after).flatMap((finding): PowerReason[] => {
+    const { power, why, to } = finding
+    if (stays.has(keyOf(finding))) return []
+    const entry = after[to]?.entry ?? ''
+    return [{ power, entry, why: words.has(wordsOf(finding, after)) ? `${why}, and what is said around it changes` : why }]
   })
 }
 
 const isSame = (one: TextBlock, other: TextBlock): boolean =>
   one.length === other.length && one.every(({ line, entry }, index) => line === other[index]?.line && entry === other[index].entry)
 
-/** Findings with a key: the lines that they are in, and the line before, which may have forbidden them. */
-function findingsIn({ texts }: AdapterPowers, block: TextBlock): readonly (ProseFinding & { readonly key: string })[] {
-  const lines = block.map(({ line }) => line)
-  const leads = leadsOf(block)
-  const found = [...screenProse(lines), ...texts.flatMap((one) => matchesOf(one, lines))]
-  return found.map((finding) => {
-    const { power, why, from, to } = finding
-    return { ...finding, key: JSON.stringify([power, why, leads[from], ...lines.slice(from, to + 1)]) }
-  })
+/** How many lines at the beginning are equal. */
+function sameLines(one: TextBlock, other: TextBlock): number {
+  const different = one.findIndex(({ line }, index) => line !== other[index]?.line)
+  return different === -1 ? one.length : different
 }
 
-/** For each line the one before it in the same entry that is not blank. */
-function leadsOf(block: TextBlock): readonly string[] {
-  let [lead, owner] = ['', '']
-  return block.map(({ line, entry }) => {
-    const before = entry === owner ? lead : ''
-    ;[lead, owner] = [line.trim() === '' ? before : line, entry]
-    return before
-  })
+/** For each line the last one of its entry that is not blank: a line after a finding may say that it is forbidden. */
+function endsOf(block: TextBlock): readonly number[] {
+  const ends = block.map((_, index) => index)
+  for (let at = block.length - 2; at >= 0; at -= 1) {
+    const next = ends[at + 1] ?? at
+    if (block[at]?.entry === block[at + 1]?.entry && block[next]?.line.trim() !== '') ends[at] = next
+  }
+  return ends
+}
+
+const keyOf = ({ power, why, from, to }: ProseFinding): string => JSON.stringify([power, why, from, to])
+const wordsOf = ({ power, why, from, to }: ProseFinding, block: TextBlock): string =>
+  JSON.stringify([power, why, ...block.slice(from, to + 1).map(({ line }) => line)])
+
+function findingsIn({ texts }: AdapterPowers, block: TextBlock): readonly ProseFinding[] {
+  const lines = block.map(({ line }) => line)
+  return [...screenProse(lines), ...texts.flatMap((one) => matchesOf(one, lines))]
 }
 
 /** In the text as a whole: what the agent acts on may begin in one line and end in another. */
