@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Adapter, Entry, JsonObject } from '../../src/contract/index.ts'
-import { powersIn, powersOf } from '../../src/harness/index.ts'
+import { kindsOf, powersIn, powersOf, renderTree } from '../../src/harness/index.ts'
 import claude from './claude/index.ts'
 import codex from './codex/index.ts'
 import dsh from './dsh/index.ts'
@@ -22,22 +22,22 @@ const ADAPTERS: Readonly<Record<string, Adapter>> = {
 }
 const ALL = ['orders', 'hidden', 'reads', 'runs', 'grants', 'reaches']
 
+function adapterOf(name: string): Adapter {
+  const known = ADAPTERS[name]
+  return known ?? expect.unreachable(`no adapter ${name}`)
+}
+
+/** What the adapter's own data says of an entry; texts are also screened, the same for every adapter. */
 function powers(adapter: string, name: string, config: JsonObject): readonly string[] {
-  const entry: Entry = { id: 'mine', name, config }
-  const known = ADAPTERS[adapter]
-  if (known === undefined) throw new Error(`no adapter ${adapter}`)
-  return toldByData(powersIn(powersOf([], [entry], known)))
+  const known = adapterOf(adapter)
+  const texts = new Set((known.powers?.texts ?? []).map(({ why }) => `it holds ${why}`))
+  const told = powersOf([], [{ id: 'mine', name, config }], known).filter(({ why }) => why.startsWith('it changes ') || texts.has(why))
+  return told.length === 0 ? ['words'] : powersIn(told)
 }
 
 const rules = (text: string): JsonObject => ({ text })
 const named = (text: string): JsonObject => ({ name: 'mine', text })
 const head = (fields: string): JsonObject => named(`---\nname: mine\ndescription: d\n${fields}\n---\nAdd numbers.`)
-
-/** Without `orders`, which every adapter's texts are screened for. */
-function toldByData(all: readonly string[]): readonly string[] {
-  const others = all.filter((power) => power !== 'orders')
-  return others.length === 0 ? ['words'] : others
-}
 
 describe('a text', () => {
   it.each<[adapter: string, kind: string, text: string, powers: readonly string[]]>([
@@ -51,7 +51,7 @@ describe('a text', () => {
     ['claude', 'rules', '*x*@~/.netrc', ['reads']],
     ['claude', 'rules', 'me@example.com@~/.netrc', ['reads']],
     ['claude', 'rules', 'a (@~/.netrc)', ['reads']],
-    ['claude', 'rules', 'x\u00a0@~/.netrc', ['hidden', 'reads']],
+    ['claude', 'rules', 'x\u00a0@~/.netrc', ['reads']],
     ['claude', 'rules', '> quoted\n> @~/.netrc', ['reads']],
     ['claude', 'rules', '<!-- nobody sees it', ['hidden']],
     ['claude', 'agent_command', 'Do !`id`', ['runs']],
@@ -79,7 +79,7 @@ describe('a text', () => {
     ['native', 'rules', 'Add numbers.', ['words']],
     ['terminus', 'skill', 'Add numbers.', ['words']],
   ])('of %s %s: %j', (adapter, kind, text, expected) => {
-    expect(powers(adapter, kind, kind === 'rules' ? rules(text) : named(text))).toEqual(toldByData(expected))
+    expect(powers(adapter, kind, kind === 'rules' ? rules(text) : named(text))).toEqual(expected)
   })
 })
 
@@ -118,7 +118,7 @@ describe('a head', () => {
     ['claude', 'constructor: 1', ALL],
     ['claude', 'toString: 1', ALL],
   ])('of %s with %s', (adapter, fields, expected) => {
-    expect(powers(adapter, 'skill', head(fields))).toEqual(toldByData(expected))
+    expect(powers(adapter, 'skill', head(fields))).toEqual(expected)
   })
 })
 
@@ -171,7 +171,7 @@ describe('a setting', () => {
     ['terminus', { api_base: 'x' }, ALL],
     ['native', { anything: 1 }, ALL],
   ])('of %s: %j', (adapter, data, expected) => {
-    expect(powers(adapter, 'config', { data })).toEqual(toldByData(expected))
+    expect(powers(adapter, 'config', { data })).toEqual(expected)
   })
 })
 
@@ -190,8 +190,88 @@ describe('code and graphs', () => {
   ])('%s: %s', (adapter, kind, power) => {
     expect(powers(adapter, kind, { name: 'x' })).toEqual([power])
   })
+})
 
-  it.each(Object.entries(ADAPTERS))('every kind that %s renders is known', (_, adapter) => {
-    for (const kind of Object.keys(adapter.layout.named)) expect(Object.keys(adapter.powers?.kinds ?? {})).toContain(kind)
+/** Settings that an adapter renders and its data does not name: found by asking which ones it would take instead of an unknown one. */
+function unnamedSettings(adapter: Adapter, target: string, path: readonly string[] = []): readonly string[] {
+  const probe = [...path, UNKNOWN_SETTING]
+  const entry: Entry = { id: 'mine', name: 'config', config: { target, data: nested(probe) } }
+  const isNamed = !powersOf([], [entry], adapter).some(({ why }) => why.endsWith(NOT_KNOWN))
+  if (isNamed && path.length > 0) return []
+  const accepted = acceptedBeside(adapter, entry, probe)
+  if (accepted === null) return isKnownLeaf(adapter, target, path) ? [] : [[target, ...path].join('.')]
+  return accepted.flatMap((field) => unnamedSettings(adapter, target, [...path, field]))
+}
+
+const UNKNOWN_SETTING = 'no-such-setting'
+const NOT_KNOWN = 'of which nothing is known'
+const nested = (path: readonly string[]): JsonObject =>
+  path.slice(0, -1).reduceRight<JsonObject>((below, field) => ({ [field]: below }), { [path.at(-1) ?? '']: 1 })
+
+const isKnownLeaf = (adapter: Adapter, target: string, path: readonly string[]): boolean =>
+  !powersOf([], [{ id: 'mine', name: 'config', config: { target, data: nested(path) } }], adapter).some(({ why }) =>
+    why.endsWith(NOT_KNOWN),
+  )
+
+/** The fields that the adapter says it takes there; null where it is no object with fields of its own, none where it takes nothing. */
+function acceptedBeside(adapter: Adapter, entry: Entry, probe: readonly string[]): readonly string[] | null {
+  const message = refusalOf(adapter, entry)
+  if (probe.length === 1 && !message.includes('a tree may set: ')) return message === '' ? null : []
+  const [, fields = ''] = / is refused: a tree may set: (.+)$/.exec(message) ?? []
+  return message.includes(`config.data.${probe.join('.')} is refused`) ? fields.split(', ').filter(Boolean) : null
+}
+
+function refusalOf(adapter: Adapter, entry: Entry): string {
+  try {
+    renderTree(adapter, [entry])
+    return ''
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+describe.each(Object.entries(ADAPTERS))('the data of %s names', (_, adapter) => {
+  it('every kind that it renders', () => {
+    const kinds = kindsOf(adapter).filter((kind) => kind !== 'config')
+    expect(kinds.filter((kind) => !Object.hasOwn(adapter.powers?.kinds ?? {}, kind))).toEqual([])
   })
+
+  it('every setting that it renders', () => {
+    const targets = Object.keys(adapter.layout.config)
+    expect(targets.flatMap((target) => unnamedSettings(adapter, target))).toEqual([])
+  })
+
+  it('every setting of its own defaults, of what it ships and of its seed', () => {
+    const own = [...(adapter.shipped?.version_check ?? []), ...(adapter.shipped?.requests ?? []), ...(adapter.seed ?? [])]
+    expect(powersOf([], own, adapter).filter(({ why }) => why.endsWith(NOT_KNOWN))).toEqual([])
+  })
+
+  it.each(['skill', 'agent_command'])('every field of front matter that it prints for a %s', (kind) => {
+    if (!kindsOf(adapter).some((each) => each === kind)) return
+    const texts = Object.values(renderTree(adapter, [{ id: 'mine', name: kind, config: named('Add numbers.') }]))
+    const [, printed = ''] = /^---\n([^]*?)---\n/.exec(texts.find((text) => text.includes('Add numbers.')) ?? '') ?? []
+    const fields = [...printed.matchAll(/^([\w-]+):/gm)].map(([, field = '']) => field)
+    expect(fields).toContain('description')
+    expect(fields.filter((field) => !Object.hasOwn(adapter.powers?.head ?? {}, field))).toEqual([])
+  })
+
+  it('only settings that it renders', () => {
+    const paths = Object.keys(adapter.powers?.settings ?? {}).filter((path) => !path.includes('*') && path !== SHIPPED_SETTING)
+    const refused = paths.filter((path) => {
+      const [target = '', ...fields] = path.split('.')
+      const message = refusalOf(adapter, { id: 'mine', name: 'config', config: { target, data: nested(fields) } })
+      return message.includes(`config.data.${fields.join('.')} is refused: a tree may set`)
+    })
+    expect(refused).toEqual([])
+  })
+})
+
+/** Only the service itself sets it. */
+const SHIPPED_SETTING = 'primary.hooks'
+
+it('a setting that the data of an adapter forgets is found', () => {
+  const data = adapterOf('codex').powers ?? expect.unreachable('no data')
+  const { 'primary.features.goals': _, 'primary.web_search': __, ...settings } = data.settings
+  const forgetful: Adapter = { ...adapterOf('codex'), powers: { ...data, settings } }
+  expect(unnamedSettings(forgetful, 'primary')).toEqual(['primary.features.goals', 'primary.web_search'])
 })

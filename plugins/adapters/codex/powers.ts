@@ -14,6 +14,8 @@ export const POWERS: AdapterPowers = {
     ...powersFor(['grants'], 'primary.features.', 'goals', 'multi_agent', 'multi_agent_v2'),
     ...powersFor(['runs'], 'primary.features.', 'shell_snapshot', 'shell_tool', 'unified_exec', 'unified_exec_tty'),
     ...powersFor(['reads'], 'primary.', 'features.view_image', 'tools.view_image', 'project_doc_fallback_filenames'),
+    // It brings skills that no person has read.
+    'primary.features.skill_search': ['orders', 'hidden', 'reads', 'runs', 'grants', 'reaches'],
     'primary.hide_agent_reasoning': ['hidden'],
     // With 0 the instructions of the project are not read.
     'primary.project_doc_max_bytes': ['removes'],
