@@ -312,14 +312,14 @@ async function openGateway({ config: { inference }, proxies }: LoadedConfig, loa
 }
 
 async function loadRecipes(
-  { config, baseDirectory }: LoadedConfig,
+  { config, baseDirectory, ownPaths }: LoadedConfig,
   plugins: Builtins,
   log: Log,
 ): Promise<ReadonlyMap<string, ConfiguredRecipe>> {
   const recipes = new Map<string, ConfiguredRecipe>()
   for (const [name, { use, ...sections }] of Object.entries(config.recipes)) {
     const { data, evolution, training } = sections
-    const plugin = { name: use, baseDirectory }
+    const plugin = { name: use, baseDirectory, ownPaths }
     const warn = (message: string): void => log.write('warn', 'recipe', { recipe: name, message })
     const recipe = await loadRecipe({ ...plugin, label: name }, sections, plugins, warn)
     recipe.unable?.forEach(warn)

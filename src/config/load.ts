@@ -10,6 +10,7 @@ import type { Environment } from './interpolate.ts'
 import { kindAt } from './keys.ts'
 import { originsOf } from './origins.ts'
 import { fromOpenTelemetry } from './open-telemetry.ts'
+import { ownPaths } from './own-paths.ts'
 import { movedProblems, readPaths, type DataPath, type Folders } from './paths.ts'
 import { ConfigProblem, type GivenValue, type ValueOrigin } from './problem.ts'
 import { ENVIRONMENT, type Config, type RecipeSettings, type ConfigValues } from './schema.ts'
@@ -37,6 +38,8 @@ export interface LoadedConfig {
   readonly proxies: ReturnType<typeof proxiesFrom>
   /** The base of relative paths in the file: the file's folder, or the working directory. */
   readonly baseDirectory: string
+  /** Every file and folder of the deployment, which no episode may see. */
+  readonly ownPaths: readonly string[]
   /** Data of an earlier version in the working directory, each with a fix: the service must not start empty next to it. */
   readonly moved: readonly string[]
 }
@@ -48,7 +51,9 @@ export async function loadConfig(sources: Sources): Promise<LoadedConfig> {
   const file = sources.file ?? null
   const upstream = await discoverUpstream({ config, origins, file }, sources.environment, sources.probe ?? probeOllama)
   const proxies = proxiesFrom(sources.environment)
-  return { config, origins, upstream, proxies, baseDirectory: foldersOf(sources).base, moved: movedProblems(data, existsSync) }
+  const { base } = foldersOf(sources)
+  const own = ownPaths(config, { file, base })
+  return { config, origins, upstream, proxies, baseDirectory: base, ownPaths: own, moved: movedProblems(data, existsSync) }
 }
 
 function foldersOf({ file, baseDirectory }: Pick<Sources, 'file' | 'baseDirectory'>): Folders {

@@ -124,12 +124,13 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? (error.me
 export interface RecipeAddress {
   readonly name: string
   readonly baseDirectory: string
+  readonly ownPaths?: readonly string[]
   /** The recipe's name in the configuration; absent: the plug-in's. */
   readonly label?: string
 }
 
 export async function loadRecipe(
-  { name, baseDirectory, label = name }: RecipeAddress,
+  { name, baseDirectory, ownPaths = [], label = name }: RecipeAddress,
   config: JsonObject,
   builtins: Builtins,
   warn: (message: string) => void = () => undefined,
@@ -138,7 +139,7 @@ export async function loadRecipe(
   if (!('make' in plugin)) return plugin
   try {
     const plugins = <K extends Kind>(kind: K, part: string): Promise<Kinds[K]> => loadPlugin(kind, part, builtins, baseDirectory)
-    return await plugin.make(config, { plugin: plugins, baseDirectory, warn })
+    return await plugin.make(config, { plugin: plugins, baseDirectory, ownPaths, warn })
   } catch (error) {
     throw isRefusal(error) ? new ConfigProblem([`recipe ${label}: ${error.message}`]) : error
   }

@@ -20,6 +20,7 @@ function load(): LoadedConfig {
     upstream: { runtime: 'provider', model, found: 'inference.upstream_url', exampleModel: null },
     proxies: null,
     baseDirectory: '.',
+    ownPaths: [],
     moved: [],
   }
 }

@@ -24,6 +24,8 @@ export interface Parts {
   plugin<K extends Kind>(kind: K, name: string): Promise<Kinds[K]>
   /** What relative paths of the configuration start from. */
   readonly baseDirectory: string
+  /** Files and folders of the deployment, which no episode may see. Absent: none are known. */
+  readonly ownPaths?: readonly string[]
   /** Warns the operator, once, when the service starts. */
   warn(message: string): void
 }

@@ -1,7 +1,20 @@
 /** Plays the episodes of a step, from the cache where possible: runs the agent on a task, and scores it while its workspace still exists. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { isRefusal } from '../contract/index.ts'
-import type { Adapter, Entry, Episode, Evaluator, JsonObject, Launch, ModelAddress, Scene, Side, Task, Trial } from '../contract/index.ts'
+import type {
+  Adapter,
+  Entry,
+  Episode,
+  Evaluator,
+  Executor,
+  JsonObject,
+  Launch,
+  ModelAddress,
+  Scene,
+  Side,
+  Task,
+  Trial,
+} from '../contract/index.ts'
 import { renderTree } from '../harness/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { cacheKey, type EpisodeCache } from './cache.ts'
@@ -72,7 +85,7 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
       score = await evaluator.score(task, episode, {
         workspace,
         models,
-        executor,
+        executor: hiding(executor, setup.hides),
         reference: evaluator.compares === true ? reference : null,
         note: (words, more = {}) => void (note = { words: wordsOf(plain(words)), more }),
         signal,
@@ -107,6 +120,11 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
     }
   }
 }
+
+/** What an evaluator runs may run what the agent left. */
+const hiding = (executor: Executor, hides: readonly string[]): Executor => ({
+  run: (play, signal) => executor.run({ ...play, hides: [...hides, ...(play.hides ?? [])] }, signal),
+})
 
 /** Codes by which an executor says that the machine is to blame; an evaluator may run commands with it too. */
 const MACHINE_CODES: ReadonlySet<string> = new Set(['no_sandbox', 'no_room', 'no_process', 'episode_folder', 'episode_processes'])

@@ -1,9 +1,9 @@
 /** Checks of a change before the gate, and what a proposer sees of the gate. */
 import { describe, expect, it } from 'vitest'
 import { playOf } from '../../conformance/index.ts'
-import { isRefusal, type Parts } from '../contract/index.ts'
+import { isRefusal, type Evaluator, type Executor, type Parts } from '../contract/index.ts'
 import { loadMethod, type EvolutionSettings } from './method.ts'
-import { ALWAYS, GATE, REQUEST, RULE, SETTINGS, taskNamed, testBench, WORSE } from './testing/bench.ts'
+import { ALWAYS, episodeOf, GATE, OWN_FOLDER, REQUEST, RULE, SETTINGS, stepOf, taskNamed, testBench, WORSE } from './testing/bench.ts'
 
 describe('a rejected change', () => {
   it('is not judged again on the same tree, and may be on another', async () => {
@@ -64,6 +64,25 @@ describe('the memory and notes of a proposer', () => {
       metrics: { proposal_notes: { dropped: expect.any(String) } },
     })
   })
+})
+
+const runsMore: Evaluator = {
+  async score(_task, _episode, { executor, signal }) {
+    await executor.run(playOf('', { hides: ['/srv/more'] }), signal)
+    return 1
+  },
+}
+
+it('no episode sees the deployment’s folders, nor does what an evaluator runs on what the agent left', async () => {
+  const hidden: unknown[] = []
+  const run: Executor['run'] = async (play) => {
+    hidden.push(play.hides)
+    const episode = episodeOf('')
+    await play.inspect?.('/root/workspace', episode)
+    return episode
+  }
+  await stepOf({ run, evaluator: runsMore, tasks: GATE.slice(0, 1) })
+  expect(hidden.slice(0, 2)).toEqual([[OWN_FOLDER], [OWN_FOLDER, '/srv/more']])
 })
 
 let problem: string | null = 'no bubblewrap'

@@ -44,7 +44,7 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
     idle: idleOf(config, settings, method, tasks, parts),
     plan: {
       lane: 'thread',
-      open: (scope) => openTrainer({ settings, method, adapter, tasks, hides: foldersOf(settings, own, parts.baseDirectory) }, scope),
+      open: (scope) => openTrainer({ settings, method, adapter, tasks, hides: [parts.baseDirectory, ...(parts.ownPaths ?? [])] }, scope),
     },
     bind: ({ directory, read }, component = '') => {
       const inbox = inboxOf(settings, directory)
@@ -61,12 +61,6 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
       }
     },
   }
-}
-
-/** The folder of the configuration, and those that it names. */
-function foldersOf({ tasks_dir, proposals_dir, step_record_dir }: EvolutionSettings, own: JsonObject, base: string): readonly string[] {
-  const named = [tasks_dir, proposals_dir, step_record_dir, own['evaluator_module'] ?? null]
-  return [base, ...named.flatMap((path) => (typeof path === 'string' ? [resolve(base, path)] : []))]
 }
 
 /** Loads evaluators that tasks name, so that a wrong name is found at start. */

@@ -1,9 +1,12 @@
 /** Folders of the deployment in every place where an episode might find them: below the system's, through links and mounts, beside its program. */
 import { execFileSync } from 'node:child_process'
 import { linkSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { findPackageJSON } from 'node:module'
 import { tmpdir } from 'node:os'
-import { basename, join } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '../../src/config/load.ts'
+import { ownPaths } from '../../src/config/own-paths.ts'
 import type { Episode } from '../../src/contract/index.ts'
 import { describeSandboxed } from '../support/sandbox.ts'
 import { sandboxWorld } from './sandbox-world.ts'
@@ -12,12 +15,17 @@ const at = sandboxWorld()
 /** Only root writes below `/usr`, and only root mounts. */
 const isRoot = process.getuid?.() === 0
 const ANSWER = 'the-answer-of-a-held-out-task'
+const PACKAGE = dirname(findPackageJSON(import.meta.url) ?? '')
 
 interface Place {
   readonly title: string
   /** Where the episode looks. */
   readonly path: string
+  /** Of the file in it. */
+  readonly name?: string
 }
+
+const fileOf = ({ path, name = '/answer.txt' }: Place): string => `${path}${name}`
 
 const made: string[] = []
 const mounted: string[] = []
@@ -54,9 +62,17 @@ function placesOf(): { readonly hides: readonly string[]; readonly needs: readon
   const twice = mkdtempSync('/usr/share/planted-')
   made.push(twice)
   linkSync(join(system[0]?.[1] ?? '', 'answer.txt'), join(twice, 'answer.txt'))
+  const file = planted('/usr/local/share')
+  for (const name of ['svc.yaml', '.env']) writeFileSync(join(file, name), ANSWER)
+  const config = join('/usr/share', `planted-config-${process.pid}.yaml`)
+  symlinkSync(join(file, 'svc.yaml'), config)
+  made.push(config)
+  const own = ownPaths(readConfig({ text: '', environment: {} }).config, { file: config, base: '/usr/share' })
+  const fromHere = planted('/usr/share')
+  const service = bound(PACKAGE, '/usr/share')
   const elsewhere = ['/usr/src', '/opt', '/srv', '/home', '/var/lib'].map((parent) => [parent, planted(parent)] as const)
   return {
-    hides: [...system.map(([, folder]) => folder), beside, tasks],
+    hides: [...system.map(([, folder]) => folder), beside, tasks, relative(process.cwd(), fromHere), ...own],
     needs: [program],
     places: [
       ...system.map(([parent, path]) => ({ title: `below ${parent}`, path })),
@@ -67,6 +83,11 @@ function placesOf(): { readonly hides: readonly string[]; readonly needs: readon
       { title: 'behind a mount of a part', path: part },
       { title: 'under another name of its file', path: twice },
       { title: 'in the folder of the program', path: tasks },
+      { title: 'named from the working directory', path: fromHere },
+      { title: 'around the real configuration file', path: file },
+      { title: 'that is the configuration file, in a folder of the system', path: config, name: '' },
+      { title: 'closed beside the real configuration file', path: file, name: '/.env' },
+      { title: 'that is the service itself, with its tasks', path: service, name: '/package.json' },
     ],
   }
 }
@@ -78,11 +99,11 @@ await describeSandboxed('what no episode sees', () => {
   let episode: Episode | null = null
 
   beforeAll(async () => {
-    const paths = world.places.map(({ path }) => path)
+    const paths = world.places.map(fileOf)
     const script = `const fs = require("node:fs");
       const roots = ["", "/proc/self/root", "/proc/1/root", "/proc/self/cwd/../..", "/proc/1/cwd/.."];
       const found = {};
-      for (const path of ${JSON.stringify(paths)}) found[path] = roots.some((root) => { try { return fs.readFileSync(root + path + "/answer.txt", "utf8") !== "" } catch { return false } });
+      for (const path of ${JSON.stringify(paths)}) found[path] = roots.some((root) => { try { return fs.readFileSync(root + path, "utf8") !== "" } catch { return false } });
       const read = (path) => { try { return fs.readFileSync(path, "utf8") } catch { return "" } };
       process.stdout.write(JSON.stringify({ found, known: ["/proc/self/mountinfo", "/proc/mounts", "/proc/self/mountstats", "/proc/self/maps", "/proc/1/mountinfo", "/proc/1/cmdline", "/proc/self/environ", "/proc/1/environ", "/proc/self/cgroup"].map(read).join("\\n"), listed: ["/usr/share", "/usr/local/share", "/usr/lib", "/usr/bin"].flatMap((folder) => fs.readdirSync(folder)), usual: fs.existsSync("/usr/bin/env") && fs.existsSync(${JSON.stringify(join(world.needs[0] ?? '', 'answer.txt'))}) }))`
     episode = await at.attempt(script, { play: { hides: world.hides, needs: world.needs } })
@@ -94,13 +115,12 @@ await describeSandboxed('what no episode sees', () => {
   })
 
   describe('a folder', () => {
-    it.each(world.places)('$title', ({ path }) => expect(found[path]).toBe(false))
+    it.each(world.places)('$title', (place) => expect(found[fileOf(place)]).toBe(false))
   })
 
   it('is not named by mounts, maps, variables or lists of folders either', () => {
     const { known, listed } = JSON.parse(episode?.stdout ?? '{}')
-    // A system folder of very many files is shown as a whole, with a cover over ours.
-    const hidden = world.hides.filter((path) => !path.startsWith('/usr/bin/')).map((path) => basename(path))
+    const hidden = world.hides.map((path) => basename(path)).filter((name) => name.startsWith('planted-'))
     expect(hidden.filter((name) => `${known}`.includes(name))).toEqual([])
     expect(hidden.filter((name) => listed.includes(name))).toEqual([])
   })

@@ -1,13 +1,17 @@
 /** What of the machine an episode sees: a closed list of folders with programs, and in them nothing of the deployment. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
-import { join, relative, resolve } from 'node:path'
+import { findPackageJSON } from 'node:module'
+import { dirname, join, relative, resolve } from 'node:path'
 import { walk } from '../common/walk.ts'
 
 /** Of `/usr` only these: the rest may hold anything, such as a deployment or its tasks. */
 const PARTS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32', 'libexec', 'share', 'include']
 const ROOTS = ['/bin', '/sbin', '/lib', '/lib32', '/lib64']
 const SYSTEM = [...ROOTS, ...['/usr', '/usr/local'].flatMap((folder) => PARTS.map((name) => `${folder}/${name}`))]
+
+/** The service's own package: tasks with their answers are in it. */
+const OWN_PACKAGE = dirname(findPackageJSON(import.meta.url) ?? import.meta.filename)
 
 /** The folders with the system's programs, as arguments of bubblewrap. */
 export function systemFolders(hidden: readonly string[]): string[] {
@@ -20,8 +24,8 @@ export function neededFolder(path: string, hidden: readonly string[]): string[] 
   return [...parents(path), ...expose(path, others)]
 }
 
-/** More would be too many mounts. */
-const CHILDREN_MAX = 300
+/** More would take seconds to mount. */
+const CHILDREN_MAX = 3000
 
 /** Shows what is there: a link as a link, a folder that holds something hidden by its other children. A mount over that would still name it. */
 function expose(path: string, hidden: readonly string[]): string[] {
@@ -50,7 +54,7 @@ export function parents(path: string): string[] {
 const KEPT_MS = 60_000
 const kept = new Map<string, { readonly paths: readonly string[]; readonly until: number }>()
 
-/** Every path by which these can be reached: as given, through links, hard links, and other mounts of their disks. Looked up once a minute. */
+/** Every path by which these and the service's package can be reached: as given, through links, hard links, and other mounts of their disks. Looked up once a minute. */
 export function everyPathTo(folders: readonly string[]): readonly string[] {
   const key = folders.join('\0')
   const known = kept.get(key)
@@ -63,11 +67,11 @@ export function everyPathTo(folders: readonly string[]): readonly string[] {
 
 function findPathsTo(folders: readonly string[]): readonly string[] {
   const mounts = mountsNow()
-  const known = folders.flatMap((path) => [resolve(path), ...(existsSync(path) ? [realpathSync(path)] : [])])
+  const known = [...folders, OWN_PACKAGE].flatMap((path) => [resolve(path), ...(existsSync(path) ? [realpathSync(path)] : [])])
   const all = new Set([...known, ...known.flatMap((path) => aliasesOf(path, mounts))])
   // One that holds the system's programs cannot be hidden as a whole.
   const hidden = [...all].filter((path) => !SYSTEM.some((folder) => folder === path || isInside(folder, path)))
-  return [...hidden, ...hardLinksTo(hidden)]
+  return [...hidden, ...hardLinksTo(hidden.filter((path) => path !== OWN_PACKAGE))]
 }
 
 const WALKED_MAX = 20_000

@@ -58,6 +58,9 @@ export const taskNamed = (name: string, more: Partial<Task> = {}): Task => ({
 export const WORSE: Mutation = { op: 'create', id: 'worse', options: { name: 'rules', config: { text: 'Say nothing.' } } }
 export const ALWAYS: Selection = { decide: () => ({ selected: true, reason: 'always' }) }
 
+/** A folder of the deployment. */
+export const OWN_FOLDER = '/srv/of-the-deployment'
+
 export const episodeOf = (stdout: string): Episode => ({ exitCode: 0, stdout, stderr: '', trajectory: [] })
 export const metric = (result: StepResult, name: string): Json | undefined => result.metrics?.[name]
 
@@ -161,7 +164,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
   const evaluator = tools.evaluator ?? saysMagic
   const adapter = tools.adapter ?? agent
   const context: EvolutionContext = {
-    hides: [],
+    hides: [OWN_FOLDER],
     settings: { ...SETTINGS, step_record_dir: join(folder, 'steps'), ...tools.settings },
     method: {
       proposer: { acceptsRequests: true, propose: async (brief) => (tools.propose ?? (() => ({ mutations: [RULE] })))(brief) },

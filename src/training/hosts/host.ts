@@ -12,7 +12,7 @@ import {
 /** Everything needed to make a trainer in another thread, as plain data. */
 export interface TrainerSpec extends PlainScope {
   /** The recipe plug-in as configured, and the folder that relative names start from. */
-  readonly plugin: { readonly name: string; readonly baseDirectory: string }
+  readonly plugin: { readonly name: string; readonly baseDirectory: string; readonly ownPaths?: readonly string[] }
   readonly limits: StepLimits
 }
 type PlainScope = Omit<TrainerScope, 'weights'>

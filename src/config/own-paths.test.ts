@@ -1,0 +1,104 @@
+/** Whatever key names a path, episodes are kept from it. */
+import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import { ANY_NAME, allKeys } from './keys.ts'
+import { loadConfig, readConfig } from './load.ts'
+import { ownPaths } from './own-paths.ts'
+
+const PATH = '/srv/of-the-deployment'
+const BASE = '/etc/of-the-deployment'
+
+/** An agent sees its program and its tree. Of a task it sees the prompt and the files. */
+const SHOWN = ['evolution.binary', 'evolution.seed', 'evolution.tasks']
+/** Rules of their own: addresses, words of a list, names of a kind that cannot be a path. */
+const REFUSES_PATHS = [
+  'svc.host',
+  'svc.console_origins',
+  'svc.compat',
+  'svc.served_url',
+  'inference.upstream_url',
+  'inference.upstream_api',
+  'inference.gateway.url',
+  'inference.gateway.api_key_env',
+  'inference.engine.url',
+  'inference.engine.gpu',
+  'traces.endpoint',
+  'data.training_mode',
+  'data.batch_policy',
+  'evolution.publish',
+  'evolution.publish_powers',
+  'training.trainer_url',
+]
+
+const treeOf = (path: readonly string[], value: unknown): unknown =>
+  path.reduceRight((inner, name) => ({ [name === ANY_NAME ? 'named' : name]: inner }), value)
+
+/** Where the key is of a section that must have others too. */
+const BESIDE: Readonly<Record<string, unknown>> = {
+  'inference.gateway.api_key': { url: 'http://gateway' },
+  'inference.upstream_api_key': { upstream_url: 'http://upstream' },
+}
+
+function pathsWith(key: string, value: unknown): readonly string[] | null {
+  const path = key.split('.')
+  const beside = BESIDE[key] === undefined ? {} : treeOf(path.slice(0, -1), BESIDE[key])
+  const text = JSON.stringify(merged(treeOf(path, value), beside))
+  try {
+    return ownPaths(readConfig({ text, environment: {}, baseDirectory: BASE }).config, { file: null, base: BASE })
+  } catch {
+    return null
+  }
+}
+
+function merged(one: unknown, other: unknown): unknown {
+  if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) return other ?? one
+  const names = new Set([...Object.keys(one), ...Object.keys(other)])
+  return Object.fromEntries([...names].map((name) => [name, merged(Reflect.get(one, name), Reflect.get(other, name))]))
+}
+
+const KEYS = allKeys()
+  .filter(({ kind }) => kind !== 'number' && kind !== 'flag')
+  .map(({ key, kind }) => ({
+    key,
+    value: key.endsWith('.seed') ? [{ id: 'rules', name: 'rules', config: { text: PATH } }] : kind === 'list' ? [PATH] : PATH,
+  }))
+const bare = (key: string): string => key.replace('recipes.<name>.', '')
+
+describe('a path is hidden from episodes, whatever its key', () => {
+  it.each(KEYS.filter(({ key }) => ![...SHOWN, ...REFUSES_PATHS].includes(bare(key))))('$key', ({ key, value }) => {
+    expect(pathsWith(key, value)).toContain(PATH)
+  })
+
+  it.each(KEYS.filter(({ key }) => REFUSES_PATHS.includes(bare(key))))('$key takes none', ({ key, value }) => {
+    expect(pathsWith(key, value)).toBeNull()
+  })
+
+  it.each(KEYS.filter(({ key }) => SHOWN.includes(bare(key))))('$key is for the agent', ({ key, value }) => {
+    expect(pathsWith(key, value)).not.toContain(PATH)
+  })
+})
+
+it.each<readonly [string, unknown, string]>([
+  ['evolution.tasks_dir', 'tasks', `${BASE}/tasks`],
+  ['evolution.tasks_dir', '../beside', '/etc/beside'],
+  ['evolution.evaluator', './score.mjs#strict', `${BASE}/score.mjs`],
+  ['recipe', '../recipe.mjs', '/etc/recipe.mjs'],
+  ['storage.artifact_repository', 'file:///srv/with%20blank.git', '/srv/with blank.git'],
+  ['training.examiner_config', { deep: [{ answers: './answers' }] }, `${BASE}/answers`],
+  ['evolution.tasks', [{ name: 't', prompt: 'p', data: { answers: '/srv/answers.json' } }], '/srv/answers.json'],
+])('%s: %j', (key, value, path) => {
+  expect(pathsWith(key, value)).toContain(path)
+})
+
+it('the file, its folder and closed files beside it are hidden, also behind a link', async () => {
+  const folder = realpathSync(temporaryFolder())
+  for (const name of ['real', 'linked']) mkdirSync(join(folder, name))
+  writeFileSync(join(folder, 'real/svc.yaml'), 'svc: {port: 0}')
+  for (const name of ['real', 'linked']) writeFileSync(join(folder, name, '.env'), 'KEY=x')
+  symlinkSync('../real/svc.yaml', join(folder, 'linked/svc.yaml'))
+  const { ownPaths: own } = await loadConfig({ file: join(folder, 'linked/svc.yaml'), environment: {}, probe: async () => null })
+  const wanted = ['linked', 'linked/svc.yaml', 'linked/.env', 'real', 'real/svc.yaml', 'real/.env']
+  expect(own).toEqual(expect.arrayContaining(wanted.map((name) => join(folder, name))))
+})
