@@ -10,7 +10,7 @@ const SCOPE = '@svc-ai/'
 /** A room may import itself, the listed rooms, Node and packages. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/contract': ['client/environment'],
-  'src/kit': [],
+  'src/kit': ['client/hidden'],
   'src/dialects': ['src/contract', 'src/kit'],
   'src/records': ['src/contract', 'src/kit'],
   'src/releases': ['src/contract', 'src/kit'],

@@ -1,4 +1,5 @@
 /** Which of the installations on this machine a command is for: the one that is named, else by the folder it is called in. */
+import { showHiddenLine } from '@svc-ai/client/hidden'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { UsageError } from '@svc-ai/client/shared'
@@ -7,7 +8,6 @@ import { typed } from './launcher.ts'
 import { commandOf } from './places.ts'
 import { installsIn, recordIfThere, type FoundInstall } from './record.ts'
 import { SESSION } from './service.ts'
-import { visible } from './terminal.ts'
 
 export interface InstallCall {
   /** The installation that was called. */
@@ -93,4 +93,4 @@ const listOf = (all: readonly FoundInstall[]): string =>
   all.map((each) => `\n  ${lineOf(each)}, ${typed(join(each.folder, commandOf(each.record.adapter)))}`).join('')
 
 const lineOf = ({ record: { scenario, url, destination } }: FoundInstall): string =>
-  visible(`scenario ${scenario} at ${url}, harness in ${destination}`)
+  showHiddenLine(`scenario ${scenario} at ${url}, harness in ${destination}`)

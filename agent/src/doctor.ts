@@ -1,4 +1,5 @@
 /** `doctor`: everything that a session needs, looked at one by one, each with what to do when it is not in order. */
+import { showHiddenLine } from '@svc-ai/client/hidden'
 import { Failure, readOptions, type CatalogRow } from '@svc-ai/client/shared'
 import { isWaiting, sessionsOf } from './captures.ts'
 import { requireNode } from './install-gate.ts'
@@ -7,7 +8,7 @@ import { toolProblem } from './programs.ts'
 import { unmetIn } from './release-file.ts'
 import { changedFiles } from './run-folder.ts'
 import { serviceOf, type Install } from './service.ts'
-import { visible, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 import { saysVersion } from './vendor.ts'
 
 const SERVICE_SECONDS_MAX = 15
@@ -25,8 +26,8 @@ export async function doctor(install: Install, args: readonly string[], terminal
   const values = readOptions(args, { json: { type: 'boolean', default: false } })
   const findings = await findingsOf(install)
   const ok = findings.every((finding) => finding.ok || finding.advice)
-  if (values.json) terminal.print(JSON.stringify({ ok, findings }))
-  else for (const each of findings) terminal.print(`${markOf(each)}  ${each.name.padEnd(8)}  ${visible(each.text)}`)
+  if (values.json) terminal.printJson({ ok, findings })
+  else for (const each of findings) terminal.print(`${markOf(each)}  ${each.name.padEnd(8)}  ${showHiddenLine(each.text)}`)
   return ok ? 0 : 1
 }
 

@@ -1,11 +1,12 @@
 /** What keeps an install from beginning: a Node that the agent cannot run on, or items that are not set up. */
+import { showHiddenLine } from '@svc-ai/client/hidden'
 import { INSTALL_ROUTE, KEY_VARIABLE, SCENARIO_HEADER, TOKEN_VARIABLE, type Requires } from '@svc-ai/client/shared'
 import { keyIn } from '@svc-ai/client/signing'
 import { Stop } from './failure.ts'
 import type { InstallStart, SignedInstallation } from './installation.ts'
 import { pasted, quoted } from './launcher.ts'
 import { commandOf } from './places.ts'
-import { visible, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 import { tokenIn } from './token.ts'
 
 export function requireNode(
@@ -49,7 +50,7 @@ export function tellUnmet(
 /** For a person: what it is called, what it is, what to do. */
 export function itemLine({ name, kind, check, prompt }: Requires): string {
   const what = kind === 'env' ? `variable ${check ?? name}` : kind
-  return visible(`${name} (${what})${prompt === undefined ? '' : `: ${prompt}`}`)
+  return showHiddenLine(`${name} (${what})${prompt === undefined ? '' : `: ${prompt}`}`)
 }
 
 function curlLine(

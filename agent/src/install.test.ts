@@ -76,7 +76,7 @@ describe('install', () => {
     const requires = [{ name: 'mail', kind: 'service' as const, check: 'true', prompt: 'start the mail\u001b[2J server' }]
     const { code, warned } = await run(home, anInstallation({ requires, fallback_release_id: 'r0' }))
     expect(code).toBe(1)
-    expect(warned).toContain('mail (service): start the mail\\u{1b}[2J server')
+    expect(warned).toContain('mail (service): start the mail[U+001B][2J server')
     expect(warned).toContain('?release_id=r0')
     expect(warned).toContain("svc-agent setup --release 'r1'")
     expect(warned).not.toContain('secret-token')

@@ -1,7 +1,8 @@
 /** `notice`: for an agent's own start hook, word of a release that is newer than the installed one. It never gets in the agent's way. */
+import { showHiddenLine } from '@svc-ai/client/hidden'
 import { commandOf } from './places.ts'
 import { serviceOf, type Install } from './service.ts'
-import { visible, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 const TIMEOUT_SECONDS = 5
 
@@ -9,8 +10,7 @@ const TIMEOUT_SECONDS = 5
 export async function notice(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
   if (args[0] !== '--hook' || args[1] !== 'claude') return 0
   const context = await newer(install).catch(() => null)
-  if (context !== null)
-    terminal.print(JSON.stringify({ hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: context } }))
+  if (context !== null) terminal.printJson({ hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: context } })
   return 0
 }
 
@@ -20,5 +20,5 @@ async function newer(install: Install): Promise<string | null> {
   const head = (await (await serviceOf(install, TIMEOUT_SECONDS)).catalog()).find(({ current }) => current)
   if (head === undefined || head.release_id === release_id || head.content_id === content_id) return null
   const command = commandOf(adapter)
-  return `A newer release of this harness is served: ${visible(head.release_id)} (installed: ${release_id}). Tell the person once that '${command} update' installs it, and do not run it unasked.`
+  return `A newer release of this harness is served: ${showHiddenLine(head.release_id)} (installed: ${release_id}). Tell the person once that '${command} update' installs it, and do not run it unasked.`
 }

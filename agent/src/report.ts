@@ -55,7 +55,7 @@ function list(sessions: readonly CapturedSession[], json: boolean, terminal: Ter
     receipts: session.receipts.length,
     waiting: waiting(session).length,
   }))
-  if (json) terminal.print(JSON.stringify({ sessions: rows }))
+  if (json) terminal.printJson({ sessions: rows })
   else if (rows.length === 0) terminal.print('no session has receipts')
   else
     for (const row of rows) {
@@ -168,7 +168,7 @@ async function forgetDone({ env, record }: Install): Promise<void> {
 
 function print({ session, score, receipts, reports, conflicts, unknown }: Sent, json: boolean, terminal: Terminal): void {
   const about = { session: session.session, live: session.isLive, score, receipts, reports, conflicts, unknown }
-  if (json) return terminal.print(JSON.stringify(about))
+  if (json) return terminal.printJson(about)
   const live = session.isLive ? '; the session is still running, report again for what comes' : ''
   if (conflicts.length + unknown.length < reports.length)
     terminal.print(`score ${score} reported for ${receiptsOf(receipts)} of session ${session.session}${live}`)

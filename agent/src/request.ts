@@ -1,4 +1,5 @@
 /** `harness`: a person's wish for a change of their harness, filed with the service and, if they like, waited for. */
+import { showHiddenLine } from '@svc-ai/client/hidden'
 import { randomUUID } from 'node:crypto'
 import { release as systemRelease } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,7 +17,7 @@ import { sessionsOf } from './captures.ts'
 import { capturesFolder, commandOf, homeOf } from './places.ts'
 import { isOnPath } from './programs.ts'
 import { isInSession, serviceOf, SESSION, type Install } from './service.ts'
-import { visible, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 
 const POLL_SECONDS = 2
 const GAVE_UP = 4
@@ -33,13 +34,13 @@ export async function request(install: Install, args: readonly string[], termina
   const page = `${install.record.url}${filed.page_path}`
   if (!json) terminal.print(`request ${filed.agent_record_id} is filed\n${page}`)
   if (!wait) {
-    if (json) terminal.print(JSON.stringify({ agent_record_id: filed.agent_record_id, page_url: page }))
+    if (json) terminal.printJson({ agent_record_id: filed.agent_record_id, page_url: page })
     return 0
   }
   const watch = { service, id: filed.agent_record_id, pollSeconds, deadline: performance.now() + timeoutSeconds * 1000 }
   const settled = await settle(watch, terminal)
   const end = settled === null ? gaveUp(install, timeoutSeconds) : await endOf(install, service, filed.agent_record_id, settled)
-  if (json) terminal.print(JSON.stringify({ agent_record_id: filed.agent_record_id, page_url: page, ...end.row }))
+  if (json) terminal.printJson({ agent_record_id: filed.agent_record_id, page_url: page, ...end.row })
   else terminal.print(end.line)
   return end.code
 }
@@ -88,7 +89,7 @@ async function settle(watch: Watch, terminal: Terminal): Promise<RequestProgress
   while (seen?.settled !== true) {
     const { state, meaning } = seen ?? { state: 'waiting', meaning: 'the service does not answer' }
     const label = meaning === null ? state : `${state}: ${meaning}`
-    const next = await terminal.during(visible(label), () => change(watch, seen))
+    const next = await terminal.during(showHiddenLine(label), () => change(watch, seen))
     if (next === 'late') return null
     seen = next
   }
@@ -133,9 +134,10 @@ async function endOf({ record }: Install, service: Svc, id: string, { state, ste
   const release = row?.release_id ?? null
   const about = { settled: true, state, step, release_id: release, reason: reasonOf(row) }
   if (state === 'published') return { code: 0, row: about, line: `published; '${command} update' installs it` }
-  if (state !== 'pending') return { code: 1, row: about, line: visible(`${state}${about.reason === null ? '' : `: ${about.reason}`}`) }
+  if (state !== 'pending')
+    return { code: 1, row: about, line: showHiddenLine(`${state}${about.reason === null ? '' : `: ${about.reason}`}`) }
   const line = `ready for review: a person must promote release ${release}; '${command} update --release ${release}' tries it before that`
-  return { code: 0, row: about, line: visible(line) }
+  return { code: 0, row: about, line: showHiddenLine(line) }
 }
 
 /** Why a step published nothing: its failure, why nothing was done, or what its judge said. */

@@ -28,7 +28,7 @@ describe('setup', () => {
     const { self, home } = await installedFrom([check(`touch ran\u0008\u0008`)])
     const no = transcript('no')
     expect(await setup(self, [], no)).toBe(1)
-    expect(no.printed.join('\n')).toContain(String.raw`touch ran\u{8}\u{8}`)
+    expect(no.printed.join('\n')).toContain(String.raw`touch ran[U+0008 x2]`)
     const { self: other } = await installedFrom([check(`touch '${join(home.path, 'ran')}'`)])
     expect([await setup(other, [], transcript('no')), existsSync(join(home.path, 'ran'))]).toEqual([1, false])
     expect([await setup(other, [], transcript('')), existsSync(join(home.path, 'ran'))]).toEqual([1, false])
@@ -54,7 +54,8 @@ describe('setup', () => {
     const terminal = transcript(...answers)
     expect(await setup(self, args, terminal).catch(() => 1)).toBe(1)
     expect(existsSync(join(home.path, 'ran'))).toBe(false)
-    if (!args.includes('--json')) expect(terminal.printed.join('\n')).toContain(String.raw`touch "$HOME/ran" # \u{1b}[2K\u{202e}\u{e0041}`)
+    if (!args.includes('--json'))
+      expect(terminal.printed.join('\n')).toContain(String.raw`touch "$HOME/ran" # [U+001B][2K[U+202E][U+E0041]`)
   })
 
   test('runs the checks that were listed by their digest, and none when they are others now', async () => {

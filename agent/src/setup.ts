@@ -1,4 +1,5 @@
 /** `setup`: what a release needs of this machine, gone through with the person; what they saw done is checked off in the harness's folder. */
+import { showHiddenLine } from '@svc-ai/client/hidden'
 import { createHash } from 'node:crypto'
 import { ServiceFailure, UsageError, readOptions, type Requires } from '@svc-ai/client/shared'
 import { isVariable, keepInEnvFile, readEnvFile } from './env-file.ts'
@@ -9,7 +10,7 @@ import { commandOf } from './places.ts'
 import { runProgram } from './programs.ts'
 import { readReleaseFile, unmetIn, withCheckOffs, writeReleaseFile, type CheckOff } from './release-file.ts'
 import { serviceOf, type Install } from './service.ts'
-import { visible, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 import { withoutToken } from './token.ts'
 import { trustedManifest } from './trust.ts'
 
@@ -24,7 +25,7 @@ export async function setup(install: Install, argv: readonly string[], terminal:
   const target = await releaseOf(install, options.release, terminal)
   if (target === null) throw new UsageError('--release: the service has no such release')
   const stranger = options.mark.find((name) => !target.requires.some((item) => item.name === name))
-  if (stranger !== undefined) throw new UsageError(`--mark: this release needs nothing called ${visible(stranger)}`)
+  if (stranger !== undefined) throw new UsageError(`--mark: this release needs nothing called ${showHiddenLine(stranger)}`)
   await checkOff(
     install,
     target.requires.filter((item) => options.mark.includes(item.name)),
@@ -83,7 +84,7 @@ async function goThrough(install: Install, item: Requires, { yes }: Options, ter
 /** A value of the shell's own counts; else one is asked for and kept where sessions find it. */
 async function hasValue({ folder, env }: Install, { name, check }: Requires, terminal: Terminal): Promise<boolean> {
   const variable = check ?? name
-  if (!isVariable(variable)) return said(terminal, `${visible(variable)} cannot be the name of a variable`)
+  if (!isVariable(variable)) return said(terminal, `${showHiddenLine(variable)} cannot be the name of a variable`)
   const known = env[variable] ?? (await readEnvFile(folder))[variable] ?? ''
   if (known !== '') return true
   if (!terminal.interactive) return said(terminal, `${variable} is not set`)
@@ -96,7 +97,7 @@ async function hasValue({ folder, env }: Install, { name, check }: Requires, ter
 /** The check is the service's word: it runs only after the person saw it whole and agreed. `--yes` answers what the person alone can know. */
 async function isSatisfied(install: Install, { check }: Requires, yes: boolean, terminal: Terminal): Promise<boolean> {
   if (check === undefined) return yes || terminal.confirm('  is this done?', false)
-  terminal.print(`  check: ${visible(check)}`)
+  terminal.print(`  check: ${showHiddenLine(check)}`)
   if (!terminal.interactive || yes) return said(terminal, 'the check was not run: --yes agrees to nothing that was not seen')
   return (await terminal.confirm('  run it on this machine?', false)) && passes(install, check, terminal)
 }
@@ -121,7 +122,7 @@ async function runSeen(install: Install, open: readonly Requires[], digest: stri
     )
   for (const item of checks) {
     terminal.print(itemLine(item))
-    terminal.print(`  check: ${visible(item.check)}`)
+    terminal.print(`  check: ${showHiddenLine(item.check)}`)
     if (await passes(install, item.check, terminal)) await checkOff(install, [item])
   }
 }
@@ -146,13 +147,13 @@ async function tell(install: Install, { release_id, requires }: Target, options:
   const checks = checksIn(open)
   if (options.json) {
     const items = requires.map((item) => ({ ...item, met: !open.includes(item) }))
-    terminal.print(
-      JSON.stringify({ release_id, met: open.length === 0, items, ...(checks.length > 0 && { checks_digest: digestOf(checks) }) }),
-    )
+    terminal.printJson({ release_id, met: open.length === 0, items, ...(checks.length > 0 && { checks_digest: digestOf(checks) }) })
     return open.length === 0 ? 0 : 1
   }
   terminal.print(
-    open.length === 0 ? `all that release ${visible(release_id)} needs is set up` : `release ${visible(release_id)} still needs:`,
+    open.length === 0
+      ? `all that release ${showHiddenLine(release_id)} needs is set up`
+      : `release ${showHiddenLine(release_id)} still needs:`,
   )
   for (const item of open) terminal.print(`  ${itemLine(item)}`)
   if (checks.length > 0) tellChecks(commandOf(install.record.adapter), checks, options.release, terminal)
@@ -162,7 +163,7 @@ async function tell(install: Install, { release_id, requires }: Target, options:
 /** Where nobody can be asked: what would run, and the words that agree to exactly that. */
 function tellChecks(command: string, checks: readonly Checked[], release: string | undefined, terminal: Terminal): void {
   terminal.print('checks that would run on this machine:')
-  for (const { name, check } of checks) terminal.print(`  ${name}: ${visible(check)}`)
-  const named = release === undefined ? '' : ` --release ${quoted(visible(release))}`
+  for (const { name, check } of checks) terminal.print(`  ${name}: ${showHiddenLine(check)}`)
+  const named = release === undefined ? '' : ` --release ${quoted(showHiddenLine(release))}`
   terminal.print(`to run exactly these: ${command} setup${named} --run-checks ${digestOf(checks)}`)
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openTerminal, visible } from './terminal.ts'
+import { openTerminal } from './terminal.ts'
 
 const stream = (isTTY?: boolean) => {
   const written: string[] = []
@@ -23,7 +23,13 @@ test('a spinner leaves an empty line behind, also when the work fails', async ()
   expect([stderr.written[0], stderr.written.at(-1)]).toEqual(['\r| installing', '\r\u001b[K'])
 })
 
-test('what a terminal would obey or hide is spelt out', () => {
-  expect(visible('rm -rf x\r\u001b[2Kls \u202e')).toBe(String.raw`rm -rf x\u{d}\u{1b}[2Kls \u{202e}`)
-  expect(visible('größer als 1 ✓')).toBe('größer als 1 ✓')
+test('what a terminal would obey or hide is shown by number, and JSON stays JSON', () => {
+  const [stdout, stderr] = [stream(), stream()]
+  const terminal = openTerminal({ stdout, stderr })
+  const hostile = 'rm -rf x\r\u001b[2Kls \u202e'
+  terminal.print(hostile)
+  terminal.warn(hostile)
+  terminal.printJson({ check: hostile })
+  expect(stderr.written).toEqual(['rm -rf x[U+000D][U+001B][2Kls [U+202E]\n'])
+  expect(stdout.written).toEqual([...stderr.written, `${String.raw`{"check":"rm -rf x\r\u001b[2Kls \u202e"}`}\n`])
 })

@@ -1,4 +1,5 @@
 /** The person at the other end: lines to read, questions to answer, and something that moves while they wait. */
+import { hiddenAsJson, showHidden } from '@svc-ai/client/hidden'
 import { closeSync, openSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
@@ -8,6 +9,7 @@ export interface Terminal {
   /** Whether a person can be asked. */
   readonly interactive: boolean
   print(line: string): void
+  printJson(value: object): void
   warn(line: string): void
   confirm(question: string, byDefault: boolean): Promise<boolean>
   /** Without the line's end; empty when nothing was given. A hidden answer is not shown while it is typed. */
@@ -28,26 +30,15 @@ const FRAME_MILLISECONDS = 120
 export function openTerminal({ stdout, stderr }: { readonly stdout: Stream; readonly stderr: Stream } = process): Terminal {
   return {
     interactive: stdout.isTTY === true && canOpenTty(),
-    print: (line) => void stdout.write(`${shown(line)}\n`),
-    warn: (line) => void stderr.write(`${shown(line)}\n`),
-    confirm: async (question, byDefault) => isYes(await answerTo(`${shown(question)} ${byDefault ? '[Y/n]' : '[y/N]'} `, false), byDefault),
-    ask: (question, { hidden = false } = {}) => answerTo(shown(question), hidden),
-    during: (label, work) => (stderr.isTTY === true ? spinning(stderr, shown(label), work) : oneLine(stderr, shown(label), work)),
+    print: (line) => void stdout.write(`${showHidden(line)}\n`),
+    printJson: (value) => void stdout.write(`${hiddenAsJson(JSON.stringify(value))}\n`),
+    warn: (line) => void stderr.write(`${showHidden(line)}\n`),
+    confirm: async (question, byDefault) =>
+      isYes(await answerTo(`${showHidden(question)} ${byDefault ? '[Y/n]' : '[y/N]'} `, false), byDefault),
+    ask: (question, { hidden = false } = {}) => answerTo(showHidden(question), hidden),
+    during: (label, work) => (stderr.isTTY === true ? spinning(stderr, showHidden(label), work) : oneLine(stderr, showHidden(label), work)),
   }
 }
-
-/** A text of the service's as it really is: what a terminal would obey or hide is spelt out. */
-export function visible(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (each) => `\\u{${each.codePointAt(0)?.toString(16) ?? ''}}`)
-}
-
-/** Also of a program's or a service's words that nobody looked at: as JSON spells them, so that JSON stays what it is. */
-const shown = (text: string): string =>
-  text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (each) =>
-    each === '\n' || each === '\t' ? each : [...Array(each.length).keys()].map((at) => unitOf(each.charCodeAt(at))).join(''),
-  )
-
-const unitOf = (unit: number): string => `\\u${unit.toString(16).padStart(4, '0')}`
 
 function canOpenTty(): boolean {
   try {

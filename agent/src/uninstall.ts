@@ -1,4 +1,5 @@
 /** `uninstall`: takes away everything that an install and its sessions put on this machine, and leaves what a person changed or made. */
+import { showHiddenLine } from '@svc-ai/client/hidden'
 import { existsSync } from 'node:fs'
 import { readFile, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -15,7 +16,7 @@ import { capturesFolder, commandFolder, commandOf, homeOf, inFolder, installsFol
 import { installsIn, type FoundInstall, type InstallRecord } from './record.ts'
 import { changedFiles, liveRuns } from './run-folder.ts'
 import type { Install } from './service.ts'
-import { visible, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 import { keptToken } from './token.ts'
 import { removeVendor } from './vendor.ts'
 
@@ -29,7 +30,7 @@ export async function uninstall(install: Install, args: readonly string[], termi
   await oneAtATime(inFolder(folder).lock, terminal, async () => {
     // Not sooner: while a person thinks it over, another install may come to use the same program.
     const others = await otherInstalls(folder)
-    for (const path of await removeTree(install)) terminal.warn(`${visible(join(record.destination, path))} was changed, and stays`)
+    for (const path of await removeTree(install)) terminal.warn(`${showHiddenLine(join(record.destination, path))} was changed, and stays`)
     await removeSessions(install, others)
     if (!isProgramShared(record, others)) await removeVendor(record)
     const next = others.find((other) => other.record.adapter === record.adapter)?.folder ?? null
@@ -41,7 +42,7 @@ export async function uninstall(install: Install, args: readonly string[], termi
   // Of the links that are left, some led to folders that have gone with the rest.
   await removeFormerLinks(folder, homeOf(env))
   terminal.print(
-    `removed the harness of scenario ${visible(record.scenario)} from ${record.destination}; the scenario stays at ${record.url}`,
+    `removed the harness of scenario ${showHiddenLine(record.scenario)} from ${record.destination}; the scenario stays at ${record.url}`,
   )
   return 0
 }
@@ -49,8 +50,8 @@ export async function uninstall(install: Install, args: readonly string[], termi
 /** Given twice in a row, it must not go on to the install of another folder once that is the only one left. */
 function refuseFar({ record: { adapter, scenario, destination }, isFar }: Install): void {
   if (isFar !== true) return
-  const named = `${commandOf(adapter)} --scenario ${quoted(visible(scenario))} uninstall --yes`
-  throw new Stop(`no harness is installed for this folder; there is one in ${visible(destination)}, which goes with: ${named}`)
+  const named = `${commandOf(adapter)} --scenario ${quoted(showHiddenLine(scenario))} uninstall --yes`
+  throw new Stop(`no harness is installed for this folder; there is one in ${showHiddenLine(destination)}, which goes with: ${named}`)
 }
 
 /** What runs would lose its files, and put new ones where the old ones were. */
@@ -71,7 +72,7 @@ const isProgramShared = ({ prefix }: InstallRecord, others: readonly FoundInstal
 async function isAgreed({ folder, record, env }: Install, terminal: Terminal): Promise<boolean> {
   if (!terminal.interactive) throw new Stop('there is no terminal to confirm on; add --yes to remove it')
   const waiting = (await sessionsOf(capturesFolder(homeOf(env)), record)).filter(isWaiting).length
-  terminal.print(`This removes what was installed for scenario ${visible(record.scenario)} at ${record.url}:`)
+  terminal.print(`This removes what was installed for scenario ${showHiddenLine(record.scenario)} at ${record.url}:`)
   terminal.print(`  the harness in ${record.destination}`)
   terminal.print(`  what ${record.binary} kept from its sessions, and the token, in ${folder}`)
   if (!isProgramShared(record, await otherInstalls(folder)))

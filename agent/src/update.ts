@@ -1,4 +1,5 @@
 /** `update`: the served release, or the one that is named, in place of what is installed. */
+import { showHiddenLine } from '@svc-ai/client/hidden'
 import { connect, type Svc, INSTALL_ROUTE, KEY_VARIABLE, TOKEN_VARIABLE, readOptions } from '@svc-ai/client/shared'
 import { checkScript } from '@svc-ai/client/signing'
 import { Stop } from './failure.ts'
@@ -8,7 +9,7 @@ import { readReleaseFile, unmet } from './release-file.ts'
 import { changedFiles } from './run-folder.ts'
 import { runScript, SCRIPT_SECONDS_MAX } from './script.ts'
 import type { Install } from './service.ts'
-import { visible, type Terminal } from './terminal.ts'
+import type { Terminal } from './terminal.ts'
 import { tokenOf } from './token.ts'
 import { RELEASE_VARIABLE, trustedManifest } from './trust.ts'
 
@@ -28,7 +29,7 @@ export async function update(install: Install, argv: readonly string[], terminal
   if (open.length > 0) return tellUnmet(record.adapter, release_id, open.map(itemLine), terminal)
   const isInstalled = installed?.release_id === release_id && record.release_id === release_id
   if (isInstalled && (await changedFiles(record)).length === 0) {
-    terminal.print(`release ${visible(release_id)} is already current`)
+    terminal.print(`release ${showHiddenLine(release_id)} is already current`)
     return 0
   }
   const script = await scriptOf(service, record.adapter, release_id)
@@ -41,9 +42,9 @@ export async function update(install: Install, argv: readonly string[], terminal
 }
 
 function tellUnmet(adapter: string, release: string, items: readonly string[], terminal: Terminal): number {
-  terminal.warn(`release ${visible(release)} needs to be set up first:`)
+  terminal.warn(`release ${showHiddenLine(release)} needs to be set up first:`)
   for (const item of items) terminal.warn(`  ${item}`)
-  terminal.warn(`run: ${commandOf(adapter)} setup --release ${visible(release)}`)
+  terminal.warn(`run: ${commandOf(adapter)} setup --release ${showHiddenLine(release)}`)
   return UNMET
 }
 

@@ -191,7 +191,7 @@ describe('a failure', () => {
     [307, '', null, /redirects are not followed/],
     [503, '{"error":{"message":"full","code":"all_loaded"}}', 'all_loaded', /^the service answered 503: full \(try again in a moment\)$/],
     [404, '{"error":{"message":"no such release; list them"}}', null, /^the service answered 404: no such release; list them$/],
-    [400, '<p>\n bad\u001b[2J\r\n\tgateway', null, /^the service answered 400: <p> bad \[2J gateway$/],
+    [400, '<p>\n bad\u001b[2J\r\n\tgateway', null, /^the service answered 400: <p> bad\[U\+001B\]\[2J gateway$/],
     [400, `you sent Bearer ${TOKEN}`, null, /^the service answered 400: you sent Bearer …$/],
   ])('of status %i is one line with the service’s words and what to do', async (status, body, code, message) => {
     const service = await fakeService({ status, body, headers: { location: '/elsewhere' } })

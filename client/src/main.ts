@@ -3,6 +3,7 @@ import { runCommand, type Streams } from './commands/command.ts'
 import { pullCommand } from './commands/pull.ts'
 import { reportCommand } from './commands/report.ts'
 import { statusCommand } from './commands/status.ts'
+import { showHiddenLine } from './hidden.ts'
 import type { ImportPace } from './import.ts'
 import { COMMAND } from './names.ts'
 
@@ -37,7 +38,7 @@ export async function main(argv: readonly string[], env: NodeJS.ProcessEnv, stre
       streams.stdout.write(HELP)
       return 0
     default: {
-      const problem = name === '' ? 'say what to do' : `there is no command ${name}`
+      const problem = name === '' ? 'say what to do' : `there is no command ${showHiddenLine(name)}`
       streams.stderr.write(`${COMMAND}: ${problem}: import, pull, report or status\nTry '${COMMAND} --help'.\n`)
       return 2
     }

@@ -1,5 +1,6 @@
 /** Sends one request to the service and reads the whole answer. The only module that sends anything, and that words failures. */
 import { ServiceFailure } from './failure.ts'
+import { showHiddenLine } from './hidden.ts'
 import { SCENARIO_HEADER, TOKEN_VARIABLE } from './names.ts'
 
 export interface ServiceEndpoint {
@@ -86,7 +87,7 @@ export function refusalOf(endpoint: ServiceEndpoint, answer: ServiceResponse): S
 /** One line, also when a proxy answers with a page; and a token in it is cut out. */
 export function problemOf({ token }: ServiceEndpoint, { status, text }: ServiceResponse): string {
   const message = field(field(parseJson(text), 'error'), 'message')
-  const words = (typeof message === 'string' ? message : text).replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  const words = showHiddenLine((typeof message === 'string' ? message : text).replaceAll(/\s+/g, ' ').trim())
   const shown = (token === null ? words : words.replaceAll(token, '…')).slice(0, MESSAGE_CHARACTERS_MAX)
   return `the service answered ${status}${shown === '' ? '' : `: ${shown}`}`
 }

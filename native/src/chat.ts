@@ -121,7 +121,7 @@ async function readWhole({ body }: Response): Promise<string> {
 
 function refused({ apiKey }: ModelPlace, { status, headers }: Response, text: string): ModelFailure {
   const said = field(field(parseJson(text), 'error'), 'message')
-  const words = (typeof said === 'string' ? said : text).replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  const words = (typeof said === 'string' ? said : text).replaceAll(/\s+/g, ' ').trim()
   const shown = (apiKey === null ? words : words.replaceAll(apiKey, '…')).slice(0, MESSAGE_CHARACTERS_MAX)
   const after = Number(headers.get('retry-after') ?? Number.NaN)
   return new ModelFailure(`the model answered ${status}${shown === '' ? '' : `: ${shown}`}`, {

@@ -1,7 +1,7 @@
 /** The commands that a person gives: one turn in a folder, and those for the resident agent of a folder. */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { visible } from '@svc-ai/agent/shared'
+import { hiddenAsJson, showHidden, showHiddenLine } from '@svc-ai/client/hidden'
 import { connect, Failure, UsageError, noArgument, onlyArgument, readArguments, field } from '@svc-ai/client/shared'
 import { TurnEnded, type EndReason, type ErrorCode } from './ended.ts'
 import { loadTree } from './load.ts'
@@ -44,9 +44,11 @@ function loaded<T>(load: () => T): T {
 
 /** 0 when it is completed, 1 for an error, 3 for any other end. */
 function tellEnd({ reason, text, code, message }: TurnEnd): number {
-  if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+  // A program gets the answer as it is; on a terminal it must not give orders.
+  const answer = process.stdout.isTTY ? showHidden(text) : text
+  if (answer !== '') process.stdout.write(answer.endsWith('\n') ? answer : `${answer}\n`)
   if (reason === 'completed') return 0
-  const words = (message ?? '').replaceAll(/[\s\p{Cc}]+/gu, ' ').trim()
+  const words = showHiddenLine((message ?? '').replaceAll(/\s+/g, ' ').trim())
   process.stderr.write(`svc-native: ${code ?? reason}${words === '' ? '' : `: ${words}`}\n`)
   return reason === 'error' ? 1 : NOT_COMPLETED
 }
@@ -61,7 +63,7 @@ export async function turnCommand(args: readonly string[]): Promise<number> {
   const { socket } = placesIn(values.tree)
   const request = { type: 'turn', prompt, workdir: process.cwd(), ...(values.session !== undefined && { session: values.session }) }
   const end = await askResident(socket, request, values.quiet ? undefined : tellEvent)
-  if (!values.quiet) process.stderr.write(`session ${String(end['session'])}, release ${String(end['release_id'])}\n`)
+  if (!values.quiet) process.stderr.write(`${showHiddenLine(`session ${String(end['session'])}, release ${String(end['release_id'])}`)}\n`)
   return tellEnd(endOf(end))
 }
 
@@ -76,7 +78,7 @@ const LINE_CHARACTERS_MAX = 200
 
 function tellEvent({ event, data }: Data): void {
   const line = event === 'tool/call' ? `${String(field(data, 'tool'))} ${JSON.stringify(field(data, 'args'))}` : null
-  if (line !== null) process.stderr.write(`${visible(line.slice(0, LINE_CHARACTERS_MAX))}\n`)
+  if (line !== null) process.stderr.write(`${showHiddenLine(line.slice(0, LINE_CHARACTERS_MAX))}\n`)
 }
 
 const REASONS: readonly EndReason[] = ['completed', 'gave_up', 'max-steps', 'max-tool-calls', 'rejected', 'ask', 'turn-timeout']
@@ -95,8 +97,8 @@ export async function statusCommand(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, { ...TREE, json: { type: 'boolean', default: false } })
   noArgument(positionals)
   const { type: _, ...status } = await askResident(placesIn(values.tree).socket, { type: 'control', action: 'status' })
-  if (values.json) process.stdout.write(`${JSON.stringify(status)}\n`)
-  else for (const [name, value] of Object.entries(status)) process.stdout.write(visible(`${name}: ${String(value)}`).concat('\n'))
+  if (values.json) process.stdout.write(`${hiddenAsJson(JSON.stringify(status))}\n`)
+  else for (const [name, value] of Object.entries(status)) process.stdout.write(showHiddenLine(`${name}: ${String(value)}`).concat('\n'))
   return 0
 }
 
@@ -108,7 +110,7 @@ export async function mountCommand(args: readonly string[]): Promise<number> {
 
 function tellMounted({ release_id, before }: Data): number {
   const line = release_id === before ? `release ${String(release_id)} is already current` : `release ${String(release_id)} is mounted`
-  process.stdout.write(`${visible(line)}\n`)
+  process.stdout.write(`${showHiddenLine(line)}\n`)
   return 0
 }
 
@@ -127,7 +129,7 @@ export async function updateCommand(args: readonly string[]): Promise<number> {
   const service = await serviceIn(places, { url, scenario })
   const checked = await fetchRelease(connect(service), { ...service, root: places.root }, release)
   const { releaseId } = await mount(places.root, checked)
-  if (checked.note !== null) process.stderr.write(`svc-native: ${checked.note}\n`)
-  process.stdout.write(`${visible(`release ${releaseId} is in ${places.root}`)}\n`)
+  if (checked.note !== null) process.stderr.write(`svc-native: ${showHiddenLine(checked.note)}\n`)
+  process.stdout.write(`${showHiddenLine(`release ${releaseId} is in ${places.root}`)}\n`)
   return 0
 }

@@ -1,4 +1,5 @@
 /** The program `svc-native`: one turn in this folder, or a command for the resident agent. */
+import { showHiddenLine } from '@svc-ai/client/hidden'
 import { lineOf } from '@svc-ai/agent/shared'
 import { UsageError } from '@svc-ai/client/shared'
 import { mountCommand, oneTurn, statusCommand, turnCommand, updateCommand } from './commands.ts'
@@ -89,6 +90,6 @@ async function dispatch(argv: readonly string[], signal: AbortSignal): Promise<n
 }
 
 function complain(line: string, code: number): number {
-  process.stderr.write(`svc-native: ${line}\n`)
+  process.stderr.write(`svc-native: ${showHiddenLine(line)}\n`)
   return code
 }

@@ -1,7 +1,8 @@
 /** `svc-native serve`: a resident agent for one folder, until it is stopped. */
+import { showHiddenLine } from '@svc-ai/client/hidden'
 import { once } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { homeOf, moveReceipts, takeLock, SHARED, visible, writeWhole } from '@svc-ai/agent/shared'
+import { homeOf, moveReceipts, takeLock, SHARED, writeWhole } from '@svc-ai/agent/shared'
 import { Failure, UsageError, scenarioName, serviceUrl, tokenIn, readOptions, wholeNumber } from '@svc-ai/client/shared'
 import { POLL_SECONDS_DEFAULT, TURN_SECONDS_DEFAULT } from './limits.ts'
 import { placesIn, type ResidentPlaces } from './places.ts'
@@ -15,7 +16,7 @@ interface ResidentServeOptions extends ResidentOptions {
 }
 
 export async function serveCommand(args: readonly string[], signal: AbortSignal): Promise<number> {
-  await serve(optionsOf(args), (line) => process.stderr.write(`svc-native: ${visible(line)}\n`), signal)
+  await serve(optionsOf(args), (line) => process.stderr.write(`svc-native: ${showHiddenLine(line)}\n`), signal)
   return 0
 }
 

@@ -1,5 +1,6 @@
 /** `svc config print` and `svc config schema`: the effective values, and the possible ones. */
 import { configJsonSchema, loadConfig, printConfig, printConfigJson, type LoadedConfig } from '../config/index.ts'
+import { hiddenAsJson, showHidden } from '../kit/index.ts'
 import { EXIT, type ConfigOptions, type Surroundings } from './surroundings.ts'
 
 export async function configPrint(options: ConfigOptions, surroundings: Surroundings): Promise<number> {
@@ -7,7 +8,7 @@ export async function configPrint(options: ConfigOptions, surroundings: Surround
 }
 
 export function printLoaded(loaded: LoadedConfig, { json }: Pick<ConfigOptions, 'json'>, surroundings: Surroundings): number {
-  surroundings.out(json === true ? printConfigJson(loaded) : printConfig(loaded))
+  surroundings.out(json === true ? hiddenAsJson(printConfigJson(loaded)) : showHidden(printConfig(loaded)))
   return EXIT.fine
 }
 

@@ -3,12 +3,13 @@ import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { InvalidArgumentError, type Command } from 'commander'
 import { ORIGINAL } from '../contract/index.ts'
+import { showHiddenLine } from '../kit/index.ts'
 import type { importFolders, ImportRequest } from '../main.ts'
 import { counted, whole } from '../presentation/index.ts'
 import { startBar } from './bar.ts'
 import { loadFor } from './config.ts'
 import { printError } from './explain.ts'
-import { jsonText, shown } from './screen/text.ts'
+import { jsonText } from './screen/text.ts'
 import { EXIT, type BindCommand, type ConfigOptions, type Surroundings } from './surroundings.ts'
 
 interface ImportOptions extends ConfigOptions {
@@ -84,7 +85,8 @@ function missingFolder({ records, artifacts }: ImportOptions): string | null {
     ['--records', records] as const,
     ...(artifacts === undefined ? [] : [['--artifacts', artifacts] as const]),
   ]) {
-    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) return `${option}: there is no folder ${shown(resolve(path))}`
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+      return `${option}: there is no folder ${showHiddenLine(resolve(path))}`
   }
   return null
 }
@@ -104,8 +106,8 @@ const KINDS = ['inference', 'report', 'train', 'steps', 'releases', 'consumed'] 
 function printed({ scenarios, remarks, dry_run: isTrial }: Report): string {
   const lines = scenarios.flatMap((tally) => tableOf(tally, isTrial))
   const remarkLines = remarks.map(({ scenario, kind, text }) => {
-    const prefix = scenario === null ? '' : `${shown(JSON.stringify(scenario))}: `
-    return `${kind === 'problem' ? 'NOT IMPORTED' : 'note'}  ${prefix}${shown(text)}`
+    const prefix = scenario === null ? '' : `${showHiddenLine(JSON.stringify(scenario))}: `
+    return `${kind === 'problem' ? 'NOT IMPORTED' : 'note'}  ${prefix}${showHiddenLine(text)}`
   })
   const problems = remarks.filter(({ kind }) => kind === 'problem').length
   const outcome = problems === 0 ? 'nothing is missing' : `${counted(problems, 'line')} above say what is missing`
@@ -119,7 +121,7 @@ function printed({ scenarios, remarks, dry_run: isTrial }: Report): string {
 }
 
 function tableOf({ scenario, imported_as: name, source, destination }: Tally, isTrial: boolean): readonly string[] {
-  const title = `${shown(JSON.stringify(scenario))}${name === scenario ? '' : ` as ${shown(JSON.stringify(name))}`}`
+  const title = `${showHiddenLine(JSON.stringify(scenario))}${name === scenario ? '' : ` as ${showHiddenLine(JSON.stringify(name))}`}`
   const rows = KINDS.map((kind) => {
     const here = isTrial ? '' : `  here ${whole(destination[kind]).padStart(9)}`
     return `  ${kind.padEnd(10)}  there ${whole(source[kind]).padStart(9)}${here}`

@@ -4,6 +4,7 @@ import { findPackageJSON } from 'node:module'
 import { Command, CommanderError } from 'commander'
 import { readCommandLine, type CommandLineReading } from '../config/index.ts'
 import { PRODUCT } from '../contract/index.ts'
+import { showHidden } from '../kit/index.ts'
 import { configPrint, configSchema } from './config.ts'
 import { doctor } from './doctor.ts'
 import { printError } from './explain.ts'
@@ -44,7 +45,9 @@ Commands that ask a running service find it at --url or SVC_URL, else where the 
 Exit codes: 0 fine, 1 refused or failed (or damage found), 2 wrong usage, wrong configuration, or cannot start or reach the service.
 NODE_DEBUG=svc adds stacks to errors.`
 
-export async function runCli(args: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function runCli(args: readonly string[], given: Surroundings): Promise<number> {
+  // Errors quote arguments, files and services.
+  const surroundings = { ...given, err: (line: string) => given.err(showHidden(line)) }
   const commandLine = readCommandLine(args)
   const outcome = { exit: EXIT.misconfigured as number }
   try {

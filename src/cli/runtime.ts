@@ -4,6 +4,7 @@ import { Argument, type Command } from 'commander'
 import { LLAMA_PACKAGE, runtimeFolder } from '../contract/index.ts'
 import { printError } from './explain.ts'
 import { bytesIn, installLlama, isInstalled } from './runtime-install.ts'
+import { jsonText } from './screen/text.ts'
 import { EXIT, type BindCommand, type Surroundings } from './surroundings.ts'
 
 export function addRuntimeCommands(program: Command, run: BindCommand): void {
@@ -42,8 +43,7 @@ async function runtimeList({ json }: { readonly json?: boolean }, surroundings: 
   const installed = isInstalled(folder)
   const size = installed ? await bytesIn(folder) : null
   const { name, version } = LLAMA_PACKAGE
-  if (json === true)
-    surroundings.out(JSON.stringify([{ runtime: 'llama', package: name, version, installed, folder, bytes: size }], null, 2))
+  if (json === true) surroundings.out(jsonText([{ runtime: 'llama', package: name, version, installed, folder, bytes: size }], 2))
   else
     surroundings.out(`llama  ${name} ${version}  ${size === null ? 'not installed: svc runtime add llama' : `${bytes(size)} in ${folder}`}`)
   return EXIT.fine

@@ -5,6 +5,7 @@ import type { Store } from '../contract/index.ts'
 import { startBar } from './bar.ts'
 import { loadFor } from './config.ts'
 import { printError } from './explain.ts'
+import { jsonText, oneLine } from './screen/text.ts'
 import { EXIT, type ConfigOptions, type Surroundings } from './surroundings.ts'
 
 export async function verify(options: ConfigOptions, surroundings: Surroundings): Promise<number> {
@@ -54,9 +55,10 @@ async function check(store: Store, surroundings: Surroundings) {
 type Checked = Awaited<ReturnType<typeof check>>
 
 function report({ records, damage }: Checked, { json }: ConfigOptions, surroundings: Surroundings): number {
-  if (json === true) surroundings.out(JSON.stringify({ checked: records, damage }, null, 2))
+  if (json === true) surroundings.out(jsonText({ checked: records, damage }, 2))
   else {
-    for (const { scenario, agent_record_id, problem } of damage) surroundings.out(`${scenario}  ${agent_record_id}  ${problem}`)
+    for (const { scenario, agent_record_id, problem } of damage)
+      surroundings.out([scenario, agent_record_id, problem].map(oneLine).join('  '))
     surroundings.out(
       damage.length === 0 ? `${records} checked, none damaged` : `${records} checked, ${damage.length} damaged: restore them from a backup`,
     )

@@ -75,6 +75,7 @@ async function installed(adapter: Adapter & Required<Pick<Adapter, 'install'>>, 
 const SILENT = {
   interactive: false,
   print: () => undefined,
+  printJson: () => undefined,
   warn: () => undefined,
   confirm: async () => false,
   ask: async () => '',

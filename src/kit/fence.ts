@@ -1,6 +1,6 @@
 /** Wraps text of others as a block of a prompt whose end the text cannot forge, so that it reads as data. */
 import { randomBytes } from 'node:crypto'
-import { showHidden } from './hidden.ts'
+import { showHidden } from '@svc-ai/client/hidden'
 
 const TOKEN_BYTES = 8
 /** A longer text would push the instructions out of a model's sight. */

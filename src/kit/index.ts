@@ -1,11 +1,11 @@
 /**
  * Kit: small tools that know no noun of the service.
- * Does not import any other room. Plug-ins may use it, as `@svc-ai/svc/kit`.
+ * Does not import any other room; hidden characters are shown by the client's one file, which every surface uses. Plug-ins may use it, as `@svc-ai/svc/kit`.
  */
 export { exists, makeFolder, removeFile, sync, writeAtomicFile, writeSynced } from './atomic-file.ts'
 export { codeOf, hasCode, isMissing } from './error-code.ts'
 export { asData, fence } from './fence.ts'
-export { hiddenCharacters, showHidden, type HiddenCharacter } from './hidden.ts'
+export { hiddenAsJson, hiddenCharacters, showHidden, showHiddenLine, shownParts, type HiddenCharacter } from '@svc-ai/client/hidden'
 export { newId } from './ids.ts'
 export { faultInJson, type JsonFault, type JsonRules } from './json/check.ts'
 export {

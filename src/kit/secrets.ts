@@ -1,5 +1,5 @@
 /** Finds secrets in text, also encoded, split or disguised, and takes them out. */
-import { hiddenCharacters } from './hidden.ts'
+import { hiddenCharacters } from '@svc-ai/client/hidden'
 import { ADDRESS_PASSWORD, FRAME_SHAPES, KEY_SHAPES, NAMED_VALUE, PLACEHOLDER } from './secret-shapes.ts'
 
 const REDACTED = '[redacted]'

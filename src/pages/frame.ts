@@ -1,5 +1,6 @@
 /** The document around every page: head, header with the way home, hero with title and status, main, footer. */
-import { markup, plainly, styleMarkup, type Html, type Piece } from './html.ts'
+import { showHidden } from '../kit/index.ts'
+import { markup, styleMarkup, type Html, type Piece } from './html.ts'
 import type { StepTone } from '../presentation/index.ts'
 import { STYLE } from './style.ts'
 
@@ -37,7 +38,7 @@ export function documentOf(frame: Frame): string {
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<title>${plainly(scenario === null ? title : `${title} - ${scenario}`)}</title>
+<title>${showHidden(scenario === null ? title : `${title} - ${scenario}`)}</title>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex">

@@ -1,7 +1,7 @@
 /** What a text can and cannot become on a page. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonMarkup, markup, plainly } from './html.ts'
+import { jsonMarkup, markup } from './html.ts'
 
 /** Of all there is, halves of pairs too. */
 const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0x10ffff }).map((point) => String.fromCodePoint(point)) })
@@ -40,7 +40,6 @@ describe('markup', () => {
   ])('names a character that %s', (_, hidden, name) => {
     expect(shown(`a${hidden}b`)).toBe(`<p>a<i>${name}</i>b</p>`)
     expect(asAttribute(`a${hidden}b`)).toBe(`<p title="a[${name}]b"></p>`)
-    expect(plainly(`a${hidden}b`)).toBe(`a[${name}]b`)
   })
 
   it('names nine of them in a row once', () => {

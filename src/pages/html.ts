@@ -1,4 +1,5 @@
 /** HTML that is safe by its type: text becomes markup by being escaped and in no other way, and all of it is ASCII. */
+import { shownParts } from '../kit/index.ts'
 
 export class Html {
   readonly text: string
@@ -36,34 +37,16 @@ function rendered(piece: Piece, inTag: boolean): string {
   return piece.map((each) => rendered(each, inTag)).join('')
 }
 
-/**
- * Characters that are invisible or reorder text could make it read as another. Joiners belong to many scripts and to
- * emoji, and are hidden only after Latin letters.
- */
-const HIDDEN =
-  '(?<![^\\0-\\u024f])[\\u200c\\u200d]|[^\\P{C}\\t\\n\\u200c\\u200d]|[\\u2028\\u2029\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u3164\\uffa0\\u{e0100}-\\u{e01ef}]'
-const UNSAFE = new RegExp(`(${HIDDEN})\\1*|[&<>"']|[^\\0-\\x7f]`, 'gu')
-const HIDDEN_RUN = new RegExp(`(${HIDDEN})\\1*`, 'gu')
-
 type Mark = (name: string) => string
 const marked: Mark = (name) => `<i>${name}</i>`
 const named: Mark = (name) => `[${name}]`
 
-function escaped(text: string, mark: Mark): string {
-  return text.replaceAll(UNSAFE, (run: string, hidden: string | undefined) =>
-    hidden === undefined ? `&#${run.codePointAt(0)};` : mark(nameOf(run, hidden)),
-  )
-}
+const escaped = (text: string, mark: Mark): string =>
+  shownParts(text)
+    .map((part) => (part.isHidden ? mark(part.text) : asciiOf(part.text)))
+    .join('')
 
-/** "U+202E", or "U+202E x9" for nine in a row. */
-function nameOf(run: string, hidden: string): string {
-  const point = (hidden.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')
-  const times = run.length / hidden.length
-  return times === 1 ? `U+${point}` : `U+${point} x${times}`
-}
-
-/** Where a page can hold no mark of ours, such as its title: the names of hidden characters as words. */
-export const plainly = (text: string): string => text.replaceAll(HIDDEN_RUN, (run: string, hidden: string) => named(nameOf(run, hidden)))
+const asciiOf = (text: string): string => text.replaceAll(/[&<>"']|[^\0-\x7f]/gu, (character) => `&#${character.codePointAt(0)};`)
 
 /** JSON for a script block: no `<` that could end it, and ASCII. */
 export function jsonMarkup(json: string): Html {

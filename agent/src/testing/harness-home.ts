@@ -119,6 +119,7 @@ export function transcript(...answers: string[]): Transcript {
     asked,
     interactive,
     print: (line) => void printed.push(line),
+    printJson: (value) => void printed.push(JSON.stringify(value)),
     warn: (line) => void warned.push(line),
     confirm: async (question) => (await next(question, false)) === 'yes',
     ask: (question, { hidden = false } = {}) => next(question, hidden),

@@ -1,5 +1,6 @@
 /** What a command is: arguments in, words and an exit status out. */
 import { Failure, UsageError } from '../failure.ts'
+import { hiddenAsJson, showHidden, showHiddenLine } from '../hidden.ts'
 import { COMMAND } from '../names.ts'
 import type { ProgressScreen } from '../progress.ts'
 
@@ -36,7 +37,7 @@ export async function runCommand<Options extends { readonly json: boolean }>(
     options = command.parse(argv, env)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    streams.stderr.write(`${COMMAND}: ${error.message}\nTry '${COMMAND} ${name} --help'.\n`)
+    streams.stderr.write(`${COMMAND}: ${showHiddenLine(error.message)}\nTry '${COMMAND} ${name} --help'.\n`)
     return 2
   }
   if (options !== null) return tell(command, options, streams)
@@ -51,20 +52,17 @@ async function tell<Options extends { readonly json: boolean }>(
 ): Promise<number> {
   try {
     const { text, data } = await run(options, stderr)
-    stdout.write(options.json ? printed({ ok: true, ...about(options), ...data }) : shown(text))
+    stdout.write(options.json ? printed({ ok: true, ...about(options), ...data }) : showHidden(text))
     return 0
   } catch (error) {
     const message = wordsOf(error)
-    stderr.write(shown(`${COMMAND}: ${message}\n`))
+    stderr.write(showHidden(`${COMMAND}: ${message}\n`))
     if (options.json) stdout.write(printed({ ok: false, ...about(options), error: message }))
     return 1
   }
 }
 
-const printed = (data: object): string => `${JSON.stringify(data)}\n`
-
-/** What a service says goes to a terminal here, which must not take it for its own orders. */
-const shown = (text: string): string => text.replaceAll(/[^\P{Cc}\n]/gu, '')
+const printed = (data: object): string => `${hiddenAsJson(JSON.stringify(data))}\n`
 
 /** A failure of the system, such as a full disk, says enough by itself; anything else is a bug and keeps its stack. */
 function wordsOf(error: unknown): string {

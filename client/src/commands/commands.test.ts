@@ -63,7 +63,7 @@ describe('pull', () => {
   it('names what the release needs of the machine', async () => {
     const requires: readonly Requires[] = [{ name: 'API', kind: 'env', prompt: 'Set it\u001b[2J.' }]
     const service = await fakeService(manifest('r1', {}, requires))
-    expect((await run(['pull', temporaryFolder(), ...at(service.url)])).out).toContain('\nneeds env API: Set it[2J.\n')
+    expect((await run(['pull', temporaryFolder(), ...at(service.url)])).out).toContain('\nneeds env API: Set it[U+001B][2J.\n')
   })
 
   it.each([

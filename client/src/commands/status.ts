@@ -1,6 +1,7 @@
 /** `svc-client status`: the scenarios of a service, one line each, and what went wrong above them. */
 import { connect, type Address } from '../api.ts'
 import { Failure, ServiceFailure } from '../failure.ts'
+import { showHiddenLine } from '../hidden.ts'
 import { COMMAND } from '../names.ts'
 import type { StatusReport } from '../nouns.ts'
 import type { ScenarioRow } from '../wire.generated.ts'
@@ -86,14 +87,16 @@ async function resultOf(address: StatusArguments, scenario: string, step: number
 
 function errorsIn({ error, preload_errors }: StatusReport): string {
   const training = error === null || error === '' ? [] : error.split('\n').map((line) => `error: ${line}`)
-  const loading = Object.entries(preload_errors).map(([name, problem]) => `error: scenario ${name} cannot be loaded: ${problem}`)
+  const loading = Object.entries(preload_errors).map(([name, problem]) =>
+    showHiddenLine(`error: scenario ${name} cannot be loaded: ${problem}`),
+  )
   const all = [...training, ...loading]
   return all.length === 0 ? '' : `${all.join('\n')}\n\n`
 }
 
 function tableOf(lines: readonly Line[]): string {
   if (lines.length === 0) return 'no scenario yet\n'
-  const cells = [HEADINGS, ...lines.map(cellsOf)]
+  const cells = [HEADINGS, ...lines.map((line) => cellsOf(line).map(showHiddenLine))]
   const widths = HEADINGS.map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)))
   return cells
     .map(

@@ -12,7 +12,7 @@ import {
   type TextDiff,
 } from '../../../src/presentation/index.ts'
 import { Button, Toggle } from './button.tsx'
-import { visible } from './text.tsx'
+import { visible } from './visible.ts'
 import './diff.css'
 
 interface DiffProps {

@@ -1,7 +1,7 @@
 /** An id: short, in full when pointed at, and copied with one press. */
 import { useEffect, useState } from 'preact/hooks'
 import { copy } from './command.tsx'
-import { visible } from './text.tsx'
+import { visible } from './visible.ts'
 
 const COPIED_SHOWN_MS = 1500
 

@@ -11,7 +11,7 @@ import {
   type PlotSeries,
 } from './plot-layout.ts'
 import { nearest } from './scale.ts'
-import { visible } from './text.tsx'
+import { visible } from './visible.ts'
 import './plot.css'
 
 interface PlotProps extends Pick<PlotData, 'series' | 'unit'>, Partial<Pick<PlotData, 'kind' | 'xIsTime'>> {

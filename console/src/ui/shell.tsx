@@ -8,7 +8,7 @@ import { go, plainHref, VIEWS, type Route, type View, placeIn } from '../route.t
 import { useSession } from '../session.ts'
 import { Button } from './button.tsx'
 import { useKeys } from './keys.ts'
-import { visible } from './text.tsx'
+import { visible } from './visible.ts'
 import './shell.css'
 
 interface ShellProps {

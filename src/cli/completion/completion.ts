@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { connect } from '@svc-ai/client'
 import { serviceAddress, type RemoteOptions } from '../remote/address.ts'
-import { shown } from '../screen/text.ts'
+import { showHiddenLine } from '../../kit/index.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
 import { bashScript } from './bash.ts'
 import { fishScript } from './fish.ts'
@@ -35,7 +35,7 @@ export async function completion(program: Command, options: CompletionOptions, s
 async function printNames(options: RemoteOptions, surroundings: Surroundings): Promise<number> {
   try {
     const svc = connect({ ...(await serviceAddress(options, surroundings)), timeoutSeconds: NAMES_SECONDS_MAX })
-    for (const { scenario } of await svc.scenarios()) if (shown(scenario) === scenario) surroundings.out(scenario)
+    for (const { scenario } of await svc.scenarios()) if (showHiddenLine(scenario) === scenario) surroundings.out(scenario)
     return EXIT.fine
   } catch {
     return EXIT.misconfigured

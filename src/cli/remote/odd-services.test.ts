@@ -54,7 +54,7 @@ describe('a service with troubles', () => {
     const last_committed_step = { step: 3, recorded_at: 1, metrics: { unsolved_tasks: ['sum', 'a\u001b[2J'] } }
     const status = { ...STATUS, scenarios: { good: { training_mode: 'auto', last_committed_step } } }
     const { out } = await typeCommand(await troubled(['good'], status), ['status'])
-    expect(out).toContain('good: no points on either side in sum, a\\u001b[2J. Check the evaluator')
+    expect(out).toContain('good: no points on either side in sum, a[U+001B][2J. Check the evaluator')
   })
 
   test('shows them, and one broken scenario hides no other', async () => {
@@ -63,7 +63,7 @@ describe('a service with troubles', () => {
     expect(out).toMatch(/^good +v2 2{8} +auto +2 requests +▁▄█ +harness$/m)
     expect(out).toMatch(/^bad +broken/m)
     expect(out.split('\n').slice(-3)).toEqual([
-      String.raw`good: StepFailure: the model\u001b[2J is away`,
+      'good: StepFailure: the model[U+001B][2J is away',
       'bad: no disk',
       'lost could not be loaded: its recipe is gone',
     ])

@@ -59,5 +59,5 @@ describe('a release is named', () => {
 
 test('ids that are no hashes stay whole, made fit for a terminal', () => {
   expect(shortId(id('abcdef'))).toBe('abcdef00')
-  expect(shortId('live:1:2\u001b')).toBe('live:1:2\\u001b')
+  expect(shortId('live:1:2\u001b')).toBe('live:1:2[U+001B]')
 })

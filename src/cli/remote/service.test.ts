@@ -70,7 +70,7 @@ describe('what goes wrong is one line that ends with what to do', () => {
 
   test('another program at that address, whose text does no harm', async () => {
     const other = await testServer((_, response) => response.writeHead(404).end('<html>\u001b[2J\u202e</html>'))
-    const err = [String.raw`the service answered 404: <html> [2J\u202e</html>`]
+    const err = ['the service answered 404: <html>[U+001B][2J[U+202E]</html>']
     expect(await status({ SVC_URL: other })).toMatchObject({ exit: 1, err })
   })
 

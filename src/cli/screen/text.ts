@@ -1,35 +1,17 @@
 /** Text that strangers stored, made fit for a terminal: nothing in it moves the cursor, changes a colour or turns the direction of a line. */
 
-/** Kept apart for each use, since a regular expression with a `g` remembers where it was. */
-const unsafe = (): RegExp => /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
-
-/** One line, with everything that is no plain character spelt out. */
-export function shown(text: string): string {
-  return text.replaceAll(unsafe(), spelt)
-}
+import { hiddenAsJson, showHiddenLine } from '../../kit/index.ts'
 
 /** Words of a stranger in one line: breaks and runs of blanks are one blank. */
-export function oneLine(text: string): string {
-  return shown(text.replaceAll(/\s+/g, ' ').trim())
-}
+export const oneLine = (text: string): string => showHiddenLine(text.replaceAll(/[ \t\r\n]+/g, ' ').trim())
 
-export function shownLines(text: string): string {
-  return text.split(/\r?\n/).map(shown).join('\n')
-}
+export const shownLines = (text: string): string => text.split(/\r?\n/).map(showHiddenLine).join('\n')
 
 /** JSON that means the same, without the characters that JSON leaves as they are and a terminal acts on. */
-export function jsonText(value: unknown, indent?: number): string {
-  return JSON.stringify(value, null, indent).replaceAll(unsafe(), (character) => (character === '\n' ? character : escaped(character)))
-}
+export const jsonText = (value: unknown, indent?: number): string => hiddenAsJson(JSON.stringify(value, null, indent))
 
 /** JSON that somebody else wrote, in one line: blanks between its parts may be any, and inside its texts no break stands raw. */
-export function jsonLine(json: string): string {
-  return json.replaceAll(unsafe(), (character) => (/[\t\n\r]/.test(character) ? ' ' : escaped(character))).trim()
-}
-
-const spelt = (character: string): string => (character === '\t' ? ' ' : escaped(character))
-
-const escaped = (character: string): string => `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
+export const jsonLine = (json: string): string => hiddenAsJson(json.replaceAll(/[\t\n\r]/g, ' ')).trim()
 
 const WIDE =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u
@@ -55,7 +37,7 @@ export function cut(text: string, width: number): string {
 }
 
 export function shellWord(text: string): string {
-  const word = shown(text)
+  const word = showHiddenLine(text)
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }
 

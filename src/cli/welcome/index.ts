@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url'
 import { ConfigProblem, loadConfig, type Environment, type LoadedConfig } from '../../config/index.ts'
 import type { JsonObject } from '../../contract/index.ts'
 import { objectOf, textOf } from '../../dialects/index.ts'
-import { wordsOf } from '../../kit/index.ts'
-import { paint, cut, oneLine, shown } from '../screen/text.ts'
+import { showHiddenLine, wordsOf } from '../../kit/index.ts'
+import { paint, cut, oneLine } from '../screen/text.ts'
 import type { ServiceOptions } from '../../main.ts'
 import type { ConfigOptions, Surroundings } from '../surroundings.ts'
 import { demoStateOf, PRACTICE, runDemo, type DemoState, type ServiceAddress } from './demo.ts'
@@ -82,7 +82,7 @@ export function calmLog(print: (line: string) => void): NonNullable<ServiceOptio
     write(level, event, { message, ...fields }) {
       if (level === 'info') return
       const more = Object.keys(fields).length === 0 ? '' : ` ${JSON.stringify(fields)}`
-      print(shown(`${event}${typeof message === 'string' ? `: ${message}` : ''}${more}`))
+      print(showHiddenLine(`${event}${typeof message === 'string' ? `: ${message}` : ''}${more}`))
     },
     flush: () => undefined,
   }

@@ -5,7 +5,8 @@ import { Badge } from '../../ui/badge.tsx'
 import { Bounded } from '../../ui/bounded.tsx'
 import { Facts, type Fact } from '../../ui/facts.tsx'
 import { Id } from '../../ui/id.tsx'
-import { LongText, Text, visible } from '../../ui/text.tsx'
+import { LongText, Text } from '../../ui/text.tsx'
+import { visible } from '../../ui/visible.ts'
 import type { ShownExchange, ShownPart, ShownTurn } from './exchange.ts'
 
 const TURNS_STEP = 12

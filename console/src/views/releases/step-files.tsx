@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks'
 import { bytes, counted, isRecord, objectsAt, prettyText, textAt } from '../../../../src/presentation/index.ts'
 import { usePolled } from '../../poll.ts'
 import { useFilter } from '../../route.ts'
-import { LongText, Text, visible } from '../../ui/text.tsx'
+import { LongText, Text } from '../../ui/text.tsx'
+import { visible } from '../../ui/visible.ts'
 import { Notice } from '../../ui/notice.tsx'
 
 interface StepFilesProps {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { hiddenCharacters, showHidden } from './hidden.ts'
+import * as fc from 'fast-check'
+import { hiddenAsJson, hiddenCharacters, showHidden, showHiddenLine, shownParts } from './hidden.ts'
 
 const tags = (text: string): string => Array.from(text, (letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('')
 
@@ -61,10 +62,16 @@ describe('hidden characters are found, with offset, number and name', () => {
     ['a Cherokee letter in a Latin word', 'b\u13a0sh', 1, 'U+13A0', 'Cherokee letter in a Latin word'],
     ['a Latin letter in a Cyrillic word', 'пр\u0069вет', 0, 'U+043F', 'Cyrillic letter in a Latin word'],
     ['a Greek letter in a Cyrillic word', 'пр\u03bfвет', 2, 'U+03BF', 'Greek letter in a Cyrillic word'],
+    ['a carriage return that would write over its line', 'safe\rdone', 4, 'U+000D', 'control character'],
+    ['a mark at the start', '\u0338= b', 0, 'U+0338', 'mark without a letter'],
+    ['a mark at the start of a line', 'a\n\u20dd', 2, 'U+20DD', 'mark without a letter'],
+    ['marks that pile up', `a${'\u0301'.repeat(9)}`, 7, 'U+0301', 'piled mark'],
+    ['a space that does not break between words', 'my\u202fapp', 2, 'U+202F', 'unusual space'],
+    ['an ideographic space between Latin words', 'my\u3000app', 2, 'U+3000', 'unusual space'],
     ['letters of formulas', '\u{1d422}gnore', 0, 'U+1D422', 'styled letter'],
   ])('%s', (_, text, at, code, name) => {
     expect(hiddenCharacters(text)[0]).toEqual({ at, code, name })
-    expect(showHidden(text)).toContain(`[${code}]`)
+    expect(showHidden(text)).toMatch(new RegExp(`\\[${code.replace('+', String.raw`\+`)}(?: x\\d+)?\\]`))
     expect(hiddenCharacters(showHidden(text))).toEqual([])
   })
 })
@@ -87,6 +94,9 @@ describe('visible text is left as it is', () => {
     `\u{1f3f4}${tags('gbsct')}\u{e007f}`,
     '← → ∑ € £ ½ ‹› “quotes” — … • ✓ ✗ ┌─┐ ░',
     '© ® ™ \ufffd',
+    'Vraiment\u202f? «\u00a0Oui\u00a0», 10\u202f000\u00a0km, 5\u00a0%',
+    '\u3000一つ目。\n\u3000二つ目\u3000終わり',
+    'a\u0323\u0302\u0301 ก็้ བསྒྲུབས 𑄌𑄋𑄴𑄟𑄳𑄦',
   ])('%s', (text) => {
     expect(hiddenCharacters(text)).toEqual([])
     expect(showHidden(text)).toBe(text)
@@ -97,7 +107,47 @@ it('every hidden character of a text is shown where it stands', () => {
   expect(showHidden(`run${tags('rm')} a\u202eb`)).toBe('run[U+E0072][U+E006D] a[U+202E]b')
 })
 
+it('a run of one hidden character is counted, not repeated', () => {
+  expect(showHidden(`a${'\u202e'.repeat(9)}b${tags('zzz')}`)).toBe('a[U+202E x9]b[U+E007A x3]')
+})
+
+it('in one line no break is left', () => {
+  expect(showHiddenLine('one\r\ntwo\tthree\nfour\rfive')).toBe('one[U+000D][U+000A]two three[U+000A]four[U+000D]five')
+})
+
+const anyText = fc.string({ unit: fc.integer({ min: 0, max: 0x10ffff }).map((point) => String.fromCodePoint(point)) })
+
+it('nothing hidden is left in any text, and every visible character stands in its place', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      expect(hiddenCharacters(showHidden(text))).toEqual([])
+      expect(showHiddenLine(text)).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u)
+      const kept = shownParts(text).filter(({ isHidden }) => !isHidden)
+      expect(kept.reduce((from, part) => text.indexOf(part.text, from) + part.text.length, 0)).toBeLessThanOrEqual(text.length)
+    }),
+  )
+})
+
+it('as JSON any text means the same, and shows what nobody sees', () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      const json = hiddenAsJson(JSON.stringify({ [text]: text }))
+      expect(JSON.parse(json)).toEqual({ [text]: text })
+      expect(json).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\u{e0000}-\u{e0fff}]/u)
+    }),
+  )
+  expect(hiddenAsJson(JSON.stringify('а\nпривет'))).toBe(JSON.stringify('а\nпривет'))
+})
+
 it('a word of a megabyte is read once', () => {
   const long = 'a'.repeat(1_000_000)
   expect(hiddenCharacters(`${long}\u0430`)).toHaveLength(1)
+})
+
+it('a flood of marks is read once', () => {
+  expect(showHidden(`a${'\u0301'.repeat(200_000)}`)).toBe(`a${'\u0301'.repeat(6)}[U+0301 x199994]`)
+})
+
+it('a word with two hundred thousand look-alikes is shown', () => {
+  expect(showHidden(`a${'\u0430'.repeat(200_000)}`)).toBe('a[U+0430 x200000]')
 })

@@ -10,28 +10,89 @@ export interface HiddenCharacter {
 }
 
 /** Every text without these passes at once. */
-const SUSPECT = /[^\t\n\r\x20-\x7e]/
+const SUSPECT = /[^\t\n\r\x20-\x7e]|\r(?!\n)/
 
 export function hiddenCharacters(text: string): readonly HiddenCharacter[] {
-  if (!SUSPECT.test(text)) return []
-  const ordinary = ordinaryIn(text)
-  const found: HiddenCharacter[] = []
-  for (const { 0: character, index } of text.matchAll(INVISIBLE)) {
-    if (!ordinary.has(index)) found.push(described(character, index, invisibleName(character)))
-  }
-  for (const { 0: word, index } of text.matchAll(WORD)) if (SUSPECT.test(word)) found.push(...lookAlikes(word, index))
-  return found.sort((a, b) => a.at - b.at)
+  return SUSPECT.test(text) ? [...unseen(text), ...lookAlikes(text)].sort(byPlace) : []
 }
 
-/** The text with every hidden character as its number in brackets, such as `[U+202E]`. */
+/** The text with every hidden character as its number in brackets, such as `[U+202E]`. Line breaks and tabs stay. */
 export function showHidden(text: string): string {
-  let shown = ''
+  return shownParts(text)
+    .map(({ text: part, isHidden }) => (isHidden ? `[${part}]` : part))
+    .join('')
+}
+
+/** The same in one line: line breaks are shown by number too. */
+export const showHiddenLine = (text: string): string =>
+  showHidden(text).replaceAll('\t', ' ').replaceAll('\r', '[U+000D]').replaceAll('\n', '[U+000A]')
+
+/** One stretch of a text: as it is, or the number of a hidden character, such as `U+202E`, or `U+202E x9` for nine in a row. */
+export interface TextStretch {
+  readonly text: string
+  readonly isHidden: boolean
+}
+
+export function shownParts(text: string): readonly TextStretch[] {
+  const parts: TextStretch[] = []
+  const hidden = hiddenCharacters(text)
   let after = 0
-  for (const { at, code } of hiddenCharacters(text)) {
-    shown += `${text.slice(after, at)}[${code}]`
-    after = at + (Number.parseInt(code.slice(2), 16) > 0xffff ? 2 : 1)
+  for (let next = 0; next < hidden.length;) {
+    const { at = 0, code = '' } = hidden[next] ?? {}
+    const units = unitsOf(code)
+    let times = 1
+    while (hidden[next + times]?.code === code && hidden[next + times]?.at === at + times * units) times += 1
+    if (at > after) parts.push({ text: text.slice(after, at), isHidden: false })
+    parts.push({ text: times === 1 ? code : `${code} x${times}`, isHidden: true })
+    after = at + times * units
+    next += times
   }
-  return shown + text.slice(after)
+  return after < text.length ? [...parts, { text: text.slice(after), isHidden: false }] : parts
+}
+
+/** JSON that means the same and shows every character that nobody sees. Letters that look like others stay: programs compare them. */
+export function hiddenAsJson(json: string): string {
+  if (!SUSPECT.test(json)) return json
+  let escaped = ''
+  let after = 0
+  for (const { at, code } of [...unseen(json)].sort(byPlace)) {
+    const end = at + unitsOf(code)
+    escaped += json.slice(after, at) + Array.from(json.slice(at, end).split(''), unitEscape).join('')
+    after = end
+  }
+  return escaped + json.slice(after)
+}
+
+const unitEscape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`
+
+const unitsOf = (code: string): number => (Number.parseInt(code.slice(2), 16) > 0xffff ? 2 : 1)
+
+const byPlace = (one: HiddenCharacter, other: HiddenCharacter): number => one.at - other.at
+
+/** Invisible characters, and marks that stand on nothing or pile up. */
+function* unseen(text: string): Generator<HiddenCharacter> {
+  const ordinary = ordinaryIn(text)
+  for (const { 0: character, index } of text.matchAll(INVISIBLE)) {
+    if (!ordinary.has(index)) yield described(character, index, invisibleName(character))
+  }
+  for (const { 0: marks, index } of text.matchAll(MARKS)) yield* piled(marks, index, text.slice(Math.max(0, index - 2), index))
+}
+
+const MARKS = /(?:(?!\p{Default_Ignorable_Code_Point})[\p{Mn}\p{Me}])+/gu
+/** No script stacks more on one letter; more of them cover the lines around. */
+const MARKS_MAX = 6
+
+/** A mark without a letter changes the character before the text. */
+function* piled(marks: string, at: number, before: string): Generator<HiddenCharacter> {
+  const isLoose = /^$|[\s\p{Cc}]$/u.test(before)
+  const kept = isLoose ? 0 : MARKS_MAX
+  let offset = at
+  let place = 0
+  for (const mark of marks) {
+    if (place >= kept) yield described(mark, offset, isLoose ? 'mark without a letter' : 'piled mark')
+    offset += mark.length
+    place += 1
+  }
 }
 
 const described = (character: string, at: number, name: string): HiddenCharacter => ({
@@ -44,7 +105,7 @@ const described = (character: string, at: number, name: string): HiddenCharacter
 const VISIBLE_FORMATS = '\\u0600-\\u0605\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u{110bd}\\u{110cd}'
 /** By category, so that characters of later versions of Unicode count too. Later emoji are unassigned here, and visible there. */
 const INVISIBLE = new RegExp(
-  `(?![\\t\\n\\r ${VISIBLE_FORMATS}])` +
+  `(?![\\t\\n ${VISIBLE_FORMATS}]|\\r\\n)` +
     '(?:[\\p{C}\\p{Z}\\p{Default_Ignorable_Code_Point}\\p{Variation_Selector}\\u2800\\ufffc](?<!(?=\\p{Extended_Pictographic})\\p{Cn}))',
   'gu',
 )
@@ -70,13 +131,19 @@ const JOINED = [
   'Thaa',
 ]
 const JOINED_LETTER = `[${JOINED.map((script) => `\\p{Script=${script}}`).join('')}]`
-/** Invisible characters where they are ordinary: inside one emoji, in a keycap, in the three flags made of tags, inside words of scripts that join. */
+const IDEOGRAPH = '[\\p{Script=Han}\\p{Script=Hira}\\p{Script=Kana}\\u3001-\\u301f\\uff01-\\uff60]'
+/**
+ * Invisible characters where they are ordinary: inside one emoji, in a keycap, in the three flags made of tags, inside words of scripts that
+ * join. Unusual spaces where typesetting has them: at French punctuation, after a number, before ideographs.
+ */
 const ORDINARY = new RegExp(
   [
     `\\u{1f3f4}(?:${['gbeng', 'gbsct', 'gbwls'].map(tagged).join('|')})\\u{e007f}`,
     `${EMOJI}(?:\\u200d${EMOJI})*`,
     '[0-9#*]\\ufe0f\\u20e3',
     `(?<=${JOINED_LETTER})[\\u200c\\u200d](?=${JOINED_LETTER})`,
+    '(?<=[\\p{L}\\p{N}\\p{P}])[\\u00a0\\u202f](?=[;:!?»%€])|(?<=[«\\p{Nd}])[\\u00a0\\u202f](?=[\\p{L}\\p{Nd}])',
+    `(?<![^\\n])\\u3000{1,2}(?=${IDEOGRAPH})|(?<=${IDEOGRAPH})\\u3000(?=${IDEOGRAPH})`,
   ].join('|'),
   'gu',
 )
@@ -135,18 +202,23 @@ const FORMULA = /[ΓΔΘΛΞΠΣΦΨΩβδεζηθλμξπσςφψωϕϑϵ]/u
 const STYLED = /[\u{1d400}-\u{1d7ff}\u{1f110}-\u{1f189}]/u
 
 /** Letters of one word that come from another script, and letters that only look like letters. */
-function lookAlikes(word: string, at: number): readonly HiddenCharacter[] {
-  const found: HiddenCharacter[] = []
+function* lookAlikes(text: string): Generator<HiddenCharacter> {
+  for (const { 0: word, index } of text.matchAll(WORD)) if (SUSPECT.test(word)) yield* lookAlikesIn(word, index)
+}
+
+function* lookAlikesIn(word: string, at: number): Generator<HiddenCharacter> {
   const hasLatin = LATIN.test(word)
   const first = hasLatin ? 'Latin' : scriptOf(word)
-  for (const { 0: letter, index } of word.matchAll(/\p{L}/gu)) {
+  for (const { 0: letter, index } of word.matchAll(LETTER)) {
     const script = scriptOf(letter)
-    if (STYLED.test(letter)) found.push(described(letter, at + index, 'styled letter'))
+    if (STYLED.test(letter)) yield described(letter, at + index, 'styled letter')
     else if (script !== null && script !== first && !BESIDE_LATIN.test(letter) && !(hasLatin && FORMULA.test(letter)))
-      found.push(described(letter, at + index, `${script} letter in a ${first ?? 'foreign'} word`))
+      yield described(letter, at + index, `${script} letter in a ${first ?? 'foreign'} word`)
   }
-  return found
 }
+
+/** Letters of ASCII are never taken for others. */
+const LETTER = /(?![A-Za-z])\p{L}/gu
 
 /** Those whose letters are taken for one another, and the rest as one. Null for letters of every script. */
 const SCRIPTS = ['Latin', 'Cyrillic', 'Greek', 'Armenian', 'Cherokee', 'Coptic', 'Georgian', 'Hebrew', 'Arabic', 'Lisu', 'Deseret']
