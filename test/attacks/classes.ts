@@ -1,0 +1,141 @@
+/** Which tests are attacks, by class. A file that also holds ordinary tests says by title which of them count. */
+import { HOLES } from './holes.ts'
+import type { AttackClass } from './types.ts'
+
+/** All classes together. */
+export const ATTACKS_LEAST = 400
+
+/** Takes too long for the short form. */
+export const LONG_FORM = ['test/agents/formats.test.ts']
+
+export const CLASSES: readonly AttackClass[] = [
+  {
+    name: 'powers',
+    tries:
+      'a change that does more on a machine than its words say: imports, fences, settings, front matter, code, orders in prose, undoing a person’s entry',
+    least: 450,
+    files: [
+      {
+        file: 'src/harness/powers.test.ts',
+        except:
+          / > (nothing|a setting of words|a setting whose name is listed beside any name|a rule|a front matter field of words|an old import beside a new line)$/,
+      },
+      { file: 'src/harness/powers.attacks.test.ts', except: /(is|are|are plain) plain( words)?$|stays theirs$|take nothing$/ },
+      { file: 'src/harness/prose/prose.test.ts', titles: /^(it is no plain prose|a huge text)/ },
+      {
+        file: 'plugins/adapters/powers.test.ts',
+        titles: /^(a text|a head|a setting|code and graphs) /,
+        except: /"(Answer with a number\.|Add numbers\.|Look at \$ARGUMENTS and \$1\.)"$|argument-hint: n$|MAX_THINKING_TOKENS|compaction/,
+      },
+      { file: 'src/evolution/powers.test.ts', titles: / > (hold|name the request|show a hidden) / },
+    ],
+  },
+  {
+    name: 'formats',
+    tries:
+      'texts that two parsers read differently: front matter, settings, entries of a tree; random trees are compared with what the real agents load',
+    least: 90,
+    files: [
+      { file: 'src/harness/support/front-matter.test.ts', titles: /^front matter is refused/ },
+      { file: 'src/harness/admission.test.ts', titles: /^(mutations are refused|a list of mutations is malformed)/ },
+      { file: 'test/agents/formats.test.ts' },
+    ],
+  },
+  {
+    name: 'hidden and secret text',
+    tries: 'characters that no person sees, secrets of any common shape, also disguised ones',
+    least: 200,
+    files: [
+      { file: 'src/kit/hidden.test.ts', titles: /^(hidden characters are found|every hidden|a word of a megabyte)/ },
+      { file: 'src/kit/secrets.test.ts', except: /^text that is no secret passes/ },
+    ],
+  },
+  {
+    name: 'starting releases, imports and remotes',
+    tries:
+      'releases from elsewhere: trees that are not admitted, trees with power, replaced and altered git objects, settings that start programs',
+    least: 90,
+    files: [
+      { file: 'test/spec/starting-releases.test.ts', except: /^the own chain/ },
+      { file: 'src/harness/start.test.ts', titles: / is (held|refused) / },
+      { file: 'plugins/contents/git/hostile.test.ts', except: /a clone made by git opens$/ },
+    ],
+  },
+  {
+    name: 'signatures',
+    tries: 'a mirror, a man in the middle, an older or another service, a lost or rotated key, a wrong clock, against the real wrapper',
+    least: 120,
+    files: [
+      { file: 'client/src/signing/signing.test.ts', except: /^a manifest is taken|is fine at|as it was signed is run/ },
+      { file: 'agent/src/trust.test.ts', except: /pins the key and says so$/ },
+      { file: 'agent/src/trust-command.test.ts', except: /follows one rotation/ },
+      {
+        file: 'src/keys/key-file.test.ts',
+        titles: /one clear error|refused with the fix|not made by a command|at the same time as others|was killed/,
+      },
+      { file: 'src/cli/key.test.ts', titles: /runs nothing of/ },
+    ],
+  },
+  {
+    name: 'install line and vendors’ programs',
+    tries: 'names, pages and environments that run something, links in the way, scripts cut short, tokens where git or others see them',
+    least: 150,
+    files: [
+      { file: 'test/install/attacks.test.ts', except: / > the script installs, and runs nothing else$/ },
+      { file: 'test/install/hostile.test.ts' },
+      { file: 'test/install/cut.test.ts', except: /the whole of it does run$/ },
+      { file: 'test/install/refused.test.ts', titles: /runs nothing/ },
+      { file: 'agent/src/ignore-file.test.ts', titles: /is ignored by git|cannot be ignored|for its owner alone/ },
+      {
+        file: 'agent/src/vendor.test.ts',
+        titles:
+          /is refused (in one line )?before|gets nothing of a person|another commit is not installed|over packages that somebody else/,
+      },
+      { file: 'agent/src/proxy.test.ts', titles: /^what is refused > .* is (401|403|404)$/ },
+    ],
+  },
+  {
+    name: 'sandbox',
+    tries: 'an episode against the kernel, the machine, the network, the model’s relay, its limits and its neighbours',
+    least: 200,
+    files: [
+      { file: 'test/evolution/attacks-calls.test.ts' },
+      { file: 'test/evolution/attacks-hidden.test.ts', except: /leaves the rest/ },
+      { file: 'test/evolution/attacks-limits.test.ts' },
+      { file: 'test/evolution/attacks-neighbours.test.ts', except: /with room again is played on$/ },
+      { file: 'test/evolution/escape.test.ts' },
+      { file: 'test/evolution/escape-kernel.test.ts' },
+      { file: 'test/evolution/escape-limits.test.ts' },
+      { file: 'test/evolution/escape-model.test.ts' },
+      { file: 'src/evolution/guards.test.ts', titles: /^without a sandbox/ },
+    ],
+  },
+  {
+    name: 'held-out tasks',
+    tries: 'candidates that hold the tasks’ texts or answers, traffic that retires tasks, agents that read them',
+    least: 110,
+    files: [
+      { file: 'src/evolution/heldout/by-heart.test.ts', except: /^ordinary changes/ },
+      { file: 'src/evolution/heldout/quoting.test.ts' },
+      { file: 'test/http/held-out.test.ts', except: /the holder of a service token$|anyone where the service is open$/ },
+    ],
+  },
+  {
+    name: 'injections',
+    tries: 'reports, tool outputs and records that give orders to a proposer or a judge',
+    least: 240,
+    files: [{ file: 'plugins/proposers/injections.test.ts', titles: /is not steered by/ }],
+  },
+  {
+    name: 'pages and console',
+    tries: 'texts of traffic that run, load or break something in the browser of a person who reviews',
+    least: 20,
+    files: [{ file: 'console/src/views/record/exchange-hostile.test.ts' }, { file: 'test/browser/hostile.test.ts' }],
+  },
+  {
+    name: 'named holes',
+    tries: 'what worked against the first version',
+    least: 12,
+    files: HOLES.flatMap(({ tests }) => tests),
+  },
+]
