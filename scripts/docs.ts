@@ -1,6 +1,7 @@
 /** Writes every generated page. A page is stale when it differs from what its generator answers. */
 import { configReference } from '../src/config/index.ts'
 import { writeAtomicFile } from '../src/kit/index.ts'
+import { SECURITY_PAGE, securityPage } from '../test/attacks/page.ts'
 import { CONFORMANCE_PAGE, conformancePage } from '../test/spec/conformance.ts'
 import { LLMS_PAGE, llmsPage } from './llms.ts'
 import { WIRE_TYPES, wireTypes } from './wire-types.ts'
@@ -9,6 +10,7 @@ const PAGES: readonly { readonly path: string; readonly make: () => string }[] =
   { path: 'docs/configuration.md', make: configReference },
   { path: WIRE_TYPES, make: wireTypes },
   { path: CONFORMANCE_PAGE, make: conformancePage },
+  { path: SECURITY_PAGE, make: securityPage },
   // After the pages it quotes.
   { path: LLMS_PAGE, make: llmsPage },
 ]

@@ -15,6 +15,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'docs/configuration.md',
     'docs/glossary.md',
     'docs/conformance.md',
+    'docs/security.md',
     'docs/performance.md',
     'docs/learning.md',
   ],

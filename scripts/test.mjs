@@ -17,9 +17,16 @@ runScript(async () => {
   await prepare()
   // Hundreds of services are started from the same sources: each after the first finds them compiled.
   process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules', '.cache', 'compiled')
-  const words = isChosen ? args : ['--project', 'pure', '--project', 'service', ...args]
+  const words = [...(isChosen ? args : ['--project', 'pure', '--project', 'service', ...args]), ...report()]
   process.exitCode = await inMemory(() => runForCode(pinnedNode(), ['node_modules/vitest/vitest.mjs', 'run', ...words]))
 })
+
+/** Where a folder for reports is named, what a run found is left there as JSON; runs inside of tests leave none. */
+function report() {
+  const { TEST_REPORTS: folder } = process.env
+  delete process.env.TEST_REPORTS
+  return folder ? ['--reporter=default', '--reporter=json', `--outputFile.json=${join(folder, `${process.pid}.json`)}`] : []
+}
 
 /** Services sync every record: where memory serves as a disk, a sync costs nothing. */
 async function inMemory(work) {
