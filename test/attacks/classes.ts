@@ -8,6 +8,12 @@ export const ATTACKS_LEAST = 400
 /** Takes too long for the short form. */
 export const LONG_FORM = ['test/agents/formats.test.ts']
 
+/** Settings that take an agent away from the service, or run or read what no entry holds. */
+const SETTINGS_REFUSED = ['claude', 'codex', 'dsh', 'hermes', 'opencode', 'pi', 'terminus'].map((name) => ({
+  file: `plugins/adapters/${name}/index.test.ts`,
+  titles: /is refused by name/,
+}))
+
 export const CLASSES: readonly AttackClass[] = [
   {
     name: 'powers',
@@ -38,6 +44,8 @@ export const CLASSES: readonly AttackClass[] = [
     files: [
       { file: 'src/harness/support/front-matter.test.ts', titles: /^front matter is refused/ },
       { file: 'src/harness/admission.test.ts', titles: /^(mutations are refused|a list of mutations is malformed)/ },
+      ...SETTINGS_REFUSED,
+      { file: 'src/harness/graph.test.ts', titles: /^a graph is refused/ },
       { file: 'test/agents/formats.test.ts' },
     ],
   },
@@ -48,6 +56,14 @@ export const CLASSES: readonly AttackClass[] = [
     files: [
       { file: 'src/kit/hidden.test.ts', titles: /^(hidden characters are found|every hidden|a word of a megabyte)/ },
       { file: 'src/kit/secrets.test.ts', except: /^text that is no secret passes/ },
+      { file: 'test/http/inference-echo.test.ts', except: /passes byte for byte$/ },
+      {
+        file: 'src/evolution/archive/archive.test.ts',
+        titles: /holds no credential|half of a key at the cut/,
+        except: /nothing but words$/,
+      },
+      { file: 'test/ops/log.test.ts', titles: /^a secret appears in no log line/ },
+      { file: 'test/spec/errors.test.ts', titles: /refuses the deployment's key|without what may be secret/ },
     ],
   },
   {
@@ -58,6 +74,7 @@ export const CLASSES: readonly AttackClass[] = [
     files: [
       { file: 'test/spec/starting-releases.test.ts', except: /^the own chain/ },
       { file: 'src/harness/start.test.ts', titles: / is (held|refused) / },
+      { file: 'test/reef/import.test.ts', titles: /^a source that means harm/ },
       { file: 'plugins/contents/git/hostile.test.ts', except: /a clone made by git opens$/ },
     ],
   },
@@ -101,12 +118,14 @@ export const CLASSES: readonly AttackClass[] = [
     files: [
       { file: 'test/evolution/attacks-calls.test.ts' },
       { file: 'test/evolution/attacks-hidden.test.ts', except: /leaves the rest/ },
-      { file: 'test/evolution/attacks-limits.test.ts' },
+      { file: 'test/evolution/attacks-limits.test.ts', except: /ordinary programs run/ },
       { file: 'test/evolution/attacks-neighbours.test.ts', except: /with room again is played on$/ },
       { file: 'test/evolution/escape.test.ts' },
       { file: 'test/evolution/escape-kernel.test.ts' },
       { file: 'test/evolution/escape-limits.test.ts' },
       { file: 'test/evolution/escape-model.test.ts' },
+      { file: 'plugins/executors/sandbox/bodies/bodies.test.ts', titles: /^(is left out|a body that is no object)/ },
+      { file: 'plugins/executors/sandbox/budget.test.ts', titles: /at once|takes no count|without a limit|bounds money|as many calls/ },
       { file: 'src/evolution/guards.test.ts', titles: /^without a sandbox/ },
     ],
   },
@@ -124,13 +143,21 @@ export const CLASSES: readonly AttackClass[] = [
     name: 'injections',
     tries: 'reports, tool outputs and records that give orders to a proposer or a judge',
     least: 240,
-    files: [{ file: 'plugins/proposers/injections.test.ts', titles: /is not steered by/ }],
+    files: [
+      { file: 'plugins/proposers/injections.test.ts', titles: /is not steered by/ },
+      { file: 'src/evolution/proposing/prompts.test.ts', titles: /^a fence > (cannot be closed|takes its power|shows hidden)/ },
+    ],
   },
   {
     name: 'pages and console',
-    tries: 'texts of traffic that run, load or break something in the browser of a person who reviews',
+    tries:
+      'texts of traffic that run, load or break something in the browser of a person who reviews; pages of other sites that act on the service',
     least: 20,
-    files: [{ file: 'console/src/views/record/exchange-hostile.test.ts' }, { file: 'test/browser/hostile.test.ts' }],
+    files: [
+      { file: 'console/src/views/record/exchange-hostile.test.ts' },
+      { file: 'test/spec/cors.test.ts', titles: /may not act|answers no request under|lets no page of another site|is refused/ },
+      { file: 'test/browser/hostile.test.ts' },
+    ],
   },
   {
     name: 'named holes',
