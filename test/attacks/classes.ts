@@ -54,7 +54,8 @@ export const CLASSES: readonly AttackClass[] = [
     tries: 'characters that no person sees, secrets of any common shape, also disguised ones',
     least: 200,
     files: [
-      { file: 'src/kit/hidden.test.ts', titles: /^(hidden characters are found|every hidden|a word of a megabyte)/ },
+      { file: 'client/src/hidden.test.ts', except: /^visible text is left/ },
+      { file: 'test/text/hidden-surfaces.test.ts' },
       { file: 'src/kit/secrets.test.ts', except: /^text that is no secret passes/ },
       { file: 'test/http/inference-echo.test.ts', except: /passes byte for byte$/ },
       {
@@ -118,6 +119,7 @@ export const CLASSES: readonly AttackClass[] = [
     files: [
       { file: 'test/evolution/attacks-calls.test.ts' },
       { file: 'test/evolution/attacks-hidden.test.ts', except: /leaves the rest/ },
+      { file: 'src/config/own-paths.test.ts', except: /is for the agent$/ },
       { file: 'test/evolution/attacks-limits.test.ts', except: /ordinary programs run/ },
       { file: 'test/evolution/attacks-neighbours.test.ts', except: /with room again is played on$/ },
       { file: 'test/evolution/escape.test.ts' },

@@ -12,7 +12,7 @@ interface AttackResult {
 /** By file, relative to the root. */
 export type AttackResults = ReadonlyMap<string, readonly AttackResult[]>
 
-export interface ClassCount {
+interface ClassCount {
   readonly name: string
   readonly tried: number
   readonly held: number
