@@ -38,6 +38,8 @@ import { errorIn, makeThreadHost, makeWeightLane } from './training/index.ts'
 
 export interface RunningService {
   readonly address: string
+  /** The fingerprint of the key that signs, as it was at the start. */
+  readonly key: string
   close(): Promise<void>
 }
 
@@ -120,7 +122,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     })
     closing.push(() => registry.stopTraining())
     closing.push(async () => runtime.stop?.())
-    return { address: server.address, close }
+    return { address: server.address, key: await signer.fingerprint(), close }
   } catch (error) {
     // The operator needs the reason for the failed start, not a failure while closing.
     await close().catch(() => undefined)

@@ -1,10 +1,9 @@
 /** What keeps an install from beginning: a Node that the agent cannot run on, or items that are not set up. */
 import { showHiddenLine } from '@svc-ai/client/hidden'
-import { INSTALL_ROUTE, KEY_VARIABLE, SCENARIO_HEADER, TOKEN_VARIABLE, type Requires } from '@svc-ai/client/shared'
-import { keyIn } from '@svc-ai/client/signing'
+import { quoted, type Requires } from '@svc-ai/client/shared'
+import { keyIn, safeInstallLine } from '@svc-ai/client/signing'
 import { Stop } from './failure.ts'
 import type { InstallStart, SignedInstallation } from './installation.ts'
-import { pasted, quoted } from './launcher.ts'
 import { commandOf } from './places.ts'
 import type { Terminal } from './terminal.ts'
 import { tokenIn } from './token.ts'
@@ -41,7 +40,9 @@ export function tellUnmet(
     return terminal.warn('There is no earlier release that needs nothing; ask the operator of the service to publish one.')
   if (!isInstalled && fallback_release_id !== null) {
     terminal.warn(`Install release ${fallback_release_id} first, the newest that needs nothing (?release_id=${fallback_release_id}):`)
-    terminal.warn(`  ${curlLine(installation, fallback_release_id, args, env)}`)
+    const { url, scenario, signed } = installation
+    const order = { url, adapter, scenario, release: fallback_release_id, args, key: keyIn(signed), hasToken: tokenIn(env) !== null }
+    terminal.warn(`  ${safeInstallLine(order)}`)
   }
   terminal.warn(isInstalled ? 'Set it up and install it with:' : 'Then set this one up and install it with:')
   for (const step of steps) terminal.warn(`  ${step}`)
@@ -51,17 +52,4 @@ export function tellUnmet(
 export function itemLine({ name, kind, check, prompt }: Requires): string {
   const what = kind === 'env' ? `variable ${check ?? name}` : kind
   return showHiddenLine(`${name} (${what})${prompt === undefined ? '' : `: ${prompt}`}`)
-}
-
-function curlLine(
-  { url, adapter, scenario, signed }: SignedInstallation,
-  release: string,
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
-): string {
-  const key = keyIn(signed)
-  const address = `${url}${INSTALL_ROUTE}?${new URLSearchParams({ adapter, release_id: release }).toString()}`
-  const pass = tokenIn(env) === null ? '' : ` -H "authorization: Bearer $${TOKEN_VARIABLE}"`
-  const rest = args.length === 0 ? '' : ` -s -- ${args.map(quoted).join(' ')}`
-  return `curl -sS${pass} -H ${pasted(`${SCENARIO_HEADER}: ${scenario}`)} ${quoted(address)} | env ${KEY_VARIABLE}=${key} sh${rest}`
 }

@@ -1,8 +1,7 @@
 /** Which folder an install goes to: the one that was named, else the first usual one that holds this harness or none. */
-import { connect, ServiceFailure } from '@svc-ai/client/shared'
+import { connect, pasted, ServiceFailure } from '@svc-ai/client/shared'
 import { Stop } from './failure.ts'
 import type { Installation } from './installation.ts'
-import { pasted } from './launcher.ts'
 import { commandOf, defaultDestinations, destinationOf, homeOf, installFolder, nonBlank } from './places.ts'
 import { recordIfThere, type InstallRecord } from './record.ts'
 import { tokenIn } from './token.ts'

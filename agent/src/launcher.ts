@@ -1,5 +1,5 @@
 /** The command `svc-<adapter>`: a few lines of shell that start the wrapper for one install. */
-import { showHiddenLine } from '@svc-ai/client/hidden'
+import { quoted } from '@svc-ai/client/shared'
 import { inFolder } from './places.ts'
 
 /**
@@ -17,18 +17,6 @@ exec "$node" ${quoted(inFolder(folder).wrapper)} ${quoted(folder)} "$@"
 
 /** Before the name of an agent: any install of it. */
 export const ANY = '--any'
-
-/** One word for a shell, whatever is in it. */
-export const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
-
-/** The same for a line that is shown: a character that a terminal would obey or hide is written by its bytes. */
-export function pasted(word: string): string {
-  if (showHiddenLine(word) === word) return quoted(word)
-  const text = Array.from(word, (each) => (showHiddenLine(each) === each && each !== '\\' ? each : bytesOf(each))).join('')
-  return `"$(printf %b ${quoted(text)})"`
-}
-
-const bytesOf = (character: string): string => [...Buffer.from(character)].map((byte) => `\\0${byte.toString(8).padStart(3, '0')}`).join('')
 
 /** As a person would type it: in quotes only where a shell needs them. */
 export const typed = (word: string): string => (/^[\w@%+=:,./-]+$/.test(word) ? word : quoted(word))

@@ -1,11 +1,10 @@
 /** `setup`: what a release needs of this machine, gone through with the person; what they saw done is checked off in the harness's folder. */
 import { showHiddenLine } from '@svc-ai/client/hidden'
 import { createHash } from 'node:crypto'
-import { ServiceFailure, UsageError, readOptions, type Requires } from '@svc-ai/client/shared'
+import { quoted, ServiceFailure, UsageError, readOptions, type Requires } from '@svc-ai/client/shared'
 import { isVariable, keepInEnvFile, readEnvFile } from './env-file.ts'
 import { Stop } from './failure.ts'
 import { itemLine } from './install-gate.ts'
-import { quoted } from './launcher.ts'
 import { commandOf } from './places.ts'
 import { runProgram } from './programs.ts'
 import { readReleaseFile, unmetIn, withCheckOffs, writeReleaseFile, type CheckOff } from './release-file.ts'

@@ -33,6 +33,7 @@ export {
   withNegativeScore,
 } from './options.ts'
 export { tokenProblem } from './place.ts'
+export { curlLine, pasted, quoted } from './shell.ts'
 export {
   type TreeChange,
   type TreeFiles,

@@ -1,6 +1,9 @@
 /** The message of `serve` when it is ready: address, access, model, data folders, and an example call. */
+import { curlLine } from '@svc-ai/client/shared'
+import { safeInstallLine } from '@svc-ai/client/signing'
 import type { LoadedConfig } from '../config/index.ts'
 import { ENV, HEADER, PRODUCT, ROUTE_PREFIX, type ModelApi } from '../contract/index.ts'
+import { hasToken, installOrder } from './install-order.ts'
 import { paint, shellWord } from './screen/text.ts'
 import type { DemoState } from './welcome/demo.ts'
 
@@ -20,22 +23,24 @@ interface Screen {
   readonly colours: boolean
 }
 
-export function banner(loaded: LoadedConfig, url: string, screen: Screen): string {
-  const { token, tokens } = loaded.config.svc
-  const hasToken = token !== null || tokens.length > 0
+export function banner(loaded: LoadedConfig, url: string, key: string, screen: Screen): string {
   const line = (name: string, text: string): string => `  ${paint(name.padEnd(8), 'quiet', screen)} ${text}`
   return [
     `${PRODUCT} is ready at ${paint(url, 'strong', screen)}`,
     line('console', paint(`${url}/console`, 'strong', screen)),
     line(
       'access',
-      hasToken ? `a token is needed: set ${ENV.token}, or enter it once in the console` : 'open on loopback, because no token is set',
+      hasToken(loaded)
+        ? `a token is needed: set ${ENV.token}, or enter it once in the console`
+        : 'open on loopback, because no token is set',
     ),
     line('answers', answers(loaded)),
     line('data', dataPlace(loaded)),
+    line('key', `${key} signs the releases`),
     ...practice(screen).map((text) => line('practice', text)),
     '',
-    ...tryIt(loaded, url, hasToken),
+    ...install(loaded, url, key),
+    ...tryIt(loaded, url),
   ].join('\n')
 }
 
@@ -56,12 +61,17 @@ function dataPlace({ config }: LoadedConfig): string {
   return `${records} (records), ${releases} (releases)`
 }
 
-function tryIt({ config, upstream }: LoadedConfig, url: string, hasToken: boolean): readonly string[] {
+function install(loaded: LoadedConfig, url: string, key: string): readonly string[] {
+  const order = installOrder(loaded, url, key)
+  return order === null ? [] : [`Install ${order.adapter} with its harness, in a folder of yours:`, `  ${safeInstallLine(order)}`]
+}
+
+function tryIt(loaded: LoadedConfig, url: string): readonly string[] {
+  const { config, upstream } = loaded
   const model = upstream.exampleModel ?? UNKNOWN_MODEL
   const { path, body } = EXAMPLE[upstream.model?.api ?? 'openai'](model)
-  const token = hasToken ? [`-H "authorization: Bearer $${ENV.token}"`] : []
   const curl = (at: string, headers: readonly string[], json: object): string =>
-    `  curl -s ${url}${at} ${[`-H 'content-type: application/json'`, ...headers, ...token].join(' ')} -d ${shellWord(JSON.stringify(json))}`
+    `  ${curlLine(`${url}${at} ${[`-H 'content-type: application/json'`, ...headers].join(' ')} -d ${shellWord(JSON.stringify(json))}`, hasToken(loaded))}`
   const create = config.svc.allow_implicit_scenario_creation ? [] : [curl(`${ROUTE_PREFIX}/scenarios`, [], { name: SCENARIO })]
   const hint = model === UNKNOWN_MODEL ? ` (with a model of your upstream for ${UNKNOWN_MODEL})` : ''
   return [`Try it${hint}:`, ...create, curl(path, [`-H '${HEADER.scenario}: ${SCENARIO}'`], body)]

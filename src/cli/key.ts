@@ -4,12 +4,11 @@ import { checkedInstallLine, installLine } from '@svc-ai/client/signing'
 import { servedUrl, type LoadedConfig } from '../config/index.ts'
 import { loadFor } from './config.ts'
 import { printError } from './explain.ts'
+import { hasToken, installOrder } from './install-order.ts'
 import { EXIT, type BindCommand, type ConfigOptions, type Surroundings } from './surroundings.ts'
 
 const USAGE = '[-c FILE] [--section.key value …]'
 const ADAPTER_UNKNOWN = 'pi'
-/** Their files are pulled. */
-const WITHOUT_INSTALL = new Set(['native', 'terminus'])
 
 export function addKeyCommands(program: Command, run: BindCommand): void {
   const key = program.command('key').description('the key that signs the releases of this deployment')
@@ -62,15 +61,10 @@ async function withKey(
 
 type DeploymentKey = Awaited<ReturnType<ServiceOfCommand['readKey']>>
 
-function tell(key: DeploymentKey, words: string, { config }: LoadedConfig, { json }: ConfigOptions, { out }: Surroundings): void {
-  const { svc } = config
-  const adapters = Object.values(config.recipes).map(({ evolution }) => evolution.adapter)
-  const order = {
-    url: servedUrl(config, svc.port),
-    adapter: adapters.find((name) => name !== null && !WITHOUT_INSTALL.has(name)) ?? ADAPTER_UNKNOWN,
-    key: key.fingerprint,
-    hasToken: svc.token !== null || svc.tokens.length > 0,
-  }
+function tell(key: DeploymentKey, words: string, loaded: LoadedConfig, { json }: ConfigOptions, { out }: Surroundings): void {
+  const url = servedUrl(loaded.config, loaded.config.svc.port)
+  const { fingerprint } = key
+  const order = installOrder(loaded, url, fingerprint) ?? { url, adapter: ADAPTER_UNKNOWN, key: fingerprint, hasToken: hasToken(loaded) }
   const lines = { install: installLine(order), checked_install: checkedInstallLine(order) }
   if (json === true) return out(JSON.stringify({ ...key, ...lines }, null, 2))
   out(`${key.fingerprint} ${words}`)

@@ -3,8 +3,10 @@ import { unavailable } from '../contract/index.ts'
 import { fakeSurroundings, type FakeTerminal } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
 
+const KEY = `ed25519:${'k'.repeat(43)}`
+
 const service = (close = () => Promise.resolve(), port = 4321) => ({
-  startService: () => Promise.resolve({ address: `http://127.0.0.1:${port}`, close }),
+  startService: () => Promise.resolve({ address: `http://127.0.0.1:${port}`, key: KEY, close }),
 })
 
 async function serveOnce(args: readonly string[], close?: () => Promise<void>, terminal?: FakeTerminal) {
@@ -28,7 +30,7 @@ describe('a service that is ready', () => {
   test('prints a call that works as printed', async () => {
     const { printed } = await serveOnce(['--inference.runtime', 'practice'])
     expect(printed.split('\n').at(-1)).toBe(
-      `  curl -s http://127.0.0.1:4321/v1/chat/completions -H 'content-type: application/json' -H 'x-svc-scenario: demo' ` +
+      `  curl -sS http://127.0.0.1:4321/v1/chat/completions -H 'content-type: application/json' -H 'x-svc-scenario: demo' ` +
         `-d '{"model":"practice","messages":[{"role":"user","content":"Hello"}]}'`,
     )
     expect(printed).toContain('a built-in mock model; no API key needed')
@@ -37,9 +39,18 @@ describe('a service that is ready', () => {
   test('never prints the token, but where to put it', async () => {
     const { printed } = await serveOnce(['--svc.host', '0.0.0.0', '--svc.token', 'hunter2'])
     expect(printed).not.toContain('hunter2')
-    expect(printed).toContain('-H "authorization: Bearer $SVC_TOKEN"')
+    expect(printed).toContain(`  printf 'authorization: Bearer %s\\n' "$SVC_TOKEN" | curl -sS -H @- http://`)
     expect(printed).toContain('a token is needed: set SVC_TOKEN, or enter it once in the console')
     expect(printed).toContain('http://127.0.0.1:4321')
+  })
+
+  test('prints the key, and the line that installs with its fingerprint where an agent can be installed', async () => {
+    const { printed } = await serveOnce(['--recipe', 'harness', '--evolution.adapter', 'pi', '--svc.token', 'hunter2'])
+    expect(printed).toContain(`  key      ${KEY} signs the releases`)
+    expect(printed).toContain(
+      `  printf 'authorization: Bearer %s\\n' "$SVC_TOKEN" | curl -sS -H @- 'http://127.0.0.1:4321/svc/harness/install?adapter=pi' | env SVC_KEY=${KEY} sh\n`,
+    )
+    expect((await serveOnce(['--recipe', 'harness', '--evolution.adapter', 'native'])).printed).not.toContain('Install')
   })
 
   test('speaks the format of the upstream', async () => {
@@ -60,7 +71,7 @@ describe('a service that is ready', () => {
     const { printed } = await serveOnce(['--svc.host', '0.0.0.0', '--svc.token', 't', '--no-svc.allow_implicit_scenario_creation'])
     const lines = printed.split('\n')
     expect(lines[1]).toBe('  console  http://127.0.0.1:4321/console')
-    expect(lines.length).toBeLessThan(12)
+    expect(lines.length).toBeLessThan(13)
     expect(printed).not.toContain('practice')
   })
 

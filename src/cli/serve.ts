@@ -35,7 +35,7 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
     const demo = withDemo === null ? 'none' : await demoState(loaded, url, leaving.signal)
     // No episode runs without a sandbox, so the demo would wait for ever.
     const unplayable = demo === 'ahead' && !namesExecutor(loaded) ? await (await surroundings.service()).sandboxProblem(loaded) : null
-    surroundings.out(banner(loaded, url, { demo, unplayable, colours: surroundings.colours }))
+    surroundings.out(banner(loaded, url, service.key, { demo, unplayable, colours: surroundings.colours }))
     const welcoming = demo === 'ahead' && unplayable === null ? welcome(loaded, url, leaving.signal, surroundings) : null
     await stop
     await welcoming

@@ -1,6 +1,7 @@
 /** The install script: sent at once, or begun with a preamble when making it takes longer. */
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { safeInstallLine } from '@svc-ai/client/signing'
 import { HEADER, INSTALL_PREAMBLE_AFTER_SECONDS, invalid, unknown, type Adapter } from '../contract/index.ts'
 import {
   deliveryDigest,
@@ -83,7 +84,7 @@ const noHarnessRecipe = (): Error =>
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 
 /** The address that the request reached. It ends up in files, so only a plain host is accepted. */
-function addressOf({ headers }: IncomingMessage): string {
+export function addressOf({ headers }: IncomingMessage): string {
   const host = first(headers['x-forwarded-host']) ?? headers.host ?? ''
   const proto = first(headers['x-forwarded-proto']) ?? 'http'
   if (!HOST.test(host) || !URL.canParse(`http://${host}`))
@@ -111,6 +112,17 @@ function scriptWithoutScenario({ services: { registry, newId, model }, query }: 
   renderTree(adapter, [], model)
   const text = installScript(startOf(adapter, { url, recipe, scenario: `harness-${newId()}` }))
   return { text, about: { scenario: null, adapter: adapter.name, release_id: null, step: null } }
+}
+
+/** What a person pastes to install this scenario's agent; empty where it has none that can be installed. */
+export async function installLine({ request, services: { registry, signer, auth } }: HttpContext): Promise<HttpReply> {
+  const scenario = scenarioOf(request)
+  return registry.use(scenario, async ({ surface, recipe: { adapter } }) => {
+    const isInstalled = surface.files !== undefined && adapter?.install !== undefined && adapter.client !== undefined
+    const order = { url: addressOf(request), scenario, hasToken: auth.isRequired, key: await signer.fingerprint() }
+    const body = isInstalled ? `${safeInstallLine({ ...order, adapter: adapter.name })}\n` : ''
+    return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }, body }
+  })
 }
 
 interface ScriptOrder {

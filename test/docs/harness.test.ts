@@ -1,5 +1,5 @@
 /** The harness page says what the adapters are, and the wrapper page what its help says. */
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { usageText } from '../../agent/src/usage.ts'
@@ -37,6 +37,24 @@ it('the wrapper page has every command and option of the help, and every exit st
   const statuses = [...(/Exit status: .*/.exec(help)?.[0] ?? '').matchAll(/\b\d\b/g)].map(([status]) => `| ${status} |`)
   expect([commands.length, new Set(options).size, statuses.length]).toEqual([10, 15, 5])
   expect([...commands, ...options, ...statuses].filter((each) => !page.includes(each))).toEqual([])
+})
+
+const PAGES = globSync(['*.md', 'docs/**/*.md', '*/README.md'], { cwd: join(import.meta.dirname, '../..') })
+  .filter((page) => !page.startsWith('node_modules') && !page.startsWith('docs/decisions'))
+  .map((page) => ({ page, lines: pageOf(join('..', page)).split('\n') }))
+
+it('every install line of a document carries a fingerprint', () => {
+  const lines = PAGES.flatMap(({ page, lines: all }) =>
+    all.filter((line) => /harness\/install\?.*\|/.test(line)).map((line) => ({ page, line })),
+  )
+  expect(lines.length).toBeGreaterThan(4)
+  expect(lines.filter(({ line }) => !line.includes('SVC_KEY=ed25519:'))).toEqual([])
+})
+
+it('no line of a document puts the token among the arguments of a program', () => {
+  const words = /curl\b.*(?:-H|-u|--header|--user)[ =]?"[^"]*\$\{?SVC_TOKEN/
+  expect(words.test('curl -sS -H "authorization: Bearer $SVC_TOKEN" x')).toBe(true)
+  expect(PAGES.flatMap(({ page, lines }) => lines.filter((line) => words.test(line)).map((line) => ({ page, line })))).toEqual([])
 })
 
 async function adapterOf(name: string): Promise<Adapter> {

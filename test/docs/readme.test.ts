@@ -77,6 +77,7 @@ describe('docs/harness.md', () => {
     const session = await follow('docs/harness.md', { recipe, 'evolution.adapter': evolution.adapter, 'evolution.seed': seed })
     saying(session, /"pi-agent\/skills\/release-notes\/SKILL\.md"/)
     saying(session, /^Answer in one sentence\.$/m)
+    saying(session, /install\?adapter=pi' \| env SVC_KEY=ed25519:[\w-]{43} sh$/m)
     saying(session, /"name":"terminus"/)
   })
 })

@@ -24,7 +24,7 @@ describe.each(SHELLS)('under %s', (shell) => {
     const machine = makeMachine()
     const { scenario, fallback, needy } = await aNeedyScenario(`printed ${shell}`)
     const { err } = await scenario.install(machine, shell)
-    const [line = ''] = /^ {2}curl .*$/m.exec(err) ?? []
+    const [line = ''] = /^ {2}printf .*$/m.exec(err) ?? []
     expect(await machine.run(['sh', '-c', line], { env: { SVC_TOKEN: 'open-sesame' } })).toMatchObject({ code: 0 })
     await expectWhole(scenario, machine, fallback)
     expect(await machine.command(['update'])).toMatchObject({ code: 3, err: expect.stringContaining(`setup --release ${needy}`) })

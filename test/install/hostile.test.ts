@@ -55,7 +55,7 @@ it.each(NAMES.map((name, index) => [name, SHELLS[index % SHELLS.length] ?? 'dash
     await scenario.order('Listen.', [{ name: 'radio', kind: 'service', check: '$(touch ran)', prompt: '\u001b[2J $(touch ran) \u202e' }])
     const args = [`${machine.root}/it's $(touch ran) here`, `${machine.root}/pre fix`]
     const { err } = await scenario.install(machine, shell, { args })
-    const [line = ''] = /^ {2}curl .*$/m.exec(err) ?? []
+    const [line = ''] = /^ {2}printf .*$/m.exec(err) ?? []
     for (const obeyed of ['\u001b', '\u202e']) expect(err.replace(line, '')).not.toContain(obeyed)
     expect(await machine.run(['sh', '-c', line], { env: { SVC_TOKEN: TOKEN } })).toMatchObject({ code: 0 })
     expect(jsonAt(join(args[0] ?? '', RELEASE_FILE))['release_id']).toBe(first)

@@ -71,6 +71,10 @@ describe('install', () => {
   })
 })
 
+it('a scenario without an agent to install has no install line [harness.absent]', async () => {
+  expect(await here.get('/svc/harness/install/line', HERE)).toMatchObject({ status: 200, text: '' })
+})
+
 it('the adapters are a list [harness.adapters]', async () => {
   const answer = await here.get('/svc/harness/adapters')
   expect(answer.status).toBe(200)

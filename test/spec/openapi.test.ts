@@ -55,6 +55,7 @@ describe('every answer is documented', () => {
     await ask('GET', `/svc/scenarios/life/records/${references[0] ?? ''}`)
     await ask('POST', '/svc/scenarios/life/update', { body: { training_mode: 'manual', model: null } })
     await ask('GET', '/svc/scenarios/life/contract')
+    await ask('GET', '/svc/harness/install/line', { headers })
     await ask('GET', '/svc/scenarios')
     await ask('GET', '/svc/status')
     await ask('DELETE', '/svc/scenarios/life')

@@ -142,9 +142,16 @@ const GEMINI = ['', '/svc/scenarios/:scenario/evaluation', '/svc/scenarios/:scen
   ['generateContent', 'streamGenerateContent', 'countTokens'].map((call) => `POST ${prefix}/v1beta/models/:model:${call}`),
 )
 /** Beside the interface's table: what the decisions add, the numbers for a monitor, this table for programs, and the console's files. */
-const BESIDE = ['/v1/models', '/v1/responses', '/metrics', '/openapi.json', '/console', '/console/', '/console/:file'].map(
-  (path) => `GET ${path}`,
-)
+const BESIDE = [
+  '/v1/models',
+  '/v1/responses',
+  '/svc/harness/install/line',
+  '/metrics',
+  '/openapi.json',
+  '/console',
+  '/console/',
+  '/console/:file',
+].map((path) => `GET ${path}`)
 
 describe('the route table', () => {
   it('holds every route of the interface, what the decisions add, and nothing else [routes.table]', () => {

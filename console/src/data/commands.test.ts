@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { firstCommand, modeCommand } from './commands.ts'
 
-/** What the shell would hand to curl. */
+/** What the shell would hand to curl: what it reads first, then its arguments. */
 const wordsOf = (command: string): readonly string[] =>
-  execFileSync('sh', ['-c', `curl() { printf '%s\\n' "$@"; }; SVC_TOKEN=secret; ${command}`], { encoding: 'utf8' })
+  execFileSync('sh', ['-c', `curl() { case "$*" in *@-*) cat ;; esac; printf '%s\\n' "$@"; }; SVC_TOKEN=secret; ${command}`], {
+    encoding: 'utf8',
+  })
     .trim()
     .split('\n')
 
@@ -17,7 +19,15 @@ it('switches the mode of a scenario', () => {
 it('has the shell put in the token, and never holds it', () => {
   const command = modeCommand('http://h', 'demo', 'manual', true)
   expect(command).not.toContain('secret')
-  expect(wordsOf(command)).toContain('authorization: Bearer secret')
+  expect(wordsOf(command)).toEqual([
+    'authorization: Bearer secret',
+    '-sS',
+    '-H',
+    '@-',
+    'http://h/svc/scenarios/demo/update',
+    '-d',
+    expect.any(String),
+  ])
 })
 
 it.each(["it's", '$(touch x)', '`id`', '"; rm -rf /', 'a b', '東京'])(
@@ -32,6 +42,6 @@ it.each(["it's", '$(touch x)', '`id`', '"; rm -rf /', 'a b', '東京'])(
 it.each(["it's", '$(touch x)', '`id`', '"; rm -rf /', '東京'])('names a scenario called %s in one header', (scenario) => {
   const words = wordsOf(firstCommand('http://h', scenario, true))
   expect(words).toContain(`x-svc-scenario: ${scenario}`)
-  expect(words).toContain('authorization: Bearer secret')
+  expect(words[0]).toBe('authorization: Bearer secret')
   expect(JSON.parse(words.at(-1) ?? '')).toMatchObject({ model: 'practice' })
 })

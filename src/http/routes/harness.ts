@@ -2,7 +2,7 @@
 import * as wire from '../../contract/wire/index.ts'
 import type { HttpRoute } from '../context.ts'
 import * as harness from '../harness.ts'
-import { install } from '../install.ts'
+import { install, installLine } from '../install.ts'
 import * as pages from '../pages.ts'
 import { rowsOf } from './row.ts'
 import { HEADER, PROPOSAL_BODY_BYTES_MAX } from '../../contract/index.ts'
@@ -86,6 +86,15 @@ export const harnessRoutes: readonly HttpRoute[] = [
       400: ['adapter_missing', 'adapter_without_install', 'recipe_unclear', 'model_missing', 'no_binding', 'no_entries'],
       404: ['no_harness_recipe', 'unknown_adapter', 'unknown_release'],
     }),
+  }),
+  get('/svc/harness/install/line', installLine, {
+    operationId: 'readInstallLine',
+    summary: "Answers with the line that installs a scenario's agent, with the fingerprint of the deployment's key",
+    parameters: [scenario],
+    answers: {
+      200: other('text/plain', 'One line for a shell; nothing where the agent of the scenario cannot be installed.', ['cache-control']),
+    },
+    refusals: OF_SCENARIO,
   }),
   get('/svc/harness/adapters', harness.adapters, {
     operationId: 'listAdapters',

@@ -10,6 +10,7 @@ import { LinePlot } from '../../ui/plot.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { moveIn, scoreSeries, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
+import { Install } from './install.tsx'
 import { MoveButton, useMoves } from './move.tsx'
 import { ScoreLine } from './result-card.tsx'
 import './releases.css'
@@ -33,6 +34,7 @@ export function Releases({ scenario }: { readonly scenario: string }) {
         </Toggle>
       </div>
       {notices}
+      <Install scenario={scenario} />
       {chain !== null && <ScorePlot chain={chain} />}
       {chain !== null && <Timeline scenario={scenario} chain={chain} isBrief={isBrief} done={done} />}
     </div>
