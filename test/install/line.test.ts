@@ -36,7 +36,7 @@ const paste = (machine: Machine, shell: string, line: string): Promise<Ended> =>
   machine.run([...shell.split(' '), '-c', line], { env: { SVC_TOKEN: TOKEN } })
 
 const pinned = (machine: Machine): unknown => {
-  const [file = ''] = namesBelow(machine.home).filter((name) => name.endsWith('/trust.json'))
+  const file = namesBelow(machine.home).find((name) => name.endsWith('/trust.json')) ?? ''
   return jsonAt(join(machine.home, file))['key']
 }
 
