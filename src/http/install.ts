@@ -1,7 +1,6 @@
 /** The install script: sent at once, or begun with a preamble when making it takes longer. */
 import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { safeInstallLine } from '@svc-ai/client/signing'
 import { HEADER, INSTALL_PREAMBLE_AFTER_SECONDS, invalid, unknown, type Adapter } from '../contract/index.ts'
 import {
   deliveryDigest,
@@ -119,8 +118,8 @@ export async function installLine({ request, services: { registry, signer, auth 
   const scenario = scenarioOf(request)
   return registry.use(scenario, async ({ surface, recipe: { adapter } }) => {
     const isInstalled = surface.files !== undefined && adapter?.install !== undefined && adapter.client !== undefined
-    const order = { url: addressOf(request), scenario, hasToken: auth.isRequired, key: await signer.fingerprint() }
-    const body = isInstalled ? `${safeInstallLine({ ...order, adapter: adapter.name })}\n` : ''
+    const order = { url: addressOf(request), scenario, hasToken: auth.isRequired }
+    const body = isInstalled ? `${await signer.installLine({ ...order, adapter: adapter.name })}\n` : ''
     return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }, body }
   })
 }

@@ -4,9 +4,11 @@ import {
   digestOf,
   digestsOf,
   requiresDigest,
+  safeInstallLine,
   sha256,
   signatureLine,
   signStatement,
+  type InstallLineOrder,
   type ReleaseStatement,
   type ScriptStatement,
   type Signed,
@@ -23,6 +25,8 @@ interface SignedRelease extends Omit<ReleaseStatement, 'kind' | 'key' | 'adapter
 
 export interface DeploymentSigner {
   fingerprint(): Promise<string>
+  /** What a person pastes, with the fingerprint in it. */
+  installLine(order: Omit<InstallLineOrder, 'key'>): Promise<string>
   release(release: SignedRelease): Promise<Signed>
   /** The script with the line that signs it. */
   script(text: string, about: Omit<ScriptStatement, 'kind' | 'key' | 'sha256'>): Promise<string>
@@ -37,6 +41,7 @@ export async function openSigner(directory: string | null): Promise<DeploymentSi
   }
   return {
     fingerprint: async () => fingerprintIn(await chain()),
+    installLine: async (order) => safeInstallLine({ ...order, key: fingerprintIn(await chain()) }),
     release: ({ adapter, files, requires, ...release }) =>
       signed((key) => ({
         ...release,
