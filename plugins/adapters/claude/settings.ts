@@ -1,14 +1,14 @@
 /** The settings of Claude Code that a tree may set, with their types. */
 import { z } from 'zod'
-import { invalid, type Entry, type JsonObject } from '../../../src/contract/index.ts'
+import type { Entry, JsonObject } from '../../../src/contract/index.ts'
 import {
   every,
   refuseFields,
+  refuseHeadField,
   refuseOthers,
   settings,
   settingsIn,
   WHY,
-  type HeadCheck,
   type RefusedFields,
 } from '../../../src/harness/index.ts'
 
@@ -44,7 +44,13 @@ const REFUSED: RefusedFields = [
 
 const flag = z.boolean()
 const text = z.string()
-const texts = z.array(text)
+/** Claude Code drops a rule that it cannot read, also one that denies; and a rule is for one tool, written out. */
+const RULE = /^(?:[A-Z][A-Za-z]*(?:\((?! *\))[^()\p{Cc}]+\))?|mcp__[A-Za-z0-9_-]+(?:__\*)?)$/u
+const rules = z.array(
+  text.regex(RULE, { error: 'it is the name of a tool, with a pattern in parentheses or none, such as Bash(git status)' }).refine(isRead, {
+    error: 'the pattern is not one of its tool; leave :* to Bash, and write domain: before the host of WebFetch',
+  }),
+)
 const digits = text.regex(/^\d{1,9}$/, { error: 'it is a number, written as text' })
 
 /**
@@ -63,8 +69,16 @@ const SETTINGS = settings({
   language: text,
   outputStyle: text,
   // Rules may allow single things. Only the user may allow everything or add folders.
-  permissions: settings({ allow: texts, ask: texts, defaultMode: z.enum(['acceptEdits', 'default', 'plan']), deny: texts }),
+  permissions: settings({ allow: rules, ask: rules, defaultMode: z.enum(['acceptEdits', 'default', 'plan']), deny: rules }),
 })
+
+/** Which patterns a tool has. */
+function isRead(rule: string): boolean {
+  const [, tool = '', pattern] = /^([^(]+)\((.*)\)$/.exec(rule) ?? []
+  if (pattern === undefined) return true
+  if (tool === 'WebFetch') return /^domain:./.test(pattern)
+  return pattern.includes(':*') ? tool === 'Bash' && pattern.indexOf(':*') > 0 : true
+}
 
 /** The only entry that may name a program; the id is reserved for the service. */
 const SHIPPED = 'svc-version-check'
@@ -78,6 +92,4 @@ export function refuseForeignSettings(entries: readonly Entry[]): void {
 }
 
 /** Hooks in front matter are programs like those in the settings. */
-export const refuseHooks: HeadCheck = ({ id }, { hooks }) => {
-  if (hooks !== undefined) throw invalid('setting_refused', `${id}: hooks in the front matter is refused: ${WHY.runsProgram}`)
-}
+export const refuseHooks = refuseHeadField('hooks', WHY.runsProgram)

@@ -59,11 +59,24 @@ describe('codex', () => {
     ['features.apps', { features: { apps: true } }],
     ['features.goals', { features: { goals: 'yes' } }],
     ['web_search', { web_search: 'sometimes' }],
+    ['model_reasoning_effort', { model_reasoning_effort: '' }],
+    ['model_reasoning_summary', { model_reasoning_summary: 'long' }],
+    ['model_verbosity', { model_verbosity: 'loud' }],
+    ['personality', { personality: 'odd' }],
+    ['plan_mode_reasoning_effort', { plan_mode_reasoning_effort: '' }],
   ])
 
   it('a command and a skill of one name are refused, since both are skills to Codex', () => {
     const both = [entry('skill', 'skill', { name: 'x', text: 'a' }), entry('agent_command', 'agent_command', { name: 'x', text: 'b' })]
     expect(() => renderTree(codex, both)).toThrow(expect.objectContaining({ code: 'path_collision' }))
+  })
+
+  it('a skill or command with a name of more than 64 characters is refused, since Codex leaves it out', () => {
+    for (const kind of ['skill', 'agent_command'])
+      expect(() => renderTree(codex, [entry('mine', kind, { name: 'x'.repeat(65), text: 'a' })])).toThrow(
+        'mine: config.name must be at most 64',
+      )
+    expect(Object.keys(renderTree(codex, [entry('mine', 'skill', { name: 'x'.repeat(64), text: 'a' })]))).toHaveLength(2)
   })
 
   it('a prompt is one, whatever it begins with, and an episode needs no approval and keeps to its folder', () => {

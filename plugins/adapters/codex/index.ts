@@ -1,7 +1,16 @@
 /** Codex: files under `codex/`, settings as TOML, commands as skills called by `$name`, JSON lines as log. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { define, NO_TOKEN, type Adapter, type JsonObject, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
+import {
+  define,
+  invalid,
+  NO_TOKEN,
+  type Adapter,
+  type Entry,
+  type JsonObject,
+  type Layout,
+  type ModelAddress,
+} from '../../../src/contract/index.ts'
 import { headed, readJsonLines, refuseUndescribed, requestsCommand } from '../../../src/harness/index.ts'
 import { DEFAULTS, refuseForeignSettings } from './settings.ts'
 import { printToml } from './toml.ts'
@@ -53,6 +62,7 @@ const codex: Adapter = {
 
   finish(draft) {
     refuseForeignSettings(draft.entries)
+    refuseLongNames(draft.entries)
     const skills = headed({ layout }, draft, [refuseUndescribed])
     return { ...draft.files, ...skills, [SETTINGS]: printToml(draft.config['primary'] ?? {}) }
   },
@@ -67,6 +77,15 @@ const codex: Adapter = {
 }
 
 export default define('adapter', codex)
+
+const NAME_CHARACTERS_MAX = 64
+
+/** Codex leaves out a skill with a longer one. */
+function refuseLongNames(entries: readonly Entry[]): void {
+  for (const { id, name, config } of entries)
+    if (name !== 'config' && typeof config['name'] === 'string' && config['name'].length > NAME_CHARACTERS_MAX)
+      throw invalid('bad_entry', `${id}: config.name must be at most ${NAME_CHARACTERS_MAX} characters; choose a shorter one`)
+}
 
 /** The built-in provider would try WebSockets first and use the person's key; a custom provider does neither. */
 function bindingOf({ url, model, apiKey }: ModelAddress): JsonObject {

@@ -30,8 +30,12 @@ const fileName = text.regex(/^(?!\.{1,2}$)[^/\\]+$/, { error: 'it is the name of
 
 const SETTINGS = settings({
   ...every(count, 'background_terminal_max_timeout', 'model_auto_compact_token_limit', 'model_context_window', 'project_doc_max_bytes'),
-  ...every(text, 'compact_prompt', 'developer_instructions', 'model_reasoning_effort', 'model_reasoning_summary', 'model_verbosity'),
-  ...every(text, 'personality', 'plan_mode_reasoning_effort'),
+  ...every(text, 'compact_prompt', 'developer_instructions'),
+  // Codex drops the whole file for a value that it does not know.
+  ...every(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']), 'model_reasoning_effort', 'plan_mode_reasoning_effort'),
+  model_reasoning_summary: z.enum(['auto', 'concise', 'detailed', 'none']),
+  model_verbosity: z.enum(['low', 'medium', 'high']),
+  personality: z.enum(['none', 'friendly', 'pragmatic']),
   ...every(flag, 'hide_agent_reasoning', 'include_environment_context', 'include_permissions_instructions', 'show_raw_agent_reasoning'),
   // Features that change what the agent can do on the machine.
   features: settings({

@@ -1,7 +1,7 @@
 /** Renders a tree for DeepSeek Harness: a row per patched plug-in, a row that mounts the extensions, and front matter on all skills. */
-import { Scalar, stringify } from 'yaml'
+import { Scalar } from 'yaml'
 import { invalid, type Draft, type Entry, type Files, type Layout } from '../../../src/contract/index.ts'
-import { headed } from '../../../src/harness/index.ts'
+import { headed, printYaml } from '../../../src/harness/index.ts'
 import { refuseForeignSettings } from './settings.ts'
 
 export function finishDsh(layout: Layout, draft: Draft): Files {
@@ -12,7 +12,7 @@ export function finishDsh(layout: Layout, draft: Draft): Files {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${JSON.stringify(value)}\n`)
   const skills = Object.entries(headed({ layout }, draft)).map(([path, text]) => [path, marked(path, text)])
   return {
-    'dsh/cordis.patch.yml': printRows([...Object.entries(primary).map(rowOf), ...fixedRows(), ...mounted(files)]),
+    'dsh/cordis.patch.yml': printYaml([...Object.entries(primary).map(rowOf), ...fixedRows(), ...mounted(files)]),
     ...(variables.length > 0 && { 'dsh/.env': variables.join('') }),
     ...files,
     ...Object.fromEntries(skills),
@@ -45,9 +45,6 @@ function mounted(files: Files): readonly object[] {
   if (names.length === 0) return []
   return [{ insert: names.map((name) => ({ id: `extension-${name}`, name: `../../extensions/${name}.mjs` })) }]
 }
-
-const printRows = (rows: readonly object[]): string =>
-  stringify(rows, { lineWidth: 0, sortMapEntries: true, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' })
 
 /** A command is a skill that the model may not call by itself. */
 function marked(path: string, skill: string): string {

@@ -24,7 +24,7 @@ describe('dsh', () => {
     const files = renderTree(adapter, [
       entry('sly', 'config', { data: { 'system-prompt': { config: { persona: '!!js process.exit()' } } } }),
     ])
-    expect(files['dsh/cordis.patch.yml']).toContain('persona: "!!js process.exit()"')
+    expect(files['dsh/cordis.patch.yml']).toContain('"persona": "!!js process.exit()"')
   })
 
   it.each<readonly [string, Json]>([

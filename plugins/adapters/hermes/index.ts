@@ -1,6 +1,5 @@
 /** Hermes: home `hermes/`, settings as YAML, commands as skills in a separate folder. */
 import { join } from 'node:path'
-import { stringify } from 'yaml'
 import {
   define,
   NO_TOKEN,
@@ -14,7 +13,7 @@ import {
   type JsonObject,
   isObject,
 } from '../../../src/contract/index.ts'
-import { modelName, requestsCommand, headed, isList, readDocuments } from '../../../src/harness/index.ts'
+import { modelName, requestsCommand, headed, isList, printYaml, readDocuments } from '../../../src/harness/index.ts'
 import { refuseForeignSettings } from './settings.ts'
 import { POWERS } from './powers.ts'
 
@@ -108,10 +107,6 @@ function withPlugins(settings: JsonObject, names: readonly string[]): JsonObject
   const entries = Object.fromEntries(names.map((name) => [name, { allow_tool_override: true }]))
   return { ...settings, plugins: { enabled: names, entries } }
 }
-
-/** YAML 1.1, as Python reads it: there a bare `on` or `no` is a boolean. */
-const printYaml = (value: Json): string =>
-  stringify(value, { version: '1.1', lineWidth: 0, sortMapEntries: true, defaultStringType: 'QUOTE_DOUBLE', defaultKeyType: 'PLAIN' })
 
 /** Per session its metadata, then its messages, in path order. */
 async function readSnapshots(folder: string): Promise<readonly JsonObject[]> {

@@ -58,7 +58,18 @@ describe('opencode', () => {
     ['agent.build.prompt', { agent: { build: { prompt: 'Say {env:HOME}.' } } }],
     ['agent.build.description', { agent: { build: { description: '{file:~/.netrc}' } } }],
     ['tools.{env:HOME}', { tools: { '{env:HOME}': true } }],
+    ['tools.{ ENV :HOME}', { tools: { '{ ENV :HOME}': true } }],
+    ['permission', { permission: { webfetch: { '*': 'allow' } } }],
+    ['agent.build.color', { agent: { build: { color: 'red' } } }],
+    ['agent.build.steps', { agent: { build: { steps: 0 } } }],
+    ['agent.', { agent: { '': { prompt: 'x' } } }],
+    ['agent.a/b', { agent: { 'a/b': { prompt: 'x' } } }],
+    ['tool_output.max_bytes', { tool_output: { max_bytes: 0 } }],
   ])
+
+  it.each(['{file:~/.netrc}', 'm-{env:HOME}', '{FILE:x}'])('a model named %s is refused: opencode would read it', (model) => {
+    expect(() => renderTree(opencode, [], { ...modelOf('openai'), model })).toThrow(expect.objectContaining({ code: 'bad_model' }))
+  })
 
   it.each(['---js\nmodule.exports = {}\n---\nx', '\ufeff---\nmodel: other/m\n---\nx', '--- \tjs\nx'])(
     'a text that opencode could take for a head of another kind (%j) is refused',

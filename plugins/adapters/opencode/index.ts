@@ -25,7 +25,7 @@ import {
   requestsCommand,
   type HeadCheck,
 } from '../../../src/harness/index.ts'
-import { DEFAULTS, refuseForeignSettings } from './settings.ts'
+import { DEFAULTS, refuseForeignSettings, refuseReading } from './settings.ts'
 import { POWERS } from './powers.ts'
 
 const VERSION = '1.18.33'
@@ -103,7 +103,7 @@ export default define('adapter', opencode)
 
 function bound(npm: string, address: ModelAddress): readonly ConfigPatch[] {
   const { url, apiKey } = address
-  const name = modelName('opencode', address)
+  const name = refuseReading(modelName('opencode', address))
   const provider = { npm, options: { baseURL: `${url}/v1`, apiKey: apiKey ?? NO_TOKEN }, models: { [name]: {} } }
   const asked = `${PROVIDER}/${name}`
   return [{ target: 'primary', data: { model: asked, small_model: asked, provider: { [PROVIDER]: provider } } }]

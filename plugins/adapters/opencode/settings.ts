@@ -1,6 +1,6 @@
 /** The settings of opencode that a tree may set. Others could choose the model, run a program, read outside the tree, or share a session. */
 import { z } from 'zod'
-import type { Entry, JsonObject } from '../../../src/contract/index.ts'
+import { invalid, type Entry, type JsonObject } from '../../../src/contract/index.ts'
 import {
   every,
   refuseFields,
@@ -26,19 +26,31 @@ const REFUSED: RefusedFields = [
 
 const flag = z.boolean()
 const count = z.int().nonnegative()
+const positive = z.int().positive()
 const text = z.string()
 const texts = z.array(text)
 const switches = z.record(text, flag)
 const action = z.enum(['allow', 'ask', 'deny'])
-const permission = z.union([action, z.record(text, z.union([action, z.record(text, action)]))], {
-  error: 'it is allow, ask or deny, for all tools or by tool and pattern',
+/** opencode does not start where one of these has patterns. */
+const WITHOUT_PATTERNS = ['doom_loop', 'question', 'todoread', 'todowrite', 'webfetch', 'websearch', 'codesearch']
+const byTool = z
+  .record(text, z.union([action, z.record(text, action)]))
+  .refine((tools) => WITHOUT_PATTERNS.every((tool) => typeof tools[tool] !== 'object'))
+const permission = z.union([action, byTool], {
+  error: `it is allow, ask or deny, for all tools or by tool and pattern; without patterns: ${WITHOUT_PATTERNS.join(', ')}`,
 })
+const COLORS = ['primary', 'secondary', 'accent', 'success', 'warning', 'error', 'info']
+const color = text.refine((value) => COLORS.includes(value) || /^#[0-9a-fA-F]{6}$/.test(value), {
+  error: `it is #rrggbb or one of ${COLORS.join(', ')}`,
+})
+const agentName = text.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, { error: "an agent's name is letters, digits, '.', '_' and '-'" })
 
 /** opencode sends unknown fields of an agent to the model with every request, so they are refused. */
 const agent = settings({
-  ...every(text, 'color', 'description', 'prompt'),
+  ...every(text, 'description', 'prompt'),
   ...every(flag, 'disable', 'hidden'),
-  ...every(count, 'maxSteps', 'steps'),
+  ...every(positive, 'maxSteps', 'steps'),
+  color,
   ...every(z.number(), 'temperature', 'top_p'),
   mode: z.enum(['subagent', 'primary', 'all']),
   permission,
@@ -46,14 +58,14 @@ const agent = settings({
 })
 
 const SETTINGS = settings({
-  agent: z.record(text, agent),
+  agent: z.record(agentName, agent),
   compaction: settings({ auto: flag, preserve_recent_tokens: count, prune: flag, reserved: count, tail_turns: count }),
   default_agent: text,
   experimental: settings({ batch_tool: flag, continue_loop_on_deny: flag, primary_tools: texts }),
   permission,
   snapshot: flag,
   subagent_depth: count,
-  tool_output: settings({ max_bytes: count, max_lines: count }),
+  tool_output: settings({ max_bytes: positive, max_lines: positive }),
   tools: switches,
 })
 
@@ -65,5 +77,12 @@ export function refuseForeignSettings(entries: readonly Entry[]): void {
   }
 }
 
+/** The binding is text of the same file. */
+export function refuseReading(model: string): string {
+  if (READING.test(model))
+    throw invalid('bad_model', "opencode reads a variable or a file in place of {env:…} or {file:…} in a model's name; use another")
+  return model
+}
+
 /** opencode replaces these by variables and files of the machine, which would reach the model. */
-const READING = /\{(?:env|file):/
+const READING = /\{\s*(?:env|file)\s*:/i

@@ -16,15 +16,24 @@ import {
 import { every, headed, modelName, printed, isList, readDocuments, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
 import { POWERS } from './powers.ts'
 
-const anything = z.unknown()
+const flag = z.boolean()
+const count = z.int().nonnegative()
+const number = z.number()
+const text = z.string()
 
 const SETTINGS = settings({
-  ...every(anything, 'enable_summarize', 'interleaved_thinking', 'max_thinking_tokens', 'max_turns', 'parser_name'),
-  ...every(anything, 'proactive_summarization_threshold', 'reasoning_effort', 'temperature'),
+  ...every(flag, 'enable_summarize', 'interleaved_thinking'),
+  ...every(count, 'max_thinking_tokens', 'max_turns', 'proactive_summarization_threshold'),
+  parser_name: z.enum(['json', 'xml']),
+  reasoning_effort: text,
+  temperature: number,
   // Other arguments may name another model, address or headers.
   llm_call_kwargs: settings({
-    ...every(anything, 'frequency_penalty', 'max_completion_tokens', 'max_tokens', 'min_p', 'presence_penalty', 'reasoning_effort'),
-    ...every(anything, 'repetition_penalty', 'seed', 'stop', 'temperature', 'thinking', 'top_k', 'top_p'),
+    ...every(number, 'frequency_penalty', 'min_p', 'presence_penalty', 'repetition_penalty', 'temperature', 'top_p'),
+    ...every(count, 'max_completion_tokens', 'max_tokens', 'seed', 'top_k'),
+    reasoning_effort: text,
+    stop: z.union([text, z.array(text)], { error: 'it is a text or a list of texts' }),
+    thinking: settings({ type: z.enum(['enabled', 'disabled']), budget_tokens: count }),
   }),
 })
 

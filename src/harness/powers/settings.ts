@@ -22,7 +22,11 @@ export function settingReasons(
     const owner = was === undefined ? undefined : kept.get(`${key} ${was.value}`)
     const overwrites: PowerReason[] =
       owner === undefined ? [] : [{ power: 'removes', entry: owner, why: `it overwrites the setting ${at}` }]
-    return [...reasonsFor(powersAt(listed, field.path), field.entry, `it changes the setting ${at}`), ...overwrites]
+    return [
+      ...reasonsFor(powersAt(listed, field.path), field.entry, `it changes the setting ${at}`),
+      ...markReasons(field, at),
+      ...overwrites,
+    ]
   })
 }
 
@@ -34,6 +38,21 @@ function keptFields(entries: readonly Entry[]): ReadonlyMap<string, string> {
       fieldsOf(data, [target]).map(({ key, value }): [string, string] => [`${isDisabled ? `disabled ${id} ` : ''}${key} ${value}`, id]),
     ),
   )
+}
+
+/** Marks in whose place some program puts what the machine has: no agent's own are enough, since what it starts may know others. */
+const MARKS: readonly { readonly pattern: RegExp; readonly power: Power }[] = [
+  { pattern: /\$[A-Za-z_{]|\{\s*\w+\s*:|%\w+%/, power: 'reads' },
+  { pattern: /\$\(|!\s*`/, power: 'runs' },
+]
+
+function markReasons({ path, value, entry }: Field, at: string): readonly PowerReason[] {
+  const texts = [...path, value]
+  return MARKS.filter(({ pattern }) => texts.some((text) => pattern.test(text))).map(({ power }) => ({
+    power,
+    entry,
+    why: `it puts a mark into the setting ${at}, in whose place a program may put what the machine has`,
+  }))
 }
 
 interface ListedPath {

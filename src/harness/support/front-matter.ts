@@ -2,6 +2,8 @@
 import { CST, isMap, isScalar, isSeq, Lexer, parseDocument } from 'yaml'
 import { invalid, isObject, type Adapter, type Draft, type Entry, type Files, type Json, type JsonObject } from '../../contract/index.ts'
 import { firstCodePoints } from '../../kit/index.ts'
+import { escapedSigns } from './print.ts'
+import { WHY } from './settings.ts'
 
 const DESCRIPTION_CHARACTERS_MAX = 200
 const KINDS = ['skill', 'agent_command'] as const
@@ -164,13 +166,9 @@ function printValue(value: Json): string {
   return typeof value === 'string' ? printText(value) : JSON.stringify(value)
 }
 
-/** Claude Code ends front matter at the first `---`, also within a line; some parsers end lines at other characters. */
+/** Claude Code ends front matter at the first `---`, also within a line. */
 function printText(text: string): string {
-  const escaped = JSON.stringify(text).replaceAll(
-    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
-  return escaped.replaceAll('---', String.raw`--\u002d`)
+  return escapedSigns(JSON.stringify(text)).replaceAll('---', String.raw`--\u002d`)
 }
 
 function descriptionOf(name: string, text: string): string {
@@ -193,7 +191,12 @@ export function refuseUndescribed({ id }: Entry, { description }: JsonObject): v
     throw invalid('bad_front_matter', `${id}: the front matter needs a description; the agent does not offer a skill without one`)
 }
 
-export function refuseModel({ id }: Entry, { model }: JsonObject): void {
-  if (model !== undefined)
-    throw invalid('setting_refused', `${id}: model in the front matter is refused: the service names the model; remove the field`)
+/** However it is spelled: agents differ in the case and the joints of a name that they accept. */
+export function refuseHeadField(field: string, why: string): HeadCheck {
+  return ({ id }, head) => {
+    if (Object.keys(head).some((name) => name.replaceAll(/[-_]/g, '').toLowerCase() === field))
+      throw invalid('setting_refused', `${id}: ${field} in the front matter is refused: ${why}`)
+  }
 }
+
+export const refuseModel = refuseHeadField('model', WHY.namesModel)

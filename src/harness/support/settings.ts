@@ -22,7 +22,10 @@ interface Setting {
 /** Kept per entry, since merged settings no longer say which entry set a field. */
 export function settingsIn(entries: readonly Entry[]): readonly Setting[] {
   const all = configIn(entries)
-  for (const setting of all) refuseTexts(setting, PROTOTYPE, 'some agents read it as a change of every object; remove it')
+  for (const setting of all) {
+    refuseTexts(setting, PROTOTYPE, 'some agents read it as a change of every object; remove it')
+    refuseOddNumbers(setting)
+  }
   return all
 }
 
@@ -39,19 +42,35 @@ export function configIn(entries: readonly Entry[]): readonly Setting[] {
 /** Checks by field name would miss what is below it, and agents that copy settings key by key would set it on every object. */
 const PROTOTYPE = /^__proto__$/
 
-/** For agents that expand such texts. Checks field names too. */
-export function refuseTexts({ id, data }: Setting, refused: RegExp, cure: string): void {
-  for (const [field, text] of textsIn(data, '')) if (refused.test(text)) throw settingRefused(id, field, cure)
+/** Parsers round others differently, or take them for text, and one without end is printed as null. */
+const isPlainNumber = (value: number): boolean =>
+  /^-?\d+(?:\.\d+)?$/.test(String(value)) && (Number.isSafeInteger(value) || !Number.isInteger(value))
+
+function refuseOddNumbers({ id, data }: Setting): void {
+  for (const [field, value] of leavesIn(data, ''))
+    if (typeof value === 'number' && !isPlainNumber(value))
+      throw settingRefused(
+        id,
+        field,
+        'a number is written with digits and a point alone, 15 digits at most, so that every agent reads the same',
+      )
 }
 
-function* textsIn(value: Json, field: string): Generator<readonly [field: string, text: string]> {
-  if (typeof value === 'string') yield [field, value]
-  if (typeof value !== 'object' || value === null) return
-  for (const [key, member] of Object.entries(value)) {
-    const below = field === '' ? key : `${field}.${key}`
-    yield [below, key]
-    yield* textsIn(member, below)
-  }
+/** For agents that expand such texts. Checks field names too. */
+export function refuseTexts({ id, data }: Setting, refused: RegExp, cure: string): void {
+  for (const [field, value] of leavesIn(data, ''))
+    if (typeof value === 'string' && refused.test(value)) throw settingRefused(id, field, cure)
+}
+
+/** Every value, and every name of a field as text. */
+function* leavesIn(value: Json, field: string): Generator<readonly [field: string, value: Json]> {
+  if (typeof value !== 'object' || value === null) yield [field, value]
+  else
+    for (const [key, member] of Object.entries(value)) {
+      const below = field === '' ? key : `${field}.${key}`
+      yield [below, key]
+      yield* leavesIn(member, below)
+    }
 }
 
 const settingRefused = (id: string, field: string, cure: string): Error =>
