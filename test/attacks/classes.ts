@@ -6,7 +6,7 @@ import type { AttackClass } from './types.ts'
 export const ATTACKS_LEAST = 400
 
 /** Takes too long for the short form. */
-export const LONG_FORM = ['test/agents/formats.test.ts']
+export const LONG_FORM = ['test/agents/attacks.test.ts', 'test/agents/formats.test.ts']
 
 /** Settings that take an agent away from the service, or run or read what no entry holds. */
 const SETTINGS_REFUSED = ['claude', 'codex', 'dsh', 'hermes', 'opencode', 'pi', 'terminus'].map((name) => ({
@@ -33,6 +33,7 @@ export const CLASSES: readonly AttackClass[] = [
         titles: /^(a text|a head|a setting|code and graphs) /,
         except: /"(Answer with a number\.|Add numbers\.|Look at \$ARGUMENTS and \$1\.)"$|argument-hint: n$|MAX_THINKING_TOKENS|compaction/,
       },
+      { file: 'test/agents/attacks.test.ts' },
       { file: 'src/evolution/powers.test.ts', titles: / > (hold|name the request|show a hidden) / },
     ],
   },

@@ -26,6 +26,8 @@ export interface AgentSpec {
   readonly settings?: Settings
   /** Existing files of the home. */
   readonly home?: Files
+  /** Makes the scenario that is installed; without it the install line makes one. */
+  readonly begin?: (here: World) => Promise<string>
 }
 
 export interface AgentWorld {
@@ -60,7 +62,7 @@ interface Kept {
 
 export const ANSWER = 'The scripted model has spoken.'
 
-const TOKEN = 'the-service-token'
+export const TOKEN = 'the-service-token'
 const RECIPE = join(import.meta.dirname, '../../../examples/recipe/standing-orders.ts')
 const SKILL = '# MARK_SKILL_LISTED: how to be brief\n\nMARK_SKILL_BODY: leave out words.'
 const SEED: readonly Entry[] = [
@@ -113,7 +115,7 @@ function install({ address }: World, home: Home, { adapter }: AgentSpec, scenari
 
 async function installOrFail(here: World, home: Home, spec: AgentSpec): Promise<void> {
   const begun = performance.now()
-  const { out, err } = await install(here, home, spec)
+  const { out, err } = await install(here, home, spec, await spec.begin?.(here))
   tell(`${spec.adapter}: installing`, begun)
   // A shell with empty input succeeds, so its exit status proves nothing.
   if (out.includes('installed release')) return
