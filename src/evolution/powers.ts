@@ -14,7 +14,7 @@ export function judgedPowers(run: StepRun, { requires }: Requiring, entries: rea
   const powers = [...powersOf(run.entries, entries, context.adapter), ...required.flatMap(checkReason)].map((reason) =>
     withRequest(run, reason),
   )
-  Object.assign(run.metrics, powerMetrics(powers))
+  Object.assign(run.metrics, powerMetrics(powers, context.settings.publish_powers))
   for (const power of powersIn(powers)) if (power !== 'words') run.report.line('check', `this change: ${POWER_SENTENCES[power]}`)
   return powers
 }

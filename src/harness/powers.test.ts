@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Entry } from '../contract/index.ts'
 import { powersIn, powersOf } from './powers.ts'
+import { powerMetrics } from './review.ts'
 import { entry, powersAdapter, set } from './testing/powers.ts'
 
 const powers = (before: readonly Entry[], after: readonly Entry[]): readonly string[] => powersIn(powersOf(before, after, powersAdapter))
@@ -56,5 +57,15 @@ describe('the powers of a change', () => {
   it('an adapter without data knows nothing', () => {
     const { powers: _, ...unknown } = powersAdapter
     expect(powersIn(powersOf([], [entry('x', 'rules', { text: 'Add.' })], unknown))).toEqual(ALL)
+  })
+})
+
+describe('a row', () => {
+  it('lists reasons of every power, however many one has, and says how many there are and which are held', () => {
+    const orders = Array.from({ length: 1000 }, (_, at) => ({ power: 'orders', entry: `e${at}`, why: 'w'.repeat(1000) }) as const)
+    const metrics = powerMetrics([...orders, { power: 'runs', entry: 'x\u202e', why: 'it holds code' }], ['words', 'orders'])
+    expect(metrics).toMatchObject({ powers: ['orders', 'runs'], held_powers: ['runs'], power_reason_counts: { orders: 1000, runs: 1 } })
+    expect(metrics['power_reasons']).toContainEqual({ power: 'runs', entry: 'x[U+202E]', why: 'it holds code' })
+    expect(JSON.stringify(metrics).length).toBeLessThan(8000)
   })
 })

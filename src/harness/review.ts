@@ -4,23 +4,31 @@ import { NAMED_KINDS, type Adapter, type Entry, type JsonObject, type Power, typ
 import { showHidden } from '../kit/index.ts'
 import { powersIn } from './powers.ts'
 
-/** How many reasons a row lists; its powers are complete. */
-const LISTED_REASONS_MAX = 40
+/** How many reasons of each power a row lists; its powers are complete, and none crowds out another. */
+const LISTED_REASONS_MAX = 8
 const WHY_CHARACTERS_MAX = 300
 
 /** The powers that `evolution.publish_powers` does not list. */
 export const powersBeyond = (reasons: readonly PowerReason[], publishPowers: readonly string[]): readonly Power[] =>
   powersIn(reasons).filter((power) => !publishPowers.includes(power))
 
-export const powerMetrics = (reasons: readonly PowerReason[]): JsonObject => ({
-  powers: [...powersIn(reasons)],
-  power_reasons: reasons.slice(0, LISTED_REASONS_MAX).map(shown),
-})
+/** What a row says of the powers of its change. `held_powers` are those that `evolution.publish_powers` does not list. */
+export function powerMetrics(reasons: readonly PowerReason[], publishPowers: readonly string[]): JsonObject {
+  const powers = powersIn(reasons)
+  const byPower = powers.map((power) => reasons.filter((reason) => reason.power === power))
+  const counts = Object.fromEntries(byPower.map(({ length }, at) => [powers[at] ?? '', length]))
+  return {
+    powers: [...powers],
+    held_powers: [...powersBeyond(reasons, publishPowers)],
+    power_reasons: byPower.flatMap((some) => some.slice(0, LISTED_REASONS_MAX).map(shown)),
+    ...(byPower.some(({ length }) => length > LISTED_REASONS_MAX) && { power_reason_counts: counts }),
+  }
+}
 
 /** Reasons quote ids and names of settings, which may hold anything. */
 const shown = ({ power, entry, why }: PowerReason): JsonObject => ({
   power,
-  entry: showHidden(entry),
+  entry: showHidden(entry.slice(0, WHY_CHARACTERS_MAX).toWellFormed()),
   why: showHidden(why.slice(0, WHY_CHARACTERS_MAX).toWellFormed()),
 })
 

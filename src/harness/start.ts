@@ -31,7 +31,9 @@ export function judgeStart(adapter: Adapter, seed: readonly Entry[], rules: Star
   const before = seed.filter(({ id }) => !isReserved(id) || admitted.some((entry) => entry.id === id))
   const reasons = powersOf(before, admitted, adapter)
   const held = heldBecause(adapter, before, admitted, reasons, rules)
-  return held === null ? { kind: 'served' } : { kind: 'held', metrics: { held_because: held, ...powerMetrics(reasons) } }
+  return held === null
+    ? { kind: 'served' }
+    : { kind: 'held', metrics: { held_because: held, ...powerMetrics(reasons, rules.publish_powers) } }
 }
 
 /** What the service ships has names that no other entry may have. */

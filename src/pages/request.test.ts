@@ -78,7 +78,7 @@ describe('a request that is settled', () => {
   it('asks no more, and shows the result and the changes in place of progress', () => {
     const page = settled({})
     expect(page).not.toContain('http-equiv')
-    expect(cardsIn(page)).toEqual(['Request', 'Result', 'Proposed changes', 'Review', 'Design'])
+    expect(cardsIn(page)).toEqual(['Request', 'Result', 'What this change may do', 'Proposed changes', 'Review', 'Design'])
     expect(stagesIn(page)).toEqual(['+Received', '+Processing', '+Recording', '+[Outcome]'])
     expect(linksIn(page)).toContain('/svc/harness/releases/2/page?scenario=support&key=k')
     expect(textIn(page)).toContain(`Release ${id(2)}`)

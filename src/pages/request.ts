@@ -19,6 +19,7 @@ import { type Html, markup, type Piece } from './html.ts'
 import { designCard, needsList, reviewCard } from './notes.ts'
 import { headPath, rowsIn, servedPlace, shownStep, versionLink } from './places.ts'
 import { code, inline, lasting, moment, prose, term } from './prose.ts'
+import { powersCard } from './powers.ts'
 import { failureBoxes, summaryOf } from './result.ts'
 import type { PageRow, ProgressShown, RequestView } from './view.ts'
 
@@ -97,7 +98,7 @@ function progressCard({ progress, request, now }: RequestView, status: RequestSt
 
 function settledCards(view: RequestView, row: PageRow, step: StepView): Piece {
   const title = row.result === 'published' ? 'What changed' : 'Proposed changes'
-  return [changesCard(title, view, row, view.before), reviewCard(step.review), designCard(step.design)]
+  return [powersCard(step.powers), changesCard(title, view, row, view.before), reviewCard(step.review), designCard(step.design)]
 }
 
 function outcomeCard(view: RequestView, row: PageRow, step: StepView): Html {

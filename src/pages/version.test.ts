@@ -17,8 +17,9 @@ describe('the page of a usual step', () => {
   const page = versionPage(versionView(1))
 
   it('has its cards in order, with those left out for which there is nothing', () => {
-    expect(cardsIn(page)).toEqual(['Why', 'Design', 'What changed', 'Result', 'Setup', 'Chain'])
-    expect(cardsIn(versionPage(versionView(2)))).toEqual(['Why', 'Design', 'What changed', 'Review', 'Result', 'Setup', 'Chain'])
+    expect(cardsIn(page)).toEqual(['Why', 'Design', 'What this change may do', 'What changed', 'Result', 'Setup', 'Chain'])
+    const asked = ['Why', 'Design', 'What this change may do', 'What changed', 'Review', 'Result', 'Setup', 'Chain']
+    expect(cardsIn(versionPage(versionView(2)))).toEqual(asked)
     expect(cardsIn(versionPage(versionView(0)))).toEqual(['Why', 'What changed', 'Result', 'Setup', 'Chain'])
   })
 

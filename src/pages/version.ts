@@ -7,6 +7,7 @@ import { type Html, markup, type Piece, jsonMarkup } from './html.ts'
 import { designCard, reviewCard, setupCard, whyCard } from './notes.ts'
 import { headPath, placeOf, rowsIn, servedPlace, shownStep, versionLink } from './places.ts'
 import { code, moment } from './prose.ts'
+import { powersCard } from './powers.ts'
 import { resultCard } from './result.ts'
 import type { PageRow, PageView, ReleasePlaces, VersionView } from './view.ts'
 
@@ -31,6 +32,7 @@ export function versionPage(view: VersionView): string {
     main: [
       whyCard(view, step.reason),
       designCard(step.design),
+      powersCard(step.powers),
       changesCard('What changed', view, row, before),
       reviewCard(step.review),
       resultCard(step, isServed),

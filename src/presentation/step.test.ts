@@ -127,12 +127,3 @@ it('what a step cost is one line', () => {
   expect(of({ episodes_used: 1 }).cost).toBe('1 episode played')
   expect(of({}).cost).toBeNull()
 })
-
-it('the powers of a change are shown in plain words, with the entry and the reason', () => {
-  const power_reasons = [{ power: 'runs', entry: 'helper', why: 'it holds code' }, { power: 'runs' }, 7]
-  expect(of({ powers: ['runs', 'words', 'other'], power_reasons }).facts).toContainEqual([
-    'What it may do',
-    'it is plain text for the model. it may run programs on your machine (helper: it holds code; an entry: no reason was kept)',
-  ])
-  expect(of({}).facts.map(([label]) => label)).not.toContain('What it may do')
-})

@@ -1,11 +1,11 @@
 /** One step as plain data: everything that the pages, the console and the terminal show of it. They lay it out and derive nothing. */
 import type { Requires } from '../contract/index.ts'
-import { POWER_SENTENCES, POWERS } from '../contract/powers.ts'
 import { madeRelease, type StepRow, type StepRows } from './chain.ts'
 import { evidenceOf, headlineOf, namedNumbers, tasksOf, type StepFact } from './evidence.ts'
 import { counted } from './numbers.ts'
 import { statusOf } from './outcome.ts'
-import { numberAt, objectAt, objectsAt, textAt, textsAt, type UnknownRecord } from './read.ts'
+import { powersOfStep } from './powers.ts'
+import { numberAt, objectAt, textAt, textsAt, type UnknownRecord } from './read.ts'
 import { meanScores, scoreText, type MeanScores } from './scores.ts'
 import { decisionOf, designOf, failuresOf, reasonOf, reviewOf, setupOf } from './why.ts'
 
@@ -47,6 +47,8 @@ export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carr
     facts: factsOf(metrics),
     evidence: evidenceOf(metrics),
     tasks: tasksOf(metrics),
+    /** What the change could do on a machine; null of a step that changes no harness. */
+    powers: powersOfStep(metrics),
     review: reviewOf(metrics),
     setup: setupOf(metrics, carried),
   }
@@ -116,7 +118,6 @@ function factsOf(metrics: UnknownRecord): readonly StepFact[] {
     ['Skipped', textAt(metrics, 'skipped')],
     ['Decided because', textAt(selection, 'reason')],
     ['Held because', textAt(metrics, 'held_because')],
-    ['What it may do', powerWords(metrics)],
     ['Policy', textAt(selection, 'policy')],
     ['Sides played', textsAt(metrics, 'evaluation_sides').join(', ')],
     ['Measured with', ['model', 'adapter', 'adapter_version'].flatMap((name) => textAt(context, name) ?? []).join(', ')],
@@ -126,19 +127,6 @@ function factsOf(metrics: UnknownRecord): readonly StepFact[] {
   ] as const
   return facts.flatMap(([label, text]) => (text === null || text === '' ? [] : [[label, text] as const]))
 }
-
-/** What the change could do on a machine, each with the first entries that it is because of. Empty where the row does not say. */
-function powerWords(metrics: UnknownRecord): string {
-  const [found, reasons] = [textsAt(metrics, 'powers'), objectsAt(metrics, 'power_reasons')]
-  return POWERS.filter((power) => found.includes(power))
-    .map((power) => {
-      const because = reasons.filter((reason) => textAt(reason, 'power') === power).slice(0, POWER_REASONS_SHOWN_MAX)
-      const why = because.map((reason) => `${textAt(reason, 'entry') ?? 'an entry'}: ${textAt(reason, 'why') ?? 'no reason was kept'}`)
-      return why.length === 0 ? POWER_SENTENCES[power] : `${POWER_SENTENCES[power]} (${why.join('; ')})`
-    })
-    .join('. ')
-}
-const POWER_REASONS_SHOWN_MAX = 3
 
 /** Tasks on which neither side has a point show nothing, and often their evaluator is wrong. Empty where there are none. */
 export function unsolvedWords(metrics: UnknownRecord): string {
