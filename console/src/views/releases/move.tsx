@@ -10,6 +10,7 @@ import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { viewOf, type StepProps } from '../../data/chain.ts'
 import { useChain } from '../../data/use-chain.ts'
+import { PowersList } from './powers.tsx'
 import { useFileChanges } from './release-files.tsx'
 
 interface MoveProps extends StepProps {
@@ -66,7 +67,7 @@ export function MoveButton(props: MoveProps) {
 
 function Consequences({ scenario, chain, step, move }: MoveProps) {
   const { head, hasFiles } = chain
-  const { reason } = viewOf(chain, step)
+  const { reason, powers } = viewOf(chain, step)
   return (
     <>
       <p>
@@ -84,6 +85,7 @@ function Consequences({ scenario, chain, step, move }: MoveProps) {
           <Text value={reason.text.slice(0, QUOTED_CHARACTERS_MAX)} />
         </blockquote>
       )}
+      {move === 'promote' && powers !== null && <PowersList powers={powers} />}
       <Facts
         facts={[
           ['Release', <Id value={step.row.release_id} />],

@@ -1,4 +1,4 @@
-/** One step: why it was made, its result and evidence, what it changes, and its record. */
+/** One step: why it was made, what it may do, its result and evidence, what it changes, and its record. */
 import { useMemo } from 'preact/hooks'
 import {
   changesOf,
@@ -20,6 +20,7 @@ import { LongText, Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { madeBy, moveIn, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { MoveButton, useMoves } from './move.tsx'
+import { PowersCard } from './powers.tsx'
 import { ReleaseFiles } from './release-files.tsx'
 import { ResultCard } from './result-card.tsx'
 import { StepFiles } from './step-files.tsx'
@@ -72,6 +73,7 @@ function Whole({ scenario, chain, step, done }: WholeProps) {
     <>
       <Head scenario={scenario} chain={chain} step={step} view={view} done={done} />
       <WhyCard view={view} />
+      <PowersCard powers={view.powers} />
       <ResultCard view={view} />
       <NotesCard view={view} />
       {changes.length > 0 && <ChangesCard changes={changes} />}
