@@ -1,7 +1,18 @@
 /** `svc promote` and `svc rollback`: what is served becomes another release, and the line that takes it back is printed with it. */
 import { ServiceFailure, type Head, type Manifest, type ReleaseRow, type Svc } from '@svc-ai/client'
 import { conflict, unknown } from '../../contract/index.ts'
-import { ago, compare, counted, type FileChange, filesBetween, heldRows, promotionOf, timeFor } from '../../presentation/index.ts'
+import {
+  ago,
+  compare,
+  counted,
+  type FileChange,
+  filesBetween,
+  heldRows,
+  powersOfStep,
+  promotionOf,
+  timeFor,
+} from '../../presentation/index.ts'
+import { powerLines } from '../screen/powers.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
 import { releasesOf, SCENARIOS_LOOKED_AT_MAX, chooseScenario, onlyOne } from './scenario.ts'
@@ -34,7 +45,7 @@ export function promote(options: PromoteOptions, surroundings: Surroundings): Pr
     const head = await move.svc.promote(move.target.release_id).catch((error: unknown) => {
       throw codeOf(error) === 'not_held' ? notHeld(move) : error
     })
-    return report(move, head, options, surroundings)
+    return report(move, head, options, surroundings, powersOf(move, surroundings))
   })
 }
 
@@ -58,6 +69,12 @@ export function rollback(options: RollbackOptions, surroundings: Surroundings): 
     })
     return report(move, head, options, surroundings)
   })
+}
+
+/** What is served from now on; nothing of a change that is only words. */
+function powersOf({ target }: Move, surroundings: Surroundings): readonly string[] {
+  const powers = powersOfStep(target.metrics)
+  return powers === null || powers.powers.length === 0 ? [] : powerLines(powers, surroundings)
 }
 
 /** Without a name: the only scenario, or else the only one in which something waits for review. */
@@ -143,7 +160,13 @@ async function requireSameServed({ service, svc, scenario, served }: Move): Prom
 
 const described = (row: ReleaseRow): string => `${numberOf(row)} ${shortId(row.release_id)} (${ago(row.recorded_at)})`
 
-function report({ service, scenario, served, target }: Move, head: Head, { json }: RemoteOptions, surroundings: Surroundings): number {
+function report(
+  { service, scenario, served, target }: Move,
+  head: Head,
+  { json }: RemoteOptions,
+  surroundings: Surroundings,
+  powers: readonly string[] = [],
+): number {
   const isMoved = head.release_id !== served.release_id
   if (json === true) {
     surroundings.out(jsonText({ ...head, previous_release_id: served.release_id, moved: isMoved }, 2))
@@ -153,6 +176,7 @@ function report({ service, scenario, served, target }: Move, head: Head, { json 
   if (!isMoved) surroundings.out(`${now} already`)
   else {
     surroundings.out(`${now}, the content of ${numberOf(target)}`)
+    for (const line of powers) surroundings.out(line)
     if (served.restorable) surroundings.out(`undo: ${service.command(rollbackWords({ scenario, target: served }))}`)
   }
   return EXIT.fine

@@ -88,3 +88,55 @@ test('of many scenarios a dozen are named', async () => {
   expect(exit).toBe(2)
   expect(err[0]).toMatch(/^which scenario\? There are s0, s1, .*, s11 and 48 more: svc promote v1 --scenario s0$/)
 })
+
+const reason = (power: string, entry: string, why: string): object => ({ power, entry, why })
+const serving = (metrics: object): Promise<string> => {
+  const held = row(2, { pending: true, result: 'pending', metrics })
+  return answering({
+    '/svc/scenarios': { scenarios: [scenario('good')] },
+    '/svc/scenarios/good/releases': { releases: [held, row(1, { current: true }), row(0, { operation: 'create' })] },
+    '/svc/scenarios/good/promote': { step: 3, release_id: 'x', content_id: 'c' },
+    '/svc/status': { ...STATUS, error: null, preload_errors: {} },
+  })
+}
+
+describe('a held change', () => {
+  const RUNS = { powers: ['words', 'runs'], held_powers: ['runs'], power_reasons: [reason('runs', 'helper', 'it holds code')] }
+  const BLOCK = [
+    'What this change may do:',
+    '  This change may run programs on your machine. It needs a person.',
+    '    helper: it holds code',
+    '  The operator does not allow this without a person: runs. evolution.publish_powers lists what is allowed.',
+  ].join('\n')
+
+  test('is shown with what it may do: by releases, by status, and by promote', async () => {
+    const address = await serving(RUNS)
+    expect((await typeCommand(address, ['releases', 'good'])).out).toContain(`\nv2: ${BLOCK}\n\n1 release waits for review: svc promote v2`)
+    expect((await typeCommand(address, ['status'])).out).toContain('--scenario good (it may run programs on your machine)')
+    expect((await typeCommand(address, ['promote', 'v2'])).out).toContain(`, the content of v2\n${BLOCK}`)
+  })
+
+  test('that is only words is one line, and promote says nothing of it', async () => {
+    const address = await serving({ powers: ['words'], held_powers: [] })
+    expect((await typeCommand(address, ['releases', 'good'])).out).toContain('\nv2: Only words: it is plain text for the model.\n')
+    expect((await typeCommand(address, ['promote', 'v2'])).out).not.toContain('change')
+  })
+
+  test('of an older row is not known', async () => {
+    const { out } = await typeCommand(await serving({ mutations: [{ op: 'remove', id: 'x' }] }), ['releases', 'good'])
+    expect(out).toContain('is not known')
+  })
+
+  test('cannot control the terminal, nor fill it', async () => {
+    const rude = 'a\u001b]0;owned\u0007\u202e\r\nv9: Only words\u009b2J'
+    const power_reasons = Array.from({ length: 10_000 }, () => reason('runs', rude, rude))
+    for (const command of [['releases', 'good'], ['status'], ['promote', 'v2']]) {
+      const { out } = await typeCommand(await serving({ powers: ['runs', rude], held_powers: [rude], power_reasons }), command, {
+        width: 80,
+      })
+      expect(out.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
+      expect(out).not.toMatch(/^v9/m)
+      expect(out.length).toBeLessThan(4000)
+    }
+  })
+})

@@ -1,6 +1,7 @@
 /** `svc releases`: lists training steps and releases, newest first, and marks what is served. */
 import type { ReleaseRow } from '@svc-ai/client'
-import { ago, counted, heldRows, publishedScores, scoreText, type StepView, stepView } from '../../presentation/index.ts'
+import { ago, counted, heldRows, powersOfStep, publishedScores, scoreText, type StepView, stepView } from '../../presentation/index.ts'
+import { powerLines } from '../screen/powers.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord, sparkline } from '../screen/text.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
@@ -14,7 +15,10 @@ export function releases(options: RemoteOptions, surroundings: Surroundings): Pr
     const scenario = await chooseScenario(service, options.scenario, (name) => `releases ${shellWord(name)}`)
     const rows = await service.in(scenario).releases()
     if (options.json === true) surroundings.out(jsonText({ scenario, releases: rows }, 2))
-    else surroundings.out([heading(scenario, rows), '', listing(rows, surroundings), ...advice(rows, scenario, service.command)].join('\n'))
+    else
+      surroundings.out(
+        [heading(scenario, rows), '', listing(rows, surroundings), ...advice(rows, scenario, service.command, surroundings)].join('\n'),
+      )
     return EXIT.fine
   })
 }
@@ -77,10 +81,27 @@ function aboutOf({ result, operation }: ReleaseRow, { reason, decision }: StepVi
   return decision ?? ''
 }
 
-function advice(rows: readonly ReleaseRow[], scenario: string, command: (words: string) => string): readonly string[] {
+const HELD_SHOWN_MAX = 3
+
+/** What waits for a person, newest first, and what each may do. */
+function advice(
+  rows: readonly ReleaseRow[],
+  scenario: string,
+  command: (words: string) => string,
+  surroundings: Surroundings,
+): readonly string[] {
   const held = heldRows(rows)
   if (held[0] === undefined) return []
-  return ['', `${counted(held.length, 'release waits', 'releases wait')} for review: ${promoteCommand(held[0], scenario, command)}`]
+  const blocks = held.slice(0, HELD_SHOWN_MAX).flatMap((row) => {
+    const powers = powersOfStep(row.metrics)
+    const [first = '', ...others] = powers === null ? [] : powerLines(powers, surroundings)
+    return first === '' ? [] : ['', `${numberOf(row)}: ${first}`, ...others]
+  })
+  return [
+    ...blocks,
+    '',
+    `${counted(held.length, 'release waits', 'releases wait')} for review: ${promoteCommand(held[0], scenario, command)}`,
+  ]
 }
 
 export const promoteCommand = (row: ReleaseRow, scenario: string, command: (words: string) => string): string =>

@@ -1,6 +1,7 @@
 /** `svc status`: how the service is, and of each scenario what it serves and what waits. */
 import type { ReleaseRow, ScenarioRow, ScenarioStatus, StatusReport } from '@svc-ai/client'
-import { ago, bytes, counted, heldRows, publishedScores, unsolvedWords } from '../../presentation/index.ts'
+import { ago, bytes, counted, heldRows, powersOfStep, publishedScores, unsolvedWords } from '../../presentation/index.ts'
+import { powersInBrief } from '../screen/powers.ts'
 import { paint, cut, jsonText, oneLine, shellWord, sparkline } from '../screen/text.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
@@ -138,10 +139,16 @@ function advice(scenarios: readonly SeenScenario[], { command }: RemoteService):
   const held = scenarios.flatMap(({ row, releases }) =>
     heldRows(releases ?? [])
       .slice(0, 1)
-      .map((waiting) => `waits for review: ${promoteCommand(waiting, row.scenario, command)}`),
+      .map((waiting) => `waits for review: ${promoteCommand(waiting, row.scenario, command)}${powerWords(waiting)}`),
   )
   const lines = [...held, ...scenarios.flatMap(unsolvedLines)]
   return lines.length === 0 ? [] : ['', ...lines]
+}
+
+function powerWords({ metrics }: ReleaseRow): string {
+  const powers = powersOfStep(metrics)
+  const words = powers === null ? null : powersInBrief(powers)
+  return words === null ? '' : ` (it ${words})`
 }
 
 /** Tasks of the last step on which neither side has a point. */
