@@ -14,6 +14,7 @@ import {
   type TrainReceipt,
 } from '@svc-ai/client/shared'
 import { sessionsOf } from './captures.ts'
+import { heldLines } from './held.ts'
 import { capturesFolder, commandOf, homeOf } from './places.ts'
 import { isOnPath } from './programs.ts'
 import { isInSession, serviceOf, SESSION, type Install } from './service.ts'
@@ -137,7 +138,7 @@ async function endOf({ record }: Install, service: Svc, id: string, { state, ste
   if (state !== 'pending')
     return { code: 1, row: about, line: showHiddenLine(`${state}${about.reason === null ? '' : `: ${about.reason}`}`) }
   const line = `ready for review: a person must promote release ${release}; '${command} update --release ${release}' tries it before that`
-  return { code: 0, row: about, line: showHiddenLine(line) }
+  return { code: 0, row: about, line: [showHiddenLine(line), ...(row === undefined ? [] : heldLines(row))].join('\n') }
 }
 
 /** Why a step published nothing: its failure, why nothing was done, or what its judge said. */

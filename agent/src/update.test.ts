@@ -5,6 +5,17 @@ import { installedFrom } from './testing/fake-harness.ts'
 import { transcript } from './testing/harness-home.ts'
 import { update } from './update.ts'
 
+const held = (metrics: object): object => ({
+  step: 2,
+  release_id: 'r2',
+  content_id: 'c',
+  operation: 'train',
+  result: 'pending',
+  page_path: '/page',
+  pending: true,
+  metrics,
+})
+
 const SCRIPT = `{\nprintf '%s\\n' "$1" "$2" "$SVC_TOKEN" >"$HOME/ran"\n}\n`
 
 describe('update', () => {
@@ -53,5 +64,34 @@ describe('update', () => {
     harness.releases.set('r2', [])
     harness.script = '{\nexit 7\n}\n'
     expect(await update(self, [], transcript())).toBe(1)
+  })
+
+  test('of a held release says first why it is held, and what it may do', async () => {
+    const { self, harness } = await installedFrom()
+    harness.releases.set('r2', [])
+    harness.script = SCRIPT
+    const power_reasons = Array.from({ length: 12 }, (_, at) => ({ power: 'runs', entry: `e${at}\u001b[2J`, why: 'it holds code\u202e' }))
+    const metrics = { held_because: 'it may run programs on your machine\u0007', power_reasons }
+    harness.rows = [held(metrics)]
+    const terminal = transcript()
+    expect(await update(self, ['--release', 'r2'], terminal)).toBe(0)
+    const text = terminal.warned.join('\n')
+    expect(text).toContain('it is held for a person: it may run programs on your machine[U+0007]\n  e0[U+001B][2J: it holds code[U+202E]\n')
+    expect(text).toContain('\n  and 4 more')
+  })
+
+  test('of a release whose row cannot be read, or says nothing, tells so and goes on', async () => {
+    const { self, harness } = await installedFrom()
+    harness.releases.set('r2', [])
+    harness.script = SCRIPT
+    for (const [rows, words] of [
+      [null, 'could not be read'],
+      [[held({})], 'is not known'],
+    ] as const) {
+      harness.rows = rows
+      const terminal = transcript()
+      expect(await update(self, ['--release', 'r2'], terminal)).toBe(0)
+      expect(terminal.warned.join('\n')).toContain(words)
+    }
   })
 })

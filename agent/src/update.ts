@@ -3,6 +3,7 @@ import { showHiddenLine } from '@svc-ai/client/hidden'
 import { connect, type Svc, INSTALL_ROUTE, KEY_VARIABLE, TOKEN_VARIABLE, readOptions } from '@svc-ai/client/shared'
 import { checkScript } from '@svc-ai/client/signing'
 import { Stop } from './failure.ts'
+import { heldLinesOf } from './held.ts'
 import { itemLine } from './install-gate.ts'
 import { commandOf } from './places.ts'
 import { readReleaseFile, unmet } from './release-file.ts'
@@ -32,6 +33,7 @@ export async function update(install: Install, argv: readonly string[], terminal
     terminal.print(`release ${showHiddenLine(release_id)} is already current`)
     return 0
   }
+  if (values.release !== undefined) for (const line of await heldLinesOf(service, release_id)) terminal.warn(line)
   const script = await scriptOf(service, record.adapter, release_id)
   const signed = checkScript(trust.key, script)
   const { scenario, adapter } = record

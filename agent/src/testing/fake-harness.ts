@@ -17,6 +17,8 @@ interface FakeHarness {
   readonly releases: Map<string, readonly Requires[]>
   /** What the install route answers; null breaks the connection in the middle of it. */
   script: string | null
+  /** The rows of the catalog; null where the token may not read it. */
+  rows: readonly object[] | null
   readonly requests: { readonly path: string; readonly authorization: string | undefined }[]
 }
 
@@ -24,7 +26,7 @@ interface FakeHarness {
 export async function installedFrom(requires: readonly Requires[] = []) {
   const home = makeHome()
   const url = await listening((request, response) => answer(harness, request, response))
-  const harness: FakeHarness = { url, releases: new Map([['r1', requires]]), script: '', requests: [] }
+  const harness: FakeHarness = { url, releases: new Map([['r1', requires]]), script: '', rows: [], requests: [] }
   await install({ ...home.order(anInstallation({ url })), terminal: transcript() })
   const folder = installFolder(home.path, home.destination)
   return { self: { folder, record: await readRecord(folder), env: home.env }, folder, home, harness }
@@ -33,6 +35,8 @@ export async function installedFrom(requires: readonly Requires[] = []) {
 function answer(harness: FakeHarness, request: IncomingMessage, response: ServerResponse): void {
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
   harness.requests.push({ path: request.url ?? '', authorization: request.headers.authorization })
+  if (pathname === '/svc/harness/releases')
+    return void response.writeHead(harness.rows === null ? 403 : 200).end(JSON.stringify({ releases: harness.rows ?? [] }))
   const release = searchParams.get('release_id') ?? [...harness.releases.keys()].at(-1) ?? ''
   const requires = harness.releases.get(release)
   if (requires === undefined) return void response.writeHead(404).end('{"error":{"message":"unknown release","code":"unknown_release"}}')
