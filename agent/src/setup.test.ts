@@ -35,7 +35,7 @@ describe('setup', () => {
     expect([await setup(other, [], transcript('yes')), existsSync(join(home.path, 'ran'))]).toEqual([0, true])
   })
 
-  test('offers no as the answer to a check', async () => {
+  test('offers no as the answer to a check [trust.checks]', async () => {
     const { self } = await installedFrom([check('true')])
     const offered: boolean[] = []
     await setup(self, [], { ...transcript('unused'), confirm: async (_question, byDefault) => (offered.push(byDefault), byDefault) })

@@ -66,7 +66,7 @@ const MIRRORS: readonly (readonly [string, (to: Mirror) => void, RegExp])[] = [
   ['redirects to another address', (to) => (to.redirect = 'http://svc.example'), /redirects are not followed/],
 ]
 
-describe('update against a server that', () => {
+describe('update against a server that [trust.update]', () => {
   test.each(MIRRORS)('%s applies nothing, and says so in one line', async (_, tamper, message) => {
     const { self, server, home, ran } = await person()
     const before = textsBelow(home.destination)
@@ -109,7 +109,7 @@ const DELIVERIES: readonly (readonly [string, (installation: SignedInstallation)
   ['the signature', (each) => ({ ...each, signed: { ...each.signed, signature: 'A'.repeat(86) } })],
 ]
 
-describe('an install script', () => {
+describe('an install script [trust.script]', () => {
   test.each(DELIVERIES)('in which %s was changed installs nothing', async (_, change) => {
     const home = makeHome()
     const order = home.order(anInstallation({ requires: [] }))

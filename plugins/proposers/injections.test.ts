@@ -281,7 +281,7 @@ const TARGETS: Readonly<Record<string, (model: Model, words: string) => Promise<
   },
 }
 
-describe.each(Object.entries(TARGETS))('%s is not steered by', (_who, propose) => {
+describe.each(Object.entries(TARGETS))('%s is not steered by [trust.traffic]', (_who, propose) => {
   const first = gullible(answers)
   beforeAll(() => propose(first, 'hello'))
 
@@ -299,7 +299,7 @@ const parrot = (content: string): string => {
   return shown.match(/\{[^{}]*"(?:score|winner)"[^{}]*\}/g)?.at(-1) ?? shown.slice(0, 1000)
 }
 
-describe('the judge is not steered by', () => {
+describe('the judge is not steered by [trust.traffic]', () => {
   const task: Task = { name: 'poem', prompt: 'Write a line about rain.', role: 'gate', data: { rubric: 'It rains.' } }
   const score = (served: Model, words: string, reference: string | null): Promise<number | null> => {
     const of: Task = { ...task, prompt: `${task.prompt} ${words}`, data: { rubric: words } }

@@ -95,7 +95,7 @@ const PLUGINS = {
   selection: { decide: () => ({ selected: false, reason: 'x' }) },
 }
 
-describe('without a sandbox', () => {
+describe('without a sandbox [trust.sandbox]', () => {
   const warned: string[] = []
   const parts: Parts = {
     plugin: (kind, name) => Promise.resolve(Reflect.get({ ...PLUGINS }, kind === 'executor' ? name : kind)),

@@ -12,7 +12,7 @@ const newEntry = (id: string, name: string, config: JsonObject): Mutation => ({
 
 const overwriting = (id: string, text: string): Mutation => ({ op: 'update', id, options: { config: { text } } })
 
-describe('the powers of a change', () => {
+describe('the powers of a change [trust.powers]', () => {
   it('are in the row, with the reasons, and plain words are published', async () => {
     const power_reasons = [{ power: 'words', entry: 'hint', why: 'only text for the model changes' }]
     expect(await stepOf({})).toMatchObject({ kind: 'publish', metrics: { powers: ['words'], power_reasons } })

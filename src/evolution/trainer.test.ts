@@ -275,7 +275,7 @@ describe('held-out tasks', () => {
     })
   })
 
-  it('are all that protects a request: without any that was played it is held', async () => {
+  it('are all that protects a request: without any that was played it is held [trust.unprotected]', async () => {
     const held = { kind: 'hold', metrics: { held_because: expect.stringContaining('no task protects it') } }
     expect(await stepOf({ tasks: [], selection: ALWAYS }, { request: REQUEST })).toMatchObject(held)
     const [train] = [taskNamed('mine', { role: 'train' })]

@@ -54,7 +54,7 @@ describe('the powers of a change', () => {
     expect(powers(before, after)).toEqual(expected)
   })
 
-  it('an adapter without data knows nothing', () => {
+  it('an adapter without data knows nothing [trust.unknown]', () => {
     const { powers: _, ...unknown } = powersAdapter
     expect(powersIn(powersOf([], [entry('x', 'rules', { text: 'Add.' })], unknown))).toEqual(ALL)
   })

@@ -7,7 +7,7 @@ export const HOLES: readonly NamedHole[] = [
   {
     hole: 'One report quoted the prompts of the gate, and a request was then published with no episode at all.',
     now: 'A request that no played task protects is held.',
-    tests: [{ file: TRAINER, titles: /without any that was played it is held$/ }],
+    tests: [{ file: TRAINER, titles: /without any that was played it is held/ }],
   },
   {
     hole: 'A task whose prompt a proposer may have seen protected nothing any more.',
@@ -70,7 +70,7 @@ export const HOLES: readonly NamedHole[] = [
   {
     hole: 'An update whose files were not what the release says was applied.',
     now: 'Nothing is written before every file is compared with the signed digest.',
-    tests: [{ file: 'agent/src/trust.test.ts', titles: /^update against a server that > (alters|adds|removes) a file/ }],
+    tests: [{ file: 'agent/src/trust.test.ts', titles: /^update against a server that .*> (alters|adds|removes) a file/ }],
   },
   {
     hole: 'hermes came by a tag that can be moved.',

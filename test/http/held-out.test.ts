@@ -75,7 +75,7 @@ describe('words of evaluators about held-out tasks', () => {
 
 const records = (query: string): string => `/svc/harness/releases/1/records${query}`
 
-describe('step records', () => {
+describe('step records [trust.step-records]', () => {
   it.each(RECORDS)('%j are for people alone', async (query) => {
     const person = await here.get(records(query), named(s.name))
     expect([person.status, person.json['status']]).toEqual([200, 'retained'])

@@ -55,7 +55,7 @@ function expectNoTrace(said: unknown): void {
   )
 }
 
-describe('an error that holds the key', () => {
+describe('an error that holds the key [trust.upstream-key]', () => {
   it.each(Object.entries(FORMS))('%s', async (_, form) => {
     expectNoTrace(withoutKey(form, KEY))
     for (const body of [{ error: { message: form, type: 'x', code: form } }, { error: form }, { [form]: { error: form } }]) {

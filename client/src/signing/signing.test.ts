@@ -95,7 +95,7 @@ const ATTACKS: readonly (readonly [string, Manifest, RegExp])[] = [
   ],
 ]
 
-describe('a manifest is not taken', () => {
+describe('a manifest is not taken [trust.signed]', () => {
   it.each(ATTACKS)('with %s', (_, manifest, message) => {
     expect(() => checkManifest(seen, manifest, asked)).toThrow(message)
   })
@@ -139,7 +139,7 @@ describe('a manifest is taken', () => {
   })
 })
 
-describe('the way to the service', () => {
+describe('the way to the service [trust.transport]', () => {
   it.each(['http://svc.example', 'http://10.0.0.1:8900', 'http://127.0.0.1.evil.example', 'http://localhost.evil.example', 'http://[::2]'])(
     'is refused without TLS at %s unless a person allows it, and then needs a key',
     (url) => {

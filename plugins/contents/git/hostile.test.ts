@@ -45,7 +45,7 @@ async function served(contentId = release.content_id): Promise<unknown> {
   return { ...(await (await open(path)).read(contentId)) }
 }
 
-describe('an object that is put in the place of another is not served', () => {
+describe('an object that is put in the place of another is not served [trust.objects]', () => {
   beforeEach(start)
 
   it.each<[string, () => void]>([
@@ -88,7 +88,7 @@ describe('an object that is put in the place of another is not served', () => {
   })
 })
 
-describe('altered bytes are damage, and are not served', () => {
+describe('altered bytes are damage, and are not served [trust.objects]', () => {
   beforeEach(start)
 
   it.each<[string, () => void]>([

@@ -128,7 +128,7 @@ const DISGUISES: readonly (readonly [string, (text: string) => readonly string[]
   ['among other words', (text) => [`${'Take care of the details and check your work. '.repeat(40)}${text}${' Then go on.'.repeat(40)}`]],
 ]
 
-describe('the text of a held-out task is found', () => {
+describe('the text of a held-out task is found [trust.by-heart]', () => {
   it.each(DISGUISES)('%s', (_how, write) => {
     expect(foundOfSecret(...write(SECRET.prompt))).toBe('it holds the text of a held-out task')
   })

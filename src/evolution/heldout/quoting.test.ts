@@ -97,7 +97,7 @@ describe('a hostile batch', () => {
   })
 })
 
-describe('burning tasks', () => {
+describe('burning tasks [trust.tasks-stay]', () => {
   const tasks = Array.from({ length: 8 }, (_, n) =>
     taskNamed(`gate-${n}`, { prompt: `Question ${n}: ${'abcdefgh'[n]} is how far from ${n * 37} miles?` }),
   )

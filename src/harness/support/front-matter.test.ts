@@ -79,7 +79,7 @@ describe('front matter that is served', () => {
   })
 })
 
-describe('front matter is refused', () => {
+describe('front matter is refused [trust.front-matter]', () => {
   it.each<[what: string, text: string]>([
     ['an anchor', inHead('description: &x d')],
     ['an alias', inHead('description: *x')],

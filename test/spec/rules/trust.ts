@@ -1,0 +1,22 @@
+/** Which changes wait for a person, what a client applies, and what an episode, an agent and traffic may not do. */
+import { section } from './rule.ts'
+
+export const trust = section('Trust', {
+  'trust.powers': 'A change with a power that evolution.publish_powers does not list is held, whoever asked for it; the default is words.',
+  'trust.unknown': 'What an adapter does not list has every power.',
+  'trust.front-matter': 'Front matter is parsed strictly, and printed again from what was parsed.',
+  'trust.start': 'A release that no step here published is admitted and reviewed before a scenario starts from it.',
+  'trust.objects': 'Content is compared with its id, also out of packs, and replaced by nothing.',
+  'trust.signed': 'A client applies a manifest only when the key it pinned signed every file of it.',
+  'trust.update': 'An update that does not verify changes nothing, and says so in one line.',
+  'trust.script': 'An install script is signed as a whole, and installs nothing when it was changed.',
+  'trust.transport': 'A client refuses an address without TLS beyond this machine, unless a person allows it and names the key.',
+  'trust.checks': 'A check of requires runs only after a person agreed to its text.',
+  'trust.sandbox': 'Without a sandbox no episode is played, unless the configuration says local.',
+  'trust.step-records': 'Step records are not for the session of an agent.',
+  'trust.tasks-stay': 'No report takes a held-out task out of play, and what quotes one is kept from the proposer.',
+  'trust.by-heart': 'A change that holds texts or answers of held-out tasks is refused, or held when a person asked for it.',
+  'trust.unprotected': 'A request that no played task protects is held.',
+  'trust.upstream-key': 'The configured key of the provider leaves in no answer, no record and no line of the log.',
+  'trust.traffic': 'Texts of traffic reach proposers and judges as quoted data alone.',
+})
