@@ -23,14 +23,21 @@ const ALL_LOOKS = [
   { width: 1600, scheme: 'light', isExamined: false },
   { width: 1600, scheme: 'dark', isExamined: true },
 ] as const
-/** `BROWSER_LOOKS=short` takes no screenshots. */
+/** `BROWSER_LOOKS=short` takes no screenshots, and examines each screen in one look: by turns in the first and in the last. */
 const isShort = process.env['BROWSER_LOOKS'] === 'short'
-const LOOKS = ALL_LOOKS.filter(({ isExamined }) => isExamined || !isShort)
+const EXAMINED = ALL_LOOKS.filter(({ isExamined }) => isExamined)
+let turn = 0
+
+function looksNow(): readonly (typeof ALL_LOOKS)[number][] {
+  if (!isShort) return ALL_LOOKS
+  turn += 1
+  return EXAMINED.filter((_look, place) => place === turn % EXAMINED.length)
+}
 
 /** Leaves `screenshots/<name>-<width>-<scheme>.png`. */
 export async function expectScreensFit(page: Page, name: string): Promise<void> {
   mkdirSync(FOLDER, { recursive: true })
-  for (const { width, scheme, isExamined } of LOOKS) {
+  for (const { width, scheme, isExamined } of looksNow()) {
     await page.setViewportSize({ width, height: HEIGHT })
     await page.emulateMedia({ colorScheme: scheme })
     await expectNoSidewaysScroll(page)
