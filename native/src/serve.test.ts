@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFil
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { COMPILED } from '../../test/support/compiled.ts'
 import { deployment, signedManifest } from '../../client/src/testing/signed.ts'
 import { entry, folder, speak, start, tool, type Line, type Ran } from './testing/native.ts'
 import { json, upstream, type FakeUpstream } from '../../agent/src/testing/upstream.ts'
@@ -87,7 +88,7 @@ function home(): Home {
   const [tree, cwd] = [join(root, 'tree'), join(root, 'work')]
   mkdirSync(tree)
   mkdirSync(cwd)
-  const env = { HOME: root, SVC_TOKEN: 'the-token-of-the-service' }
+  const env = { HOME: root, SVC_TOKEN: 'the-token-of-the-service', ...COMPILED }
   const run = (...args: readonly string[]): Ran => start([...args, '--tree', tree], { cwd, env })
   return {
     tree,

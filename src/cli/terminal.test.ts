@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { beforeAll, expect, test } from 'vitest'
+import { COMPILED } from '../../test/support/compiled.ts'
 import { trainee } from '../../test/spec/support/trainee.ts'
 import { program } from '../../test/support/programs.ts'
 import { until } from '../../test/support/wait.ts'
@@ -24,7 +25,7 @@ beforeAll(async () => {
 async function atTerminal(args: readonly string[], keysAt: readonly (readonly [shown: string, keys: string])[] = [], more = {}) {
   const line = [process.execPath, '--disable-warning=ExperimentalWarning', SVC, ...args].map((word) => `'${word}'`).join(' ')
   const { PATH = '', HOME = '' } = process.env
-  const env = { PATH, HOME, TERM: 'xterm', SVC_URL: here.address, ...more }
+  const env = { PATH, HOME, TERM: 'xterm', SVC_URL: here.address, ...COMPILED, ...more }
   const child = spawn(program('script'), ['-qefc', `stty cols 60; exec ${line}`, '/dev/null'], {
     env,
     stdio: ['pipe', 'pipe', 'inherit'],

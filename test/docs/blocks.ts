@@ -5,6 +5,7 @@ import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
+import { COMPILED } from '../support/compiled.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 const FENCE = /^```sh\n([\s\S]*?)^```$/gm
@@ -45,10 +46,7 @@ async function runDocument(document: string, directory: string, environment: Rea
   const script = join(commands, 'script.sh')
   await writeFile(script, (await shellBlocks(document)).map((block) => `echo '${MARK}'\n${block}`).join('\n'))
   const path = [commands, dirname(process.execPath), process.env['PATH'] ?? ''].join(delimiter)
-  const { NODE_COMPILE_CACHE } = process.env
-  // Shares a compile cache between the many commands of a page.
-  const compiled = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }
-  return run(script, directory, { HOME: directory, LC_ALL: 'C', PATH: path, ...compiled, ...environment })
+  return run(script, directory, { HOME: directory, LC_ALL: 'C', PATH: path, ...COMPILED, ...environment })
 }
 
 /** The commands of the packages, run from source on the Node that runs the test. */

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest'
+import { COMPILED } from '../support/compiled.ts'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { named, rowsOf, textAt } from '../spec/support/helpers.ts'
 import { fresh, type Trainee } from '../spec/support/trainee.ts'
@@ -55,7 +56,12 @@ async function native(words: readonly string[]): Promise<Ended> {
 const start = (words: readonly string[]) =>
   spawn(process.execPath, [NATIVE, ...words], {
     cwd: here.directory,
-    env: { PATH: process.env['PATH'] ?? '', HOME: here.directory, REEF_HARNESS_CAPTURES_DIR: join(here.directory, 'captures') },
+    env: {
+      ...COMPILED,
+      PATH: process.env['PATH'] ?? '',
+      HOME: here.directory,
+      REEF_HARNESS_CAPTURES_DIR: join(here.directory, 'captures'),
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
 

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
+import { COMPILED } from '../support/compiled.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { makePlace } from '../support/place.ts'
 import { until } from '../support/wait.ts'
@@ -46,7 +47,10 @@ it.each(KINDS)('a log that no process reads blocks no request, and reports what 
   const place = await makePlace()
   const { stdio, read } = await open()
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [ENTRY, 'serve', ...place.args()], { stdio: ['ignore', 'pipe', stdio], env: { PATH, HOME } })
+  const child = spawn(process.execPath, [ENTRY, 'serve', ...place.args()], {
+    stdio: ['ignore', 'pipe', stdio],
+    env: { PATH, HOME, ...COMPILED },
+  })
   const ended = once(child, 'exit')
   const address = await readyAt(child.stdout)
   const asking = Array.from({ length: AT_ONCE }, async () => {

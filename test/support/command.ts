@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { COMPILED } from './compiled.ts'
 
 export type Command = ReturnType<typeof startCommand>
 
@@ -10,7 +11,10 @@ const ENTRY = fileURLToPath(new URL('svc.ts', import.meta.url))
 /** The environment is complete: of the machine's own only the necessary variables are added. */
 export function startCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
   const { PATH = '', HOME = '' } = process.env
-  const child = spawn(process.execPath, [ENTRY, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH, HOME, ...environment } })
+  const child = spawn(process.execPath, [ENTRY, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { PATH, HOME, ...COMPILED, ...environment },
+  })
   const printed = { out: '', err: '' }
   let listeners: (() => void)[] = []
   const read = (name: 'out' | 'err') => (part: Buffer) => {

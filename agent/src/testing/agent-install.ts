@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
+import { COMPILED } from '../../../test/support/compiled.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { Installation } from '../installation.ts'
 import { installFolder } from '../places.ts'
@@ -36,7 +37,7 @@ export async function installed(url = NOWHERE, agent = '', changes: Partial<Inst
   await writeWhole(recordFile(folder, record))
   writeFileSync(join(folder, 'token'), 'secret-token\n', { mode: 0o600 })
   writeFileSync(join(folder, 'env'), 'FROM_FILE=kept\nSVC_TOKEN=secret-token\nBOTH=file\n', { mode: 0o600 })
-  const env = { PATH: process.env['PATH'], HOME: home, BOTH: 'shell', no_proxy: 'internal.example', SVC_TOKEN: 'secret-token' }
+  const env = { PATH: process.env['PATH'], HOME: home, BOTH: 'shell', no_proxy: 'internal.example', SVC_TOKEN: 'secret-token', ...COMPILED }
   return { home, destination, folder, record, env }
 }
 

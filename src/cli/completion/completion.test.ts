@@ -5,6 +5,7 @@ import { chmod, writeFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { COMPILED } from '../../../test/support/compiled.ts'
 import { sharedFolder } from '../../../test/support/folder.ts'
 import { program } from '../../../test/support/programs.ts'
 import { sharedWorld } from '../../../test/support/world.ts'
@@ -25,7 +26,7 @@ beforeAll(async () => {
 
 async function run(command: string, args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<string> {
   const PATH = [folder, process.env['PATH'] ?? ''].join(delimiter)
-  const env = { HOME: folder, PATH, LC_ALL: 'C.UTF-8', SVC_URL: here.address, ...environment }
+  const env = { HOME: folder, PATH, LC_ALL: 'C.UTF-8', SVC_URL: here.address, ...COMPILED, ...environment }
   return (await promisify(execFile)(command, [...args], { cwd: folder, env })).stdout
 }
 
