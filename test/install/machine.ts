@@ -47,8 +47,9 @@ interface RunOptions {
   readonly input?: Uint8Array
 }
 
-export function makeMachine(node = process.execPath): Machine {
-  const root = realpathSync(temporaryFolder())
+/** Removed after the test, unless a folder is given. */
+export function makeMachine(node = process.execPath, folder = temporaryFolder()): Machine {
+  const root = realpathSync(folder)
   const [home, work, tools, scratch] = [join(root, 'home'), join(root, 'work'), join(root, 'tools'), join(root, 'scratch')]
   for (const folder of [home, work, tools, scratch]) mkdirSync(folder)
   copyFileSync(join(import.meta.dirname, 'npm.sh'), join(tools, 'npm'))
