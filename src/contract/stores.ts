@@ -80,6 +80,8 @@ export interface PendingPage {
 
 /** Contents and releases: content is addressed by what it is, a release by when it was accepted. */
 export interface ContentStore {
+  /** Others write to it too, so a release without a row here is from somebody else. */
+  readonly isShared?: boolean
   /** Equal content, equal id. Writing again is free. */
   write(content: Content): Promise<string>
   /** Its text files. A large or binary one reads as a few lines that name it. */

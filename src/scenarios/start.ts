@@ -24,7 +24,9 @@ export async function heldAtStart(services: Services, recipeName: string, releas
       `release_id: that release is not admitted: ${verdict.reason}; start from another, or from the seed`,
     )
   if (verdict.kind === 'held') return verdict.metrics
-  return known === 'held' ? { held_because: 'it is held for review in the scenario that made it' } : null
+  if (known === 'held') return { held_because: 'it is held for review in the scenario that made it' }
+  // The deployment signs what it serves, so it serves nothing of others that no person here has seen.
+  return services.contents.isShared === true ? { held_because: 'it comes from the remote repository, and no step here made it' } : null
 }
 
 /** What the rows of scenarios of the same recipe say about the release. A held one that was promoted is published. */

@@ -42,6 +42,7 @@ export async function openContents({ path, url }: Location): Promise<ContentStor
   }
 
   return {
+    isShared: remote !== null,
     write: (content) => trees.write(content),
     read: (contentId) => trees.read(contentId),
     async unpack(contentId) {
