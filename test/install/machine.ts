@@ -47,9 +47,9 @@ interface RunOptions {
   readonly input?: Uint8Array
 }
 
-/** Removed after the test, unless a folder is given. */
-export function makeMachine(node = process.execPath, folder = temporaryFolder()): Machine {
-  const root = realpathSync(folder)
+/** Removed after the test, unless a place is given. */
+export function makeMachine(node = process.execPath, place = temporaryFolder()): Machine {
+  const root = realpathSync(place)
   const [home, work, tools, scratch] = [join(root, 'home'), join(root, 'work'), join(root, 'tools'), join(root, 'scratch')]
   for (const folder of [home, work, tools, scratch]) mkdirSync(folder)
   copyFileSync(join(import.meta.dirname, 'npm.sh'), join(tools, 'npm'))

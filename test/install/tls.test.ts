@@ -118,7 +118,7 @@ const WITH_A_TRUSTED_CERTIFICATE: readonly (readonly [string, Tamper])[] = [
   ['alters a file', edited((manifest) => ({ ...manifest, files: { ...manifest.files, 'pi-agent/AGENTS.md': 'evil\n' } }))],
   ['adds a file', edited((manifest) => ({ ...manifest, files: { ...manifest.files, 'pi-agent/extensions/x.ts': 'evil()' } }))],
   ['removes the files', edited((manifest) => ({ ...manifest, files: {} }))],
-  ['takes the signature away', edited(({ signed: _, ...manifest }) => manifest)],
+  ['takes the signature away', edited((manifest) => ({ ...manifest, signed: undefined }))],
   ['signs with a key of his own', resigned],
   ['announces a key of his own as the next one', rotatedByHim],
   ['answers with an older release', instead('manifest')],
