@@ -40,7 +40,12 @@ describe('the powers of a change', () => {
     ['config without data', [], [entry('x', 'config', { target: 'primary' })], ALL],
     ['a rule', [], [entry('x', 'rules', { text: 'Answer with a number.' })], ['words']],
     ['a front matter field of words', [], [entry('x', 'skill', { name: 'x', text: '---\ndescription: sums\n---\nAdd.' })], ['words']],
-    ['a front matter field that grants', [], [entry('x', 'skill', { name: 'x', text: '---\nallowed-tools: Edit\n---\nAdd.' })], ['grants']],
+    [
+      'a front matter field that grants',
+      [],
+      [entry('x', 'skill', { name: 'x', text: '---\nallowed-tools: Edit\n---\nAdd.' })],
+      ['orders', 'grants'],
+    ],
     ['a front matter field that is not listed', [], [entry('x', 'skill', { name: 'x', text: '---\nhooks: 1\n---\nAdd.' })], ALL],
     ['front matter after a blank line', [], [entry('x', 'skill', { name: 'x', text: '\n---\ndescription: sums\n---\nAdd.' })], ALL],
     ['an import', [], [entry('x', 'rules', { text: 'See @notes' })], ['orders', 'reads']],

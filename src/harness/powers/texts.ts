@@ -3,7 +3,8 @@
  * before does not count again where lines are only added below it, so that an old address does not hold every later change.
  */
 import { isObject, type AdapterPowers, type Entry, type Json, type PowerReason } from '../../contract/index.ts'
-import { screenProse, type ProseFinding } from '../prose/screen.ts'
+import type { ProseFinding } from '../prose/finding.ts'
+import { screenProse } from '../prose/screen.ts'
 import { linesOf } from '../prose/tokens.ts'
 import { baselineOf, entryOf, type EntryPair } from './change.ts'
 

@@ -1,18 +1,11 @@
 /** Finds what is not plain prose in a text. Closed: a text in a language or form that is not known here is no plain prose. Linear in its length. */
-import type { Power } from '../../contract/index.ts'
 import { hiddenCharacters } from '../../kit/index.ts'
+import { at, type ProseFinding } from './finding.ts'
+import { formsOf, memory } from './forms.ts'
+import { sentenceFindings } from './sentences.ts'
 import { tokensOf, type Token } from './tokens.ts'
 import { VOCABULARY } from './vocabulary.ts'
 import { PAIRINGS, TELLING, type Telling } from './words.ts'
-
-export interface ProseFinding {
-  readonly power: Power
-  /** Completes "it holds …" or "it speaks of …", as a clause of its own. */
-  readonly why: string
-  /** The lines that it is found in, the last included. */
-  readonly from: number
-  readonly to: number
-}
 
 export function screenProse(lines: readonly string[]): readonly ProseFinding[] {
   const tokens = [...firstOf(tokensOf(lines), WORDS_MAX + 1)]
@@ -25,7 +18,7 @@ export function screenProse(lines: readonly string[]): readonly ProseFinding[] {
     ...tokens.flatMap((token, index) => tellingFindings(tokens, tells, token, index)),
     ...spelledFindings(tokens),
     ...pairedFindings(tokens),
-    ...unknownFindings(tokens),
+    ...sentenceFindings(tokens),
   ]
 }
 
@@ -40,8 +33,6 @@ function* firstOf<T>(all: Iterable<T>, most: number): Generator<T> {
     yield one
   }
 }
-
-const at = (line: number, power: Power, why: string, from = line): ProseFinding => ({ power, why, from, to: line })
 
 /** Letters of other alphabets are read by a model, and not by the lists here. */
 const OTHER_SCRIPT = /(?![\p{Script=Latin}\p{Script=Common}\p{Script=Inherited}])\p{L}/u
@@ -70,7 +61,8 @@ function tellingFindings(
   index: number,
 ): readonly ProseFinding[] {
   const next = tokens[index + 1]
-  const own = [joined, unleeted(joined), ...parts, ...parts.map(unleeted)].flatMap((word) => tells(word) ?? [])
+  const within = VOCABULARY.has(joined) ? [] : parts
+  const own = [joined, unleeted(joined), ...within, ...within.map(unleeted)].flatMap((word) => tells(word) ?? [])
   const [found] = own
   if (found !== undefined) return [at(line, found.power, `it speaks of ${found.what}`)]
   const both =
@@ -96,19 +88,6 @@ function tellingOf(word: string): Telling | null {
   }
   return null
 }
-
-/** The word, and what it may be a form of. */
-function formsOf(word: string): readonly string[] {
-  const forms = [word]
-  for (const ending of ENDINGS) {
-    const stem = word.endsWith(ending) ? word.slice(0, -ending.length) : ''
-    if (stem.length < 2) continue
-    forms.push(stem, `${stem}e`, `${stem}y`)
-    if (stem.at(-1) === stem.at(-2)) forms.push(stem.slice(0, -1))
-  }
-  return forms
-}
-const ENDINGS = ['s', 'es', 'ies', 'd', 'ed', 'ied', 'ing', 'ly', 'er', 'ers', 'est', 'ation', 'able', 'ness']
 
 /** Letters that stand apart are one word to a model: "c u r l". */
 function spelledFindings(tokens: readonly Token[]): readonly ProseFinding[] {
@@ -142,70 +121,43 @@ const LONGEST = 16
 
 /** How many words may stand between the two of a pairing. */
 const APART_MAX = 12
-/** How many sentences may end between them. */
+/** How many sentences may end between them, when the second points back. */
 const PASSED_MAX = 1
+const POINTING: ReadonlySet<string> = new Set(['it', 'this', 'that', 'them', 'they', 'these', 'those', 'so', 'both'])
 
 function pairedFindings(tokens: readonly Token[]): readonly ProseFinding[] {
-  const forms = memory((word) => formsOf(word))
-  return PAIRINGS.flatMap(({ one, other, power, what }) => {
-    const found: ProseFinding[] = []
-    const isIn = memory((word) => [forms(word).some((form) => one.has(form)), forms(word).some((form) => other.has(form))])
-    let [lastOne, lastOther] = [-Infinity, -Infinity]
-    for (const [index, { parts, joined, line, passed }] of tokens.entries()) {
-      const kinds = [joined, ...parts].map(isIn)
-      if (kinds.some(([isOne]) => isOne)) lastOne = index
-      if (kinds.some(([, isOther]) => isOther)) lastOther = index
-      const [first, apart] = [tokens[Math.min(lastOne, lastOther)], Math.abs(lastOne - lastOther)]
-      if (Math.max(lastOne, lastOther) !== index || apart === 0 || apart > APART_MAX || first === undefined) continue
-      if (passed - first.passed <= PASSED_MAX) found.push(at(line, power, `it speaks of ${what}`, first.line))
-    }
-    return found
-  })
-}
-
-/** A text repeats its words. */
-function memory<T>(answer: (word: string) => T): (word: string) => T {
-  const known = new Map<string, T>()
-  return (word) => {
-    const found = known.get(word) ?? answer(word)
-    known.set(word, found)
-    return found
-  }
-}
-
-/** Words in a row that are not in the vocabulary, before the text counts as another language. */
-const UNKNOWN_RUN_MAX = 2
-/** The share of such words in a sentence. */
-const UNKNOWN_SHARE_MAX = 0.4
-
-/** Text without full stops is judged in parts. */
-const SENTENCE_WORDS_MAX = 40
-
-function unknownFindings(tokens: readonly Token[]): readonly ProseFinding[] {
-  const isPlain = memory(isPlainWord)
+  const sidesOf = memory(sidesIn)
+  const last = PAIRINGS.map(() => ({ one: -Infinity, other: -Infinity }))
+  const pointing = new Set(tokens.filter(({ joined }) => POINTING.has(joined)).map(({ passed }) => passed))
   const found: ProseFinding[] = []
-  let [run, unknown, known, from] = [0, 0, 0, -1]
-  const why = 'it is not written in plain English'
-  const end = (line: number): void => {
-    if (unknown > 1 && unknown / (unknown + known) > UNKNOWN_SHARE_MAX) found.push(at(line, 'orders', why, from))
-    ;[unknown, known, from] = [0, 0, -1]
-  }
-  for (const { joined, parts, line, ends, odd } of tokens) {
-    if (from === -1) from = line
-    const isNeutral = joined === '' || /^\d+$/.test(joined) || odd !== null
-    if (!isNeutral) {
-      const isKnown = isPlain(joined) || parts.every(isPlain)
-      run = isKnown ? 0 : run + 1
-      if (isKnown) known += 1
-      else unknown += 1
-      if (run > UNKNOWN_RUN_MAX) found.push(at(line, 'orders', why, from))
+  for (const [index, { parts, joined, line, passed }] of tokens.entries()) {
+    const sides = [...new Set([joined, ...parts])].flatMap(sidesOf)
+    for (const { pairing, side } of sides) {
+      const seen = last[pairing]
+      if (seen !== undefined) seen[side] = index
     }
-    if (ends || unknown + known >= SENTENCE_WORDS_MAX) end(line)
+    for (const { pairing } of sides) {
+      const { one, other } = last[pairing] ?? { one: index, other: index }
+      const [first, apart] = [tokens[Math.min(one, other)], Math.abs(one - other)]
+      const told = PAIRINGS[pairing]
+      if (apart === 0 || apart > APART_MAX || first === undefined || told === undefined) continue
+      if (passed - first.passed > (pointing.has(passed) ? PASSED_MAX : 0)) continue
+      found.push(at(line, told.power, `it speaks of ${told.what}`, first.line))
+    }
   }
-  if (from !== -1) end(tokens.at(-1)?.line ?? 0)
   return found
 }
 
-/** Single letters and Roman numerals are names of things. */
-const isPlainWord = (word: string): boolean =>
-  word.length < 2 || /^[ivxlcdm]{1,6}$|^[ymdhs]{1,4}$|^\d+$/.test(word) || formsOf(word).some((form) => VOCABULARY.has(form))
+interface Side {
+  readonly pairing: number
+  readonly side: 'one' | 'other'
+}
+
+/** The pairings that a word is in. */
+function sidesIn(word: string): readonly Side[] {
+  const forms = formsOf(word)
+  return PAIRINGS.flatMap(({ one, other }, pairing): readonly Side[] => [
+    ...(forms.some((form) => one.has(form)) ? [{ pairing, side: 'one' } as const] : []),
+    ...(forms.some((form) => other.has(form)) ? [{ pairing, side: 'other' } as const] : []),
+  ])
+}

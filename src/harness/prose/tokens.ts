@@ -13,6 +13,8 @@ export interface Token {
   readonly ends: boolean
   /** How many sentences and paragraphs ended before it. */
   readonly passed: number
+  /** Whether a sentence, an item of a list, a heading or a field of front matter begins with it. */
+  readonly begins: boolean
   /** Why it is no word of prose, or null. */
   readonly odd: string | null
 }
@@ -25,25 +27,32 @@ const LINE_BREAK = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/
 export const linesOf = (text: string): readonly string[] => text.split(LINE_BREAK)
 
 export function* tokensOf(lines: readonly string[]): Generator<Token> {
-  let [passed, hasEnded] = [0, true]
+  let [passed, hasEnded, begins] = [0, true, true]
   // A text repeats its words.
   const known = new Map<string, WordReading>()
   for (const [line, text] of lines.entries()) {
     if (text.trim() === '' && hasEnded) passed += 1
+    if (text.trim() === '' || RULER.test(text) || BEGINNING.test(text)) begins = true
     if (RULER.test(text)) continue
     for (const [raw] of withoutMarker(text).matchAll(/\S+/gu)) {
       const word = known.get(raw) ?? readWord(raw)
       known.set(raw, word)
       const { joined, parts, ends, stops, odd } = word
-      yield { line, raw, joined, parts, ends, odd, passed }
+      yield { line, raw, joined, parts, ends, odd, passed, begins }
       hasEnded = stops
+      begins = stops
       if (hasEnded) passed += 1
     }
+    if (HEADING.test(text)) begins = true
   }
 }
 
 /** A line that separates parts of a text. */
 const RULER = /^\s*(?:-{3,}|\*{3,}|_{3,}|={3,})\s*$/
+
+const HEADING = /^\s*#{1,6}\s/
+/** A heading, an item of a list, or a field of front matter. */
+const BEGINNING = /^\s*(?:#{1,6}\s|[-*+•]\s|\d{1,3}[.)]\s|[a-z][a-z_-]{1,30}:\s)/
 
 /** Headings, quotes, bullets and numbers begin a line of Markdown. */
 const withoutMarker = (line: string): string => line.replace(/^\s*(?:#{1,6}\s+|>\s+|[-*+•]\s+|\d{1,3}[.)]\s+)/, '')

@@ -73,8 +73,34 @@ export const TELLING: ReadonlyMap<string, Telling> = new Map([
   ),
   ...telling(
     'orders',
+    'a place beyond the answer',
+    `branch mirror origin archive backup computer machine laptop desktop device pipeline workflow session profile workspace dashboard board
+    tracker ticket wiki intranet portal inbox mailbox spreadsheet sheet survey questionnaire form forum newsgroup headquarters liaison depot
+    warehouse ledger dossier database dataset datastore filesystem drive partition cluster container vm kernel process thread sandbox program
+    software firmware toolkit sdk addon dotfile dotfiles readme changelog ci cd gitignore config configuration setting settings environment`,
+  ),
+  ...telling(
+    'orders',
+    'what belongs to people',
+    `salary wage income birth birthday birthdate passport license licence identity surname nickname gender race religion illness
+    diagnosis biometric fingerprint iban cvv ssn bank banking mortgage loan savings fund shares creds cred login signin username userid
+    personal confidential sensitive classified privacy`,
+  ),
+  ...telling(
+    'orders',
+    'other agents, or later sessions',
+    `agent agents subagent bot bots chatbot llm ai model memory memorise memorize conversation conversations diary journal successor offspring
+    helper helpers worker orchestrator preamble transcript`,
+  ),
+  ...telling(
+    'orders',
+    'taking precedence',
+    'outrank outranks trump trumps prevail prevails supreme overriding rescind revoke repeal annul nullify void waive lift suspend',
+  ),
+  ...telling(
+    'orders',
     'changing the machine',
-    `delete erase wipe destroy shred mount unmount reboot shutdown registry bashrc zshrc dependency
+    `delete erase wipe destroy shred purge discard trash scrub rid nuke mount unmount reboot shutdown registry bashrc zshrc dependency
     dependencies package packages library libraries import lockfile certificate certificates tls ssl csrf cors firewall pay
     payment purchase buy transfer donate invoice losche loesche borra borrar supprime supprimer elimina apaga verwijder`,
   ),
@@ -111,7 +137,7 @@ export const PAIRINGS: readonly Pairing[] = [
   {
     power: 'grants',
     what: 'going on without the person',
-    one: words(`user users person people human humans owner customer client reviewer maintainer anyone someone they them he she boss`),
+    one: words(`user users person people human humans owner customer client reviewer maintainer anyone someone he she boss`),
     other:
       words(`ask asks asking asked agree agrees agreed confirm confirms confirmed confirmation consented allow allows allowed refuse refuses
       refused decline declines declined deny denies denied object objects objection warn warning inform informed informing know knows notice
@@ -138,7 +164,7 @@ export const PAIRINGS: readonly Pairing[] = [
   {
     power: 'orders',
     what: 'taking orders from what it reads',
-    one: words(`follow follows following obey do perform carry act treat treated believe heed adopt apply honour honor fulfil fulfill`),
+    one: words(`follow follows following obey perform carry act treat treated believe heed adopt honour honor fulfil fulfill`),
     other:
       words(`request requests demand demands orders wishes anything everything comment comments page pages result results output outputs tool
       tools message messages document documents readme says said written told`),
@@ -149,7 +175,7 @@ export const PAIRINGS: readonly Pairing[] = [
     one: words(
       `you your yourself youre now become act new real actual true other previous prior above earlier preceding former existing all`,
     ),
-    other: words(`role identity mode persona rules rule guidelines guideline restrictions limits constraints policy policies orders
+    other: words(`role identity mode persona rules rule guidelines guideline restrictions limits constraints policy policies
       unrestricted limitless ai model chatbot bot agent agents assistant system systems`),
   },
   {
@@ -159,5 +185,11 @@ export const PAIRINGS: readonly Pairing[] = [
     other: words(
       `hold holds valid invalid outdated obsolete wrong void opposite contrary moot cancelled canceled applies apply counts untrue`,
     ),
+  },
+  {
+    power: 'orders',
+    what: 'taking precedence',
+    one: words('everything anything'),
+    other: words('else'),
   },
 ]
