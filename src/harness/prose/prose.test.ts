@@ -1,18 +1,41 @@
 import { describe, expect, it } from 'vitest'
 import { screenProse } from './screen.ts'
 import { ATTACKS } from './testing/attacks.ts'
+import { EVERYDAY, HELD_THOUGH_ORDINARY } from './testing/everyday.ts'
 import { ORDINARY } from './testing/ordinary.ts'
+import { LIMITS, RED_TEAM } from './testing/red-team.ts'
 import { linesOf } from './tokens.ts'
 
 const whyNot = (text: string): readonly string[] => screenProse(linesOf(text)).map(({ why }) => why)
 
 describe('an ordinary rule is plain prose', () => {
-  it.each(ORDINARY)('%s', (text) => {
+  it.each([...ORDINARY, ...EVERYDAY])('%s', (text) => {
     expect(whyNot(text)).toEqual([])
   })
 
   it('all of them together are', () => {
     expect(whyNot(ORDINARY.join('\n\n'))).toEqual([])
+    expect(whyNot(EVERYDAY.map((text) => `- ${text}`).join('\n'))).toEqual([])
+  })
+
+  it('fewer than one in ten of them is held', () => {
+    expect(HELD_THOUGH_ORDINARY.filter((text) => whyNot(text).length === 0)).toEqual([])
+    expect(HELD_THOUGH_ORDINARY.length / (ORDINARY.length + EVERYDAY.length + HELD_THOUGH_ORDINARY.length)).toBeLessThan(0.1)
+  })
+})
+
+describe('it is no plain prose, though its words are harmless:', () => {
+  it.each(RED_TEAM)('%s: %s', (_, text) => {
+    expect(whyNot(text)).not.toEqual([])
+  })
+
+  it('each of them, in a long text of ordinary rules', () => {
+    const passed = RED_TEAM.filter(([, text]) => whyNot([...EVERYDAY, text, ...ORDINARY].join('\n\n')).length === 0)
+    expect(passed).toEqual([])
+  })
+
+  it('but what only makes an answer worse is plain prose', () => {
+    expect(LIMITS.filter((text) => whyNot(text).length > 0)).toEqual([])
   })
 })
 
