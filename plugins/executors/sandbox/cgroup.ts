@@ -5,35 +5,36 @@ import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { EpisodeLimits } from '../common/limits.ts'
 import { tasksMax } from '../common/processes.ts'
+import { isScopeFit, scopeOf, type ControlGroup } from './scope.ts'
 
 const CONTROLLERS = '+memory +pids'
 /** A quarter of what a group has by default. */
 const CPU_WEIGHT = '25'
 const ENTER = 'echo $$ > "$1"'
+/** The group of the service itself, where it leaves its own so that others fit beside it. */
+const OWN_GROUP = 'svc-service'
 const REMOVE_EVERY_MS = 5
 const REMOVES_MAX = 400
 
-export interface ControlGroup {
-  /** Where a process writes its number to enter it. */
-  readonly entrance: string
-  /** Kills every process in it. */
-  kill(): void
-  /** Whether the kernel ended a process in it for want of memory. */
-  ranOut(): boolean
-  remove(): Promise<void>
-}
+/** How groups with limits are made on this machine: in a folder of the kernel's, or by the user's systemd. */
+export type GroupMaker = { readonly kind: 'folder'; readonly path: string } | { readonly kind: 'scope' }
 
-let parent: string | null | undefined
+let maker: GroupMaker | null | undefined
 
-/** The folder in which groups with limits can be made; null where there is none. Once per process. */
-export function groupParent(find: () => string | null = findParent): string | null {
-  return (parent ??= find())
+/** Decided once per process; null where no group can be made. */
+export function groupMaker(find: () => GroupMaker | null = findMaker): GroupMaker | null {
+  if (maker === undefined) maker = find()
+  return maker
 }
 
 /** Null where none can be made. */
-export function makeGroup(name: string, limits: EpisodeLimits, place: string | null = groupParent()): ControlGroup | null {
-  if (place === null) return null
-  const path = join(place, name)
+export function makeGroup(name: string, limits: EpisodeLimits, how: GroupMaker | null = groupMaker()): ControlGroup | null {
+  if (how === null) return null
+  return how.kind === 'scope' ? scopeOf(name, limits) : groupIn(how.path, name, limits)
+}
+
+function groupIn(parent: string, name: string, limits: EpisodeLimits): ControlGroup | null {
+  const path = join(parent, name)
   try {
     mkdirSync(path)
     write(path, 'memory.max', `${limits.memoryBytes}`)
@@ -48,19 +49,27 @@ export function makeGroup(name: string, limits: EpisodeLimits, place: string | n
   attempt(() => write(path, 'cpu.weight', CPU_WEIGHT))
   return {
     entrance: join(path, 'cgroup.procs'),
+    prefix: [],
+    env: {},
     kill: () => attempt(() => write(path, 'cgroup.kill', '1')),
     ranOut: () => /^oom_kill [1-9]/m.test(read(join(path, 'memory.events'))),
     remove: () => remove(path),
   }
 }
 
-/** The groups above this process, from the root on: one that has the controllers for its children, or lets them be switched on. */
-function findParent(): string | null {
-  const [, mount = ''] = /^\S+ \S+ \S+ \S+ (\S+) .* - cgroup2 /m.exec(read('/proc/self/mountinfo')) ?? []
-  const [, own = '/'] = /^0::(\/.*)$/m.exec(read('/proc/self/cgroup')) ?? []
+const SYSTEM = { mountinfo: '/proc/self/mountinfo', cgroup: '/proc/self/cgroup', hasScopes: isScopeFit }
+
+/** A group that has the controllers for its children or lets them be switched on, then systemd, then the service's own group without the service. */
+export function findMaker({ mountinfo, cgroup, hasScopes }: typeof SYSTEM = SYSTEM): GroupMaker | null {
+  const [, mount = ''] = /^\S+ \S+ \S+ \S+ (\S+) .* - cgroup2 /m.exec(read(mountinfo)) ?? []
+  const [, own = '/'] = /^0::(\/.*)$/m.exec(read(cgroup)) ?? []
   if (mount === '') return null
   const above = pathsTo(own).map((path) => join(mount, path))
-  return above.find((folder) => isFit(folder)) ?? null
+  const path = above.find((folder) => isFit(folder))
+  if (path !== undefined) return { kind: 'folder', path }
+  if (hasScopes(mount)) return { kind: 'scope' }
+  const around = join(mount, own)
+  return isFitOnceLeft(around) ? { kind: 'folder', path: around } : null
 }
 
 const pathsTo = (path: string): readonly string[] => (path === '/' ? ['/'] : [...pathsTo(dirname(path)), path])
@@ -80,6 +89,24 @@ function isFit(folder: string): boolean {
   } finally {
     attempt(() => rmdirSync(probe))
   }
+}
+
+/** A group with processes cannot limit its children, so the service moves into a child of the one that was given to it. */
+function isFitOnceLeft(folder: string): boolean {
+  const child = join(folder, OWN_GROUP)
+  const move = (from: string, to: string): void => {
+    for (const pid of read(join(from, 'cgroup.procs')).split('\n').filter(Boolean)) attempt(() => write(to, 'cgroup.procs', pid))
+  }
+  try {
+    mkdirSync(child, { recursive: true })
+  } catch {
+    return false
+  }
+  move(folder, child)
+  if (isFit(folder)) return true
+  move(child, folder)
+  attempt(() => rmdirSync(child))
+  return false
 }
 
 const write = (folder: string, name: string, value: string): void => writeFileSync(join(folder, name), value)

@@ -11,10 +11,11 @@ import { readLimits, type EpisodeLimits } from '../common/limits.ts'
 import { tasksMax, watch } from '../common/processes.ts'
 import { bubblewrapArguments, findBubblewrap, prepareFolder, INSIDE, PATH_INSIDE, socketOf, asUser, chooseUser } from './bubblewrap.ts'
 import type { Bubblewrap } from './bubblewrap.ts'
-import { makeGroup, type ControlGroup } from './cgroup.ts'
+import { makeGroup } from './cgroup.ts'
 import { namespaceOf } from './namespace.ts'
 import { openRelay } from './relay.ts'
 import { factsHere } from './report.ts'
+import type { ControlGroup } from './scope.ts'
 import { seccompFilter } from './seccomp.ts'
 import { selfTest } from './self-test.ts'
 
@@ -88,7 +89,7 @@ async function runIn(folder: Folder, { bubblewrap, play, inputs, limits, signal 
   const words = bubblewrapArguments(bubblewrap, { folder, user, inputs, needs: play.needs, hides: play.hides ?? [], ...files })
   const group = makeGroup(basename(folder.path), limits)
   try {
-    return await supervised(start(bubblewrap, user, limits, group?.entrance ?? '/dev/null'), {
+    return await supervised(start(bubblewrap, user, limits, group), {
       folder,
       words,
       filter,
@@ -136,16 +137,24 @@ async function supervised(child: ChildProcess, { folder, words, filter, launch, 
       ),
   })
   const checked = checkedEnd(ended, await notes.whole)
-  return group?.ranOut() === true ? { ...checked, ended: 'memory' } : checked
+  return group?.ranOut(checked.exitCode) === true ? { ...checked, ended: 'memory' } : checked
 }
 
-function start({ path }: Bubblewrap, user: number | null, limits: EpisodeLimits, entrance: string): ChildProcess {
+function start({ path }: Bubblewrap, user: number | null, limits: EpisodeLimits, group: ControlGroup | null): ChildProcess {
   // One file may slightly exceed the total limit, so that exceeding it is detected.
-  const limited = ['-c', LIMITED, 'sh', `${OPEN_FILES_MAX}`, `${Math.ceil(limits.diskBytes / BLOCK_BYTES) + 8}`, entrance]
+  const limited = [
+    '-c',
+    LIMITED,
+    'sh',
+    `${OPEN_FILES_MAX}`,
+    `${Math.ceil(limits.diskBytes / BLOCK_BYTES) + 8}`,
+    group?.entrance ?? '/dev/null',
+  ]
   const inner = [...asUser(user, tasksMax(limits)), process.execPath, '--disable-sigusr1', INSIDE.program]
   const stdio = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'] as const
-  // The sandbox can read its starter's environment, so it is empty.
-  const child = spawn('/bin/sh', [...limited, path, '--args', `${FILES.arguments}`, '--', ...inner], { env: {}, stdio: [...stdio] })
+  // The sandbox can read its starter's environment, so bubblewrap's is empty.
+  const words = [...limited, ...(group?.prefix ?? []), path, '--args', `${FILES.arguments}`, '--', ...inner]
+  const child = spawn('/bin/sh', words, { env: group?.env ?? {}, stdio: [...stdio] })
   // The supervisor listens too; this covers an earlier failure.
   return child.on('error', () => undefined)
 }

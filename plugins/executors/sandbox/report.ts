@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { isRefusal, type ExecutorFact } from '../../../src/contract/index.ts'
 import { chooseUser, findBubblewrap, PRLIMIT } from './bubblewrap.ts'
 import { ALLOWED } from './calls.generated.ts'
-import { groupParent } from './cgroup.ts'
+import { groupMaker } from './cgroup.ts'
 import { seccompFilter } from './seccomp.ts'
 
 /** `problem`: what the self-test found, or null. */
@@ -34,12 +34,14 @@ function filter(): ExecutorFact {
 }
 
 function group(): ExecutorFact {
-  if (groupParent() !== null) return ok('cgroup', 'the kernel limits memory, processes and processor time of each episode')
+  const how = groupMaker()
+  const where = how?.kind === 'scope' ? "a scope of the user's systemd" : `a group in ${how?.path ?? ''}`
+  if (how !== null) return ok('cgroup', `the kernel limits memory, processes and processor time of each episode, in ${where}`)
   const found = 'no cgroup of version 2 can be made, so memory and processes are measured ten times a second and a little late'
   return no(
     'cgroup',
     found,
-    'run the service as root with a writable cgroup2, or by systemd with Delegate=yes in a group without processes',
+    'mount cgroup2 with the controllers memory and pids, and run the service as root, by systemd with Delegate=yes, or in a session of systemd (loginctl enable-linger)',
   )
 }
 
