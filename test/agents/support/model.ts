@@ -20,6 +20,18 @@ export function thenSay(call: Call, sentence: string): Script {
   }
 }
 
+/** Calls the tools one after the other, then says the sentence. */
+export function thenAllSay(calls: readonly Call[], sentence: string): Script {
+  return (received, response) => {
+    if (!isTurn(received)) return answerPlainly(received, response)
+    const next = calls.findIndex((_, index) => !received.body.includes(idOf(index)))
+    const call = calls[next]
+    return sendFrames(response, call === undefined ? textFrames(received.url, sentence) : callFrames(received.url, call, idOf(next)))
+  }
+}
+
+const idOf = (index: number): string => `call_turn_${index}_`
+
 export function say(sentence: string): Script {
   return (received, response) =>
     isTurn(received) ? sendFrames(response, textFrames(received.url, sentence)) : answerPlainly(received, response)
@@ -57,20 +69,13 @@ function textFrames(url: string, text: string): readonly string[] {
   ])
 }
 
-function callFrames(url: string, { tool, input }: Call): readonly string[] {
+function callFrames(url: string, { tool, input }: Call, id = CALL_ID): readonly string[] {
   const text = JSON.stringify(input)
   if (url.includes('/messages'))
-    return messageFrames(
-      { type: 'tool_use', id: CALL_ID, name: tool, input: {} },
-      { type: 'input_json_delta', partial_json: text },
-      'tool_use',
-    )
+    return messageFrames({ type: 'tool_use', id, name: tool, input: {} }, { type: 'input_json_delta', partial_json: text }, 'tool_use')
   if (!url.includes('/responses'))
-    return chatFrames(
-      { tool_calls: [{ index: 0, id: CALL_ID, type: 'function', function: { name: tool, arguments: text } }] },
-      'tool_calls',
-    )
-  const item = { id: 'fc_1', type: 'function_call', status: 'completed', call_id: CALL_ID, name: tool, arguments: text }
+    return chatFrames({ tool_calls: [{ index: 0, id, type: 'function', function: { name: tool, arguments: text } }] }, 'tool_calls')
+  const item = { id: 'fc_1', type: 'function_call', status: 'completed', call_id: id, name: tool, arguments: text }
   return responseFrames(item, { ...item, status: 'in_progress', arguments: '' }, [
     { type: 'response.function_call_arguments.delta', delta: text },
     { type: 'response.function_call_arguments.done', arguments: text },
