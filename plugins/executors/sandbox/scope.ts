@@ -5,8 +5,8 @@ import type { EpisodeLimits } from '../common/limits.ts'
 import { tasksMax } from '../common/processes.ts'
 
 const CPU_WEIGHT = 25
-/** A signal that was not ours. */
-const KILLED = 137
+/** Signals that were not ours: the kernel's, and then that of systemd, which ends the rest of a scope. */
+const KILLED: ReadonlySet<number> = new Set([137, 143])
 const PROBE = { memoryBytes: 64 * 1024 * 1024, tasks: 77 }
 const PROBE_TIMEOUT_MS = 10_000
 /** Prints the limits of the group it is in, from the folder of the kernel's groups. */
@@ -36,7 +36,7 @@ export function scopeOf(name: string, limits: EpisodeLimits): ControlGroup {
     env: busOf(process.env),
     kill: () => undefined,
     // The group is gone with its last process, so the machine is asked, which was not short itself.
-    ranOut: (exitCode) => exitCode === KILLED && before !== null && (endedForMemory() ?? 0) > before && memoryShortage() === null,
+    ranOut: (exitCode) => KILLED.has(exitCode) && before !== null && (endedForMemory() ?? 0) > before && memoryShortage() === null,
     remove: async () => undefined,
   }
 }
