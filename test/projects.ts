@@ -71,6 +71,8 @@ const SERVICE = [
 
 /** Each of these takes a minute or more. */
 const SLOWEST = [
+  'test/agents/{defaults,evolution}.test.ts',
+  'test/browser/{console,versions}.test.ts',
   'test/docs/{guides,weights}.test.ts',
   'test/evolution/loop.test.ts',
   'test/install/{gate,trouble}.test.ts',

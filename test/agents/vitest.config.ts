@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { SlowestFirst } from '../projects.ts'
 
 /** The first run downloads the agents, as the install script does it, so what waits for one waits long. */
 export default defineConfig({
@@ -8,5 +9,6 @@ export default defineConfig({
     testTimeout: 600_000,
     hookTimeout: 300_000,
     maxWorkers: 3,
+    sequence: { sequencer: SlowestFirst },
   },
 })

@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { SlowestFirst } from '../projects.ts'
 
 /** The short form leaves out long sessions, large lists and screenshots. */
 const isShort = process.env['BROWSER_LOOKS'] === 'short'
@@ -11,6 +12,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 300_000,
     maxWorkers: 2,
+    sequence: { sequencer: SlowestFirst },
     expect: { poll: { timeout: 30_000 } },
   },
 })
