@@ -22,7 +22,7 @@ import {
 } from './contract/index.ts'
 import { Authenticator, Bodies, listen, makeListener, makeLog, Metrics, screenedLog, type HttpServices, type Log } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
-import { newId, wordsOf } from './kit/index.ts'
+import { knowSecrets, newId, wordsOf } from './kit/index.ts'
 import {
   importInto,
   refuseOriginal,
@@ -56,7 +56,7 @@ export interface ServiceOptions {
 export async function startService(loaded: LoadedConfig, options: ServiceOptions = {}): Promise<RunningService> {
   const { graceSeconds, plugins = builtins } = options
   const { config } = loaded
-  const log = screenedLog(options.log ?? makeLog(clock), keysIn(loaded))
+  const log = screenedLog(options.log ?? makeLog(clock))
   const load = loaderOf(loaded, plugins)
   const closing: Closing = []
   const close = (): Promise<void> => closeAll(closing, log)
@@ -77,6 +77,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const hosts = openHosts(loaded, closing)
     const metrics = new Metrics()
     const evaluationToken = randomBytes(32).toString('hex')
+    knowSecrets([evaluationToken])
     // Known once the socket listens; scenarios are bound after that.
     let { port } = config.svc
     const services: Services = {
@@ -389,11 +390,4 @@ function httpServices({ config }: LoadedConfig, services: Services, { evaluation
     runtime: services.runtime,
     model: services.model,
   }
-}
-
-/** The keys that this service sends to others, and those that open it. */
-function keysIn({ config, upstream }: LoadedConfig): readonly string[] {
-  const { token, tokens } = config.svc
-  const keys = [upstream.model?.apiKey, config.inference.gateway?.api_key, token, ...tokens]
-  return keys.filter((key) => typeof key === 'string')
 }

@@ -1,5 +1,6 @@
 /** `svc doctor`: checks everything a service needs to start, and names each problem with its fix. */
 import { ConfigProblem, type LoadedConfig } from '../config/index.ts'
+import { withoutSecrets } from '../kit/index.ts'
 import { loadFor } from './config.ts'
 import {
   checkDirectories,
@@ -20,10 +21,17 @@ import { EXIT, type ConfigOptions, type Surroundings } from './surroundings.ts'
 
 /** Exit code 2 for a problem. Warnings leave it 0, so that `svc doctor && svc serve` continues. */
 export async function doctor(options: ConfigOptions, surroundings: Surroundings): Promise<number> {
-  const findings = [...checkMachine(), await checkGit(), ...(await checkConfigured(options, surroundings))]
+  const findings = [...checkMachine(), await checkGit(), ...(await checkConfigured(options, surroundings))].map(cleaned)
   surroundings.out(options.json === true ? jsonText({ findings }, 2) : table(findings, surroundings))
   return findings.some(({ state }) => state === 'problem') ? EXIT.misconfigured : EXIT.fine
 }
+
+/** Findings quote plug-ins, upstreams and the configuration. */
+const cleaned = (finding: Finding): Finding => ({
+  ...finding,
+  found: withoutSecrets(finding.found),
+  ...(finding.fix === undefined ? {} : { fix: withoutSecrets(finding.fix) }),
+})
 
 const checkMachine = (): readonly Finding[] => [checkNode(process.versions), checkSqlite(process.versions)]
 

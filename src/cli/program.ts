@@ -4,7 +4,7 @@ import { findPackageJSON } from 'node:module'
 import { Command, CommanderError } from 'commander'
 import { readCommandLine, type CommandLineReading } from '../config/index.ts'
 import { PRODUCT } from '../contract/index.ts'
-import { showHidden } from '../kit/index.ts'
+import { showHidden, withoutSecrets } from '../kit/index.ts'
 import { configPrint, configSchema } from './config.ts'
 import { doctor } from './doctor.ts'
 import { printError } from './explain.ts'
@@ -47,7 +47,7 @@ NODE_DEBUG=svc adds stacks to errors.`
 
 export async function runCli(args: readonly string[], given: Surroundings): Promise<number> {
   // Errors quote arguments, files and services.
-  const surroundings = { ...given, err: (line: string) => given.err(showHidden(line)) }
+  const surroundings = { ...given, err: (line: string) => given.err(showHidden(withoutSecrets(line))) }
   const commandLine = readCommandLine(args)
   const outcome = { exit: EXIT.misconfigured as number }
   try {

@@ -1,5 +1,6 @@
 /** `svc serve`: starts the service, prints where it is, and stops it on a signal. */
 import { localUrl, type LoadedConfig } from '../config/index.ts'
+import { withoutSecrets } from '../kit/index.ts'
 import { banner } from './banner.ts'
 import { loadFor, printLoaded } from './config.ts'
 import { printError } from './explain.ts'
@@ -15,6 +16,7 @@ export interface ServeCommandOptions extends ConfigOptions {
 
 /** A terminal signals the whole process group and npm passes the signal on, so signals within this time count as one. */
 const SAME_SIGNAL_MILLISECONDS = 300
+const CRASHED_EXIT = 1
 const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
 export async function serve(options: ServeCommandOptions, surroundings: Surroundings): Promise<number> {
@@ -26,6 +28,7 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
   // A rejected promise of a plug-in must not end the service.
   const logRejection = (reason: unknown): void => surroundings.err(`an unhandled promise rejection: ${firstLine(reason)}`)
   process.on('unhandledRejection', logRejection)
+  process.on('uncaughtException', crash)
   try {
     const service = await start(loaded, options, surroundings)
     if (service === null) return EXIT.misconfigured
@@ -42,7 +45,14 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
     return await finish(service, surroundings)
   } finally {
     process.off('unhandledRejection', logRejection)
+    process.off('uncaughtException', crash)
   }
+}
+
+/** Node would print the error as it is, and it may quote a secret. */
+function crash(error: unknown): void {
+  process.stderr.write(`${withoutSecrets(error instanceof Error ? (error.stack ?? error.message) : String(error))}\n`)
+  process.exit(CRASHED_EXIT)
 }
 
 function firstLine(reason: unknown): string {

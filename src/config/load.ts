@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
-import { codeOf } from '../kit/index.ts'
+import { codeOf, knowSecrets } from '../kit/index.ts'
 import { crossProblems } from './checks.ts'
 import type { CommandLineReading } from './command-line.ts'
 import { readFileText } from './file.ts'
@@ -14,6 +14,7 @@ import { ownPaths } from './own-paths.ts'
 import { movedProblems, readPaths, type DataPath, type Folders } from './paths.ts'
 import { ConfigProblem, type GivenValue, type ValueOrigin } from './problem.ts'
 import { ENVIRONMENT, type Config, type RecipeSettings, type ConfigValues } from './schema.ts'
+import { secretsIn } from './secrets.ts'
 import { discoverUpstream, probeOllama, type Probe, type ResolvedUpstream } from './upstream.ts'
 import { readSettings } from './settings.ts'
 import { readValue } from './values.ts'
@@ -53,6 +54,7 @@ export async function loadConfig(sources: Sources): Promise<LoadedConfig> {
   const proxies = proxiesFrom(sources.environment)
   const { base } = foldersOf(sources)
   const own = ownPaths(config, { file, base })
+  knowSecrets(secretsIn({ config, origins, upstream }, sources.environment))
   return { config, origins, upstream, proxies, baseDirectory: base, ownPaths: own, moved: movedProblems(data, existsSync) }
 }
 

@@ -18,7 +18,6 @@ import type {
 import { renderTree } from '../harness/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { cacheKey, type EpisodeCache } from './cache.ts'
-import { withoutSecret } from './models/index.ts'
 
 /** What all episodes of a step share. */
 interface EpisodeSetup extends Pick<Scene, 'executor' | 'models' | 'signal'> {
@@ -70,8 +69,6 @@ interface EpisodeInput {
 
 async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference }: EpisodeInput): Promise<EpisodeOutcome> {
   const { adapter, executor, model, models, signal } = setup
-  // Failures are shown with the row, and an agent may print its key.
-  const plain = (words: string): string => withoutSecret(words, model.apiKey)
   const evaluator = await setup.evaluatorOf(task)
   const program = await setup.program()
   let note: EpisodeOutcome['note'] = null
@@ -87,7 +84,7 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
         models,
         executor: hiding(executor, setup.hides),
         reference: evaluator.compares === true ? reference : null,
-        note: (words, more = {}) => void (note = { words: wordsOf(plain(words)), more }),
+        note: (words, more = {}) => void (note = { words: wordsOf(words), more }),
         signal,
       })
   }
@@ -107,13 +104,13 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
     )
     // An executor without a workspace never calls inspect.
     if (left === null) await inspect(null, episode)
-    return { score: checkedScore(task, score), failure: failureOf(episode, score, plain), episode, note, trouble: null }
+    return { score: checkedScore(task, score), failure: failureOf(episode, score), episode, note, trouble: null }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ScorerProblem) throw error
     return {
       score: null,
-      failure: `${left === null ? 'could not be run' : 'could not be scored'}: ${plain(wordsOf(error))}`,
+      failure: `${left === null ? 'could not be run' : 'could not be scored'}: ${wordsOf(error)}`,
       episode: left,
       note,
       trouble: isMachines(error, left !== null) ? 'machine' : left !== null ? 'evaluator' : null,
@@ -143,9 +140,9 @@ function checkedScore(task: Task, score: number | null): number | null {
   throw new ScorerProblem(`the evaluator answered ${String(score)} for task ${task.name}; a score is a finite number or null`)
 }
 
-function failureOf({ ended, exitCode, stderr }: Episode, score: number | null, plain: (words: string) => string): string | null {
+function failureOf({ ended, exitCode, stderr }: Episode, score: number | null): string | null {
   if (ended !== undefined) return ENDED[ended]
-  if (exitCode !== 0) return `exit code ${exitCode}: ${wordsOf(plain(stderr.trimEnd().split('\n').at(-1) ?? ''))}`
+  if (exitCode !== 0) return `exit code ${exitCode}: ${wordsOf(stderr.trimEnd().split('\n').at(-1) ?? '')}`
   return score === null ? 'the evaluator gave no score' : null
 }
 

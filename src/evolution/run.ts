@@ -67,9 +67,9 @@ export async function beginRun(context: EvolutionContext, order: StepOrder, repo
   const { settings, adapter, folder } = context
   const model = { ...context.evaluation, ...order.model }
   const before = evolutionState.parse(order.state)
-  const record = await openStepRecord(settings.step_record_dir, folder, order.step, [model.apiKey ?? ''])
-  report.phase('proposing', typeof record?.name === 'string' ? { step_record: record.name } : {})
   const models = openModels(model, { callsMax: settings.max_model_calls_per_step, report, signal })
+  const record = await openStepRecord(settings.step_record_dir, folder, order.step)
+  report.phase('proposing', typeof record?.name === 'string' ? { step_record: record.name } : {})
   return {
     context,
     order,

@@ -1,6 +1,7 @@
 /** The one place that turns a refusal into a status, headers and a body in the shape the caller's SDK parses. */
 import { HEADER, isRefusal, Refusal, unknown, type RefusalKind } from '../contract/index.ts'
 import { dialectOfPath } from '../dialects/index.ts'
+import { withoutKnownSecrets } from '../kit/index.ts'
 
 const STATUS: Readonly<Record<Exclude<RefusalKind, 'upstream'>, number>> = {
   invalid: 400,
@@ -32,7 +33,7 @@ export const noRoute = (cure = 'the interface page lists them all'): Refusal => 
 export function answerError(error: unknown, path: string) {
   const refusal = isRefusal(error) ? error : internal()
   const status = isRefusal(error) ? statusOf(refusal) : 500
-  const body = dialectOfPath(path).writeError(status, { message: refusal.message, code: refusal.code })
+  const body = dialectOfPath(path).writeError(status, { message: withoutKnownSecrets(refusal.message), code: refusal.code })
   // The upstream's own words replace ours.
   return { status, headers: headersOf(refusal, status), body, relayed: refusal.detail.body ?? null }
 }

@@ -3,7 +3,7 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import type { JsonObject } from '../contract/index.ts'
-import { hasCode, keyRemover, withoutSecrets } from '../kit/index.ts'
+import { hasCode, withoutSecrets } from '../kit/index.ts'
 
 export interface Log {
   write(level: 'info' | 'warn' | 'error', event: string, fields: JsonObject): void
@@ -15,11 +15,9 @@ export interface Log {
 const STANDARD_ERROR = 2
 
 /** Warnings and errors quote others, so they are written without secrets and without the keys of this service. Lines of requests hold only ours. */
-export function screenedLog(log: Log, keys: readonly string[]): Log {
-  const removers = keys.map(keyRemover)
-  const clean = (text: string): string => withoutSecrets(removers.reduce((rest, remove) => remove(rest), text))
+export function screenedLog(log: Log): Log {
   return {
-    write: (level, event, fields) => log.write(level, event, level === 'info' ? fields : cleaned(fields, clean)),
+    write: (level, event, fields) => log.write(level, event, level === 'info' ? fields : cleaned(fields)),
     flush: () => log.flush(),
     get dropped() {
       return log.dropped ?? 0
@@ -27,8 +25,8 @@ export function screenedLog(log: Log, keys: readonly string[]): Log {
   }
 }
 
-const cleaned = (fields: JsonObject, clean: (text: string) => string): JsonObject =>
-  JSON.parse(JSON.stringify(fields, (_, value: unknown) => (typeof value === 'string' ? clean(value) : value)))
+const cleaned = (fields: JsonObject): JsonObject =>
+  JSON.parse(JSON.stringify(fields, (_, value: unknown) => (typeof value === 'string' ? withoutSecrets(value) : value)))
 
 /** Writes to standard error, so that standard output stays the command's own. */
 export function makeLog(clock: () => number): Log {
@@ -61,14 +59,44 @@ function takeStandardError(droppedLine: (lines: number) => string): NonblockingW
 
 function standardError(writer: NonblockingWriter): Writable {
   const { isTTY, columns } = process.stderr
+  const lines = wholeLines((text) => writer.write(withoutSecrets(text)))
   const stream = new Writable({
     decodeStrings: false,
     write(chunk: string | Buffer, _encoding, done) {
-      writer.write(withoutSecrets(String(chunk)))
+      lines.take(String(chunk))
       done()
     },
   })
+  // Before the writer's own listener, which writes the last lines.
+  process.prependListener('exit', () => lines.end())
   return Object.assign(stream, { fd: STANDARD_ERROR, isTTY, columns })
+}
+
+/** A line that its printer does not end is passed on after this time, or at this length. */
+const LINE_ENDS_AFTER_MS = 1000
+const LINE_CHARACTERS_MAX = 64 * 1024
+
+/** A secret that is printed in pieces is found once its line is whole. */
+export function wholeLines(pass: (text: string) => void): { take(text: string): void; end(): void } {
+  let rest = ''
+  let timer: NodeJS.Timeout | null = null
+  const end = (): void => {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    if (rest !== '') pass(rest)
+    rest = ''
+  }
+  return {
+    take(text) {
+      rest += text
+      const after = rest.lastIndexOf('\n') + 1
+      if (after > 0) pass(rest.slice(0, after))
+      rest = rest.slice(after)
+      if (rest.length > LINE_CHARACTERS_MAX) end()
+      else if (rest !== '') timer ??= setTimeout(end, LINE_ENDS_AFTER_MS).unref()
+    },
+    end,
+  }
 }
 
 const WRITE_AFTER_MS = 20

@@ -1,5 +1,6 @@
 /** The state of the service: readiness, training, serving, storage, and metrics for a monitor. */
 import type { Commit, JsonObject, Refusal, ScenarioStatus, ServiceStatus, Store } from '../contract/index.ts'
+import { dataWithoutKnownSecrets } from '../kit/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import type { HttpContext } from './context.ts'
 import { rowFor } from './held-out.ts'
@@ -24,7 +25,7 @@ export async function status(context: HttpContext): Promise<HttpReply> {
     errors.push(...scenario.errors())
     rows.push([name, await readStatus(scenario, context)])
   }
-  return liveJson({
+  const state = {
     error: errors.length === 0 ? null : errors.join('\n'),
     preload_errors: registry.preloadErrors(),
     last_drain_at: registry.lastDrainAt,
@@ -32,7 +33,9 @@ export async function status(context: HttpContext): Promise<HttpReply> {
     serving: await runtime.status(),
     training_job: registry.trainingJob(),
     storage: { ...(await store.usage()), error: trouble === null ? null : { code: trouble.code, message: trouble.message } },
-  } satisfies ServiceStatus)
+  } satisfies ServiceStatus
+  // Engines, trainers and stores say what they like.
+  return liveJson(dataWithoutKnownSecrets(state))
 }
 
 /** Serialized apart, so that one broken recipe does not hide the others. */

@@ -1,6 +1,7 @@
 /** Screens for text that people send and models write: credentials that must not be kept, and words that try to take over a prompt. */
 
-import { holdsSecret, withoutHidden } from './secrets.ts'
+import { withoutHidden } from './readings.ts'
+import { holdsSecret } from './secrets.ts'
 
 export type ScreenHit = 'credential_in_text' | 'override_in_text'
 

@@ -34,6 +34,19 @@ const CLOUDS = [
   `${ALONE}pul-[a-f0-9]{40}`,
   `${ALONE}dapi[a-f0-9]{32}`,
   `${ALONE}dt0[a-z][0-9]{2}\\.[A-Z0-9]{24}\\.[A-Z0-9]{64}`,
+  `${ALONE}t1\\.[A-Z0-9a-z_-]{40,2048}=?\\.[A-Za-z0-9_-]{80}`,
+  `${ALONE}AQVN[A-Za-z0-9_-]{35}`,
+  `${ALONE}sl\\.(?:u\\.)?[A-Za-z0-9_-]{120}`,
+  `${ALONE}sha256~[A-Za-z0-9_-]{43}`,
+  `${ALONE}tskey-[a-z]{3,12}-[A-Za-z0-9]{8,20}-[A-Za-z0-9]{24}`,
+  `${ALONE}napi_[a-z0-9]{40}`,
+  `${ALONE}mdb_sa_sk_[A-Za-z0-9_-]{30}`,
+  `${ALONE}4b1d[A-Za-z0-9]{38}(?![A-Za-z0-9])`,
+  `${ALONE}tk-us-[A-Za-z0-9_-]{40}`,
+  `${ALONE}dnkey-[A-Za-z0-9=_-]{26}-[A-Za-z0-9=_-]{52}`,
+  `${ALONE}s\\.[A-Za-z0-9]{24}(?![A-Za-z0-9])(?=[^.]|$)`,
+  `${ALONE}(?:pat|sat)\\.[A-Za-z0-9_-]{22}\\.[a-f0-9]{24}\\.[A-Za-z0-9]{20}`,
+  `${ALONE}ico-[A-Za-z0-9]{32}(?![A-Za-z0-9])`,
 ]
 
 const FORGES = [
@@ -48,6 +61,10 @@ const FORGES = [
   `${ALONE}bku[a-z]_[A-Za-z0-9]{40}`,
   `${ALONE}CCI(?:PAT|PRJ)_[A-Za-z0-9]{20,24}_[a-f0-9]{40}`,
   `${ALONE}sq[pua]_[a-f0-9]{40}`,
+  `${ALONE}perm[:-][A-Za-z0-9+/=]{8,64}\\.[A-Za-z0-9+/=]{4,64}\\.[A-Za-z0-9]{30}`,
+  `${ALONE}API-[A-Z0-9]{26}(?![A-Za-z0-9])`,
+  '[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}',
+  'BUNDLE_(?:ENTERPRISE|GEMS)__CONTRIBSYS__COM=[a-f0-9]{8}:[a-f0-9]{8}',
 ]
 
 const CHATS = [
@@ -60,6 +77,10 @@ const CHATS = [
   `${ALONE}[0-9]{8,10}:AA[A-Za-z0-9_-]{33}`,
   'webhook\\.office\\.com/webhookb2/[A-Za-z0-9@-]{60}',
   `${ALONE}syt_[A-Za-z0-9+/=_-]{2,80}_[A-Za-z]{20}_[A-Za-z0-9]{6}`,
+  `${ALONE}xwfp-[A-Za-z0-9-]{40}`,
+  'chat\\.googleapis\\.com/v1/spaces/[^\\s?]{1,100}\\?[^\\s]{0,200}token=[A-Za-z0-9_%-]{20}',
+  'hooks\\.zapier\\.com/hooks/catch/[0-9]{4,12}/[A-Za-z0-9]{5,12}',
+  'maker\\.ifttt\\.com/(?:use|trigger/[^\\s/]{1,60}/with/key)/[A-Za-z0-9_-]{20}',
 ]
 
 const PAYMENTS = [
@@ -74,6 +95,9 @@ const PAYMENTS = [
   `${ALONE}(?:live|test)_[A-Za-z0-9]{30}(?![A-Za-z0-9])`,
   `${ALONE}shippo_(?:live|test)_[a-f0-9]{40}`,
   `${ALONE}EZ[AT]K[A-Za-z0-9]{54}`,
+  `${ALONE}duffel_(?:live|test)_[A-Za-z0-9_=-]{40}`,
+  `${ALONE}xprv9[A-Za-z0-9]{100}`,
+  `${ALONE}sm_(?:aat|pat|sat)_[A-Za-z0-9]{16}`,
 ]
 
 const REGISTRIES = [
@@ -110,6 +134,9 @@ const MODELS = [
   `${ALONE}wandb_v1_[A-Za-z0-9_]{40}`,
   `${ALONE}fc-[a-f0-9]{32}`,
   `${ALONE}KGAT_[a-f0-9]{32}`,
+  `${ALONE}esecret_[A-Za-z0-9]{24}`,
+  `${ALONE}crsr_[a-f0-9]{60}`,
+  `${ALONE}phx_[A-Za-z0-9]{40}`,
 ]
 
 const TOOLS = [
@@ -138,6 +165,17 @@ const TOOLS = [
   `${ALONE}ops_eyJ[A-Za-z0-9_-]{80}`,
   `${ALONE}AGE-SECRET-KEY-1[A-Z0-9]{50}`,
   `${ALONE}pnu_[A-Za-z0-9]{36}`,
+  `${ALONE}sk\\.eyJ[A-Za-z0-9_-]{60}`,
+  `${ALONE}EAA[A-Z][A-Za-z0-9]{80}`,
+  `${ALONE}fio-u-[A-Za-z0-9_=-]{60}`,
+  `${ALONE}rdme_[a-z0-9]{70}`,
+  `${ALONE}s-s4t2(?:ud|af)-[a-f0-9]{64}`,
+  `${ALONE}[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk`,
+  `${ALONE}aio_[A-Za-z0-9]{28}(?![A-Za-z0-9])`,
+  `${ALONE}[12]/[0-9]{12,20}(?:/[0-9]{12,20})?:[a-f0-9]{32}`,
+  `${ALONE}A{18,24}(?!A)(?=[A-Za-z%]{0,30}[0-9])[A-Za-z0-9%]{60}`,
+  `${ALONE}django-insecure-[A-Za-z0-9!@#$%^&*()_=+-]{30}`,
+  'APP_KEY=base64:[A-Za-z0-9+/]{43}=',
 ]
 
 /** Keys and passwords that their frame gives away: headers, addresses, and lines of well-known files. */
@@ -155,6 +193,10 @@ const FRAMES = [
   '(?:aws_?)?secret_?access_?key["\']?\\s{0,4}[:=]\\s{0,4}["\']?[A-Za-z0-9/+]{40}',
   'authorization["\']?\\s{0,4}[:=]\\s{0,4}["\']?(?:bearer|basic|token)\\s{1,4}(?=[A-Za-z._~+/=-]{0,40}[0-9])[A-Za-z0-9._~+/=-]{16}',
   '\\bcurl\\b[^\\n]{0,200}\\s(?:-u|--user)[ =]["\']?[^\\s:"\'$<]{1,100}:(?![$<{*]|pass|xxx)[^\\s"\'$<*]{4}',
+  '-{4,5} ?BEGIN OpenVPN Static key',
+  '(?:server|data source|host|addr(?:ess)?)\\s?=[^\\n;]{1,200};[^\\n]{0,300}(?:password|pwd)\\s?=\\s?(?![$<{*%/.~]|pass|xxx|your)[^;\\s"\']{4}',
+  'x-(?:api|auth|access)-(?:key|token)["\']?\\s{0,4}[:=]\\s{0,4}["\']?(?=[A-Za-z_-]{0,40}[0-9])[A-Za-z0-9_-]{20}',
+  '(?:aws_?)?session_?token["\']?\\s{0,4}[:=]\\s{0,4}["\']?[A-Za-z0-9/+=]{100}',
 ]
 
 /** Case-sensitive, as their makers write them. */

@@ -2,30 +2,12 @@
 import { describe, expect, it } from 'vitest'
 import { screenText } from './screen.ts'
 import { holdsSecret, withoutSecrets } from './secrets.ts'
+import { base64, CAPITALS, hex, LETTERS, made, uuid, whole } from './testing/made.ts'
 
-const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
-const ANY = `${LETTERS}${LETTERS.toUpperCase()}0123456789`
-const HEX = '0123456789abcdef'
-const CAPITALS = `${LETTERS.toUpperCase()}234567`
-
-/** Text of no meaning, the same on every run. */
-function made(count: number, alphabet = ANY): string {
-  let state = count * 7919 + alphabet.length
-  return Array.from({ length: count }, () => {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
-    return alphabet[Math.floor((state / 2_147_483_648) * alphabet.length)]
-  }).join('')
-}
-
-const hex = (count: number): string => made(count, HEX)
-const uuid = (): string => [8, 4, 4, 4, 12].map(hex).join('-')
-const base64 = (text: string): string => Buffer.from(text).toString('base64')
 const jwt = (): string => [base64('{"alg":"HS256"}'), base64('{"sub":"1234567890"}'), made(43)].join('.').replaceAll('=', '')
-const whole = (parts: string): string => parts.replaceAll('·', '')
 const key = (): string => whole(`sk·-proj-${made(40)}`)
 const pem = (kind: string): string => `${'-'.repeat(5)}BEGIN ${kind}PRIVATE KEY${'-'.repeat(5)}\n${made(64)}\n`
 
-/** The dot keeps the parts of each apart in this file. */
 const KEYS: Readonly<Record<string, string>> = {
   'AWS access key': `AK·IA${made(16, CAPITALS)}`,
   'AWS session key': `AS·IA${made(16, CAPITALS)}`,

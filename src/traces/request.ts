@@ -1,6 +1,7 @@
 /** The trace of one request: a span for the request, and a child span for the model call. Both are written when the request is over. */
 import { PRODUCT, type Dialect, type ExchangeSummary, type JsonObject, type ModelAddress } from '../contract/index.ts'
 import { dialects } from '../dialects/index.ts'
+import { withoutSecrets } from '../kit/index.ts'
 import { Attributes, shortened } from './attributes.ts'
 import { inputMessages, instructionsOf, outputMessages } from './content.ts'
 import { traceHeaders, type TraceContext } from './context.ts'
@@ -105,8 +106,8 @@ export class RequestSpans {
 /** Why the service failed. A client error is not a failure of the service, but its code stands in the span. */
 function failureOf({ status, note: { code, cause } }: FinishedRequest): Failure | null {
   if (status === null) return { type: 'client_gone', words: 'the client left before there was an answer' }
-  if (status >= 500) return { type: code ?? String(status), words: cause ?? code ?? `status ${status}` }
-  return code === undefined && cause !== undefined ? { type: 'stream_interrupted', words: cause } : null
+  if (status >= 500) return { type: code ?? String(status), words: withoutSecrets(cause ?? code ?? `status ${status}`) }
+  return code === undefined && cause !== undefined ? { type: 'stream_interrupted', words: withoutSecrets(cause) } : null
 }
 
 /** A complete answer is no failure of the model, whatever happened afterwards. */

@@ -10,6 +10,7 @@ import {
   type StepOutcome,
   type StepResult,
 } from '../contract/index.ts'
+import { dataWithoutKnownSecrets } from '../kit/index.ts'
 import { commandsIn, mergeRequires } from '../records/index.ts'
 import type { StepDraft } from './context.ts'
 import { StepFailure } from './hosts/host.ts'
@@ -52,14 +53,15 @@ export function draftOf(result: Settled | StepFailure, around: Circumstances): S
   const held = meant === 'published' && content !== null ? commandReason(merged) : null
   const outcome = held === null ? meant : 'pending'
   const consumed_ids = [...new Set([...consumed, ...aside])]
-  const recorded = {
+  // A trainer says what it likes, and rows are shown.
+  const recorded = dataWithoutKnownSecrets({
     ...metrics,
     ...(held !== null && { held_because: held }),
     ...(skipped !== null && { skipped }),
     ...requestMetrics(around.reserved.batch, result, merged),
     ...(around.mergedOnto !== null && content !== null && { merged_onto: around.mergedOnto.release_id }),
     ...lossMetrics(around.losses),
-  }
+  })
   return { component, outcome, content, live: around.live, consumed_ids, metrics: recorded, state: { ...memory(consumed_ids, state) } }
 }
 

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { Json } from '../../contract/index.ts'
+import { knowSecrets } from '../../kit/index.ts'
 import { openArchive, openStepRecord, type StepRecord } from './record.ts'
 
 const MIB = 1024 * 1024
@@ -14,10 +15,13 @@ const TOKEN = 'evaluation-token-of-this-scenario'
 const KEY = `sk-${'a1'.repeat(10)}`
 
 let directory: string
-beforeEach(() => void (directory = temporaryFolder()))
+beforeEach(() => {
+  directory = temporaryFolder()
+  knowSecrets([TOKEN])
+})
 
 async function opened(step: number): Promise<StepRecord> {
-  const record = await openStepRecord(directory, 'one', step, [TOKEN])
+  const record = await openStepRecord(directory, 'one', step)
   if (record === null) throw new Error('recording is on')
   return record
 }
@@ -45,7 +49,7 @@ describe('a step record', () => {
   })
 
   it('is none where recording is off', async () => {
-    expect(await openStepRecord(null, 'one', 1, [])).toBeNull()
+    expect(await openStepRecord(null, 'one', 1)).toBeNull()
   })
 
   it('keeps values, lines and episodes as files', async () => {

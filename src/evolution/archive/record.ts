@@ -6,7 +6,6 @@ import { isObject, JSON_DEPTH_MAX, invalid, type Json, type JsonObject, type Ste
 import { hasCode, wordsOf, countCodePoints, firstCodePoints, isMissing, withoutSecrets } from '../../kit/index.ts'
 
 const TEXT_CHARACTERS_MAX = 20_000
-const REDACTED = '[redacted]'
 const TOO_DEEP = `[nested more than ${JSON_DEPTH_MAX} levels deep]`
 
 const RECORD_FOLDER = /^(\d+)(?:-(\d+))?$/
@@ -30,18 +29,13 @@ export interface StepRecord {
   close(keptBytesMax: number): Promise<JsonObject>
 }
 
-/** Null where recording is off. `secrets` are redacted in every file. */
-export async function openStepRecord(
-  directory: string | null,
-  scenarioFolder: string,
-  step: number,
-  secrets: readonly string[],
-): Promise<StepRecord | null> {
+/** Null where recording is off. */
+export async function openStepRecord(directory: string | null, scenarioFolder: string, step: number): Promise<StepRecord | null> {
   if (directory === null) return null
   const folder = join(directory, scenarioFolder)
   try {
     const own = await freshFolder(folder, step)
-    return new Recording(folder, own, `${scenarioFolder}/${own}`, secrets)
+    return new Recording(folder, own, `${scenarioFolder}/${own}`)
   } catch (error) {
     return new NoRecording(error)
   }
@@ -68,7 +62,6 @@ class Recording implements StepRecord {
   readonly name: string
   readonly #folder: string
   readonly #own: string
-  readonly #secrets: readonly string[]
   readonly #episodes = new Set<string>()
   readonly #dropped = { files: 0, lines: 0, bytes: 0 }
   #folders: ReadonlySet<string> = new Set()
@@ -76,22 +69,21 @@ class Recording implements StepRecord {
   #bytes = 0
   #error: string | null = null
 
-  constructor(folder: string, own: string, name: string, secrets: readonly string[]) {
+  constructor(folder: string, own: string, name: string) {
     this.#folder = folder
     this.#own = own
     this.name = name
-    this.#secrets = secrets
   }
 
   async write(path: string, value: Json): Promise<void> {
-    await this.#create(path, `${JSON.stringify(redacted(value, this.#secrets), null, 2)}\n`)
+    await this.#create(path, `${JSON.stringify(redacted(value), null, 2)}\n`)
   }
 
   async lines(path: string, values: readonly Json[]): Promise<void> {
     let text = ''
     let bytes = 0
     for (const value of values) {
-      const line = `${JSON.stringify(redacted(value, this.#secrets))}\n`
+      const line = `${JSON.stringify(redacted(value))}\n`
       const lineBytes = Buffer.byteLength(line)
       if (bytes + lineBytes > STEP_FILE_BYTES_MAX) this.#drop('lines', lineBytes)
       else {
@@ -217,15 +209,8 @@ const sizeOf = (path: string): Promise<number> =>
     () => 0,
   )
 
-/**
- * Removes credentials from the data of a step and cuts long texts. A copy of the value with every text redacted, field names included.
- * `secrets` are removed wherever they occur.
- */
-function redacted(value: Json, secrets: readonly string[]): Json {
-  const known = secrets.filter((secret) => secret !== '')
-  const text = (raw: string): string => cut(withoutSecrets(known.reduce((rest, secret) => rest.replaceAll(secret, REDACTED), raw)))
-  return walk(value, text, 0)
-}
+/** A copy of the data of a step without credentials, field names included, and with long texts cut. */
+const redacted = (value: Json): Json => walk(value, (raw) => cut(withoutSecrets(raw)), 0)
 
 /** Agents may write JSON of any depth. */
 function walk(value: Json, text: (raw: string) => string, depth: number): Json {

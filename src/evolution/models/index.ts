@@ -4,7 +4,7 @@ import { Agent, fetch } from 'undici'
 import { isObject } from '../../contract/index.ts'
 import type { ChatMessage, ChatOptions, ChatTool, JsonObject, Model, ModelAddress, Reporter } from '../../contract/index.ts'
 import { dialectsByApi, parsed, readModelAnswer, type ModelAnswer } from '../../dialects/index.ts'
-import { wordsOf, codeOf, firstCodePoints } from '../../kit/index.ts'
+import { wordsOf, codeOf, dataWithoutKnownSecrets, firstCodePoints, knowSecrets, withoutKnownSecrets } from '../../kit/index.ts'
 
 const TIMEOUT_SECONDS_DEFAULT = 120
 const TOKENS_MAX_DEFAULT = 8192
@@ -35,6 +35,7 @@ interface Usage {
 }
 
 export function openModels(address: ModelAddress, options: ModelsOptions): OpenedModels {
+  knowSecrets([address.apiKey])
   const name = address.model ?? UNNAMED
   const calls: JsonObject[] = []
   let begun = 0
@@ -61,7 +62,7 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
     options.report.line('model', `asking ${name}`)
     const started = performance.now()
     const seconds = (): number => Math.round(performance.now() - started) / 1000
-    const messages: readonly JsonObject[] = JSON.parse(withoutSecret(JSON.stringify(question.messages), address.apiKey))
+    const messages: readonly JsonObject[] = JSON.parse(JSON.stringify(dataWithoutKnownSecrets(question.messages)))
     const record = { model: name, messages, params: paramsOf(question) }
     try {
       const { response, answer } = await ask(address, name, question, options.signal)
@@ -71,7 +72,7 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
       options.report.line('model', `${name} answered in ${seconds()} s, ${inputTokens} -> ${outputTokens} tokens`)
       return answer
     } catch (error) {
-      const words = withoutSecret(wordsOf(error), address.apiKey)
+      const words = wordsOf(error)
       keep({ ...record, error: words, seconds: seconds() })
       usage = sum(usage, { seconds: seconds(), inputTokens: 0, outputTokens: 0 })
       options.report.line('model', `${name} failed after ${seconds()} s: ${words}`, true)
@@ -138,7 +139,6 @@ async function asked(address: ModelAddress, model: string, question: Question, s
   const request = {
     url: `${address.url.replace(/\/+$/, '')}${dialect.askPath(model)}`,
     headers: { ...(address.apiKey !== null && { authorization: `Bearer ${address.apiKey}` }), ...dialect.defaultHeaders },
-    secret: address.apiKey,
   }
   try {
     return await send({ ...request, body: dialect.writeRequest({ ...question, model }) }, signal)
@@ -163,8 +163,6 @@ interface ModelRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: JsonObject
-  /** Removed from the answer. */
-  readonly secret: string | null
 }
 
 const ATTEMPTS_MAX = 3
@@ -202,12 +200,12 @@ interface Attempt {
   readonly text: string
 }
 
-async function attemptOf({ url, headers, body, secret }: ModelRequest, signal: AbortSignal): Promise<Attempt> {
+async function attemptOf({ url, headers, body }: ModelRequest, signal: AbortSignal): Promise<Attempt> {
   signal.throwIfAborted()
   try {
     const options = { method: 'POST', redirect: 'error', dispatcher: patient, signal } as const
     const answer = await fetch(url, { ...options, headers: { ...headers, 'content-type': 'application/json' }, body: JSON.stringify(body) })
-    const text = withoutSecret(await readAll(answer.body), secret)
+    const text = withoutKnownSecrets(await readAll(answer.body))
     return { status: answer.status, restSeconds: secondsIn(answer.headers.get('retry-after')), text }
   } catch (error) {
     signal.throwIfAborted()
@@ -232,9 +230,6 @@ async function readAll(body: AsyncIterable<Uint8Array> | null): Promise<string> 
   }
   return Buffer.concat(parts).toString()
 }
-
-export const withoutSecret = (text: string, secret: string | null): string =>
-  secret === null || secret === '' ? text : text.replaceAll(secret, '(key)')
 
 function secondsIn(header: string | null): number | null {
   const seconds = Number(header ?? Number.NaN)

@@ -1,6 +1,6 @@
 /** A reporter for plug-ins: passes on well-formed reports, cut to size and limited per second. */
 import { STEP_REPORTS_PER_SECOND_MAX, STEP_TEXT_CHARACTERS_MAX, type ActivityKind, type Reporter } from '../../contract/index.ts'
-import { firstCodePoints } from '../../kit/index.ts'
+import { firstCodePoints, withoutKnownSecrets } from '../../kit/index.ts'
 
 type PhaseName = Parameters<Reporter['phase']>[0]
 type PhaseMore = NonNullable<Parameters<Reporter['phase']>[1]>
@@ -9,6 +9,8 @@ const SECOND_MS = 1000
 
 const KINDS: ReadonlySet<string> = new Set<ActivityKind>(['model', 'agent', 'check', 'trial', 'provider', 'proposer'])
 const PHASES: ReadonlySet<string> = new Set<PhaseName>(['proposing', 'evaluating'])
+
+const cleaned = (text: string): string => firstCodePoints(withoutKnownSecrets(text), STEP_TEXT_CHARACTERS_MAX)
 
 export class LimitedReporter implements Reporter {
   readonly #clockMs: () => number
@@ -34,14 +36,14 @@ export class LimitedReporter implements Reporter {
 
   line(kind: ActivityKind, text: string, failed?: boolean): void {
     if (this.#to === null || !KINDS.has(kind) || typeof text !== 'string') return
-    if (this.#hasRoom()) this.#to.line(kind, firstCodePoints(text, STEP_TEXT_CHARACTERS_MAX), failed === true)
+    if (this.#hasRoom()) this.#to.line(kind, cleaned(text), failed === true)
     else this.#leftOut = { kind, lines: (this.#leftOut?.lines ?? 0) + 1 }
   }
 
   /** Called a few times per step, so it is not limited. */
   job(id: string, status: string): void {
     if (typeof id !== 'string' || typeof status !== 'string') return
-    this.#to?.job?.(firstCodePoints(id, STEP_TEXT_CHARACTERS_MAX), firstCodePoints(status, STEP_TEXT_CHARACTERS_MAX))
+    this.#to?.job?.(cleaned(id), cleaned(status))
   }
 
   close(): void {

@@ -5,7 +5,7 @@ import { setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
 import { childEnvironment, type JsonObject, type Recipe, type Reporter, type Trainer } from '../../contract/index.ts'
-import { wordsOf } from '../../kit/index.ts'
+import { knowSecrets, wordsOf } from '../../kit/index.ts'
 import { scopeOf, type StoredOrder } from './host.ts'
 import { readOrder } from './order.ts'
 import { LimitedReporter } from './reporter.ts'
@@ -23,6 +23,7 @@ export function serveTrainer(load: LoadRecipe): void {
   redirectOutput()
   const port = parentPort
   const settings: ThreadSettings = workerData
+  knowSecrets(settings.secrets)
   let opened: Promise<Trainer> | null = null
   let stopping = new AbortController()
   const open = (): Promise<Trainer> => (opened ??= openTrainer(load, settings))

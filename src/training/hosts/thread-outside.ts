@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { STEP_ABORT_GRACE_SECONDS, type Reporter, type StepResult } from '../../contract/index.ts'
-import { hasCode, wordsOf } from '../../kit/index.ts'
+import { hasCode, knownSecrets, wordsOf } from '../../kit/index.ts'
 import { StepFailure, timeoutMs, tookTooLong, type StepLimits, type StoredOrder, type TrainerSpec } from './host.ts'
 import { isFromTrainerThread, type FromTrainerThread, type ThreadSettings, type ToTrainerThread } from './wire.ts'
 
@@ -36,7 +36,7 @@ export class HostedThread {
   #reason: Error | null = null
 
   constructor(entry: URL, { limits, ...settings }: TrainerSpec) {
-    const workerData: ThreadSettings = settings
+    const workerData: ThreadSettings = { ...settings, secrets: knownSecrets() }
     const resourceLimits = { maxOldGenerationSizeMb: limits.memoryMib + HEAP_HEADROOM_MIB }
     this.#worker = new Worker(entry, { workerData, resourceLimits, name: 'trainer' })
     this.#limits = limits

@@ -3,7 +3,10 @@ import type { ActivityKind, Reporter, StepResult } from '../../contract/index.ts
 import type { StoredOrder, TrainerSpec } from './host.ts'
 
 /** Given to a thread at its start. A thread serves one trainer for its whole life. */
-export type ThreadSettings = Omit<TrainerSpec, 'limits'>
+export interface ThreadSettings extends Omit<TrainerSpec, 'limits'> {
+  /** What the service knew then, so that the thread's own words are without it. */
+  readonly secrets: readonly string[]
+}
 
 export type ToTrainerThread = { readonly ask: 'step'; readonly order: StoredOrder } | { readonly ask: 'abort' }
 

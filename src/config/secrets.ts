@@ -1,0 +1,26 @@
+/** The secrets that a configuration and its environment hold. */
+import type { Environment } from './interpolate.ts'
+import { listedKey } from './keys.ts'
+import { valueOf } from './origins.ts'
+import type { ValueOrigin } from './problem.ts'
+import { SECRET_KEYS, type Config } from './schema.ts'
+import type { ResolvedUpstream } from './upstream.ts'
+
+interface Holder {
+  readonly config: Config
+  readonly origins: ReadonlyMap<string, ValueOrigin>
+  readonly upstream: ResolvedUpstream
+}
+
+export function secretsIn({ config, origins, upstream }: Holder, environment: Environment): readonly (string | null | undefined)[] {
+  const configured = [...origins.keys()].filter((key) => SECRET_KEYS.has(listedKey(key))).flatMap((key) => textsIn(valueOf(config, key)))
+  const around = Object.entries(environment).flatMap(([name, value = '']) => (isNamedSecret(name) && isOneWord(value) ? [value] : []))
+  return [...configured, upstream.model?.apiKey, ...around]
+}
+
+const textsIn = (value: unknown): readonly string[] => [value].flat().filter((each) => typeof each === 'string')
+
+const isNamedSecret = (name: string): boolean => /(?:key|token|secret|passw(?:or)?d|credentials?)$/i.test(name)
+
+/** Paths of key files and whole documents are no secrets that a text could repeat. */
+const isOneWord = (value: string): boolean => /^[^\s/{"][^\s{"]{7,511}$/.test(value)
