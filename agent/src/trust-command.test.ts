@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { deployment } from '../../client/src/testing/signed.ts'
 import { inFolder } from './places.ts'
 import { DEPLOYMENT, textsBelow } from './testing/harness-home.ts'
-import { changed, LATER, person, serve } from './testing/mirror.ts'
+import { changed, LATER, person, serve, type Mirror } from './testing/mirror.ts'
 import { readTrust } from './trust.ts'
 
 describe('the real wrapper', () => {
@@ -48,6 +48,24 @@ describe('the real wrapper', () => {
     expect((await svc(['update'])).stderr).toContain('restored from a backup')
     await svc(['trust', DEPLOYMENT.fingerprint])
     expect((await svc(['update'])).code).toBe(0)
+  })
+
+  test.each<[string, (to: Mirror) => void, string]>([
+    ['a mirror that alters a file', (to) => changed(to, (each) => (each['files'] = { 'AGENTS.md': 'evil\n' })), 'is not what'],
+    ['a man in the middle with a key of his own', (to) => serve(to, deployment(), 2), 'is trusted here'],
+    [
+      'a man in the middle who changes the script',
+      (to) => (to.script = to.script.replace('ran', 'evil')),
+      'not what the deployment signed',
+    ],
+  ])('applies nothing of %s, and says so in one line', async (_, tamper, message) => {
+    const { server, svc, home, ran } = await person()
+    const before = textsBelow(home.destination)
+    serve(server, DEPLOYMENT, 2)
+    tamper(server)
+    const { code, stderr } = await svc(['update'])
+    expect(stderr).toContain(message)
+    expect([code, stderr.trimEnd().split('\n').length, ran(), textsBelow(home.destination)]).toEqual([1, 1, 0, before])
   })
 
   test.each([-4e12, 4e12])('takes what is signed when its clock is wrong by %s ms, and nothing old', async (wrong) => {

@@ -46,6 +46,7 @@ export const CLASSES: readonly AttackClass[] = [
       { file: 'src/harness/support/front-matter.test.ts', titles: /^front matter is refused/ },
       { file: 'src/harness/admission.test.ts', titles: /^(mutations are refused|a list of mutations is malformed)/ },
       ...SETTINGS_REFUSED,
+      { file: 'plugins/adapters/formats.test.ts', except: /that every agent reads the same is given to it$/ },
       { file: 'src/harness/graph.test.ts', titles: /^a graph is refused/ },
       { file: 'test/agents/formats.test.ts' },
     ],
@@ -102,6 +103,10 @@ export const CLASSES: readonly AttackClass[] = [
     files: [
       { file: 'test/install/attacks.test.ts', except: / > the script installs, and runs nothing else$/ },
       { file: 'test/install/hostile.test.ts' },
+      {
+        file: 'test/install/line.test.ts',
+        titles: /^(a scenario’s name in the line|with the fingerprint of another key|beyond this machine)/,
+      },
       { file: 'test/install/cut.test.ts', except: /the whole of it does run$/ },
       { file: 'test/install/refused.test.ts', titles: /runs nothing/ },
       { file: 'agent/src/ignore-file.test.ts', titles: /is ignored by git|cannot be ignored|for its owner alone/ },
