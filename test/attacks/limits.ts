@@ -73,6 +73,13 @@ export const LIMITS: readonly KnownLimit[] = [
   },
   {
     of: 'install line and vendors’ programs',
+    what: 'The packages that dsh needs, and the Python packages that hermes needs, come in the versions that their registries offer, without digests.',
+    why: 'Their own programs are pinned, by version and by commit. No lock of all their packages installs today.',
+    defence: 'Claude Code, Codex, opencode and pi come by a lock with the digest of every package.',
+    shownBy: { file: SHOWN, titles: /^dsh and hermes have no lock/ },
+  },
+  {
+    of: 'install line and vendors’ programs',
     what: 'The token of an install is one of the service’s, which may also promote; a program of the same user can read it.',
     why: 'Tokens have no roles yet. A session gets a key of its own that leads to the model, reports and requests alone.',
     defence:
