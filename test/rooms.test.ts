@@ -38,7 +38,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/pages',
     'src/scenarios',
   ],
-  'src/cli': ['src/contract', 'src/kit', 'src/dialects', 'src/config', 'src/presentation', 'src/main.ts', 'client'],
+  'src/cli': [
+    'src/contract',
+    'src/kit',
+    'src/dialects',
+    'src/config',
+    'src/harness',
+    'src/presentation',
+    'src/main.ts',
+    'plugins/index.ts',
+    'client',
+  ],
   'src/main.ts': [
     'src/contract',
     'src/kit',

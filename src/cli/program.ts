@@ -8,6 +8,7 @@ import { showHidden, withoutSecrets } from '../kit/index.ts'
 import { configPrint, configSchema } from './config.ts'
 import { doctor } from './doctor.ts'
 import { printError } from './explain.ts'
+import { addHarnessCommands } from './harness.ts'
 import { addImportCommands } from './import.ts'
 import { init } from './init.ts'
 import { addKeyCommands } from './key.ts'
@@ -28,6 +29,7 @@ Examples:
   svc config schema > svc.schema.json         for your editor
   svc import reef --records DIR --artifacts DIR
                                               import the data of the system reef
+  svc harness powers DIR                      what the harness tree in a folder could do on a machine
   svc key show                                the key that signs releases, and the install line with it
   svc runtime add llama                       install what the runtime llama needs
   svc trainer start --model tiny=./tiny       train adapters on this machine
@@ -83,6 +85,7 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
       outcome.exit = await action({ ...command.opts<T & object>(), ...argumentsOf(command), commandLine }, surroundings)
     })
   addOwnCommands(program, run)
+  addHarnessCommands(program, run)
   addImportCommands(program, run)
   addKeyCommands(program, run)
   addRuntimeCommands(program, run)

@@ -61,13 +61,13 @@ function missingIn(tree: readonly Entry[], entries: readonly Entry[]): readonly 
 
 /** Whether an agent would run the entry: it has code, its file is a program, or its text starts programs. */
 export const runsCode = (adapter: Adapter, entry: Entry): boolean =>
-  typeof entry.config['code'] === 'string' || isProgram(adapter, entry) || runsPrograms(entry)
+  typeof entry.config['code'] === 'string' || isProgram(adapter, entry.name) || runsPrograms(entry)
 
 /** Files that an agent reads and does not run. */
 const DATA_FILE = /\.(?:md|mdc|txt|json|jsonc|ya?ml|toml)$/i
 
 /** Decided by the file's extension, so that an unknown kind counts as code unless its adapter renders it as data. */
-function isProgram({ layout }: Adapter, { name }: Entry): boolean {
+export function isProgram({ layout }: Adapter, name: string): boolean {
   const kind = NAMED_KINDS.find((each) => each === name)
   const place = kind === undefined ? undefined : layout.named[kind]
   return place !== undefined && !DATA_FILE.test(place)

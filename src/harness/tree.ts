@@ -6,7 +6,7 @@ import { printJson } from './support/print.ts'
 /** Holds the entries where the adapter's layout has no file for them. Clients do not pull it. */
 const ENTRIES_FILE = '.svc-tree.json'
 
-const entriesPath = ({ layout }: Adapter): string => layout.tree ?? ENTRIES_FILE
+export const entriesPath = ({ layout }: Adapter): string => layout.tree ?? ENTRIES_FILE
 
 export function contentOf(adapter: Adapter, entries: readonly Entry[]): Files {
   if (entries.length > TREE_ENTRIES_MAX) throw invalid('tree_too_large', `a tree must have at most ${TREE_ENTRIES_MAX} entries`)

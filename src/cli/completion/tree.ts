@@ -51,4 +51,4 @@ function valueNamed(name: string, { argChoices }: Pick<Option, 'argChoices'>): V
   return name === 'scenario' ? 'scenario' : 'text'
 }
 
-const FILES: ReadonlySet<string> = new Set(['config', 'export', 'output', 'tasks'])
+const FILES: ReadonlySet<string> = new Set(['before', 'config', 'export', 'folder', 'output', 'tasks'])
