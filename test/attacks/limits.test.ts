@@ -10,6 +10,11 @@ import { learnedByHeart } from '../../src/evolution/heldout/by-heart.ts'
 import { screenProse } from '../../src/harness/prose/screen.ts'
 import { linesOf } from '../../src/harness/prose/tokens.ts'
 import { holdsSecret } from '../../src/kit/secrets.ts'
+import { sendJson } from '../support/upstream.ts'
+import { sharedWorld } from '../support/world.ts'
+
+const KEY = 'a-key-of-the-provider-0123456789'
+const here = sharedWorld({ settings: { 'inference.upstream_api_key': KEY } })
 
 const rule = (text: string): readonly Entry[] => [{ id: 'bill', name: 'rules', config: { text } }]
 
@@ -31,6 +36,12 @@ it('a secret that is written backwards is not recognized', () => {
   const secret = `ghp_${'aB3d'.repeat(9)}`
   expect(holdsSecret(secret)).toBe(true)
   expect(holdsSecret(Array.from(secret).toReversed().join(''))).toBe(false)
+})
+
+it('a good answer that holds the key passes as it is', async () => {
+  here.upstream.answer((_, response) => sendJson(response, 200, { choices: [], said: KEY }))
+  const { status, text } = await here.post('/v1/chat/completions', { model: 'm', messages: [] }, { 'x-svc-scenario': 'said' })
+  expect({ status, isSaid: text.includes(KEY) }).toEqual({ status: 200, isSaid: true })
 })
 
 it('a mirror that goes on serving what it has is not noticed', () => {

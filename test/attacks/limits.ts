@@ -33,10 +33,17 @@ export const LIMITS: readonly KnownLimit[] = [
   },
   {
     of: 'hidden and secret text',
-    what: 'A secret that is written backwards, or otherwise changed by hand, is not recognized.',
-    why: 'There are more ways to change a text than a list has patterns.',
+    what: 'A secret of nobody’s configuration that is written backwards, or otherwise changed by hand, is not recognized.',
+    why: 'There are more ways to change a text than a list has patterns. The configured keys are also found backwards and in the usual encodings, in pieces of twelve characters or more.',
     defence: 'Do not give agents secrets that their traffic must not hold.',
     shownBy: { file: SHOWN, titles: /^a secret that is written backwards/ },
+  },
+  {
+    of: 'hidden and secret text',
+    what: 'A good answer of the upstream passes byte for byte, also when it says the configured key.',
+    why: 'Answers are forwarded unchanged; errors are not.',
+    defence: 'A provider that says its key in an answer has a hole of its own; change the key.',
+    shownBy: { file: SHOWN, titles: /^a good answer that holds the key/ },
   },
   {
     of: 'starting releases, imports and remotes',
@@ -103,6 +110,12 @@ export const LIMITS: readonly KnownLimit[] = [
     why: 'A rule may hold a number; what is recognized are texts of tasks and keys of several answers.',
     defence: 'Many tasks: one answer moves the score by one task. `evolution.publish: review` for small sets.',
     shownBy: { file: SHOWN, titles: /^one answer in words of its own/ },
+  },
+  {
+    of: 'held-out tasks',
+    what: 'A command of a task that loads files of the agent (a `Makefile`, a `conftest.py`) lets the agent choose its own score.',
+    why: 'The command is the operator’s, and runs in the sandbox on what the agent left.',
+    defence: 'What decides lies in `verify_files` ([Tasks](evolution.md#tasks)).',
   },
   {
     of: 'held-out tasks',

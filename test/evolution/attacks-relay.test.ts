@@ -181,8 +181,9 @@ const LINES: readonly LineRow[] = [
   ['a folded header', [post(CHAT), 'host: x', 'authorization: Bearer', ' KEY', ...EMPTY], [400, 401]],
   ['a header with a lone line feed', [post(CHAT), ...HEAD, `x: y\nx-svc-scenario: ${BAIT}`, ...EMPTY], [400]],
   ['a header with a zero', [post(CHAT), ...HEAD, `x: y\0${BAIT}`, ...EMPTY], [400]],
-  ['a header of a hundred kilobytes', [post(CHAT), ...HEAD, `x: ${'y'.repeat(100_000)}`, ...EMPTY], [431]],
-  ['ten thousand headers', [post(CHAT), ...HEAD, ...Array.from({ length: 10_000 }, (_, index) => `x${index}: y`), ...EMPTY], [431]],
+  // The connection may be gone before the refusal is read.
+  ['a header of a hundred kilobytes', [post(CHAT), ...HEAD, `x: ${'y'.repeat(100_000)}`, ...EMPTY], [431, null]],
+  ['ten thousand headers', [post(CHAT), ...HEAD, ...Array.from({ length: 10_000 }, (_, index) => `x${index}: y`), ...EMPTY], [431, null]],
   ['a length in hexadecimal', [post(CHAT), ...HEAD, 'content-length: 0x2'], [400]],
   ['two lengths', [post(CHAT), ...HEAD, 'content-length: 2', 'content-length: 3'], [400]],
   ['a length beside chunks', [post(CHAT), ...HEAD, 'content-length: 2', 'transfer-encoding: chunked'], [400]],
