@@ -84,7 +84,7 @@ export const CLASSES: readonly AttackClass[] = [
       { file: 'test/spec/starting-releases.test.ts', except: /^the own chain/ },
       { file: 'test/spec/remote-releases.test.ts', except: /is served and signed once/ },
       { file: 'src/harness/start.test.ts', titles: / is (held|refused) / },
-      { file: 'test/reef/import.test.ts', titles: /^a source that means harm/ },
+      { file: 'test/reef/import.test.ts', titles: /^a source that means harm|is not served before a person|is judged when it is loaded/ },
       { file: 'plugins/contents/git/hostile.test.ts', except: /a clone made by git opens$/ },
     ],
   },
