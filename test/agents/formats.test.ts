@@ -1,6 +1,6 @@
 /** Random trees with odd heads, texts and settings: what each real agent puts before the model is what the service rendered. */
 import * as fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { isObject, type Entry, type Json, type JsonObject, type ModelApi } from '../../src/contract/index.ts'
 import type { Received } from '../support/upstream.ts'
 import { isTurn, say } from './support/model.ts'
@@ -47,7 +47,13 @@ const AGENTS: readonly Compared[] = [
     setting: { data: { agent: { build: { prompt: PROMPT } } }, text: PROMPT },
     home: USED_BEFORE,
   },
-  { adapter: 'pi', api: 'openai', prompt: ['-p', 'Say it.'], command: (name) => ['-p', `/${name} one two`] },
+  {
+    adapter: 'pi',
+    api: 'openai',
+    prompt: ['-p', 'Say it.'],
+    command: (name) => ['-p', `/${name} one two`],
+    setting: { data: { defaultTools: ['read', 'bash'] }, fields: { tools: ['read', 'bash'].map((name) => ({ function: { name } })) } },
+  },
 ]
 
 /** What YAML, Markdown or an agent's own parser might take for something else. */
@@ -73,9 +79,6 @@ const ODD = [
   'null',
 ]
 const words = fc.array(fc.constantFrom(...ODD), { minLength: 3, maxLength: 6 }).map((drawn) => drawn.join(' '))
-/** Printed first, so that a run can be repeated. */
-const SEED = Number(process.env['TEST_SEED'] ?? Date.now())
-
 const named = (kind: string, name: string, head: string, body: string): Entry => ({
   id: name,
   name: kind,
@@ -90,8 +93,7 @@ interface RandomTree {
 }
 
 function randomTree(): RandomTree {
-  process.stderr.write(`TEST_SEED=${SEED}\n`)
-  const [drawn = []] = fc.sample(fc.array(words, { minLength: 6, maxLength: 6 }), { numRuns: 1, seed: SEED })
+  const [drawn = []] = fc.sample(fc.array(words, { minLength: 6, maxLength: 6 }), { numRuns: 1, seed: inject('seed') })
   const [first = '', last = '', called = '', ...about] = drawn
   const rules = `Rule ${first} r1.\n\nLast ${last} r2.`
   const skills = ['odd-one', 'odd-two', 'odd-three'].map((name, index) => ({ name, description: `About ${about[index] ?? ''} ${name}` }))
@@ -124,7 +126,7 @@ describe.each(AGENTS)('$adapter', ({ adapter, api, prompt, command, setting, hom
   })
   afterAll(() => world?.close())
 
-  it('puts the rules, each skill by its name and description, and the setting before the model as they were rendered', async () => {
+  it('puts the rules, each skill by its name and description, and the setting before the model as they were rendered, and no text of a skill or command', async () => {
     const turn = (await world.session(prompt, say(ANSWER))).find(isTurn)
     const text = textOf(turn)
     expect(text).toContain(tree.rules)
@@ -132,6 +134,8 @@ describe.each(AGENTS)('$adapter', ({ adapter, api, prompt, command, setting, hom
       expect(text).toContain(description)
       expect(text).toContain(name)
     }
+    for (const { name } of tree.skills) expect(text).not.toContain(`Skill ${name}`)
+    expect(text).not.toContain(tree.body)
     expect(text).toContain(setting?.text ?? '')
     expect(bodyOf(turn)).toMatchObject(setting?.fields ?? {})
   })

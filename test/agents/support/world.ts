@@ -65,7 +65,8 @@ export const ANSWER = 'The scripted model has spoken.'
 export const TOKEN = 'the-service-token'
 const RECIPE = join(import.meta.dirname, '../../../examples/recipe/standing-orders.ts')
 const SKILL = '# MARK_SKILL_LISTED: how to be brief\n\nMARK_SKILL_BODY: leave out words.'
-const SEED: readonly Entry[] = [
+/** The entries of every such service. */
+export const MARKED: readonly Entry[] = [
   { id: 'mark-rule', name: 'rules', config: { text: 'MARK_RULE: be brief.' } },
   { id: 'mark-skill', name: 'skill', config: { name: 'mark-skill', text: SKILL } },
   { id: 'mark-command', name: 'agent_command', config: { name: 'mark-command', text: 'MARK_COMMAND: look at $ARGUMENTS' } },
@@ -95,7 +96,7 @@ const settingsFor = ({ adapter, api, seed, settings }: AgentSpec): Settings => (
   'inference.upstream_model': 'm',
   'inference.upstream_api': api,
   'evolution.adapter': adapter,
-  'evolution.seed': JSON.stringify([...SEED, ...seed]),
+  'evolution.seed': JSON.stringify([...MARKED, ...seed]),
   ...settings,
 })
 
