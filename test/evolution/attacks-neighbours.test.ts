@@ -1,10 +1,12 @@
 /** A disk that others fill while an episode runs, and one that the episode fills itself; and calls of the model as they leave the sandbox. */
-import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { describeSandboxed } from '../support/sandbox.ts'
+import { until } from '../support/wait.ts'
 import { sandboxWorld } from './sandbox-world.ts'
 
 const at = sandboxWorld()
@@ -54,6 +56,34 @@ await describeSandboxed('a disk of 64 MiB', () => {
     )
     expect(end).toMatchObject({ kind: 'unavailable', code: 'no_room' })
     emptied()
+  })
+
+  const WORKS =
+    'const fs = require("node:fs"); let ok = true; setTimeout(() => process.exit(ok ? 0 : 1), 1500); setInterval(() => { try { fs.writeFileSync("result" + Math.random(), Buffer.alloc(4096)) } catch { ok = false } }, 20)'
+  const NO_ENTRY = 'mkdir -p neighbour; cd neighbour; seq 5000 | xargs touch'
+  const NO_SPACE = 'mkdir -p neighbour; cat /dev/zero > neighbour/all'
+
+  it.each([
+    ['fills to the last byte, before it starts', 0, NO_SPACE],
+    ['fills to the last byte, while it runs', 700, NO_SPACE],
+    ['leaves without an entry, before it starts', 0, NO_ENTRY],
+    ['leaves without an entry, while it runs', 700, NO_ENTRY],
+    ['fills with a file that has no name', 0, 'exec 9> gone; rm gone; cat /dev/zero >&9'],
+    ['fills with holes that are filled', 500, 'truncate -s 1G neighbour; cat /dev/zero > neighbour'],
+  ])('that a neighbour %s scores no innocent episode', async (_title, afterMs, work) => {
+    const neighbour = spawn('sh', ['-c', `sleep ${afterMs / 1000}; ${work}; sleep 60`], {
+      cwd: DISK.small,
+      detached: true,
+      stdio: 'ignore',
+    })
+    const isFull = (): boolean => statfsSync(DISK.small).bavail === 0 || statfsSync(DISK.small).ffree === 0
+    if (afterMs === 0) await until(isFull)
+    const end = await filled('true', WORKS)
+    const gone = once(neighbour, 'exit')
+    process.kill(-(neighbour.pid ?? 0), 'SIGKILL')
+    await gone
+    emptied()
+    expect(end).toMatchObject({ kind: 'unavailable', code: expect.stringMatching(/^(?:no_room|episode_folder)$/) })
   })
 
   it('that the episode fills itself ends it: that is its own doing', async () => {
