@@ -24,12 +24,12 @@ export interface ShownPower {
   readonly more: string | null
 }
 
-export interface ShownReason {
+interface ShownReason {
   readonly entry: string
   readonly why: string
 }
 
-export const POWERS_TITLE = 'What this change may do'
+const POWERS_TITLE = 'What this change may do'
 
 /** Null of a step that changes no harness. */
 export function powersOfStep(metrics: UnknownRecord): StepPowers | null {

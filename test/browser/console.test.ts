@@ -326,6 +326,22 @@ describe('a step', () => {
     },
   )
 
+  it('that waits for review says what it may do: here, in the question before it is promoted, on its page and in the terminal', async () => {
+    const RUNS = 'This change may run programs on your machine.'
+    const page = await open(`#/s/${SHOP}/releases/${PLACES.pending}`)
+    const card = page.getByRole('region', { name: 'What this change may do' })
+    await card.getByText(RUNS).waitFor()
+    expect(await card.innerText()).toContain('night-bell')
+    await page.getByRole('button', { name: /^Promote/ }).click()
+    await page.getByRole('dialog').getByText(RUNS).waitFor()
+    const { out } = await typeCommand(world.here.address, ['releases', SHOP])
+    expect(out).toContain(`v${PLACES.pending}: What this change may do:\n`)
+    expect(out).toContain(`  ${RUNS}`)
+    const row = (await world.shop.listed())[PLACES.pending] ?? {}
+    await page.goto(`${world.here.address}${textAt(row, 'page_path')}`)
+    expect(await page.getByText(RUNS).count()).toBe(1)
+  })
+
   it('shows what differs from its parent, and from any other release', async () => {
     const page = await open(`#/s/${SHOP}/releases/${PLACES.learned}`)
     const changes = page.getByRole('region', { name: /AGENTS\.md: changes/ })
