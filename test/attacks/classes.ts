@@ -37,6 +37,12 @@ export const CLASSES: readonly AttackClass[] = [
         titles: /^(a text|a head|a setting|code and graphs) /,
         except: /"(Answer with a number\.|Add numbers\.|Look at \$ARGUMENTS and \$1\.)"$|argument-hint: n$|MAX_THINKING_TOKENS|compaction/,
       },
+      {
+        file: 'src/cli/harness/powers.test.ts',
+        titles: /^what (no entry accounts for|is no tree)/,
+        except: /as far as a person reads|only where it differs$/,
+      },
+      { file: 'src/pages/powers.test.ts', titles: /as text$|make no large page$/ },
       { file: 'test/agents/attacks.test.ts' },
       { file: 'src/evolution/powers.test.ts', titles: / > (hold|name the request|show a hidden) / },
     ],
