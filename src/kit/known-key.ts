@@ -15,52 +15,51 @@ export function keyRemover(key: string | null): (text: string) => string {
     const word = new RegExp(`(?<![A-Za-z0-9])${escaped(key)}(?![A-Za-z0-9])`, 'g')
     return (text) => text.replaceAll(word, REDACTED)
   }
-  return partsRemover([key], PART)
+  const parts = new KeyParts(PART)
+  parts.add(key)
+  return (text) => parts.without(text)
 }
 
-/** The text without any run of so many characters of a key; without any of its words where one is found only after decoding. */
-export function partsRemover(keys: readonly string[], partCharacters: number): (text: string) => string {
-  const parts = partsOf(keys, partCharacters)
-  const bareParts = partsOf(
-    keys.map(lettersOf).filter((bare) => bare.length >= PART),
-    partCharacters,
-  )
-  return (text) => {
-    const cut = withoutParts(text, parts)
-    return holdsDecoded(cut, parts, bareParts) ? REDACTED : cut
+/** The runs of so many characters that give one of these keys away. */
+export class KeyParts {
+  readonly #part: number
+  readonly #parts = noParts()
+  /** Of the keys' letters alone. */
+  readonly #bare = noParts()
+
+  constructor(partCharacters: number) {
+    this.#part = partCharacters
+  }
+
+  add(key: string): void {
+    addSpellings(key, Math.min(this.#part, key.length), this.#parts)
+    const bare = lettersOf(key)
+    if (bare.length >= PART) addSpellings(bare, Math.min(this.#part, bare.length), this.#bare)
+  }
+
+  /** The text without them; without any of its words where one is found only after decoding. */
+  without(text: string): string {
+    const cut = withoutParts(text, this.#parts)
+    return holdsDecoded(cut, this.#parts, this.#bare) ? REDACTED : cut
   }
 }
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)
 
-/** Every run of characters that gives a key away, by length, in lower case: a header may have been changed so. */
+/** By length, in lower case: a header may have been changed so. */
 interface Parts {
-  readonly byLength: ReadonlyMap<number, ReadonlySet<string>>
+  readonly byLength: Map<number, Set<string>>
   /** How they begin, since most places of a text begin none. */
-  readonly heads: ReadonlySet<string>
+  readonly heads: Set<string>
 }
 
-function partsOf(keys: readonly string[], partCharacters: number): Parts {
-  const byLength = new Map<number, Set<string>>()
-  const heads = new Set<string>()
-  const add = (spelling: string, length: number): void => {
-    const known = byLength.get(length) ?? new Set()
-    for (let at = 0; at + length <= spelling.length; at += 1) {
-      const part = lower(spelling.slice(at, at + length))
-      known.add(part)
-      heads.add(part.slice(0, 2))
-    }
-    byLength.set(length, known)
-  }
-  for (const key of keys) addSpellings(key, Math.min(partCharacters, key.length), add)
-  return { byLength, heads }
-}
+const noParts = (): Parts => ({ byLength: new Map(), heads: new Set() })
 
-function addSpellings(key: string, part: number, add: (spelling: string, length: number) => void): void {
+function addSpellings(key: string, part: number, parts: Parts): void {
   const bytes = Buffer.from(key)
   for (const spelling of [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1), Array.from(key).toReversed().join('')])
-    add(spelling, part)
-  add(bytes.toString('hex'), 2 * part)
+    addRuns(spelling, part, parts)
+  addRuns(bytes.toString('hex'), 2 * part, parts)
   // Base64 of the key depends on how many bytes stand before it.
   for (const before of [0, 1, 2])
     for (const encoding of ['base64', 'base64url'] as const) {
@@ -68,8 +67,18 @@ function addSpellings(key: string, part: number, add: (spelling: string, length:
         .toString(encoding)
         .replaceAll('=', '')
       const sure = whole.slice(before === 0 ? 0 : before + 1, -1)
-      add(sure, Math.min(Math.ceil(part * 1.5), sure.length))
+      addRuns(sure, Math.min(Math.ceil(part * 1.5), sure.length), parts)
     }
+}
+
+function addRuns(spelling: string, length: number, { byLength, heads }: Parts): void {
+  const known = byLength.get(length) ?? new Set()
+  for (let at = 0; at + length <= spelling.length; at += 1) {
+    const run = lower(spelling.slice(at, at + length))
+    known.add(run)
+    heads.add(run.slice(0, 2))
+  }
+  byLength.set(length, known)
 }
 
 /** Keeps the length, unlike the letters of every alphabet. */

@@ -1,41 +1,56 @@
 /** The secrets that this process holds: known from the moment they are read, and taken out of every text that leaves it. */
-import { partsRemover } from './known-key.ts'
+import { KeyParts } from './known-key.ts'
 
 /** Shorter values stand for no key (`none`, `EMPTY`), and occur in any text. */
 const CHARACTERS_MIN = 8
 /** Fewer characters of a secret occur in ordinary words: a token may be made of some. */
 const PART = 12
-/** The newest stay. */
-const SECRETS_MAX = 10_000
+/** Beyond these the older half of the passing ones is forgotten. */
+const PASSING_MAX = 1000
 
 /** A process has one standard error and one log, so it has one list. */
-const known = new Set<string>()
-let remove: ((text: string) => string) | null = null
+const lasting = listOf([])
+let passing = listOf([])
 
+/** Those of the configuration: never forgotten. */
 export function knowSecrets(secrets: readonly (string | null | undefined)[]): void {
-  for (const secret of secrets) {
-    if (typeof secret !== 'string' || secret.length < CHARACTERS_MIN || known.has(secret)) continue
-    known.add(secret)
-    remove = null
-  }
-  for (const oldest of known) {
-    if (known.size <= SECRETS_MAX) break
-    known.delete(oldest)
-  }
+  for (const secret of secrets) add(lasting, secret)
+}
+
+/** Those that come and go with a scenario or an episode, and may be any number. */
+export function knowPassingSecret(secret: string | null | undefined): void {
+  if (passing.secrets.size >= PASSING_MAX) passing = listOf([...passing.secrets].slice(PASSING_MAX / 2))
+  if (typeof secret === 'string' && !lasting.secrets.has(secret)) add(passing, secret)
+}
+
+interface SecretList {
+  readonly secrets: Set<string>
+  readonly parts: KeyParts
+}
+
+function listOf(secrets: readonly string[]): SecretList {
+  const list = { secrets: new Set<string>(), parts: new KeyParts(PART) }
+  for (const secret of secrets) add(list, secret)
+  return list
+}
+
+function add({ secrets, parts }: SecretList, secret: string | null | undefined): void {
+  if (typeof secret !== 'string' || secret.length < CHARACTERS_MIN || secrets.has(secret)) return
+  secrets.add(secret)
+  parts.add(secret)
 }
 
 /** For another thread of this process, which has a list of its own. */
-export const knownSecrets = (): readonly string[] => [...known]
+export const knownSecrets = (): readonly string[] => [...lasting.secrets, ...passing.secrets]
 
 export function withoutKnownSecrets(text: string): string {
-  if (known.size === 0) return text
-  remove ??= partsRemover([...known], PART)
-  return remove(text)
+  const rest = lasting.secrets.size === 0 ? text : lasting.parts.without(text)
+  return passing.secrets.size === 0 ? rest : passing.parts.without(rest)
 }
 
 /** A copy of plain data without them, names of fields included. */
 export function dataWithoutKnownSecrets<T>(data: T): T {
-  if (known.size === 0) return data
+  if (lasting.secrets.size + passing.secrets.size === 0) return data
   const copy: T = JSON.parse(JSON.stringify(data), (_, value: unknown) => {
     if (typeof value === 'string') return withoutKnownSecrets(value)
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value

@@ -2,7 +2,7 @@
 import { BIND_SECONDS_MAX, CLOSE_SECONDS_MAX, ENGINE_UNREACHABLE, isRefusal, unavailable } from '../contract/index.ts'
 import type { Binding, Commit, JsonObject, Refusal, Release, ScenarioScope, ScenarioStore, TrainingMode } from '../contract/index.ts'
 import { within } from '../kit/index.ts'
-import { heldReleases, isRestorable } from '../releases/index.ts'
+import { heldReleases, isPublished, isRestorable } from '../releases/index.ts'
 import { createdWith, heldStart } from './files.ts'
 import { COMMITS_PER_READ, History } from './history.ts'
 import { reach, recipeOf, type Services } from './services.ts'
@@ -190,14 +190,13 @@ async function holdStart(services: Services, scenario: Scenario): Promise<void> 
 
 /**
  * The newest release of an import is judged as a starting release is, as it would be served here. Where it is not plain, the seed is published
- * over it, and a person who has looked at it rolls back to it. The row that follows the import marks that this was done.
+ * over it, and a person who has looked at it rolls back to it: nothing is lost.
  */
 async function reviewImported(services: Services, scenario: Scenario): Promise<void> {
-  const { recipe, created, history } = scenario
+  const { recipe, created } = scenario
   const { files } = scenario.surface
   if (created.metrics[IMPORTED] === undefined || recipe.judgeStart === undefined || files === undefined) return
-  const newest = await scenario.wholeRow(history.head.step)
-  if (newest?.metrics[IMPORTED] === undefined) return
+  if (!(await isHeadImported(scenario))) return
   await scenario.lane.run(async () => {
     const head = scenario.head()
     const { component = '' } = files
@@ -210,10 +209,25 @@ async function reviewImported(services: Services, scenario: Scenario): Promise<v
     if (verdict.kind === 'served') return
     const why = verdict.kind === 'held' ? verdict.metrics : { held_because: `it is not admitted: ${verdict.reason}` }
     const seed = await writeSeed(services, Object.keys(head.components ?? {}), recipe.seed ?? {})
-    const metrics = { ...why, imported_release_id: head.release_id }
+    const metrics = { ...why, [IMPORTED_RELEASE]: head.release_id }
     await landRow(services, scenario, { operation: 'shipped', outcome: 'published', consumed_ids: [], metrics, state: {} }, seed)
   })
 }
 
 /** The metric of rows that an import wrote. */
 const IMPORTED = 'imported'
+/** The metric of the row that put the seed over an imported release. */
+const IMPORTED_RELEASE = 'imported_release_id'
+
+/**
+ * Whether the import was published last, but for what the service ships: an earlier version put that over it unjudged. What a step of this
+ * deployment or a person published since stays.
+ */
+async function isHeadImported(scenario: Scenario): Promise<boolean> {
+  for (const { step } of scenario.history.released.filter(isPublished).toReversed()) {
+    const row = await scenario.wholeRow(step)
+    if (row?.operation === 'shipped' && row.metrics[IMPORTED_RELEASE] === undefined) continue
+    return row?.metrics[IMPORTED] !== undefined
+  }
+  return false
+}

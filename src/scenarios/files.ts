@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { unavailable, type Commit, type JsonObject, type ModelSettings } from '../contract/index.ts'
-import { hasCode, knowSecrets, removeFile, writeAtomicFile } from '../kit/index.ts'
+import { hasCode, knowPassingSecret, removeFile, writeAtomicFile } from '../kit/index.ts'
 import { parseModelSettings } from './model.ts'
 
 const MODEL_FILE = 'model.json'
@@ -24,7 +24,7 @@ export class ScenarioFiles {
     try {
       const settings: JsonObject = JSON.parse(await readFile(join(this.folderOf(created), MODEL_FILE), 'utf8'))
       const own = parseModelSettings(settings)
-      knowSecrets([own.api_key])
+      knowPassingSecret(own.api_key)
       return own
     } catch (cause) {
       if (hasCode(cause, 'ENOENT')) return null
@@ -35,7 +35,7 @@ export class ScenarioFiles {
   /** Mode 0600, since the file holds the key. */
   async writeModel(created: Pick<Commit, 'state'>, own: ModelSettings | null): Promise<void> {
     const path = join(this.folderOf(created), MODEL_FILE)
-    knowSecrets([own?.api_key])
+    knowPassingSecret(own?.api_key)
     const change = own === null ? removeFile(path) : writeAtomicFile(path, `${JSON.stringify(own)}\n`, 0o600)
     await change.catch((cause: unknown) => {
       throw unavailable('settings_failed', 'the model settings cannot be kept; check the disk of the records, then send it again', {

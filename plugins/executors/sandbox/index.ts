@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { basename } from 'node:path'
 import { Duplex, type Readable, type Writable } from 'node:stream'
 import { define, unavailable, type Executor, type Launch, type ModelAddress, type Play } from '../../../src/contract/index.ts'
+import { knowPassingSecret } from '../../../src/kit/index.ts'
 import { supervise, EXIT_NOT_STARTED, type CommandEnd } from '../common/supervise.ts'
 import { playEpisode, written } from '../common/episode.ts'
 import { removeLeftovers, type Folder } from '../common/folder.ts'
@@ -56,6 +57,7 @@ function sandbox(limits: EpisodeLimits): Executor {
     async run(play, signal) {
       const bubblewrap = await findBubblewrap()
       const key = randomBytes(24).toString('base64url')
+      knowPassingSecret(key)
       const model: ModelAddress = { ...play.model, url: `http://127.0.0.1:${PORT}`, apiKey: key }
       const run = async (folder: Folder, files: object): Promise<CommandEnd> => {
         const relay = await written(openRelay(socketOf(folder), play.model, key, limits.model))

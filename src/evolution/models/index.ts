@@ -4,7 +4,7 @@ import { Agent, fetch } from 'undici'
 import { isObject } from '../../contract/index.ts'
 import type { ChatMessage, ChatOptions, ChatTool, JsonObject, Model, ModelAddress, Reporter } from '../../contract/index.ts'
 import { dialectsByApi, parsed, readModelAnswer, type ModelAnswer } from '../../dialects/index.ts'
-import { wordsOf, codeOf, dataWithoutKnownSecrets, firstCodePoints, knowSecrets, withoutKnownSecrets } from '../../kit/index.ts'
+import { wordsOf, codeOf, dataWithoutKnownSecrets, firstCodePoints, knowPassingSecret, withoutKnownSecrets } from '../../kit/index.ts'
 
 const TIMEOUT_SECONDS_DEFAULT = 120
 const TOKENS_MAX_DEFAULT = 8192
@@ -35,7 +35,7 @@ interface Usage {
 }
 
 export function openModels(address: ModelAddress, options: ModelsOptions): OpenedModels {
-  knowSecrets([address.apiKey])
+  knowPassingSecret(address.apiKey)
   const name = address.model ?? UNNAMED
   const calls: JsonObject[] = []
   let begun = 0
