@@ -3,7 +3,7 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import type { JsonObject } from '../contract/index.ts'
-import { hasCode, withoutSecrets } from '../kit/index.ts'
+import { hasCode, hiddenAsJson, withoutSecrets } from '../kit/index.ts'
 
 export interface Log {
   write(level: 'info' | 'warn' | 'error', event: string, fields: JsonObject): void
@@ -31,7 +31,7 @@ const cleaned = (fields: JsonObject): JsonObject =>
 /** Writes to standard error, so that standard output stays the command's own. */
 export function makeLog(clock: () => number): Log {
   const lineOf = (level: string, event: string, fields: JsonObject): string =>
-    `${JSON.stringify({ time: new Date(clock() * 1000).toISOString(), level, event, ...fields })}\n`
+    logLine({ time: new Date(clock() * 1000).toISOString(), level, event, ...fields })
   const writer = (shared ??= takeStandardError((lines) => lineOf('warn', 'log_dropped', { lines })))
   return {
     write: (level, event, fields) => writer.write(lineOf(level, event, fields)),
@@ -41,6 +41,9 @@ export function makeLog(clock: () => number): Log {
     },
   }
 }
+
+/** Names that clients chose are shown on the operator's terminal. */
+export const logLine = (fields: JsonObject): string => `${hiddenAsJson(JSON.stringify(fields))}\n`
 
 /** A process has one standard error, so all its logs share one writer. */
 let shared: NonblockingWriter | null = null
