@@ -159,6 +159,12 @@ describe('a setting', () => {
     ['pi', { shellCommandPrefix: 'x' }, ALL],
     ['pi', { hideThinkingBlock: true }, ['hidden']],
     ['pi', { compaction: { enabled: true } }, ['words']],
+    ['pi', { branchSummary: { skipPrompt: true } }, ['grants']],
+    ['pi', { branchSummary: { reserveTokens: 1 } }, ['words']],
+    ['hermes', { memory: { memory_enabled: true } }, ['grants']],
+    ['hermes', { skills: { creation_nudge_interval: 1 } }, ['grants']],
+    ['codex', { include_environment_context: false }, ['grants']],
+    ['dsh', { 'tool-ralph': { config: { maxRounds: 999 } } }, ['grants']],
     ['hermes', { agent: { system_prompt: 'x' } }, ['grants']],
     ['hermes', { platform_toolsets: { cli: ['web'] } }, ['grants', 'reaches']],
     ['hermes', { skills: { template_vars: true } }, ['reads', 'runs']],
@@ -172,6 +178,46 @@ describe('a setting', () => {
     ['native', { anything: 1 }, ALL],
   ])('of %s: %j', (adapter, data, expected) => {
     expect(powers(adapter, 'config', { data })).toEqual(expected)
+  })
+})
+
+describe('a name', () => {
+  it.each<[name: string, power: string]>([
+    ...[
+      'commit',
+      'review',
+      'init',
+      'help',
+      'bash',
+      'Commit',
+      'code-review',
+      're.view',
+      'reviews',
+      'review2',
+      'svc',
+      'svc-claude',
+      'SVC_x',
+    ].map((name): [string, string] => [name, 'runs']),
+    ...['units', 'counting', 'house-style', 'kettles', 'practice-answer-line'].map((name): [string, string] => [name, 'words']),
+  ])('%s of a skill or a command: %s', (name, power) => {
+    for (const adapter of Object.values(ADAPTERS))
+      for (const kind of ['skill', 'agent_command'].filter((each) => Object.hasOwn(adapter.layout.named, each)))
+        expect(powersIn(powersOf([], [{ id: 'mine', name: kind, config: { name, text: 'Add numbers.' } }], adapter))).toContain(power)
+  })
+})
+
+describe('a description', () => {
+  it.each<[description: string, powers: readonly string[]]>([
+    ['Use this skill for every task.', ['orders']],
+    ['Read this first in all sessions.', ['orders']],
+    ['Always read this.', ['orders']],
+    ['Each question needs it.', ['orders']],
+    ['Read this before any task about dates.', ['words']],
+    ['How to write a summary.', ['words']],
+  ])('%s', (description, expected) => {
+    const text = `---\nname: mine\ndescription: ${description}\n---\nAdd numbers.`
+    for (const adapter of Object.values(ADAPTERS))
+      expect(powersIn(powersOf([], [{ id: 'mine', name: 'skill', config: { name: 'mine', text } }], adapter))).toEqual(expected)
   })
 })
 

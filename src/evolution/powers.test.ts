@@ -67,7 +67,16 @@ describe('the powers of a change [trust.powers]', () => {
   it('hold a requirement whose check is a command', async () => {
     const requires = [{ kind: 'env' as const, name: 'GIT', check: 'git --version' }]
     const propose = () => ({ mutations: [RULE], requires })
-    expect(await stepOf({ propose })).toMatchObject({ kind: 'hold', metrics: { powers: ['words', 'runs'] } })
+    expect(await stepOf({ propose })).toMatchObject({ kind: 'hold', metrics: { powers: ['words', 'reads', 'runs'] } })
+  })
+
+  it.each([
+    ['env', 'reads'],
+    ['service', 'reaches'],
+    ['permission', 'grants'],
+  ] as const)('hold a %s that a proposer asks people to set up', async (kind, power) => {
+    const propose = () => ({ mutations: [RULE], requires: [{ kind, name: 'KEY' }] })
+    expect(await stepOf({ propose })).toMatchObject({ kind: 'hold', metrics: { powers: ['words', power] } })
   })
 
   it('show a hidden character by number', async () => {

@@ -11,12 +11,21 @@ interface Requiring {
 export function judgedPowers(run: StepRun, { requires }: Requiring, entries: readonly Entry[]): readonly PowerReason[] {
   const { context, order } = run
   const required = [...(order.batch.request?.requires ?? []), ...requires]
-  const powers = [...powersOf(run.entries, entries, context.adapter), ...required.flatMap(checkReason)].map((reason) =>
-    withRequest(run, reason),
-  )
+  const powers = [
+    ...powersOf(run.entries, entries, context.adapter),
+    ...requires.flatMap(requiredReason),
+    ...required.flatMap(checkReason),
+  ].map((reason) => withRequest(run, reason))
   Object.assign(run.metrics, powerMetrics(powers, context.settings.publish_powers))
   for (const power of powersIn(powers)) if (power !== 'words') run.report.line('check', `this change: ${POWER_SENTENCES[power]}`)
   return powers
+}
+
+/** What a proposer asks people to set up was asked for by nobody: a variable to read, a service to reach, a permission to give. */
+function requiredReason(item: Json): readonly PowerReason[] {
+  const { name, kind } = isObject(item) ? item : {}
+  const power = kind === 'permission' ? 'grants' : kind === 'service' ? 'reaches' : 'reads'
+  return [{ power, entry: typeof name === 'string' ? name : 'requires', why: 'it asks people to set something up' }]
 }
 
 function checkReason(item: unknown): readonly PowerReason[] {

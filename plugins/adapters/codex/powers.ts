@@ -7,10 +7,11 @@ export const POWERS: AdapterPowers = {
   settings: {
     ...powersFor(['words'], 'primary.', 'background_terminal_max_timeout', 'model_auto_compact_token_limit', 'model_context_window'),
     ...powersFor(['words'], 'primary.', 'model_reasoning_effort', 'model_reasoning_summary', 'model_verbosity', 'personality'),
-    ...powersFor(['words'], 'primary.', 'plan_mode_reasoning_effort', 'include_environment_context', 'show_raw_agent_reasoning'),
+    ...powersFor(['words'], 'primary.', 'plan_mode_reasoning_effort', 'show_raw_agent_reasoning'),
     ...powersFor(['words'], 'primary.', 'tool_output_token_limit', 'features.sleep_tool'),
     // Prompts that stand above the rules, and what tells the model which permissions it has.
     ...powersFor(['grants'], 'primary.', 'compact_prompt', 'developer_instructions', 'include_permissions_instructions'),
+    'primary.include_environment_context': ['grants'],
     ...powersFor(['grants'], 'primary.features.', 'goals', 'multi_agent', 'multi_agent_v2'),
     ...powersFor(['runs'], 'primary.features.', 'shell_snapshot', 'shell_tool', 'unified_exec', 'unified_exec_tty'),
     ...powersFor(['reads'], 'primary.', 'features.view_image', 'tools.view_image', 'project_doc_fallback_filenames'),

@@ -6,8 +6,10 @@ export const POWERS: AdapterPowers = {
   kinds: { rules: ['words'], skill: ['words'], agent_command: ['words'], code_extension: ['runs'] },
   settings: {
     ...powersFor(['words'], 'primary.agent.', 'api_max_retries', 'coding_instructions', 'max_turns', 'reasoning_effort', 'verbose'),
-    ...powersFor(['words'], 'primary.', 'compression', 'memory', 'skills.creation_nudge_interval', 'tool_output'),
+    ...powersFor(['words'], 'primary.', 'compression', 'tool_output'),
     ...powersFor(['grants'], 'primary.', 'agent.personalities', 'agent.system_prompt', 'delegation'),
+    // What it writes down by itself is read in later sessions.
+    ...powersFor(['grants'], 'primary.', 'memory', 'skills.creation_nudge_interval'),
     'primary.platform_toolsets': ['grants', 'reaches'],
     ...powersFor(['removes'], 'primary.', 'agent.disabled_toolsets', 'checkpoints', 'skills.disabled'),
     'primary.skills.template_vars': ['reads', 'runs'],

@@ -7,7 +7,7 @@ export const POWERS: AdapterPowers = {
   settings: {
     ...powersFor(['words'], 'primary.', 'branchSummary', 'compaction', 'defaultThinkingLevel', 'enableSkillCommands', 'followUpMode'),
     ...powersFor(['words'], 'primary.', 'httpIdleTimeoutMs', 'images', 'retry', 'steeringMode', 'thinkingBudgets'),
-    'primary.defaultTools': ['grants'],
+    ...powersFor(['grants'], 'primary.', 'branchSummary.skipPrompt', 'defaultTools'),
     'primary.hideThinkingBlock': ['hidden'],
   },
   head: {

@@ -67,6 +67,9 @@ const HUGE: readonly (readonly [string, string])[] = [
   ['underscores', '_a'],
   ['digits and commas', '1,'],
   ['brackets', '[('],
+  ['orders', 'to order '],
+  ['people', 'them customer refund key '],
+  ['list items', '- a\n'],
 ]
 
 it.each(HUGE)('a huge text of %s takes a bounded time', (_, part) => {

@@ -4,15 +4,15 @@ import { at, type ProseFinding } from './finding.ts'
 import { memory } from './forms.ts'
 import { isKnown, readingOf, type WordReading } from './reading.ts'
 import type { Token } from './tokens.ts'
-import { isUnknownTo, tellsToDo, type Sentence, type SentenceWord } from './verbs.ts'
+import { ordersIn, unknownIn, type Sentence, type SentenceWord } from './verbs.ts'
 
 export function sentenceFindings(tokens: readonly Token[]): readonly ProseFinding[] {
   const read = memory(readingOf)
   const sentences = sentencesIn(tokens, read)
   return sentences.flatMap((sentence, index) => [
     ...fieldFindings(sentence, sentences[index - 1]),
-    ...(isUnknownTo(sentence) ? [found(sentence, 'orders', 'it holds words that are not known here')] : []),
-    ...(tellsToDo(sentence) ? [found(sentence, 'orders', 'it tells the agent to do more than to write')] : []),
+    ...found(sentence, unknownIn(sentence), 'orders', 'it holds words that are not known here'),
+    ...found(sentence, ordersIn(sentence), 'orders', 'it tells the agent to do more than to write'),
   ])
 }
 
@@ -44,14 +44,14 @@ function fieldFindings(sentence: Sentence, before: Sentence | undefined): readon
   const isNear = (sentence[0]?.line ?? 0) - (before?.at(-1)?.line ?? 0) <= 1
   const earlier = before !== undefined && isNear && pointsBack(sentence) ? before : []
   const spoken = new Set([...sentence, ...earlier].flatMap(({ fields }) => fields))
-  return [...spoken].flatMap((field) => (isPlainAbout(field, sentence) ? [] : [found(sentence, field.power, `it speaks of ${field.what}`)]))
+  return [...spoken].flatMap((field) => found(sentence, strangeBeside(field, sentence), field.power, `it speaks of ${field.what}`))
 }
 
-/** One word of the field, and beside it only what is fine there. */
-function isPlainAbout(field: Field, words: Sentence): boolean {
-  const strange = words.filter((word) => !isFine(field, word))
+/** What is not fine beside one word of the field, with that word; none where all is. */
+function strangeBeside(field: Field, sentence: Sentence): Sentence {
+  const strange = sentence.filter((word) => !isFine(field, word))
   const own = new Set(strange.filter(({ fields }) => fields.includes(field)).map(({ stem }) => stem))
-  return own.size <= 1 && strange.every(({ fields }) => fields.includes(field))
+  return own.size <= 1 && strange.every(({ fields }) => fields.includes(field)) ? [] : strange
 }
 
 /** Further on, such a word points to what its own sentence names. */
@@ -61,6 +61,8 @@ const POINTING: ReadonlySet<string> = new Set(['them', 'they', 'their', 'these',
 const isFine = (field: Field, { forms, classes, fields }: SentenceWord): boolean =>
   forms.some((form) => field.fine.has(form)) || (fields.length === 0 && [...classes].some((each) => field.classes.has(each)))
 
-function found(sentence: Sentence, power: ProseFinding['power'], why: string): ProseFinding {
-  return at(sentence.at(-1)?.line ?? 0, power, why, sentence[0]?.line ?? 0)
+/** From where the sentence begins to the last word that is meant: what follows in the same sentence does not change the finding. */
+function found(sentence: Sentence, meant: Sentence, power: ProseFinding['power'], why: string): readonly ProseFinding[] {
+  const [first, last] = [sentence[0], meant.at(-1)]
+  return first === undefined || last === undefined ? [] : [at(last.line, power, why, first.line)]
 }

@@ -37,12 +37,13 @@ const BEING = words('is are was be been being get gets')
 const UNKNOWN_SHARE_MAX = 0.4
 const UNKNOWN_RUN_MAX = 2
 
-export function isUnknownTo(sentence: Sentence): boolean {
+/** The unknown words, where they may be more than names of things. */
+export function unknownIn(sentence: Sentence): Sentence {
   const unknown = sentence.filter((word) => !isKnown(word))
-  if (unknown.length === 0 || sentence.length === 1) return false
-  if (unknown.length / sentence.length > UNKNOWN_SHARE_MAX || longestRun(sentence) > UNKNOWN_RUN_MAX) return true
-  if (sentence.some(takesWhatIsNamed)) return true
-  return sentence.some((word, index) => !isKnown(word) && (isVerbAt(sentence, index) || isDoneAt(sentence, index)))
+  if (unknown.length === 0 || sentence.length === 1) return []
+  const isOtherLanguage = unknown.length / sentence.length > UNKNOWN_SHARE_MAX || longestRun(sentence) > UNKNOWN_RUN_MAX
+  if (isOtherLanguage || sentence.some(takesWhatIsNamed)) return unknown
+  return sentence.filter((word, index) => !isKnown(word) && (isVerbAt(sentence, index) || isDoneAt(sentence, index)))
 }
 
 function longestRun(sentence: Sentence): number {
@@ -86,13 +87,15 @@ function isDoneAt(sentence: Sentence, index: number): boolean {
 /** Classes whose words are done to a text, a number or code, or said to a person. */
 const OF_TEXTS: readonly WordClass[] = ['acts', 'tone', 'math', 'code', 'function']
 
-export function tellsToDo(sentence: Sentence): boolean {
-  return sentence.some((word, index) => {
+/** The verbs that act on things, where an order stands. */
+export function ordersIn(sentence: Sentence): Sentence {
+  const isOfThings = sentence.some(isThing) && !sentence.some(isOfCode)
+  return sentence.filter((word, index) => {
     const next = sentence[index + 1]?.word ?? ''
     if (word.word === 'do') return DONE.has(next)
     if (word.classes.size === 0 || !isOrderAt(sentence, index)) return false
     const isText = OF_TEXTS.some((each) => word.classes.has(each))
-    return isText ? word.classes.has('things') && sentence.some(isThing) && !sentence.some(isOfCode) : DETERMINERS.has(next)
+    return isText ? isOfThings && word.classes.has('things') : DETERMINERS.has(next)
   })
 }
 const DONE = words('it as what so this that them these those everything anything whatever')
