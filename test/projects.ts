@@ -46,7 +46,7 @@ const LONG = [
   'src/training/hosts/{thread-pool,trainer-failures}.test.ts',
   'test/ops/{large-bodies,stalled-log}.test.ts',
   'test/reef/import.test.ts',
-  'test/spec/{components,evolution,harness,movement,pages,progress,remote-releases,training*}.test.ts',
+  'test/spec/{components,evolution,harness,movement,pages,poisoned,progress,remote-releases,training*}.test.ts',
   'test/training/*.test.ts',
 ]
 
