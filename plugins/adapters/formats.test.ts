@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { isRefusal, POWERS, type Adapter, type Entry, type Json, type JsonObject } from '../../src/contract/index.ts'
-import { powersIn, powersOf, printJson, printYaml, renderTree } from '../../src/harness/index.ts'
+import { admit, powersIn, powersOf, printJson, printYaml, renderTree } from '../../src/harness/index.ts'
 import claude from './claude/index.ts'
 import codex from './codex/index.ts'
 import dsh from './dsh/index.ts'
@@ -190,12 +190,17 @@ describe('a mark in a setting, in whose place a program puts what the machine ha
 
 describe('a name that agents take for something else', () => {
   it.each(['SKILL', 'skill', 'Skill', 'CLAUDE', 'claude.local', 'AGENTS', 'Agents.override', 'GEMINI', 'node_modules', 'Node_Modules'])(
-    '%s is refused for every kind',
+    '%s is refused for skills, commands and extensions',
     (name) => {
       for (const adapter of AGENTS)
         for (const kind of Object.keys(adapter.layout.named)) {
-          const one = entry('mine', kind, { name, text: 'x', code: 'export const x = 1' })
-          expect(() => renderTree(adapter, [one])).toThrow('mine: config.name is one that agents take for something else')
+          const code = kind === 'code_extension'
+          if (!code && kind !== 'skill' && kind !== 'agent_command') continue
+          const config = code ? { name, code: 'export const x = 1' } : { name, text: 'x' }
+          expect(admit(adapter, [], [{ op: 'create', id: 'mine', options: { name: kind, config } }])).toMatchObject({
+            admitted: false,
+            reason: 'mine: config.name must be another: agents take this one for something else',
+          })
         }
     },
   )

@@ -65,9 +65,13 @@ function kindProblem(adapter: Adapter, { name, config }: Entry, parses: typeof c
 
 /** A skill or command of such a name, in any case, would take the place of a shipped one. */
 function nameProblem({ name }: JsonObject): string | null {
-  const isShipped = typeof name === 'string' && /^svc(?:[^a-z0-9]|$)/i.test(name)
-  return isShipped ? "config.name must be another: the names that begin with svc are the service's" : null
+  if (typeof name !== 'string') return null
+  if (/^svc(?:[^a-z0-9]|$)/i.test(name)) return "config.name must be another: the names that begin with svc are the service's"
+  return MEANT_OTHERWISE.test(name) ? 'config.name must be another: agents take this one for something else' : null
 }
+
+/** A command file named SKILL makes its folder one skill, which hides every other command; instructions and packages have such names too. */
+const MEANT_OTHERWISE = /^(?:skill|node_modules|(?:agents|claude|gemini)(?:\..*)?)$/i
 
 /** Comes before checks that take longer for longer texts. */
 function sizeProblem({ text, code, ...data }: JsonObject): string | null {

@@ -119,15 +119,11 @@ function pathOf({ name: adapter, layout }: Adapter, kind: NamedKind, name: strin
   const path = template.replaceAll('{name}', () => name)
   if (path.split('/').some((segment) => INVALID_ON_WINDOWS.test(segment)))
     throw invalid('bad_path', `${id}: config.name is not a valid file name on some systems; choose another`)
-  if (MEANT_OTHERWISE.test(name)) throw invalid('bad_path', `${id}: config.name is one that agents take for something else; choose another`)
   return path
 }
 
 /** Windows device names, with or without an extension, and trailing dots, which Windows drops. */
 const INVALID_ON_WINDOWS = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)|\.$/i
-
-/** A command file named SKILL makes its folder one skill, which hides every other command; instructions and packages have such names too. */
-const MEANT_OTHERWISE = /^(?:skill|node_modules|(?:agents|claude|gemini)(?:\..*)?)$/i
 
 function bodyOf(entry: Entry): string {
   if (entry.name === 'native_graph' || entry.name === 'native_agent') return printJson(entry.config)

@@ -59,6 +59,7 @@ export const CLASSES: readonly AttackClass[] = [
       { file: 'plugins/adapters/formats.test.ts', except: /that every agent reads the same is given to it$/ },
       { file: 'src/harness/graph.test.ts', titles: /^a graph is refused/ },
       { file: 'test/agents/formats.test.ts' },
+      { file: 'test/agents/loaded.test.ts', except: /is compared by every setting|without its wrapper/ },
     ],
   },
   {
