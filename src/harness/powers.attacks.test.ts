@@ -65,8 +65,8 @@ describe('split', () => {
   })
 
   it('lines below an approved one are plain words', () => {
-    expect(powers([forbids(...FORBIDDEN)], [forbids(...FORBIDDEN, 'Be kind.')])).toEqual(['words'])
-    expect(powers([forbids(...FORBIDDEN, '')], [forbids(...FORBIDDEN, 'Be kind.'), rule('more', 'Be short.')])).toEqual(['words'])
+    expect(powers([forbids(...FORBIDDEN)], [forbids(...FORBIDDEN, '', 'Be kind.')])).toEqual(['words'])
+    expect(powers([forbids(...FORBIDDEN, '')], [forbids(...FORBIDDEN, '', 'Be kind.'), rule('more', 'Be short.')])).toEqual(['words'])
   })
 
   it('plain rules in another order are plain words', () => {

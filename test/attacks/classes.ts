@@ -72,6 +72,8 @@ export const CLASSES: readonly AttackClass[] = [
       { file: 'src/kit/secrets.test.ts', except: /^text that is no secret passes/ },
       { file: 'src/kit/secret-shapes.test.ts', except: /^an ordinary string passes/ },
       { file: 'test/text/known-secrets.test.ts', except: /a fixture of every form is tried|is passed on$/ },
+      { file: 'test/text/evaluation-token.test.ts' },
+      { file: 'test/text/injected-records.test.ts' },
       { file: 'test/http/inference-echo.test.ts', except: /passes byte for byte$/ },
       {
         file: 'src/evolution/archive/archive.test.ts',
@@ -143,6 +145,8 @@ export const CLASSES: readonly AttackClass[] = [
       { file: 'test/evolution/attacks-limits.test.ts', except: /ordinary programs run/ },
       { file: 'test/evolution/attacks-neighbours.test.ts', except: /with room again is played on$/ },
       { file: 'test/evolution/attacks-relay.test.ts' },
+      { file: 'test/evolution/attacks-left.test.ts' },
+      { file: 'test/evolution/attacks-reach.test.ts' },
       { file: 'test/evolution/escape.test.ts' },
       { file: 'test/evolution/escape-kernel.test.ts' },
       { file: 'test/evolution/escape-limits.test.ts' },
