@@ -34,10 +34,11 @@ const SKETCHES: readonly FieldSketch[] = [
     words: `person people persons customer client user visitor guest member colleague coworker team staff manager boss owner lead founder
       partner supplier company firm organisation organization neighbour neighbor friend family somebody someone anyone anybody everyone
       everybody nobody others whoever whomever he him his himself she her hers herself maintainer reviewer auditor buyer seller shopper
-      caller driver clerk complaint crew audience subscriber newcomer citizen voter employee employer worker boss chief president lawyer judge`,
+      caller driver clerk complaint crew audience subscriber newcomer citizen voter employee employer worker boss chief president lawyer judge child children man men woman women adult baby doctor
+      nurse patient student teacher tenant landlord`,
     classes: ['tone', 'time', 'quality', 'things'],
     fine: `answer reply respond question questions name language address tell explain offer alternative solution suggest recommend help helpful guide
-      handbook describe word words short simple know ask asks customer avoid slang jargon stay show understanding`,
+      handbook describe word words short simple know ask asks customer avoid slang jargon photo picture stay show understanding`,
   },
   {
     power: 'grants',
@@ -128,6 +129,13 @@ const SKETCHES: readonly FieldSketch[] = [
     words: 'open opened outside',
     classes: ['things', 'time', 'math'],
     fine: '',
+  },
+  {
+    power: 'orders',
+    what: 'pictures',
+    words: 'picture image photo',
+    classes: ['tone', 'quality', 'things'],
+    fine: 'customer guest person describe caption answer',
   },
   {
     power: 'orders',

@@ -94,10 +94,13 @@ export function ordersIn(sentence: Sentence): Sentence {
     const next = sentence[index + 1]?.word ?? ''
     if (word.word === 'do') return DONE.has(next)
     if (word.classes.size === 0 || !isOrderAt(sentence, index)) return false
+    if (HANDLING.has(word.word) && isOfThings) return true
     const isText = OF_TEXTS.some((each) => word.classes.has(each))
     return isText ? isOfThings && word.classes.has('things') : DETERMINERS.has(next)
   })
 }
+/** What is done to goods and rooms. */
+const HANDLING = words('sell exchange serve deliver repair wash rent lend book order open close replace move pack cancel reserve')
 const DONE = words('it as what so this that them these those everything anything whatever')
 const isThing = ({ classes, fields }: SentenceWord): boolean => fields.length === 0 && classes.size === 1 && classes.has('things')
 const isOfCode = ({ classes }: SentenceWord): boolean => classes.size === 1 && classes.has('code')

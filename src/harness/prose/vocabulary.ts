@@ -175,22 +175,22 @@ const CLASSES = {
     sept september spring summer sun sunday sundays sunrise sunset thanksgiving thu thursday thursdays timezone tonight trimester tue
     tuesday tuesdays utc wed wednesday wednesdays week weekday weekend weeks winter working year years zone`,
   /** Goods, places, food, nature: things of everyday life, and what happens to them. */
-  things: `enter entry lend lent roasted order orders open opened close closed acceleration actor actress adult adults africa air airport airship album allergen allergies allergy almond ambulance america animal ant
+  things: `enter entry lend lent roasted order orders open opened close closed acceleration actor actress africa air airport airship album allergen allergies allergy almond ambulance america animal ant
     antarctic apartment ape appetizer apple apricot architect arctic arm armchair arrival arrive arrives art artichoke asia asparagus
-    asteroid atom atoms attic aubergine audience australia austria author avocado baby back backpack bacon bacteria badger bag bake baker
+    asteroid atom atoms attic aubergine audience australia austria author avocado back backpack bacon bacteria badger bag bake baker
     bakery balcony ball balloon bamboo banana band bar barista basement basil basket bass bathroom bathtub battery beach bean bear beaver
     bed bedroom bee beech beef beer beetle beetroot beginner beginners belgium belt bench berlin berry beverage bicycle bike bikini biology
     birch bird biscuit black blackberry blanket blender blood blouse blue blueberry boat body boil bone book bookcase booking books bookshop
     boot boots bottle bowl box boxes bra brain brand brazil bread breakfast brick bridge broccoli broken broom brown brunch brush buffet
     building bulb burger bus butcher butter butterfly button buttons cabbage cabin cafe cake calcium calf calorie calories camel camera
     campsite canada candle canoe canyon cappuccino car carbohydrate cardboard carpenter carpet carrot cashew castle cat cathedral cats
-    cauliflower cave celery ceramic chair chalet charger cheese chef chemist chemistry cherry chest chicken chickpea child children china
+    cauliflower cave celery ceramic chair chalet charger cheese chef chemist chemistry cherry chest chicken chickpea china
     chocolate choir chop chord church cinema cinnamon circuit city class clay clean cliff climate closed closing cloth clothes clothing coal
     coat cocktail cocoa coconut cod coffee collar collection color colors colour colours colourway comet concert concrete continent contract
     cook cookie cooled copper corn corridor cosmetics cotton cough country courgette courier course courtyard cow crab cream crib crockery
     crocodile croissant crow cruise cucumber cup cupboard curry curtain cushion cut cutlery cycling daffodil daisy damage damaged dance
     dancer decaf deer defect deliver deliveries delivery denim dentist desert dessert diabetes diaper diesel diet dinner dinosaur disease
-    dishwasher display doctor dog dogs doll dolphin donkey door dose dots dough dragon drawer dress dresser drink drinks driveway drought
+    dishwasher display dog dogs doll dolphin donkey door dose dots dough dragon drawer dress dresser drink drinks driveway drought
     drum dry duck duvet dwarf eagle ear earth earthquake east egg eggplant eggs egypt electrician electricity electron elephant elevator elf
     elm energy engineer england enzyme equator espresso europe exam exchange excursion exhibition expert experts eye fabric fairy fan farm
     farmer fat faulty feather fence fern ferry festival fever fiber fibre fig fillet film fire fireman fish fisherman fitness fits flat
@@ -199,17 +199,17 @@ const CLASSES = {
     giraffe glass glove gluten goat gold golf goods goose gorilla grape grapefruit grass gravity gray greece green grey grill grown
     guarantee guitar gym hail hair hairdresser hallway ham hammer hand handmade harbour hare hat hawk hazelnut head headache headphones
     health heart heated heater hedgehog heels helicopter helmet hem hen herb herring highchair hiking hill hips hob honey hormone
-    horse hospital hostel hotel hours house ice image india ingredient ingredients inn ireland iron island italy ivy jacket jacuzzi jam
+    horse hospital hostel hotel hours house ice india ingredient ingredients inn ireland iron island italy ivy jacket jacuzzi jam
     japan jar jeans jewellery journey juice jumper jupiter kangaroo kayak kenya ketchup kettle keyboard kidney kitchen kite kitten kiwi
-    knife knight knitting koala korea lace laces lactose lake lamb lamp landlord large lasts latte lavender lawn leaf lease leather leek leg
+    knife knight knitting koala korea lace laces lactose lake lamb lamp large lasts latte lavender lawn leaf lease leather leek leg
     lego lemon lemonade lens lentil lentils lesson lettuce lift lightning lily lime linen lion liver lizard lobby lobster london lorry
-    lotion luggage lunch lung made madrid magazine magnet man mango map maple market marmalade mars mattress meal meat medicine medium
+    lotion luggage lunch lung made madrid magazine magnet mango map maple market marmalade mars mattress meal meat medicine medium
     melody melon menu mercury metal mexico microwave milk mince mineral minibar mint mixer molecule molecules momentum monitor monkey
     monster monument moon mop mosque mosquito moss moth motorbike mountain muffin mug muscle museum mushroom music musician mustard nail
-    napkin nappy necklace needle neptune nerve netherlands neutron newspaper nightstand noodle north novel nuclear nurse nut nutrition nylon
+    napkin nappy necklace needle neptune nerve netherlands neutron newspaper nightstand noodle north novel nuclear nut nutrition nylon
     oak ocean octopus oil olive olives onion opening opera orange orbit orchestra orchid oregano organic ostrich otter oven owl
     pack pain paint painter painting palace palm pan pancake panda paper parcel parcels paris park parking parrot parsley pasta pastry patio
-    pea peach peanut pear peas peel penguin peninsula pepper perfume petrol pharmacy photo photos physics piano picture pie piece pieces pig
+    pea peach peanut pear peas peel penguin peninsula pepper perfume petrol pharmacy physics piano pie piece pieces pig
     pigeon pill pillow pilot pine pineapple pink pirate pistachio pizza plane planet planets plant plastic plate plum plumber pocket poet
     poland polyester pool porcelain pork postcard pot potato pour pram prince princess printer product products protein proton pub
     pudding pumpkin puppy purple pyjamas quiz rabbit racket radio radish rain rainbow raspberry rat reader readers recipe recycled red
@@ -220,15 +220,15 @@ const CLASSES = {
     sightseeing silk silver singer sink size sizes sizing skateboard skates skin skirt skis sky sleep sleeve sleeves slice slippers small
     smoothie snack snail snake sneakers snow snowboard soap sock sofa solar sold sole soles song soup south souvenir spa spain spare
     sparkling sparrow speaker speakers spice spider spinach sponge spoon sport squirrel staircase stairs star starter station statue steak
-    steam steel stew stir stock stomach stone stool store storm stove strawberry street stripe stripes stroller student students subway
+    steam steel stew stir stock stomach stone stool store storm stove strawberry street stripe stripes stroller subway
     sugar suitcase sun sunflower sunscreen supermarket supper surfboard surgery sushi swan sweater swimming swimsuit swing switzerland
-    symptom symptoms synagogue syrup tablecloth tame tap tart taxi tea teacher teddy teeth television temple tenant tennis tent terrace
+    symptom symptoms synagogue syrup tablecloth tame tap tart taxi tea teddy teeth television temple tennis tent terrace
     theater theatre therapy thread thunder thyme tiger toad toaster toilet tokyo tomato tooth toothbrush toothpaste tortoise tour towel
     tower town toy train tram trampoline treatment tree tricycle trip trousers trout truck trumpet tulip tuna tune turkey turtle tyre
     umbrella underground underwear unicorn universe uranus vaccine vacuum valley van vanilla vase vegan vegetable vegetarian velocity velvet
     ventilation venus vienna villa village vinegar violin viscose vitamin volcano waffle waist waiter waitress wales walk wall walnut
     wardrobe warranty wash washing wasp watch water watermelon wave wavelength wear weather west whale wheel white wild willow wind window
-    wine witch wizard wolf woman wood wool world worm worn writer yacht yarn yellow yoga yoghurt yogurt york zebra zip zipper zucchini`,
+    wine witch wizard wolf wood wool world worm worn writer yacht yarn yellow yoga yoghurt yogurt york zebra zip zipper zucchini`,
 } as const satisfies Readonly<Record<string, string>>
 
 export type WordClass = keyof typeof CLASSES

@@ -74,7 +74,7 @@ export const TELLING: ReadonlyMap<string, Telling> = new Map([
   ...telling(
     'orders',
     'a place beyond the answer',
-    `branch mirror origin archive backup computer machine laptop desktop device pipeline workflow session profile workspace dashboard board
+    `file files folder folders directory directories branch mirror origin archive backup computer machine laptop desktop device pipeline workflow session profile workspace dashboard board
     tracker ticket wiki intranet portal inbox mailbox spreadsheet sheet survey questionnaire form forum newsgroup headquarters liaison depot
     warehouse ledger dossier database dataset datastore filesystem drive partition cluster container vm kernel process thread sandbox program
     software firmware toolkit sdk addon dotfile dotfiles readme changelog ci cd gitignore config configuration setting settings environment`,
@@ -191,5 +191,11 @@ export const PAIRINGS: readonly Pairing[] = [
     what: 'taking precedence',
     one: words('everything anything'),
     other: words('else'),
+  },
+  {
+    power: 'orders',
+    what: 'what stands above it',
+    one: words('above preceding came'),
+    other: words('text words line lines see stands'),
   },
 ]

@@ -202,7 +202,6 @@ export const EVERYDAY: readonly string[] = [
   'Our coffee is roasted in Italy.',
   'Shoes are shipped in recycled boxes.',
   'Vouchers are valid for one year.',
-  'Children under six enter free.',
   'Groups of ten or more get a discount of 10%.',
   'The last train leaves at 23:40.',
   'Lamps come with a bulb.',
@@ -227,6 +226,7 @@ export const EVERYDAY: readonly string[] = [
 
 /** Ordinary too, but held: they speak of what the screen knows only as something else. */
 export const HELD_THOUGH_ORDINARY: readonly string[] = [
+  'Children under six enter free.',
   'Sizes run small; suggest one size larger for shoes.',
   'Put the public methods before the private ones.',
   'Check-in starts at three in the afternoon.',
