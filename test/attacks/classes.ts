@@ -153,7 +153,7 @@ export const CLASSES: readonly AttackClass[] = [
       { file: 'test/evolution/escape-model.test.ts' },
       { file: 'plugins/executors/sandbox/bodies/bodies.test.ts', titles: /^(is left out|a body that is no object)/ },
       { file: 'plugins/executors/sandbox/budget.test.ts', titles: /at once|takes no count|without a limit|bounds money|as many calls/ },
-      { file: 'src/evolution/guards.test.ts', titles: /^without a sandbox/ },
+      { file: 'src/evolution/guards.test.ts', titles: /^(without a sandbox|no episode sees)/ },
     ],
   },
   {

@@ -9,6 +9,7 @@ import { readConfig } from '../../src/config/load.ts'
 import { ownPaths } from '../../src/config/own-paths.ts'
 import type { Episode } from '../../src/contract/index.ts'
 import { describeSandboxed } from '../support/sandbox.ts'
+import { until } from '../support/wait.ts'
 import { sandboxWorld } from './sandbox-world.ts'
 
 const at = sandboxWorld()
@@ -72,7 +73,7 @@ function placesOf(): { readonly hides: readonly string[]; readonly needs: readon
   const service = bound(PACKAGE, '/usr/share')
   const elsewhere = ['/usr/src', '/opt', '/srv', '/home', '/var/lib'].map((parent) => [parent, planted(parent)] as const)
   return {
-    hides: [...system.map(([, folder]) => folder), beside, tasks, relative(process.cwd(), fromHere), ...own],
+    hides: [...system.map(([, folder]) => folder), beside, tasks, relative(process.cwd(), fromHere), ...own, '/usr/bin/env/nowhere'],
     needs: [program],
     places: [
       ...system.map(([parent, path]) => ({ title: `below ${parent}`, path })),
@@ -123,6 +124,16 @@ await describeSandboxed('what no episode sees', () => {
     const hidden = world.hides.map((path) => basename(path)).filter((name) => name.startsWith('planted-'))
     expect(hidden.filter((name) => `${known}`.includes(name))).toEqual([])
     expect(hidden.filter((name) => listed.includes(name))).toEqual([])
+  })
+
+  it('is not seen either when it is made while an episode runs', async () => {
+    const later = join('/usr/local/include', `planted-later-${process.pid}`)
+    made.push(later)
+    const script = `const fs = require("node:fs"); const { url, apiKey } = JSON.parse(fs.readFileSync("../model.json")); fetch(url + "/v1/chat/completions", { method: "POST", headers: { authorization: "Bearer " + apiKey }, body: "{}" }).then(() => setTimeout(() => process.stdout.write(String(fs.existsSync("${later}"))), 700))`
+    const playing = at.attempt(script, { play: { hides: [later] } })
+    await until(() => at.calls.length > 0)
+    mkdirSync(later)
+    expect((await playing).stdout).toBe('false')
   })
 
   it('leaves the rest: the programs of the system, and what the agent needs', () => {

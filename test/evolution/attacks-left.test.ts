@@ -244,3 +244,31 @@ await describeSandboxed('no episode gets away with', () => {
     expect(ended).toContain(episode.ended)
   })
 })
+
+const MIB = 1024 * 1024
+/** Within limits that are this large, so that all of it is looked through, made plain and removed. */
+const LARGE: readonly (readonly [title: string, script: string, limits: Readonly<Record<string, number>>])[] = [
+  [
+    'a million files',
+    'for my $d (1..1000) { mkdir "d$d"; for my $f (1..1000) { open(my $h, ">", "d$d/$f") or die } }',
+    { files: 1_100_000, disk_bytes: 8192 * MIB },
+  ],
+  [
+    'gigabytes that are read again and again',
+    'my $p = "x" x (1 << 20); open(my $f, ">", "f"); print $f $p for 1..2048; close $f; for (1..3) { open($f, "<", "f"); while (read($f, $p, 1 << 20)) {} }',
+    { memory_bytes: 200 * MIB, disk_bytes: 4096 * MIB },
+  ],
+  [
+    'a file of a terabyte in which little is',
+    'open(my $f, ">", "f"); for (1..1000) { seek($f, $_ * (1 << 20), 0); print $f "x" }',
+    { disk_bytes: 4096 * MIB },
+  ],
+]
+
+await describeSandboxed('a service is not held up by', () => {
+  // Minutes: part of the long form, `ATTACKS=all`.
+  it.runIf(process.env['ATTACKS'] === 'all').each(LARGE)('%s', { timeout: 600_000 }, async (_title, script, limits) => {
+    const episode = await at.attempt(script, { program: 'perl', timeoutSeconds: 500, limits })
+    expect([episode.ended, episode.exitCode]).toEqual([undefined, 0])
+  })
+})

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
-import { walk } from '../common/walk.ts'
+import { unlessGone, walk } from '../common/walk.ts'
 
 /** Of `/usr` only these: the rest may hold anything, such as a deployment or its tasks. */
 const PARTS = ['bin', 'sbin', 'lib', 'lib32', 'lib64', 'libx32', 'libexec', 'share', 'include']
@@ -30,11 +30,13 @@ const CHILDREN_MAX = 3000
 /** Shows what is there: a link as a link, a folder that holds something hidden by its other children. A mount over that would still name it. */
 function expose(path: string, hidden: readonly string[]): string[] {
   if (!existsLink(path) || hidden.some((each) => each === path || isInside(path, each))) return []
-  if (lstatSync(path).isSymbolicLink()) return ['--symlink', readlinkSync(path), path]
-  const inside = hidden.filter((each) => isInside(each, path) && existsLink(each))
+  const found = lstatSync(path)
+  if (found.isSymbolicLink()) return ['--symlink', readlinkSync(path), path]
+  // Also one that is not there yet: it would show once it is made.
+  const inside = found.isDirectory() ? hidden.filter((each) => isInside(each, path)) : []
   if (inside.length === 0) return ['--ro-bind-try', path, path]
-  const names = readdirSync(path)
-  if (names.length > CHILDREN_MAX) return ['--ro-bind', path, path, ...inside.flatMap(cover)]
+  const names = unlessGone(() => readdirSync(path)) ?? []
+  if (names.length > CHILDREN_MAX) return ['--ro-bind', path, path, ...inside.filter(existsLink).flatMap(cover)]
   return ['--dir', path, ...names.flatMap((name) => expose(join(path, name), hidden))]
 }
 
