@@ -1,6 +1,7 @@
 /** What the service puts into an install script: everything that a machine needs to have one release of a harness. Plain data, no secrets. */
 import type { Requires } from '@svc-ai/client'
 import { digestOf, sha256, type Signed } from '@svc-ai/client/signing'
+import type { StateFields } from './state-fields.ts'
 
 export interface Installation {
   readonly adapter: string
@@ -64,6 +65,8 @@ interface SessionSpec {
   readonly env_defaults: Readonly<Record<string, string>>
   /** What the agent keeps from one session to the next, below the root; a folder's path ends in `/`. */
   readonly state: readonly string[]
+  /** JSON files of which only these fields are kept. */
+  readonly state_fields?: StateFields
   /** Programs the agent works better with. */
   readonly tools: readonly { readonly command: string; readonly package: string }[]
 }

@@ -10,6 +10,7 @@ import { isAlive } from '@svc-ai/client/shared'
 import { ifAbsent, ignoring } from './failure.ts'
 import { inFolder } from './places.ts'
 import type { InstallRecord } from './record.ts'
+import { giveFields, takeFields, type StateFields } from './state-fields.ts'
 import { PRIVATE, readIfThere, writeWhole } from './whole-file.ts'
 
 export interface RunFolder {
@@ -28,6 +29,7 @@ interface Note {
   readonly ours: readonly string[]
   /** What the agent keeps; a folder's path ends in `/`. */
   readonly kept: readonly string[]
+  readonly fields: StateFields
 }
 
 const NOTE = '.json'
@@ -42,9 +44,9 @@ export async function makeRunFolder(
   const { runs, state } = inFolder(folder)
   const root = join(runs, session)
   const ours = [...new Set([...Object.keys(record.files), ...Object.keys(binding), ...record.harness_paths])]
-  const kept = record.client.state
+  const { state: kept, state_fields: fields = {} } = record.client
   const note = (pids: readonly number[]): Promise<void> =>
-    writeWhole({ path: `${root}${NOTE}`, text: JSON.stringify({ pids, ours, kept } satisfies Note), mode: PRIVATE })
+    writeWhole({ path: `${root}${NOTE}`, text: JSON.stringify({ pids, ours, kept, fields } satisfies Note), mode: PRIVATE })
   await mkdir(runs, { recursive: true, mode: 0o700 })
   await note([process.pid])
   await mkdir(root, { mode: 0o700 })
@@ -53,10 +55,11 @@ export async function makeRunFolder(
   for (const path of Object.keys(record.files)) await copyUnlessThere(root, path, join(record.destination, path))
   for (const path of kept.map(withoutSlash)) await linkUnlessThere(root, path, join(state, path))
   await linkKept({ root, state, ours: new Set(ours), kept }, '')
+  await giveFields(fields, state, root)
   return {
     root,
     heldBy: (pid) => note([process.pid, pid]),
-    end: () => takeBack(folder, session, { ours, kept }),
+    end: () => takeBack(folder, session, { ours, kept, fields }),
   }
 }
 
@@ -122,19 +125,21 @@ const isOther = (pid: number): boolean => pid !== process.pid && isAlive(pid)
 
 function parseNote(text: string | null): Note | null {
   try {
-    const note: (Omit<Note, 'kept'> & Partial<Note>) | null = JSON.parse(text ?? 'null')
+    const note: (Omit<Note, 'kept' | 'fields'> & Partial<Note>) | null = JSON.parse(text ?? 'null')
+    if (note === null || !Array.isArray(note.pids) || !Array.isArray(note.ours)) return null
     // An earlier version did not write down what is kept.
-    return note !== null && Array.isArray(note.pids) && Array.isArray(note.ours) ? { ...note, kept: note.kept ?? [] } : null
+    return { ...note, kept: note.kept ?? [], fields: note.fields ?? {} }
   } catch {
     return null
   }
 }
 
 /** It may happen twice at once: each thing is moved by the first process. The note goes last. */
-async function takeBack(folder: string, session: string, { ours, kept }: Pick<Note, 'ours' | 'kept'>): Promise<void> {
+async function takeBack(folder: string, session: string, { ours, kept, fields }: Omit<Note, 'pids'>): Promise<void> {
   const { runs, state } = inFolder(folder)
   const root = join(runs, session)
   await keepNew({ root, state, ours: new Set(ours), kept }, '')
+  await takeFields(fields, root, state)
   await rm(root, { recursive: true, force: true })
   await rm(`${root}${NOTE}`, { force: true })
 }

@@ -125,6 +125,8 @@ export interface ClientSpec {
   readonly env_defaults: Readonly<Record<string, string>>
   /** State that the agent keeps between sessions, below the root; a folder's path ends in `/`. */
   readonly state: readonly string[]
+  /** JSON files below the root of which only these fields are kept, and only plain values. */
+  readonly state_fields?: Readonly<Record<string, readonly string[]>>
   /** Programs the agent works better with. */
   readonly tools: readonly { readonly command: string; readonly package: string }[]
 }

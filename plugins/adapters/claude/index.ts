@@ -48,6 +48,17 @@ const layout: Layout = {
   },
 }
 
+/** What spares a person the questions of a first start. */
+const KEPT_FIELDS = [
+  'hasCompletedOnboarding',
+  'lastOnboardingVersion',
+  'lastReleaseNotesSeen',
+  'numStartups',
+  'firstStartTime',
+  'theme',
+  'editorMode',
+]
+
 const claude: Adapter = {
   name: 'claude',
   binary: 'claude',
@@ -66,15 +77,9 @@ const claude: Adapter = {
   client: {
     env: { CLAUDE_CONFIG_DIR: '{root}/claude' },
     env_defaults: {},
-    state: [
-      'claude/projects/',
-      'claude/file-history/',
-      'claude/plans/',
-      'claude/tasks/',
-      'claude/todos/',
-      'claude/.claude.json',
-      'claude/history.jsonl',
-    ],
+    state: ['claude/projects/', 'claude/file-history/', 'claude/plans/', 'claude/tasks/', 'claude/todos/', 'claude/history.jsonl'],
+    // Not its projects, accounts, servers and permissions: they would speak to the next session, and nobody has seen them.
+    state_fields: { 'claude/.claude.json': KEPT_FIELDS },
     tools: [],
   },
   shipped,
