@@ -167,13 +167,14 @@ it('of a file of settings the named fields are kept, also of a session that was 
 
 it.each(['a link', 'no JSON', 'a folder'])('of a file of settings that is %s nothing is kept', async (what) => {
   const install = await installed()
-  const { root, end } = await withSettings(install, 1)
+  const run = await withSettings(install, 1)
+  const { root } = run
   const path = join(root, 'pi-agent/local.json')
   if (what === 'a link') {
     writeFileSync(join(root, 'elsewhere'), '{"done": true}')
     symlinkSync(join(root, 'elsewhere'), path)
   } else if (what === 'a folder') mkdirSync(path)
   else writeFileSync(path, '{"done": true')
-  await end()
+  await run.end()
   expect(existsSync(join(install.folder, 'state/pi-agent/local.json'))).toBe(false)
 })

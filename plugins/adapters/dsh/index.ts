@@ -29,7 +29,6 @@ const dsh: Adapter = {
   install: {
     manager: 'npm',
     package: '@deepseek-ai/dsh',
-    // With today's newest versions of some packages it does not install, so they are locked.
     version: '0.1.0-rc.8',
     binary_path: 'node_modules/.bin/dsh',
     // Its session log needs Node's Zstandard, even when switched off.
