@@ -15,12 +15,13 @@ function lockedFor({ plugin: { install } }: typeof pi): readonly string[] {
   if (install.native === undefined) return MACHINES
   const lock: Json = JSON.parse(install.lock)
   const packages = isObject(lock) && isObject(lock['packages']) ? Object.entries(lock['packages']) : []
-  const isFor = (entry: Json, machine: string): boolean => {
-    if (!isObject(entry) || entry['optional'] !== true || typeof entry['integrity'] !== 'string') return false
-    const [os = '', cpu = ''] = machine.split('-')
-    return [entry['os']].flat().includes(os) && [entry['cpu']].flat().includes(cpu)
-  }
   return MACHINES.filter((machine) => packages.some(([, entry]) => isFor(entry, machine)))
+}
+
+const isFor = (entry: Json, machine: string): boolean => {
+  if (!isObject(entry) || entry['optional'] !== true || typeof entry['integrity'] !== 'string') return false
+  const [os = '', cpu = ''] = machine.split('-')
+  return [entry['os']].flat().includes(os) && [entry['cpu']].flat().includes(cpu)
 }
 
 describe('the lock of', () => {
