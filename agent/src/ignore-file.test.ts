@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { anInstallation, makeHome, transcript, type Home } from './testing/harness-home.ts'
@@ -18,6 +18,8 @@ describe('a token in a person’s project', () => {
     ['one that shows everything again', '*\n!*\n!.env\n', `*\n!*\n!.env\n${LINES}`],
     ['one that was cut short', LINES.slice(0, 60), `${LINES.slice(0, 60)}\n/.env\n/.svc-harness-writing-*\n`],
     ['one with our lines', LINES, LINES],
+    ['one that shows them again after our lines', `${LINES}!/models.json\n!.env\n`, `${LINES}!/models.json\n!.env\n${LINES}`],
+    ['one that shows everything again after our lines', `${LINES}!*\r\n`, `${LINES}!*\r\n${LINES}`],
   ])('is ignored by git with %s, and the person’s lines stay', async (_case, before, after) => {
     const home = project(before)
     expect(await run(home)).toBe(0)
@@ -41,6 +43,40 @@ describe('a token in a person’s project', () => {
       'mine\n',
       false,
     ])
+  })
+
+  test('that a file nearer to it would show again is not written', async () => {
+    const home = project(null)
+    const deep = anInstallation({ binding: { 'a/b/.env': 'KEY="@TOKEN@"\n' } })
+    for (const [folder, text, code] of [
+      ['a/b', '!.env\n', 1],
+      ['a', '*.log\n!b/.env\r\n', 1],
+      ['a/b', '*.log\n', 0],
+    ] as const) {
+      rmSync(join(home.destination, 'a'), { recursive: true, force: true })
+      mkdirSync(join(home.destination, 'a/b'), { recursive: true })
+      writeFileSync(join(home.destination, folder, '.gitignore'), text)
+      const terminal = transcript()
+      expect([await install({ ...home.order(deep), terminal }), existsSync(join(home.destination, 'a/b/.env'))]).toEqual([code, code === 0])
+      if (code === 1) expect(terminal.warned.join('\n')).toMatch(/^svc: \S+\.gitignore has a line that begins with !/)
+    }
+    git(home, 'add', '--all')
+    expect(git(home, 'ls-files')).not.toContain('.env')
+  })
+
+  test.each(['a repository inside', 'a worktree'])('is ignored in %s too', async (kind) => {
+    const home = project(null)
+    if (kind === 'a repository inside') spawnSync('git', ['-C', home.destination, 'init', '--quiet'])
+    else {
+      git(home, '-c', 'user.name=a', '-c', 'user.email=a@b', 'commit', '--quiet', '--allow-empty', '-m', 'x')
+      rmSync(home.destination, { recursive: true })
+      git(home, 'worktree', 'add', '--quiet', home.destination)
+    }
+    expect(await run(home)).toBe(0)
+    const inside = (...args: readonly string[]) => spawnSync('git', ['-C', home.destination, ...args], { encoding: 'utf8' }).stdout
+    inside('add', '--all')
+    expect(inside('ls-files').split('\n')).toContain('.gitignore')
+    expect(inside('ls-files')).not.toMatch(/models\.json|\.env/)
   })
 
   test('is written for its owner alone, also with a mask of nothing', async () => {

@@ -10,18 +10,43 @@ type Bound = Pick<Installation, 'binding' | 'placeholders'>
 
 const REASON = '# Written by svc: these files hold a token.'
 
-/** Git passes over a link of that name, so the token would not be ignored. */
-export async function requireIgnorable(destination: string): Promise<void> {
+/** Git passes over a link of that name, and a file nearer to the token wins over ours: then the token would not be ignored. */
+export async function requireIgnorable(destination: string, installation: Bound): Promise<void> {
   const path = ignorePath(destination)
   const found = await lstat(path).catch(ifAbsent)
-  if (found === null || found.isFile()) return
-  throw new Stop(`${path} is no plain file, so git would not ignore the token beside it; move it away and run the same command again`)
+  if (found !== null && !found.isFile())
+    throw new Stop(`${path} is no plain file, so git would not ignore the token beside it; move it away and run the same command again`)
+  for (const folder of foldersOf(secretsIn(installation))) {
+    const nearer = ignorePath(join(destination, folder))
+    const lines = linesIn((await readFile(nearer, 'latin1').catch(() => null)) ?? '')
+    if (lines.some(showsAgain))
+      throw new Stop(
+        `${nearer} has a line that begins with !, so git might not ignore the token beside it; remove it and run the same command again`,
+      )
+  }
 }
 
-/** Adds what is missing; the person's own lines stay as they are. */
+/** Every folder on the way to these files, but the first. */
+const foldersOf = (paths: readonly string[]): ReadonlySet<string> =>
+  new Set(
+    paths.flatMap((path) =>
+      path
+        .split('/')
+        .slice(0, -1)
+        .map((_, index, all) => all.slice(0, index + 1).join('/')),
+    ),
+  )
+
+const linesIn = (text: string): readonly string[] => text.split(/\r?\n/)
+
+/** Shows again what lines before it hid. */
+const showsAgain = (line: string): boolean => line.startsWith('!')
+
+/** Adds what is missing, or no longer the last word; the person's own lines stay as they are. */
 export async function ignoreSecrets(destination: string, installation: Bound): Promise<void> {
   const text = (await readFile(ignorePath(destination), 'latin1').catch(ifAbsent)) ?? ''
-  const there = new Set(text.split(/\r?\n/))
+  const lines = linesIn(text)
+  const there = new Set(lines.slice(lines.findLastIndex(showsAgain) + 1))
   const missing = linesOf(installation).filter((line) => !there.has(line))
   if (missing.every((line) => line === REASON)) return
   const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW } = constants
@@ -47,8 +72,11 @@ const ignorePath = (destination: string): string => join(destination, '.gitignor
 
 /** A file is made in a folder of its writer's own first. */
 function linesOf({ binding, placeholders }: Bound): readonly string[] {
-  const secret = Object.keys(binding).filter((path) => binding[path]?.includes(placeholders.token) === true)
+  const secret = secretsIn({ binding, placeholders })
   return secret.length === 0 ? [] : [REASON, ...secret.map((path) => `/${escaped(path)}`), '/.svc-harness-writing-*']
 }
+
+const secretsIn = ({ binding, placeholders }: Bound): readonly string[] =>
+  Object.keys(binding).filter((path) => binding[path]?.includes(placeholders.token) === true)
 
 const escaped = (path: string): string => path.replaceAll(/[\\*?[\]!# ]/g, String.raw`\$&`)

@@ -34,7 +34,7 @@ export async function planOf({ installation, record, folder, program, node, toke
   checkPaths(tree)
   const before = await readReleaseFile(destination)
   await refuseForeign(destination, tree, before?.files ?? [])
-  if (token !== null) await requireIgnorable(destination)
+  if (token !== null) await requireIgnorable(destination, installation)
   const places = inFolder(folder)
   const release = { release_id, content_id, files: Object.keys(tree).sort(), requires, setup: before?.setup ?? [] }
   /** What goes into the install folder, in the order it is written. */
