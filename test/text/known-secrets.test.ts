@@ -17,6 +17,7 @@ const here = sharedWorld({
     'inference.upstream_api_key': SECRETS['the upstream key'],
     'inference.gateway.url': 'http://127.0.0.1:9',
     'inference.gateway.api_key': SECRETS['the key of the gateway'],
+    'inference.engine.api_key': SECRETS['the key of an engine'],
     'training.trainer_api_key': SECRETS['the key of a trainer'],
     'traces.headers.authorization': SECRETS['a header of the collector'],
   },
