@@ -16,7 +16,7 @@ const powers = (before: readonly Entry[], after: readonly Entry[]): readonly str
 type Attack = readonly [what: string, before: readonly Entry[], after: readonly Entry[], power: string]
 
 const STYLE = rule('style', 'Write short answers.', person)
-const FORBIDDEN = ['Never do any of these:', '- write long answers', '- delete the folder'] as const
+const FORBIDDEN = ['Never do any of these:', '- write long answers.', '- delete the folder.'] as const
 const forbids = (...lines: readonly string[]): Entry => rule('list', lines.join('\n'))
 
 describe('split', () => {
@@ -71,6 +71,38 @@ describe('split', () => {
 
   it('plain rules in another order are plain words', () => {
     expect(powers([rule('a', 'Be kind.'), rule('b', 'Be short.')], [rule('b', 'Be short.'), rule('a', 'Be kind.')])).toEqual(['words'])
+  })
+})
+
+describe('moved among others', () => {
+  const [ours, theirs] = [rule('hint', 'Be short.'), rule('style', 'Be kind.', person)]
+  it.each<Attack>([
+    ["a person's rule, to the end", [theirs, ours], [ours, theirs], 'removes'],
+    [
+      "another rule, from behind a person's to before it",
+      [theirs, ours, rule('more', 'Be calm.')],
+      [ours, theirs, rule('more', 'Be calm.')],
+      'removes',
+    ],
+    [
+      'a protected rule',
+      [{ ...ours, protected: true }, rule('more', 'Be calm.')],
+      [rule('more', 'Be calm.'), { ...ours, protected: true }],
+      'removes',
+    ],
+    [
+      "a person's setting",
+      [{ ...set({ theme: 'a' }, 'mine'), ...person }, ours],
+      [ours, { ...set({ theme: 'a' }, 'mine'), ...person }],
+      'removes',
+    ],
+  ])('%s', (_, before, after, power) => {
+    expect(powers(before, after)).toContain(power)
+  })
+
+  it("a new rule behind a person's, and one that goes, are plain words", () => {
+    expect(powers([theirs], [theirs, ours])).toEqual(['words'])
+    expect(powers([ours, theirs], [theirs])).toEqual(['words'])
   })
 })
 

@@ -23,7 +23,7 @@ export function powersOf(before: readonly Entry[], after: readonly Entry[], adap
     ...changes.flatMap((change) => headReasons(powers, change)),
     ...settingReasons(adapter, powers, before, after),
     ...textReasons(powers, before, after, changes),
-    ...removeReasons(adapter, after, changes),
+    ...removeReasons(adapter, before, after, changes),
   ]
   if (found.length > 0) return distinct(found)
   const [first] = changes.map(entryOf)

@@ -4,8 +4,26 @@ import { NAMED_KINDS, type Adapter, type Entry, type PowerReason } from '../../c
 import { linesOf } from '../prose/tokens.ts'
 import { folded, isKept, type EntryPair } from './change.ts'
 
-export function removeReasons(adapter: Adapter, after: readonly Entry[], changes: readonly EntryPair[]): readonly PowerReason[] {
-  return [...changes.flatMap(takenBack), ...replaced(adapter, after, changes)]
+export function removeReasons(
+  adapter: Adapter,
+  before: readonly Entry[],
+  after: readonly Entry[],
+  changes: readonly EntryPair[],
+): readonly PowerReason[] {
+  return [...changes.flatMap(takenBack), ...moved(before, after), ...replaced(adapter, after, changes)]
+}
+
+/** Among the entries of both trees: what comes before or after a rule may turn its meaning around. */
+function moved(before: readonly Entry[], after: readonly Entry[]): readonly PowerReason[] {
+  const [old, now] = [placesIn(before, after), placesIn(after, before)]
+  return before
+    .filter((entry) => isKept(entry) && old.get(entry.id) !== now.get(entry.id))
+    .map(({ id }) => ({ power: 'removes', entry: id, why: 'it moves what a person wrote among the other entries' }))
+}
+
+function placesIn(entries: readonly Entry[], others: readonly Entry[]): ReadonlyMap<string, number> {
+  const ids = new Set(others.map(({ id }) => id))
+  return new Map(entries.filter(({ id }) => ids.has(id)).map(({ id }, place) => [id, place]))
 }
 
 function takenBack({ before, after }: EntryPair): readonly PowerReason[] {
