@@ -33,10 +33,10 @@ describe('it is no plain prose, though its words are harmless:', () => {
     const passed = RED_TEAM.filter(([, text]) => whyNot([...EVERYDAY, text, ...ORDINARY].join('\n\n')).length === 0)
     expect(passed).toEqual([])
   })
+})
 
-  it('but what only makes an answer worse is plain prose', () => {
-    expect(LIMITS.filter((text) => whyNot(text).length > 0)).toEqual([])
-  })
+it('what only makes an answer worse is plain prose: evidence has to reject it', () => {
+  expect(LIMITS.filter((text) => whyNot(text).length > 0)).toEqual([])
 })
 
 describe('it is no plain prose:', () => {
