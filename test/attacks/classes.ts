@@ -19,7 +19,7 @@ export const CLASSES: readonly AttackClass[] = [
     name: 'powers',
     tries:
       'a change that does more on a machine than its words say: imports, fences, settings, front matter, code, orders in prose, undoing a person’s entry',
-    least: 450,
+    least: 800,
     files: [
       {
         file: 'src/harness/powers.test.ts',
@@ -51,7 +51,7 @@ export const CLASSES: readonly AttackClass[] = [
     name: 'formats',
     tries:
       'texts that two parsers read differently: front matter, settings, entries of a tree; random trees are compared with what the real agents load',
-    least: 90,
+    least: 900,
     files: [
       { file: 'src/harness/support/front-matter.test.ts', titles: /^front matter is refused/ },
       { file: 'src/harness/admission.test.ts', titles: /^(mutations are refused|a list of mutations is malformed)/ },
@@ -65,7 +65,7 @@ export const CLASSES: readonly AttackClass[] = [
   {
     name: 'hidden and secret text',
     tries: 'characters that no person sees, secrets of any common shape, also disguised ones',
-    least: 200,
+    least: 1200,
     files: [
       { file: 'client/src/hidden.test.ts', except: /^visible text is left/ },
       { file: 'test/text/hidden-surfaces.test.ts' },
@@ -88,7 +88,7 @@ export const CLASSES: readonly AttackClass[] = [
     name: 'starting releases, imports and remotes',
     tries:
       'releases from elsewhere: trees that are not admitted, trees with power, replaced and altered git objects, settings that start programs',
-    least: 90,
+    least: 110,
     files: [
       { file: 'test/spec/starting-releases.test.ts', except: /^the own chain/ },
       { file: 'test/spec/remote-releases.test.ts', except: /is served and signed once/ },
@@ -100,11 +100,12 @@ export const CLASSES: readonly AttackClass[] = [
   {
     name: 'signatures',
     tries: 'a mirror, a man in the middle, an older or another service, a lost or rotated key, a wrong clock, against the real wrapper',
-    least: 120,
+    least: 150,
     files: [
       { file: 'client/src/signing/signing.test.ts', except: /^a manifest is taken|is fine at|as it was signed is run/ },
       { file: 'agent/src/trust.test.ts', except: /pins the key and says so$/ },
       { file: 'agent/src/trust-command.test.ts', except: /follows one rotation/ },
+      { file: 'test/install/tls.test.ts', except: /who lets everything pass/ },
       {
         file: 'src/keys/key-file.test.ts',
         titles: /one clear error|refused with the fix|not made by a command|at the same time as others|was killed/,
@@ -115,7 +116,7 @@ export const CLASSES: readonly AttackClass[] = [
   {
     name: 'install line and vendors’ programs',
     tries: 'names, pages and environments that run something, links in the way, scripts cut short, tokens where git or others see them',
-    least: 150,
+    least: 180,
     files: [
       { file: 'test/install/attacks.test.ts', except: / > the script installs, and runs nothing else$/ },
       { file: 'test/install/hostile.test.ts' },
@@ -137,7 +138,7 @@ export const CLASSES: readonly AttackClass[] = [
   {
     name: 'sandbox',
     tries: 'an episode against the kernel, the machine, the network, the model’s relay, its limits and its neighbours',
-    least: 200,
+    least: 550,
     files: [
       { file: 'test/evolution/attacks-calls.test.ts' },
       { file: 'test/evolution/attacks-hidden.test.ts', except: /leaves the rest/ },
@@ -159,7 +160,7 @@ export const CLASSES: readonly AttackClass[] = [
   {
     name: 'held-out tasks',
     tries: 'candidates that hold the tasks’ texts or answers, traffic that retires tasks, agents that read them',
-    least: 110,
+    least: 120,
     files: [
       { file: 'src/evolution/heldout/by-heart.test.ts', except: /^ordinary changes/ },
       { file: 'src/evolution/heldout/quoting.test.ts' },
@@ -169,7 +170,7 @@ export const CLASSES: readonly AttackClass[] = [
   {
     name: 'injections',
     tries: 'reports, tool outputs and records that give orders to a proposer or a judge',
-    least: 240,
+    least: 320,
     files: [
       { file: 'plugins/proposers/injections.test.ts', titles: /is not steered by/ },
       { file: 'src/evolution/proposing/prompts.test.ts', titles: /^a fence > (cannot be closed|takes its power|shows hidden)/ },
@@ -179,7 +180,7 @@ export const CLASSES: readonly AttackClass[] = [
     name: 'pages and console',
     tries:
       'texts of traffic that run, load or break something in the browser of a person who reviews; pages of other sites that act on the service',
-    least: 20,
+    least: 70,
     files: [
       { file: 'console/src/views/record/exchange-hostile.test.ts' },
       { file: 'test/spec/cors.test.ts', titles: /may not act|answers no request under|lets no page of another site|is refused/ },
@@ -189,7 +190,7 @@ export const CLASSES: readonly AttackClass[] = [
   {
     name: 'named holes',
     tries: 'what worked against the first version',
-    least: 12,
+    least: 100,
     files: HOLES.flatMap(({ tests }) => tests),
   },
 ]
