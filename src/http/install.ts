@@ -83,7 +83,7 @@ const noHarnessRecipe = (): Error =>
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 
 /** The address that the request reached. It ends up in files, so only a plain host is accepted. */
-export function addressOf({ headers }: IncomingMessage): string {
+function addressOf({ headers }: IncomingMessage): string {
   const host = first(headers['x-forwarded-host']) ?? headers.host ?? ''
   const proto = first(headers['x-forwarded-proto']) ?? 'http'
   if (!HOST.test(host) || !URL.canParse(`http://${host}`))
