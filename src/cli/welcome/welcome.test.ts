@@ -172,5 +172,5 @@ test('the log leaves out successes; a failure is one line without control charac
   log.write('warn', 'recipe', { recipe: 'practice', message: 'no sandbox' })
   log.write('error', 'failure', { stack: 'at \u001B[2J\u202Ex\nat y' })
   log.flush()
-  expect(said).toEqual(['recipe: no sandbox {"recipe":"practice"}', String.raw`failure {"stack":"at \u001b[2J\u202ex\nat y"}`])
+  expect(said).toEqual(['recipe: no sandbox {"recipe":"practice"}', String.raw`failure {"stack":"at \u001b[2J[U+202E]x\nat y"}`])
 })
