@@ -120,6 +120,7 @@ export const CLASSES: readonly AttackClass[] = [
     files: [
       { file: 'test/install/attacks.test.ts', except: / > the script installs, and runs nothing else$/ },
       { file: 'test/install/hostile.test.ts' },
+      { file: 'test/install/homes.test.ts', titles: / > a home called / },
       {
         file: 'test/install/line.test.ts',
         titles: /^(a scenario’s name in the line|with the fingerprint of another key|beyond this machine)/,
