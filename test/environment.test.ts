@@ -30,6 +30,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'plugins/executors/sandbox/bubblewrap.ts': 'none at all',
   'plugins/executors/sandbox/cgroup.ts': 'none at all',
   'plugins/executors/sandbox/exposed.ts': 'a PATH of the system alone',
+  'plugins/executors/sandbox/scope.ts': 'that, and where the user’s systemd is',
 }
 
 it('is chosen in every place that starts a program', () => {

@@ -1,8 +1,8 @@
 /** The secrets that this process holds: known from the moment they are read, and taken out of every text that leaves it. */
 import { KeyParts } from './known-key.ts'
 
-/** Shorter values stand for no key (`none`, `EMPTY`), and occur in any text. */
-const CHARACTERS_MIN = 8
+/** Short values and single words stand for no key (`none`, `EMPTY`, `inference`), and occur in any text: a gap there would tell what it was. */
+const NO_SECRET = /^(?:[^]{0,7}|[A-Za-z]{8,11})$/
 /** Fewer characters of a secret occur in ordinary words: a token may be made of some. */
 const PART = 12
 /** Beyond these the older half of the passing ones is forgotten. */
@@ -35,7 +35,7 @@ function listOf(secrets: readonly string[]): SecretList {
 }
 
 function add({ secrets, parts }: SecretList, secret: string | null | undefined): void {
-  if (typeof secret !== 'string' || secret.length < CHARACTERS_MIN || secrets.has(secret)) return
+  if (typeof secret !== 'string' || NO_SECRET.test(secret) || secrets.has(secret)) return
   secrets.add(secret)
   parts.add(secret)
 }

@@ -93,6 +93,11 @@ describe.each(Object.entries(SECRETS))('%s', (_, secret) => {
   })
 })
 
+it.each(['EMPTY', 'inference', 'Password'])('a key that is one short word stays in texts: %s', (word) => {
+  knowSecrets([word])
+  expect(wordsOf(new Error(`check ${word}.upstream_url`))).toBe(`check ${word}.upstream_url`)
+})
+
 it('a fixture of every form is tried', () => {
   expect(FORM_NAMES).toHaveLength(8)
 })
