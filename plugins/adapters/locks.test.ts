@@ -31,8 +31,7 @@ describe('the lock of', () => {
     ['codex', codex, MACHINES],
     // The registry that its lock was made from has its programs for this machine alone; everywhere else it is refused.
     ['opencode', opencode, ['linux-x64']],
-    // Not to be had: it is installed by its version alone.
-    ['dsh', dsh, []],
+    ['dsh', dsh, MACHINES],
   ] as const)('%s covers the machines it says', (_name, adapter, machines) => {
     expect(lockedFor(adapter)).toEqual(machines)
   })

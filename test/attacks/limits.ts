@@ -80,10 +80,10 @@ export const LIMITS: readonly KnownLimit[] = [
   },
   {
     of: 'install line and vendors’ programs',
-    what: 'The packages that dsh needs, and the Python packages that hermes needs, come in the versions that their registries offer, without digests.',
-    why: 'Their own programs are pinned, by version and by commit. No lock of all their packages installs today.',
-    defence: 'Claude Code, Codex, opencode and pi come by a lock with the digest of every package.',
-    shownBy: { file: SHOWN, titles: /^dsh and hermes have no lock/ },
+    what: 'The Python packages that hermes needs come in the versions that their registry offers, without digests.',
+    why: 'hermes itself is pinned by its commit. It is installed by pip, for which the project has no lock.',
+    defence: 'The other agents come by a lock with the digest of every package.',
+    shownBy: { file: SHOWN, titles: /^hermes has no lock/ },
   },
   {
     of: 'install line and vendors’ programs',

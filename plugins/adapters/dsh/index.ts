@@ -1,4 +1,5 @@
 /** DeepSeek Harness: home `dsh/`, settings as a list of patches to its plug-ins, commands as skills that only a person may call. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { define, NO_TOKEN, type Adapter, type ConfigPatch, type Layout, type ModelAddress } from '../../../src/contract/index.ts'
 import { modelName, piAiBindings, readJsonLines, requestsCommand } from '../../../src/harness/index.ts'
@@ -31,6 +32,7 @@ const dsh: Adapter = {
     package: '@deepseek-ai/dsh',
     version: '0.1.0-rc.8',
     binary_path: 'node_modules/.bin/dsh',
+    lock: readFileSync(new URL('./package-lock.json', import.meta.url), 'utf8'),
     // Its session log needs Node's Zstandard, even when switched off.
     node_least: '22.15',
   },
