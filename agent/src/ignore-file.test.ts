@@ -64,6 +64,30 @@ describe('a token in a person’s project', () => {
     expect(git(home, 'ls-files')).not.toContain('.env')
   })
 
+  test.each([
+    ['a file', (home: Home) => writeFileSync(join(home.destination, 'models.json'), '{}\n'), ''],
+    ['a file that was removed', (home: Home) => writeFileSync(join(home.destination, 'models.json'), '{}\n'), 'models.json'],
+    ['a whole harness that was removed', (home: Home) => writeFileSync(join(home.destination, '.env'), ''), '.'],
+    [
+      'a file that a forged list claims',
+      (home: Home) => {
+        writeFileSync(join(home.destination, 'models.json'), '{}\n')
+        const claimed = { release_id: 'r', content_id: 'c', files: ['models.json'], requires: [], setup: [] }
+        writeFileSync(join(home.destination, '.svc-harness-release'), JSON.stringify(claimed))
+      },
+      '',
+    ],
+  ])('that a project tracks in %s is not written', async (_case, make, removed) => {
+    const home = project(null)
+    make(home)
+    expect(git(home, 'add', '--all')).toBe('')
+    if (removed !== '') rmSync(join(home.destination, removed), { recursive: true })
+    const terminal = transcript()
+    expect(await install({ ...home.order(anInstallation()), terminal })).toBe(1)
+    expect(terminal.warned.join('\n')).toMatch(/^svc: \S+ (?:would hold a token, and git tracks it|is no file of a harness)/)
+    expect(git(home, 'diff')).not.toContain('secret-token')
+  })
+
   test.each(['a repository inside', 'a worktree'])('is ignored in %s too', async (kind) => {
     const home = project(null)
     if (kind === 'a repository inside') spawnSync('git', ['-C', home.destination, 'init', '--quiet'])

@@ -1,21 +1,25 @@
 /** Files with a token in a person's project are kept out of git, by lines of ours in the `.gitignore` of the harness's folder. */
 import { constants } from 'node:fs'
-import { lstat, open, readFile, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { lstat, open, readFile, rm, stat } from 'node:fs/promises'
+import { dirname, join, relative } from 'node:path'
+import { childEnvironment } from '@svc-ai/client/shared'
 import { ifAbsent, Stop } from './failure.ts'
 import type { Installation } from './installation.ts'
+import { runProgram, withoutNearPrograms } from './programs.ts'
 import { SHARED } from './whole-file.ts'
 
 type Bound = Pick<Installation, 'binding' | 'placeholders'>
 
+const GIT_SECONDS_MAX = 10
 const REASON = '# Written by svc: these files hold a token.'
 
 /** Git passes over a link of that name, and a file nearer to the token wins over ours: then the token would not be ignored. */
-export async function requireIgnorable(destination: string, installation: Bound): Promise<void> {
+export async function requireIgnorable(destination: string, installation: Bound, env: NodeJS.ProcessEnv): Promise<void> {
   const path = ignorePath(destination)
   const found = await lstat(path).catch(ifAbsent)
   if (found !== null && !found.isFile())
     throw new Stop(`${path} is no plain file, so git would not ignore the token beside it; move it away and run the same command again`)
+  for (const secret of secretsIn(installation)) await requireUntracked(destination, secret, env)
   for (const folder of foldersOf(secretsIn(installation))) {
     const nearer = ignorePath(join(destination, folder))
     const lines = linesIn((await readFile(nearer, 'latin1').catch(() => null)) ?? '')
@@ -24,6 +28,34 @@ export async function requireIgnorable(destination: string, installation: Bound)
         `${nearer} has a line that begins with !, so git might not ignore the token beside it; remove it and run the same command again`,
       )
   }
+}
+
+/** What git tracks it goes on tracking, whatever is ignored: a project could bring such a file. */
+async function requireUntracked(destination: string, path: string, env: NodeJS.ProcessEnv): Promise<void> {
+  const place = join(destination, path)
+  const folder = await nearestFolder(dirname(place))
+  const words = [
+    '--literal-pathspecs',
+    '-C',
+    folder,
+    '-c',
+    'core.fsmonitor=false',
+    'ls-files',
+    '--error-unmatch',
+    '--',
+    relative(folder, place),
+  ]
+  const options = { env: withoutNearPrograms(childEnvironment(env)), timeoutSeconds: GIT_SECONDS_MAX }
+  const { code } = await runProgram('git', words, options).catch(() => ({ code: null }))
+  if (code === 0)
+    throw new Stop(
+      `${place} would hold a token, and git tracks it; run git rm --cached on it, or name another folder as the first argument`,
+    )
+}
+
+async function nearestFolder(path: string): Promise<string> {
+  const isFolder = (await stat(path).catch(() => null))?.isDirectory() === true
+  return isFolder || dirname(path) === path ? path : nearestFolder(dirname(path))
 }
 
 /** Every folder on the way to these files, but the first. */

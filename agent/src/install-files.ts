@@ -25,16 +25,17 @@ export interface PlanOrder {
   readonly program: string
   readonly node: string
   readonly token: string | null
+  readonly env: NodeJS.ProcessEnv
 }
 
 /** Refuses what could not be written, or would overwrite somebody's own file, before anything is. */
-export async function planOf({ installation, record, folder, program, node, token }: PlanOrder) {
+export async function planOf({ installation, record, folder, program, node, token, env }: PlanOrder) {
   const { destination, adapter, release_id, content_id, requires } = record
   const tree: TreeFiles = { ...installation.files, ...bound(installation, { url: installation.url, token }) }
   checkPaths(tree)
   const before = await readReleaseFile(destination)
   await refuseForeign(destination, tree, before?.files ?? [])
-  if (token !== null) await requireIgnorable(destination, installation)
+  if (token !== null) await requireIgnorable(destination, installation, env)
   const places = inFolder(folder)
   const release = { release_id, content_id, files: Object.keys(tree).sort(), requires, setup: before?.setup ?? [] }
   /** What goes into the install folder, in the order it is written. */

@@ -93,7 +93,7 @@ async function installWhole(
   const isUpdate = (await recordIfThere(folder)) !== null
   const { trust, note } = await trustInstallation(installation, program, folder, env)
   const token = await tokenFor(record, folder, env)
-  const wanted = { installation, record, folder, program, node: node.path, token }
+  const wanted = { installation, record, folder, program, node: node.path, token, env }
   // What could not be written is refused before anything is fetched; what a person checked off meanwhile is read after it.
   await planOf(wanted)
   await ensureVendor({ installation, prefix: record.prefix, env, node: node.path, terminal })

@@ -63,8 +63,15 @@ export function toolProblem({ command, package: name }: Tool, binary: string, en
   return isOnPath(command, env) ? null : `${command} is not on PATH; ${binary} works better with it (package ${name})`
 }
 
-/** With this Node before all others, so that programs written for Node run on the one that was checked; programs of the current folder are not meant. */
-export const withNode = (env: NodeJS.ProcessEnv, node: string): NodeJS.ProcessEnv => ({
+/** Programs of the current folder are not meant. */
+export const withoutNearPrograms = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...env,
-  PATH: [dirname(node), ...(env['PATH'] ?? '').split(delimiter)].filter((folder) => isAbsolute(folder)).join(delimiter),
+  PATH: (env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((folder) => isAbsolute(folder))
+    .join(delimiter),
 })
+
+/** With this Node before all others, so that programs written for Node run on the one that was checked. */
+export const withNode = (env: NodeJS.ProcessEnv, node: string): NodeJS.ProcessEnv =>
+  withoutNearPrograms({ ...env, PATH: `${dirname(node)}${delimiter}${env['PATH'] ?? ''}` })

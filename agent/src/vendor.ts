@@ -5,12 +5,12 @@
 import { randomUUID } from 'node:crypto'
 import { lstat, mkdir, mkdtemp, readdir, readlink, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { basename, delimiter, dirname, isAbsolute, join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 import { childEnvironment, PACKAGE_SOURCES } from '@svc-ai/client/shared'
 import { hasCode, Stop } from './failure.ts'
 import { oneAtATime } from './process-lock.ts'
 import type { Installation, VendorInstall } from './installation.ts'
-import { runProgram, withNode } from './programs.ts'
+import { runProgram, withNode, withoutNearPrograms } from './programs.ts'
 import type { InstallRecord } from './record.ts'
 import { rooted } from './run-folder.ts'
 import type { Terminal } from './terminal.ts'
@@ -209,14 +209,6 @@ async function mustRun(order: VendorOrder, build: string, program: string, args:
   order.terminal.warn(outcome.output.trimEnd().split('\n').slice(-OUTPUT_LINES_SHOWN).join('\n'))
   throw new Stop(`${basename(program)} could not install ${whatOf(order)}; see above, check the network and run the same command again`)
 }
-
-const withoutNearPrograms = (env: Readonly<Record<string, string>>): Record<string, string> => ({
-  ...env,
-  PATH: (env['PATH'] ?? '')
-    .split(delimiter)
-    .filter((folder) => isAbsolute(folder))
-    .join(delimiter),
-})
 
 /** In one step: there is always either the program before or this one. */
 async function turnLink(prefix: string, name: string, target: string): Promise<void> {
