@@ -50,6 +50,19 @@ const LONG = [
   'test/training/*.test.ts',
 ]
 
+/** `MACHINE_TESTS=short` leaves these out: what they try is tried in a smaller form elsewhere, in crash tests or in the other files of their folder. */
+const LONG_FORM =
+  process.env['MACHINE_TESTS'] === 'short'
+    ? [
+        'agent/src/install.crash.test.ts',
+        'test/install/{gate,several,trouble}.test.ts',
+        'test/ops/training-failpoints.test.ts',
+        'test/reef/command.test.ts',
+        'test/spec/poisoned.test.ts',
+        'test/weights/{bad-engine,bad-input,imports,sharing,trainer-refusals,trainer-saved,tttd,updates}.test.ts',
+      ]
+    : []
+
 /** Beside the code, and yet with a whole service, a process of its own, or another working directory. */
 const SERVICE = [
   'client/src/{api,alive}.test.ts',
@@ -96,7 +109,7 @@ export class SlowestFirst extends BaseSequencer {
 export const projectFiles = () => ({
   pure: { include: [BESIDE_CODE], exclude: [...NOT_HERE, ...STATISTICS, ...MACHINE, ...LONG, ...SERVICE] },
   service: { include: SERVICE, exclude: [...NOT_HERE, ...STATISTICS, ...MACHINE, ...LONG] },
-  long: { include: LONG, exclude: NOT_HERE },
-  machine: { include: MACHINE, exclude: NOT_HERE },
+  long: { include: LONG, exclude: [...NOT_HERE, ...LONG_FORM] },
+  machine: { include: MACHINE, exclude: [...NOT_HERE, ...LONG_FORM] },
   statistics: { include: STATISTICS, exclude: NOT_HERE },
 })

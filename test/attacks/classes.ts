@@ -6,7 +6,7 @@ import type { AttackClass } from './types.ts'
 export const ATTACKS_LEAST = 400
 
 /** Takes too long for the short form. */
-export const LONG_FORM = ['test/agents/attacks.test.ts', 'test/agents/formats.test.ts']
+export const LONG_FORM = ['test/agents/attacks.test.ts', 'test/agents/formats.test.ts', 'test/spec/poisoned.test.ts']
 
 /** Settings that take an agent away from the service, or run or read what no entry holds. */
 const SETTINGS_REFUSED = ['claude', 'codex', 'dsh', 'hermes', 'opencode', 'pi', 'terminus'].map((name) => ({
@@ -44,6 +44,7 @@ export const CLASSES: readonly AttackClass[] = [
       },
       { file: 'src/pages/powers.test.ts', titles: /as text$|make no large page$/ },
       { file: 'test/agents/attacks.test.ts' },
+      { file: 'test/spec/poisoned.test.ts', titles: / > is held when / },
       { file: 'src/evolution/powers.test.ts', titles: / > (hold|name the request|show a hidden) / },
     ],
   },
@@ -127,7 +128,10 @@ export const CLASSES: readonly AttackClass[] = [
       },
       { file: 'test/install/cut.test.ts', except: /the whole of it does run$/ },
       { file: 'test/install/refused.test.ts', titles: /runs nothing/ },
-      { file: 'agent/src/ignore-file.test.ts', titles: /is ignored by git|cannot be ignored|for its owner alone/ },
+      {
+        file: 'agent/src/ignore-file.test.ts',
+        titles: /is ignored|cannot be ignored|would show again|a project tracks|for its owner alone/,
+      },
       {
         file: 'agent/src/vendor.test.ts',
         titles:

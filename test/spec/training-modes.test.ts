@@ -103,8 +103,8 @@ describe('a chosen mode', () => {
     const s = await fresh(small, 'manual')
     await until(async () => (await small.post('/v1/chat/completions', { model: 'm', messages: [] }, named('other'))).status === 200)
     expect(await rowOf(s, small)).toMatchObject({ loaded: false })
-    await until(async () => (await modeOf(s, small)) === 'manual')
-    expect(await rowOf(s, small)).toMatchObject({ training_mode: 'manual' })
+    // Loaded by the question, and perhaps unloaded before the next one.
+    await until(async () => (await modeOf(s, small)) === 'manual' && (await rowOf(s, small))?.['training_mode'] === 'manual')
     await small.restart()
     await until(async () => (await modeOf(s, small)) === 'hybrid')
   })
