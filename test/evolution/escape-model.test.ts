@@ -82,8 +82,8 @@ await describeSandboxed('the way to the model', () => {
   })
 
   it('ends an upload that never ends', async () => {
-    const script = `const part = Buffer.alloc(1 << 20, 120); ${MODEL} const call = require("node:http").request(url + "${PATH}", { method: "POST", headers: key }); call.on("error", (error) => { process.stdout.write("cut off"); process.exit() }); const more = () => { while (call.write(part)); call.once("drain", more) }; more()`
-    expect((await at.attempt(script)).stdout).toBe('cut off')
+    const script = `const part = Buffer.alloc(1 << 20, 120); ${MODEL} const call = require("node:http").request(url + "${PATH}", { method: "POST", headers: key }); call.on("error", () => { process.stdout.write("cut off"); process.exit() }); call.on("response", (answer) => { process.stdout.write(String(answer.statusCode)); process.exit() }); const more = () => { while (call.write(part)); call.once("drain", more) }; more()`
+    expect((await at.attempt(script)).stdout).toMatch(/^(413|cut off)$/)
     const honest = `${MODEL} fetch(url + "${PATH}", { method: "POST", headers: key, body: Buffer.alloc(17 << 20) }).then((answer) => process.stdout.write(String(answer.status)), () => process.stdout.write("cut off"))`
     expect((await at.attempt(honest)).stdout).toMatch(/^(413|cut off)$/)
   })
