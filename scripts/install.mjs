@@ -35,11 +35,12 @@ export async function install() {
   const beating = setInterval(() => say('still installing dependencies …'), STILL_THERE_MILLISECONDS)
   try {
     const problem = await registryProblem(npm(), environment(), () => say('waiting for the package registry …'))
-    if (problem === null) return await installWith([], pinned)
+    if (problem === null) await installWith([], pinned)
     // Without a network there may still be what an earlier installation left.
-    await installWith(['--offline'], pinned, 'ignore').catch(() => {
-      throw new Unusable(`the package registry cannot be reached (${problem}), ${NO_NETWORK}`)
-    })
+    else
+      await installWith(['--offline'], pinned, 'ignore').catch(() => {
+        throw new Unusable(`the package registry cannot be reached (${problem}), ${NO_NETWORK}`)
+      })
   } finally {
     clearInterval(beating)
   }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { typeCommand } from '../../src/cli/testing/surroundings.ts'
 import { named, textAt } from '../spec/support/helpers.ts'
 import { browserOfFile } from './support/browser.ts'
-import { tabStops } from './support/keyboard.ts'
+import { tabStops, typeUntil } from './support/keyboard.ts'
 import { expectScreensFit } from './support/screens.ts'
 import { PLAYS } from './support/script.ts'
 import { HELPDESK, openBrowserWorld, PLACES, SHOP, type BrowserWorld } from './support/world.ts'
@@ -86,12 +86,6 @@ describe('every view', () => {
   })
 })
 
-/** The heading that they lead to. */
-async function typed(page: Page, keys: string): Promise<string | null> {
-  await page.keyboard.type(keys)
-  return heading(page).textContent()
-}
-
 describe('by keyboard alone', () => {
   it('two keys lead to each view, and one lists them', async () => {
     const page = await open(`#/s/${SHOP}/traffic`)
@@ -103,8 +97,7 @@ describe('by keyboard alone', () => {
       ['gs', 'Scenarios'],
       ['gt', 'Traffic'],
     ] as const) {
-      // Two keys belong together within a second, which a busy machine may need for one.
-      await expect.poll(() => typed(page, keys), { interval: 500 }).toContain(name)
+      await typeUntil(page, keys, heading(page).filter({ hasText: name }))
     }
     await page.keyboard.press('?')
     await page.getByRole('dialog', { name: 'Keys' }).waitFor()
@@ -243,7 +236,7 @@ describe('what a view is narrowed to', () => {
   it('holds for the list of scenarios, letter by letter and as one step back', async () => {
     const page = await open(`#/s/${SHOP}/releases`)
     await heading(page).filter({ hasText: 'Releases' }).waitFor()
-    await page.keyboard.type('gs')
+    await typeUntil(page, 'gs', page.getByPlaceholder('Filter by name'))
     await page.getByPlaceholder('Filter by name').pressSequentially('help')
     const names = page.locator('a.scenario-name')
     await expect.poll(() => names.allTextContents()).toEqual([HELPDESK])
@@ -276,8 +269,7 @@ describe('what a view is narrowed to', () => {
     await page.getByRole('main').waitFor()
     expect(await page.getByRole('alert').allTextContents()).toEqual([])
     await page.keyboard.press('Escape')
-    await page.keyboard.type('go')
-    await heading(page).filter({ hasText: 'Storage' }).waitFor()
+    await typeUntil(page, 'go', heading(page).filter({ hasText: 'Storage' }))
   })
 })
 
@@ -377,7 +369,6 @@ describe('an address that leads nowhere', () => {
   ])('to %s is reported in a line, and everything else goes on', async (_, way) => {
     const { page } = await browse(`${world.here.address}/console${way}`, { expects: /status of (404|400)/ })
     await page.getByRole('alert').or(page.getByText('No such step')).first().waitFor()
-    await page.keyboard.type('gs')
-    await heading(page).filter({ hasText: 'Scenarios' }).waitFor()
+    await typeUntil(page, 'gs', heading(page).filter({ hasText: 'Scenarios' }))
   })
 })

@@ -7,6 +7,7 @@ import { trainee, type Trainee } from '../spec/support/trainee.ts'
 import type { World } from '../support/world.ts'
 import { browserOfFile } from './support/browser.ts'
 import { ATTACKS, HOSTILE_FAILURE, HOSTILE_NAME, HOSTILE_RECORDS, HOSTILE_REQUEST, HOSTILE_TEXT, HOSTILE_WAIT } from './support/hostile.ts'
+import { typeUntil } from './support/keyboard.ts'
 import { expectScreensFit, expectNoSidewaysScroll } from './support/screens.ts'
 import { openShop } from './support/world.ts'
 
@@ -165,8 +166,7 @@ describe('the console', () => {
     await page.getByRole('heading', { level: 1 }).waitFor()
     await expect.poll(() => page.title()).toContain(HOSTILE_NAME)
     expect(await page.locator(FOREIGN).count()).toBe(0)
-    await page.keyboard.type('gs')
-    await page.getByRole('link', { name: HOSTILE_NAME }).first().waitFor()
+    await typeUntil(page, 'gs', page.getByRole('link', { name: HOSTILE_NAME }).first())
     expect(await page.locator(FOREIGN).count()).toBe(0)
   })
 
@@ -192,7 +192,6 @@ describe('the console', () => {
     expect(await shown()).toBeLessThan(500_000)
     await record.getByRole('button', { name: 'Raw JSON' }).click()
     await expect.poll(shown).toBeLessThan(200_000)
-    await page.keyboard.type('gr')
-    await page.getByRole('heading', { level: 1, name: 'Releases' }).waitFor()
+    await typeUntil(page, 'gr', page.getByRole('heading', { level: 1, name: 'Releases' }))
   })
 })

@@ -14,8 +14,8 @@ describe('strokes', () => {
   })
 
   it('of two keys are one when the second comes soon', () => {
-    expect(meant([under], { key: 'g', at: 0 }, { key: 's', at: 1200 })).toBe(under['g s'])
-    expect(meant([under], { key: 'g', at: 0 }, { key: 's', at: 1201 })).toBeNull()
+    expect(meant([under], { key: 'g', at: 0 }, { key: 's', at: 2500 })).toBe(under['g s'])
+    expect(meant([under], { key: 'g', at: 0 }, { key: 's', at: 2501 })).toBeNull()
   })
 
   it('that begin no pair are taken for themselves', () => {

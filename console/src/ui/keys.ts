@@ -9,7 +9,7 @@ interface Stroke {
   readonly at: number
 }
 
-const FOLLOWS_WITHIN_MS = 1200
+const FOLLOWS_WITHIN_MS = 2500
 
 const registered: KeyMap[] = []
 let lastStroke: Stroke | null = null

@@ -1,5 +1,6 @@
-/** Where the Tab key leads on a page. */
-import type { Page } from 'playwright-core'
+/** Where keys lead on a page. */
+import type { Locator, Page } from 'playwright-core'
+import { expect } from 'vitest'
 
 export interface Stop {
   readonly name: string
@@ -13,6 +14,15 @@ const HERE = `(() => {
   const { outlineStyle, outlineWidth } = getComputedStyle(at)
   return { name: at.textContent.trim(), isMarked: outlineStyle !== 'none' && parseFloat(outlineWidth) > 0 }
 })()`
+
+/** Two keys belong together within seconds, which a busy machine may need for one: they are typed until they lead there. */
+export async function typeUntil(page: Page, keys: string, shown: Locator): Promise<void> {
+  const isThere = async (): Promise<boolean> => {
+    await page.keyboard.type(keys)
+    return shown.isVisible()
+  }
+  await expect.poll(isThere, { interval: 500 }).toBe(true)
+}
 
 const STOPS_MAX = 200
 
