@@ -19,8 +19,9 @@ export async function requireIgnorable(destination: string, installation: Bound,
   const found = await lstat(path).catch(ifAbsent)
   if (found !== null && !found.isFile())
     throw new Stop(`${path} is no plain file, so git would not ignore the token beside it; move it away and run the same command again`)
-  for (const secret of secretsIn(installation)) await requireUntracked(destination, secret, env)
-  for (const folder of foldersOf(secretsIn(installation))) {
+  const secrets = secretsIn(installation)
+  for (const secret of secrets) await requireUntracked(destination, secret, env)
+  for (const folder of foldersOf(secrets)) {
     const nearer = ignorePath(join(destination, folder))
     const lines = linesIn((await readFile(nearer, 'latin1').catch(() => null)) ?? '')
     if (lines.some(showsAgain))

@@ -6,6 +6,7 @@ import { createServer } from 'node:http'
 import { delimiter, dirname, join } from 'node:path'
 import { ensureVendor } from '@svc-ai/agent/vendor'
 import { beforeAll, afterAll, describe, expect, it, vi } from 'vitest'
+import { transcript } from '../../agent/src/testing/harness-home.ts'
 import pi from '../../plugins/adapters/pi/index.ts'
 import { openProgram } from '../../src/evolution/program.ts'
 import { sharedFolder, temporaryFolder } from '../support/folder.ts'
@@ -87,20 +88,16 @@ function environment(home: string): Record<string, string> {
   return { HOME: home, PATH, ...npm, ...SECRETS }
 }
 
-const terminal = {
-  interactive: false,
-  print: () => undefined,
-  printJson: () => undefined,
-  warn: () => undefined,
-  confirm: async () => false,
-  ask: async () => '',
-  during: <T>(_label: string, work: () => Promise<T>): Promise<T> => work(),
-}
-
 const SIDES = {
   'a person’s machine': async (home: string): Promise<void> => {
     const installation = { binary: 'probe', install, client: { env: {}, env_defaults: {}, state: [], tools: [] } }
-    await ensureVendor({ installation, prefix: join(home, 'prefix'), env: environment(home), node: process.execPath, terminal })
+    await ensureVendor({
+      installation,
+      prefix: join(home, 'prefix'),
+      env: environment(home),
+      node: process.execPath,
+      terminal: transcript(),
+    })
   },
   'the service': async (home: string): Promise<void> => {
     for (const name of Object.keys(process.env)) if (!(name in environment(home))) vi.stubEnv(name, undefined)

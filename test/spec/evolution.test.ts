@@ -1,32 +1,19 @@
 /** Evolution from the clients' side: rows, reviews, promotion, modes, with the mock model. */
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import type { Settings } from '../support/settings.ts'
 import { ownWorld, type World } from '../support/world.ts'
 import { errorOf, named, rowsOf, textAt } from './support/helpers.ts'
+import { WORD_PROPOSER, wordHarness } from '../support/word-harness.ts'
 import { fresh, memberOf, type Trainee } from './support/trainee.ts'
-
-const FIXTURES = join(import.meta.dirname, '..', 'fixtures', 'evolution')
 
 let here: World
 
-/** Episodes of a program that answers by its rules, so that a step takes no longer than it must. */
 async function open(more: Settings = {}): Promise<World> {
   here = await ownWorld({ backend: 'sqlite' })
   const { directory } = here
   await here.restart({
-    recipe: 'harness',
-    'inference.runtime': 'practice',
-    'data.training_mode': 'hybrid',
-    'evolution.adapter': join(FIXTURES, 'parrot-adapter.ts'),
-    'evolution.binary': process.execPath,
-    'evolution.executor': 'local',
-    'evolution.tasks': JSON.stringify([{ name: 'word', prompt: 'Say the word that your rules tell you.', answer: 'magic' }]),
-    'evolution.selection': 'score_comparison',
-    'evolution.proposer': join(FIXTURES, 'word-proposer.ts'),
-    'evolution.proposals_dir': join(directory, 'proposals'),
-    'evolution.step_record_dir': join(directory, 'steps'),
+    ...wordHarness(directory),
     ...more,
   })
   return here
@@ -102,7 +89,7 @@ describe('review', () => {
 })
 
 it('modes that take requests need a proposer that does: else 501, and nothing changes [mode.proposer]', async () => {
-  await open({ 'data.training_mode': 'auto', 'evolution.proposer': `${join(FIXTURES, 'word-proposer.ts')}#deaf` })
+  await open({ 'data.training_mode': 'auto', 'evolution.proposer': `${WORD_PROPOSER}#deaf` })
   const s = await fresh(here)
   for (const mode of ['manual', 'hybrid'] as const) {
     const answer = await s.useMode(mode)

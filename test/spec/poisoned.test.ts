@@ -1,28 +1,15 @@
 /** Poisoned changes with a real gain, through the whole service under its default settings: evidence alone publishes none of them. */
-import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { sharedWorld } from '../support/world.ts'
 import { sharedFolder } from '../support/folder.ts'
+import { wordHarness } from '../support/word-harness.ts'
 import { named, textAt } from './support/helpers.ts'
 import { fresh, type Trainee } from './support/trainee.ts'
 
-const FIXTURES = join(import.meta.dirname, '..', 'fixtures', 'evolution')
 const folder = sharedFolder()
 const here = sharedWorld({
   backend: 'sqlite',
-  settings: {
-    recipe: 'harness',
-    'inference.runtime': 'practice',
-    'data.training_mode': 'hybrid',
-    'evolution.adapter': join(FIXTURES, 'parrot-adapter.ts'),
-    'evolution.binary': process.execPath,
-    'evolution.executor': 'local',
-    'evolution.tasks': JSON.stringify([{ name: 'word', prompt: 'Say the word that your rules tell you.', answer: 'magic' }]),
-    'evolution.selection': 'score_comparison',
-    'evolution.proposer': join(FIXTURES, 'word-proposer.ts'),
-    'evolution.proposals_dir': join(folder, 'proposals'),
-    'evolution.step_record_dir': join(folder, 'steps'),
-  },
+  settings: wordHarness(folder),
 })
 
 const WORST: readonly string[] = [

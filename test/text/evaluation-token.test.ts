@@ -5,27 +5,14 @@ import { expect, it } from 'vitest'
 import { knownSecrets } from '../../src/kit/index.ts'
 import { named } from '../spec/support/helpers.ts'
 import { fresh } from '../spec/support/trainee.ts'
+import { wordHarness } from '../support/word-harness.ts'
 import { ownWorld } from '../support/world.ts'
-
-const FIXTURES = join(import.meta.dirname, '../fixtures/evolution')
 
 it('an agent that tells its key in every way leaves it in no step record, row, status, page or line of the log', async () => {
   const before = new Set(knownSecrets())
   const here = await ownWorld({ backend: 'sqlite' })
   const { directory } = here
-  await here.restart({
-    recipe: 'harness',
-    'inference.runtime': 'practice',
-    'data.training_mode': 'hybrid',
-    'evolution.adapter': join(FIXTURES, 'telling-adapter.ts'),
-    'evolution.binary': process.execPath,
-    'evolution.executor': 'local',
-    'evolution.tasks': JSON.stringify([{ name: 'word', prompt: 'Say the word.', answer: 'magic' }]),
-    'evolution.selection': 'score_comparison',
-    'evolution.proposer': join(FIXTURES, 'word-proposer.ts'),
-    'evolution.proposals_dir': join(directory, 'proposals'),
-    'evolution.step_record_dir': join(directory, 'steps'),
-  })
+  await here.restart(wordHarness(directory, 'telling-adapter.ts'))
   // Every start makes a token of its own.
   const tokens = knownSecrets().filter((secret) => !before.has(secret) && /^[0-9a-f]{64}$/.test(secret))
   expect(tokens.length).toBeGreaterThan(0)

@@ -19,7 +19,7 @@ export function useKeys(map: KeyMap): void {
   const newest = useRef(map)
   newest.current = map
   const names = Object.keys(map).join('\n')
-  // Before the view is painted: whoever sees it may type.
+  // Before the view is painted, so that no key of a person who sees it is lost.
   useLayoutEffect(() => {
     const live: KeyMap = Object.fromEntries(names.split('\n').map((name) => [name, () => newest.current[name]?.()]))
     if (registered.length === 0) addEventListener('keydown', onKey)
