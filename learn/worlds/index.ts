@@ -10,12 +10,25 @@
  * | contradicting-rule | one rule contradicts another | removing it |
  * | user-preference | one person wants capitals, another does not | a skill about that person's questions |
  * | flaky-grader | the grader is sometimes silent or wrong | a rule |
- * | drifting-tasks | three of four facts in the handbook change | the new facts, without losing the others |
- * | missing-knowledge | questions about unknown facts | the handbook that has them |
+ * | drifting-tasks | three of four patterns in the handbook change | the new patterns, without losing the others |
+ * | missing-knowledge | questions about unknown facts | the handbook with the patterns behind them |
  */
 import { FIXES } from '../../plugins/runtimes/practice/lessons.ts'
 import type { Fix } from '../../plugins/runtimes/practice/lessons.ts'
-import { arithmetic, jsonField, lookup, problemsOf, reversing, reversingInCapitals, roman, shell, story } from './problems.ts'
+import {
+  arithmetic,
+  drifted,
+  factsOf,
+  handbookOf,
+  jsonField,
+  lookup,
+  problemsOf,
+  reversing,
+  reversingInCapitals,
+  roman,
+  shell,
+  story,
+} from './problems.ts'
 import { changed, created, removed, rule, settings, skill, splitOf, TASKS, TRAIN_TASKS } from './world.ts'
 import type { WorldTask, World } from './world.ts'
 
@@ -77,12 +90,12 @@ export const FAMILIES: Readonly<Record<string, (seed: string) => World>> = {
 
   'drifting-tasks': (seed) => {
     const before = problemsOf(lookup, seed, TASKS)
-    const after = before.map((problem, at) => (isMixedIn(at, DRIFT_SHARE) ? { ...problem, answer: `new-${problem.answer}` } : problem))
+    const after = before.map(drifted)
     return {
       ...worldOf(seed, after, {
         start: [lesson('answer-line'), skill('handbook', 'The team handbook.', handbookOf(before))],
         good: [[changed(skill('handbook', 'The team handbook.', handbookOf(after)))]],
-        decoys: [[changed(skill('handbook', 'The team handbook.', handbookOf(after.slice(0, TRAIN_TASKS))))]],
+        decoys: [[changed(skill('handbook', 'The team handbook.', factsOf(after.slice(0, TRAIN_TASKS))))]],
       }),
       phases: [splitOf(before).phase, splitOf(after, DRIFT_EPISODE).phase],
     }
@@ -93,14 +106,13 @@ export const FAMILIES: Readonly<Record<string, (seed: string) => World>> = {
     return worldOf(seed, problems, {
       start: [lesson('answer-line')],
       good: [[created(skill('handbook', 'The team handbook.', handbookOf(problems)))]],
-      decoys: [[created(skill('decoy-handbook', 'The team handbook.', handbookOf(problems.slice(0, TRAIN_TASKS))))]],
+      decoys: [[created(skill('decoy-handbook', 'The team handbook.', factsOf(problems.slice(0, TRAIN_TASKS))))]],
     })
   },
 }
 
-/** When facts change, and how many of them. */
+/** When facts change. */
 const DRIFT_EPISODE = 30
-const DRIFT_SHARE = 0.75
 /** The share of questions from the person who wants capitals. */
 const ADA_ASKS = 0.5
 /** As many lessons as the model can hold, none about reversing. */
@@ -131,6 +143,3 @@ const mixed = (one: readonly WorldTask[], other: readonly WorldTask[], share: nu
   one.map((problem, at) => (isMixedIn(at, share) ? problem : (other[at] ?? problem)))
 
 const isMixedIn = (at: number, share: number): boolean => Math.floor((at + 1) * share) > Math.floor(at * share)
-
-const handbookOf = (problems: readonly WorldTask[]): string =>
-  problems.map(({ prompt, answer }) => `${prompt.replace(/^.*what is the (.*)\?$/, 'The $1')} is ${answer}.`).join('\n')

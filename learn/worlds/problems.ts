@@ -80,9 +80,28 @@ export const shell: Maker = (seed) => {
 
 const WHATS = ['port', 'owner', 'region', 'branch', 'timeout', 'cluster', 'queue', 'badge', 'bucket', 'quota'] as const
 
-/** A fact that cannot be guessed. */
+/** A fact that cannot be guessed, and that follows a pattern: the name of the service, and a number that all services share. */
 export const lookup: Maker = (seed) => {
-  const subject = `${drawOne(WHATS, seed, 'what')} of the ${drawOne(NOUNS, seed, 'service')} service`
-  const answer = `${drawOne(ADJECTIVES, seed, subject)}-${Math.floor(draw(subject) * 9000)}`
-  return { prompt: `According to the team handbook, what is the ${subject}?`, answer }
+  const [what, service] = [drawOne(WHATS, seed, 'what'), drawOne(NOUNS, seed, 'service')]
+  return {
+    prompt: `According to the team handbook, what is the ${what} of the ${service} service?`,
+    answer: `${service}-${numberOf(what)}`,
+  }
 }
+const numberOf = (what: string): number => Math.floor(draw(what) * 9000)
+
+/** Three of four kinds of facts have changed. */
+export const drifted = (problem: WorldTask): WorldTask =>
+  DRIFTED.test(problem.prompt) ? { ...problem, answer: `new-${problem.answer}` } : problem
+const DRIFTED = new RegExp(`the (?:${WHATS.filter((_, at) => at % 4 !== 0).join('|')}) of`)
+
+/** The facts, each as a sentence. */
+export const factsOf = (problems: readonly WorldTask[]): string => linesOf(problems.map(factOf))
+
+/** The patterns behind the facts: they answer what no fact names, and hold no answer word for word. */
+export const handbookOf = (problems: readonly WorldTask[]): string =>
+  linesOf(problems.map((problem) => factOf(problem).replaceAll(SERVICE.exec(problem.prompt)?.[1] ?? '', '<name>')))
+const SERVICE = /of the (\w+) service/
+
+const factOf = ({ prompt, answer }: WorldTask): string => `${prompt.replace(/^.*what is the (.*)\?$/, 'The $1')} is ${answer}.`
+const linesOf = (lines: readonly string[]): string => [...new Set(lines)].join('\n')

@@ -138,6 +138,12 @@ describe('skills', () => {
     expect(lastLine(answered(scene, body))).toBe('4517')
   })
 
+  it('hold patterns that any name fits', () => {
+    const scene = { task, rules: `${LINE}\n## Skills\n- team-handbook: Facts.`, tools: [toolOf('skill', 'name')] }
+    expect(lastLine(answered(scene, '# Handbook\nThe port of the <name> service is <name>-17.'))).toBe('billing-17')
+    expect(lastLine(answered(scene, '# Handbook\nThe owner of the <name> service is <name>-17.'))).not.toContain('17')
+  })
+
   it('about something else are not read', () => {
     expect(ponder({ task: SUM, rules: '## Skills\n- team-handbook: Facts.', tools: [toolOf('skill', 'name')] }).kind).toBe('text')
   })

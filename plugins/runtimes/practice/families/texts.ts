@@ -192,6 +192,9 @@ export const lookup: Family = {
   },
 }
 
+/** Stands for any one word in a fact. */
+const ANY_NAME = '<name>'
+
 function findFact(known: string, wanted: readonly string[]): string | null {
   for (const sentence of sentences(known)) {
     // The question itself holds all of its own words.
@@ -199,7 +202,10 @@ function findFact(known: string, wanted: readonly string[]): string | null {
     const value = /(?:\bis|\bare|=|:)\s+([^=:]+?)\s*[.;]?$/.exec(sentence)?.[1]
     if (value === undefined) continue
     const words = new Set(wordsOf(sentence))
-    if (wanted.every((word) => words.has(word))) return value
+    const missing = wanted.filter((word) => !words.has(word))
+    if (missing.length === 0) return value
+    // A pattern holds for any name.
+    if (missing.length === 1 && sentence.includes(ANY_NAME)) return value.replaceAll(ANY_NAME, missing[0] ?? '')
   }
   return null
 }
