@@ -2,7 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { builtins } from '../plugins/index.ts'
-import { ConfigProblem, loadPlugin, loadRecipe, servedUrl, type Builtins, type LoadedConfig } from './config/index.ts'
+import { clock, configuredTraffic, loaderOf, openRuntime, openTracing, proxySetting, type Load } from './compose/index.ts'
+import { ConfigProblem, loadRecipe, servedUrl, type Builtins, type LoadedConfig } from './config/index.ts'
 import {
   invalid,
   ROUTE_PREFIX,
@@ -10,17 +11,14 @@ import {
   type Commit,
   type ContentStore,
   type Gateway,
-  type JsonObject,
   type Kind,
-  type Kinds,
   type ModelAddress,
   type Recipe,
   type ExecutorFact,
   type Refusal,
-  type Runtime,
   type Store,
 } from './contract/index.ts'
-import { Authenticator, Bodies, listen, makeListener, makeLog, Metrics, screenedLog, type HttpServices, type Log } from './http/index.ts'
+import { Bodies, listen, makeListener, makeLog, Metrics, screenedLog, type HttpServices, type Log } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
 import { knowSecrets, newId, wordsOf } from './kit/index.ts'
 import {
@@ -33,7 +31,6 @@ import {
   type ImportRequest,
 } from './reef/index.ts'
 import { componentsOf, Registry, ScenarioFiles, type ConfiguredRecipe, type Services } from './scenarios/index.ts'
-import type { Traces } from './traces/index.ts'
 import { errorIn, makeThreadHost, makeWeightLane } from './training/index.ts'
 
 export interface RunningService {
@@ -42,8 +39,6 @@ export interface RunningService {
   readonly key: string
   close(): Promise<void>
 }
-
-const clock = (): number => Date.now() / 1000
 
 export interface ServiceOptions {
   readonly log?: Log
@@ -141,21 +136,6 @@ async function closeAll(closing: Closing, log: Log): Promise<void> {
   log.flush()
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed !== undefined) throw failed.reason
-}
-
-/** The room is loaded only where a collector is configured. */
-async function openTracing({ config: { traces } }: LoadedConfig, log: Log): Promise<Traces | undefined> {
-  const { endpoint, headers, service_name: serviceName, sample_ratio: sampleRatio, content: isWithContent } = traces
-  if (endpoint === null) return undefined
-  const { openTraces } = await import('./traces/index.ts')
-  const warn = (message: string, error: unknown): void => log.write('warn', 'background_error', { message, error: wordsOf(error) })
-  return openTraces({ endpoint, headers, serviceName, sampleRatio, isWithContent, warn })
-}
-
-type Load = <K extends Kind>(kind: K, name: string) => Promise<Kinds[K]>
-
-function loaderOf({ baseDirectory }: LoadedConfig, plugins: Builtins): Load {
-  return (kind, name) => loadPlugin(kind, name, plugins, baseDirectory)
 }
 
 /** Opens the configured store alone. Folders of other programs are left untouched. */
@@ -267,39 +247,9 @@ function trainerThread(): URL {
   return new URL(import.meta.url.endsWith('.ts') ? './trainer-thread.ts' : './trainer-thread.js', import.meta.url)
 }
 
-async function openRuntime({ config, upstream, proxies }: LoadedConfig, load: Load): Promise<Runtime> {
-  const { timeout_s, engine } = config.inference
-  const settings = { timeout_s, ...engineSettings(engine) }
-  const proxied = { timeout_s, ...proxySetting(proxies) }
-  if (upstream.runtime === 'provider') return (await load('runtime', 'provider')).make(proxied)
-  if (upstream.runtime !== 'practice') return (await load('runtime', upstream.runtime)).make(settings)
-  const [practice, provider] = [await load('runtime', 'practice'), await load('runtime', 'provider')]
-  return withOwnModels(await practice.make({}), await provider.make(proxied))
-}
-
-const proxySetting = (proxies: LoadedConfig['proxies']): JsonObject => (proxies === null ? {} : { proxy: { ...proxies } })
-
-/** Unset keys are not passed on: every runtime has its own defaults and refuses unknown keys. */
-function engineSettings(engine: LoadedConfig['config']['inference']['engine']): JsonObject {
-  return Object.fromEntries(Object.entries(engine).filter(([, value]) => value !== null))
-}
-
 /** No upstream address: the runtime itself answers. */
 function embeddedModel({ upstream: { exampleModel } }: LoadedConfig): ModelAddress {
   return { url: '', model: exampleModel, api: 'openai', apiKey: null }
-}
-
-/** A scenario with an address of its own is answered from there, even where the deployment has no upstream. */
-function withOwnModels(embedded: Runtime, provider: Runtime): Runtime {
-  const of = ({ model }: { readonly model: ModelAddress }): Runtime => (model.url === '' ? embedded : provider)
-  return {
-    infer: (call) => of(call).infer(call),
-    models: (call) => of(call).models(call),
-    status: () => embedded.status(),
-    close: async () => {
-      await Promise.all([embedded.close(), provider.close()])
-    },
-  }
 }
 
 async function openGateway({ config: { inference }, proxies }: LoadedConfig, load: Load): Promise<Gateway | null> {
@@ -372,22 +322,7 @@ type Fittings = Pick<HttpServices, 'registry' | 'signer' | 'log' | 'metrics' | '
   readonly evaluationToken: string
 }
 
-function httpServices({ config }: LoadedConfig, services: Services, { evaluationToken, ...fittings }: Fittings): HttpServices {
-  const { token, tokens, console_origins, served_url } = config.svc
-  return {
-    ...fittings,
-    store: services.store,
-    auth: new Authenticator([...new Set(token === null ? tokens : [token, ...tokens])], evaluationToken),
-    origins: new Set(console_origins),
-    hosts: new Set([...console_origins, ...(served_url === null ? [] : [served_url])].map((url) => new URL(url).host)),
-    servedOrigin: served_url === null ? null : new URL(served_url).origin,
-    clock,
-    newId,
-    retryTimeoutSeconds: config.inference.retry_timeout_s,
-    keepRawStreams: config.storage.keep_raw_streams,
-    answerBytesMax: config.inference.max_answer_bytes,
-    speaksReef: config.svc.compat === 'reef',
-    runtime: services.runtime,
-    model: services.model,
-  }
+function httpServices(loaded: LoadedConfig, services: Services, { evaluationToken, ...fittings }: Fittings): HttpServices {
+  const { store, runtime, model } = services
+  return { ...configuredTraffic(loaded, evaluationToken), ...fittings, store, runtime, model }
 }

@@ -6,25 +6,27 @@ import type { Access, Principal } from './auth.ts'
 import { readBody, type BodyHold } from './bodies/index.ts'
 import type { RouteSpec } from './openapi/spec.ts'
 import type { HttpReply } from './reply.ts'
-import type { HttpServices, LogFields, HttpTrace } from './services.ts'
+import type { HttpServices, LogFields, HttpTrace, TrafficServices } from './services.ts'
 
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   readonly access: Access
   readonly bodyBytesMax: number
-  /** Inference routes write to the socket themselves; every other route answers with a value. */
-  readonly run: { readonly line: LineHandler } | { readonly plain: Handler }
+  /** Inference and evaluation routes write to the socket themselves; every other route answers with a value. */
+  readonly run: { readonly traffic: TrafficHandler } | { readonly line: LineHandler } | { readonly plain: Handler }
   /** For the OpenAPI document; null when the route is no part of it. */
   readonly spec: RouteSpec | null
 }
 export type Handler = (context: HttpContext) => Promise<HttpReply> | HttpReply
 export type LineHandler = (context: HttpContext) => Promise<void>
+/** Needs no more of the services than a listener thread has. */
+export type TrafficHandler = (context: HttpContext<TrafficServices>) => Promise<void>
 
 const ANYONE: Principal = { kind: 'anyone' }
 
-export class HttpContext {
-  readonly services: HttpServices
+export class HttpContext<S extends TrafficServices = HttpServices> {
+  readonly services: S
   readonly request: IncomingMessage
   readonly response: ServerResponse
   /** The request's id, on every answer and in the log. The receipt is another id, since it may not be sent before the record is durable. */
@@ -42,7 +44,7 @@ export class HttpContext {
   params: Readonly<Record<string, string>> = {}
   principal: Principal = ANYONE
 
-  constructor(services: HttpServices, request: IncomingMessage, response: ServerResponse) {
+  constructor(services: S, request: IncomingMessage, response: ServerResponse) {
     const url = request.url ?? '/'
     const mark = url.indexOf('?')
     this.services = services

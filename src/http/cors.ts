@@ -1,7 +1,7 @@
 /** Browser origins: listed ones are allowed before any route runs, every other one is refused. */
 import type { IncomingHttpHeaders } from 'node:http'
 import { HEADER, unauthorized } from '../contract/index.ts'
-import type { HttpServices } from './services.ts'
+import type { TrafficServices } from './services.ts'
 
 const METHODS = ['GET', 'POST', 'DELETE']
 const REQUEST_HEADERS = ['authorization', 'content-type', HEADER.scenario]
@@ -19,7 +19,7 @@ const VARY: CorsAnswer = { headers: { vary: 'Origin' }, isPreflight: false }
 
 /** A service is open when no token stands between a caller and it. */
 export function answerOrigin(
-  { origins, hosts, auth, servedOrigin }: Pick<HttpServices, 'origins' | 'hosts' | 'auth' | 'servedOrigin'>,
+  { origins, hosts, auth, servedOrigin }: Pick<TrafficServices, 'origins' | 'hosts' | 'auth' | 'servedOrigin'>,
   method: string,
   headers: IncomingHttpHeaders,
 ): CorsAnswer {

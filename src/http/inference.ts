@@ -3,15 +3,16 @@ import { HEADER, invalid, upstream, type Dialect, type WholeAnswer } from '../co
 import { dialects } from '../dialects/index.ts'
 import { refusalOfUpstream, serve, serveStream, type Call, type Served, type Serving } from '../inference/index.ts'
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
-import type { HttpContext, LineHandler } from './context.ts'
+import type { HttpContext, LineHandler, TrafficHandler } from './context.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
 import { logUpstreamId } from './log-fields.ts'
 import { clientSignal, responseOutlet } from './response-stream.ts'
 import { endWith, type HttpReply } from './reply.ts'
+import type { TrafficScenario, TrafficServices } from './services.ts'
 import { chosenReceipt, encodeHeader, forwardedHeaders, headerText, nameInPath, scenarioOf, tagsOf } from './request-fields.ts'
 
 /** Served, recorded, and answered with a receipt. */
-export function traffic(dialect: Dialect): LineHandler {
+export function traffic(dialect: Dialect): TrafficHandler {
   return async (context) => {
     const name = scenarioOf(context.request)
     context.logFields.scenario = name
@@ -64,7 +65,7 @@ export function refuseWebSocket(): HttpReply {
   throw new HttpRefusal(426, 'upgrade_required', 'this service answers over HTTP; POST to this route', { allow: 'POST' })
 }
 
-async function callOf(context: HttpContext, dialect: Dialect, path: string): Promise<Call> {
+async function callOf(context: HttpContext<TrafficServices>, dialect: Dialect, path: string): Promise<Call> {
   const fault = dialects[dialect].pathFault?.(pathWithQuery(context, path)) ?? null
   if (fault !== null) throw invalid(fault.code ?? 'invalid_query', fault.message)
   const { services, request, response } = context
@@ -87,7 +88,7 @@ async function callOf(context: HttpContext, dialect: Dialect, path: string): Pro
   }
 }
 
-async function write(context: HttpContext, served: Served): Promise<void> {
+async function write(context: HttpContext<TrafficServices>, served: Served): Promise<void> {
   const { services, response } = context
   logUpstreamId(context.logFields, served.answer.headers)
   if (served.kind === 'whole') {
@@ -103,7 +104,7 @@ async function write(context: HttpContext, served: Served): Promise<void> {
   services.metrics.streamInterrupted()
 }
 
-function writeWhole(context: HttpContext, answer: WholeAnswer, receipt: string | null): void {
+function writeWhole(context: HttpContext<TrafficServices>, answer: WholeAnswer, receipt: string | null): void {
   const headers: Record<string, string | number> = {
     ...context.headers,
     ...wholeHeaders(answer),
@@ -118,7 +119,7 @@ function writeWhole(context: HttpContext, answer: WholeAnswer, receipt: string |
 }
 
 /** The release that clients would pull now, when the scenario serves files. */
-function releaseHeader(scenario: Scenario): Readonly<Record<string, string>> {
+function releaseHeader(scenario: TrafficScenario): Readonly<Record<string, string>> {
   return scenario.surface.files === undefined ? {} : { [HEADER.release]: scenario.pulledId }
 }
 
@@ -148,6 +149,6 @@ function relayedHeaders({ headers }: Pick<WholeAnswer, 'headers'>): Record<strin
   return relayed
 }
 
-function pathWithQuery({ rawQuery }: HttpContext, path: string): string {
+function pathWithQuery({ rawQuery }: Pick<HttpContext, 'rawQuery'>, path: string): string {
   return rawQuery === '' ? path : `${path}?${rawQuery}`
 }

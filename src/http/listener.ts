@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http'
 import { invalid } from '../contract/index.ts'
 import { credentialsOf } from './auth.ts'
 import { speakBoth } from './compat.ts'
-import { HttpContext } from './context.ts'
+import { HttpContext, type HttpRoute } from './context.ts'
 import { answerOrigin } from './cors.ts'
 import { HttpRefusal, noRoute } from './errors.ts'
 import { logError } from './log-fields.ts'
@@ -11,7 +11,7 @@ import { refusalReply } from './refusal.ts'
 import { sendReply } from './reply.ts'
 import { Router, type Lookup, type RouteMatch } from './router.ts'
 import { routes } from './routes.ts'
-import type { HttpServices } from './services.ts'
+import type { HttpServices, TrafficServices } from './services.ts'
 
 const UNKNOWN_ROUTE = 'unknown'
 const UNKNOWN_PATH_CHARACTERS_MAX = 200
@@ -20,14 +20,18 @@ export function makeListener(services: HttpServices): RequestListener {
   const router = new Router(routes)
   return (request, response) => {
     if (services.speaksReef) speakBoth(request, response)
-    services.metrics.begin()
-    const context = new HttpContext(services, request, response)
-    const over = onSecondCall(() => finish(context))
-    response.once('close', over)
-    handle(router, context)
-      .catch((error: unknown) => refuse(context, error))
-      .finally(over)
+    answer(new HttpContext(services, request, response), (context) => handle(router, context))
   }
+}
+
+/** Runs a request to its end, with a refusal where it fails, a log line and its numbers. */
+export function answer<S extends TrafficServices>(context: HttpContext<S>, handleIt: (context: HttpContext<S>) => Promise<void>): void {
+  context.services.metrics.begin()
+  const over = onSecondCall(() => finish(context))
+  context.response.once('close', over)
+  handleIt(context)
+    .catch((error: unknown) => refuse(context, error))
+    .finally(over)
 }
 
 /** An answer is over when both its connection and its handler are done: a broken stream is recorded after its client left. */
@@ -40,22 +44,33 @@ function onSecondCall(run: () => void): () => void {
 }
 
 async function handle(router: Router, context: HttpContext): Promise<void> {
-  const { services, request, response, path } = context
+  const { request, response, path } = context
   const method = request.method ?? 'GET'
-  const cors = answerOrigin(services, method, request.headers)
-  Object.assign(context.headers, cors.headers)
-  if (cors.isPreflight) {
+  if (checkOrigin(context)) {
     response.writeHead(204, context.headers).end()
     return
   }
   const lookup = router.find(method === 'HEAD' ? 'GET' : method, path)
-  context.route = lookup.kind === 'found' ? lookup.match.route : null
-  context.principal = services.auth.admit(context.route?.access ?? null, credentialsOf(context.rawQuery, request.headers))
+  admit(context, lookup.kind === 'found' ? lookup.match.route : null)
   const { route, params } = matched(lookup, () => router.cureFor(path))
   context.params = params
+  if ('traffic' in route.run) return route.run.traffic(context)
   if ('line' in route.run) return route.run.line(context)
   refuseBadHost(request.headers.host ?? '', path)
   await sendReply(response, context.headers, await route.run.plain(context))
+}
+
+/** Answers whether the request is a preflight, which reaches no route. */
+export function checkOrigin({ services, request, headers }: HttpContext<TrafficServices>): boolean {
+  const cors = answerOrigin(services, request.method ?? 'GET', request.headers)
+  Object.assign(headers, cors.headers)
+  return cors.isPreflight
+}
+
+/** An unknown route (null) is as closed as any other. */
+export function admit(context: HttpContext<TrafficServices>, route: HttpRoute | null): void {
+  context.route = route
+  context.principal = context.services.auth.admit(route?.access ?? null, credentialsOf(context.rawQuery, context.request.headers))
 }
 
 function matched(lookup: Lookup, cure: () => string | null): RouteMatch {
@@ -77,7 +92,7 @@ function isHost(host: string): boolean {
   return new URL(`http://${host}`).hostname === host.replace(/:\d+$/, '').toLowerCase()
 }
 
-function refuse(context: HttpContext, error: unknown): void {
+function refuse(context: HttpContext<TrafficServices>, error: unknown): void {
   const { response, headers: common } = context
   logError(context, error)
   if (response.headersSent || response.destroyed) {
@@ -89,7 +104,7 @@ function refuse(context: HttpContext, error: unknown): void {
   response.writeHead(status, { ...common, ...headers, 'content-length': bytes.length }).end(bytes)
 }
 
-function finish({ services, request, response, started, id, path, route, logFields, trace, hold }: HttpContext): void {
+function finish({ services, request, response, started, id, path, route, logFields, trace, hold }: HttpContext<TrafficServices>): void {
   const seconds = (performance.now() - started) / 1000
   const method = request.method ?? ''
   const status = response.headersSent ? response.statusCode : 499

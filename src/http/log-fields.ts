@@ -1,10 +1,10 @@
 /** What the log says of a request that failed. */
 import { HEADER, isRefusal, type RefusalDetail } from '../contract/index.ts'
 import type { HttpContext } from './context.ts'
-import type { LogFields } from './services.ts'
+import type { LogFields, TrafficServices } from './services.ts'
 
 /** A refusal is a code in the request's log line, with its cause when a disk or an upstream failed. Any other error is a bug, logged with its stack. */
-export function logError({ services, id, logFields }: HttpContext, error: unknown): void {
+export function logError({ services, id, logFields }: HttpContext<TrafficServices>, error: unknown): void {
   if (isRefusal(error)) {
     logFields.code = error.code
     if (error.kind === 'unavailable' && error.cause instanceof Error) logFields.cause = error.cause.message

@@ -1,7 +1,7 @@
 /** The services and options that handlers use. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Adapter, ModelAddress, Runtime, Store } from '../contract/index.ts'
-import type { CallTrace } from '../inference/index.ts'
+import type { CallTrace, Serving } from '../inference/index.ts'
 import type { DeploymentSigner } from '../keys/index.ts'
 import type { Registry } from '../scenarios/index.ts'
 import type { Authenticator } from './auth.ts'
@@ -9,11 +9,10 @@ import type { Bodies } from './bodies/index.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 
-export interface HttpServices {
-  readonly registry: Registry
-  readonly store: Store
+/** What the inference routes use. A listener thread has these, and relays every other route. */
+export interface TrafficServices {
+  readonly registry: TrafficRegistry
   readonly auth: Authenticator
-  readonly signer: DeploymentSigner
   readonly origins: ReadonlySet<string>
   /** Host names of the listed origins and of the service's own address. */
   readonly hosts: ReadonlySet<string>
@@ -28,13 +27,30 @@ export interface HttpServices {
   readonly keepRawStreams: boolean
   readonly answerBytesMax: number
   readonly speaksReef: boolean
+  /** Absent when tracing is off. */
+  readonly traces?: RequestTraces | undefined
+}
+
+/** What the inference routes need of the registry, which fits by shape. */
+export interface TrafficRegistry {
+  useOrCreate<T>(name: string, release: string | null, work: (scenario: TrafficScenario) => Promise<T>): Promise<T>
+}
+export interface TrafficScenario extends Serving {
+  /** The release that clients pull now. */
+  readonly pulledId: string
+  /** Runs one task per chosen receipt at a time, and none once a record has it. */
+  claim<T>(id: string, task: () => Promise<T>): Promise<T>
+}
+
+export interface HttpServices extends TrafficServices {
+  readonly registry: Registry
+  readonly store: Store
+  readonly signer: DeploymentSigner
   /** The deployment's own, for calls that belong to no scenario. */
   readonly runtime: Runtime
   readonly model: ModelAddress
   /** The built-in adapters, and those of the configured recipes, by name. */
   adapters(): Promise<ReadonlyMap<string, Adapter>>
-  /** Absent when tracing is off. */
-  readonly traces?: RequestTraces | undefined
 }
 
 interface RequestTraces {

@@ -71,7 +71,7 @@ const OF_SCENARIO = '/svc/scenarios/:scenario/evaluation'
 const OF_COMPONENT = '/svc/scenarios/:scenario/components/:component/evaluation'
 
 export const inferenceRoutes: readonly HttpRoute[] = [
-  ...FORMATS.map((format) => inferred.line(format.path, inference.traffic(format.dialect.name), traffic(format))),
+  ...FORMATS.map((format) => inferred.traffic(format.path, inference.traffic(format.dialect.name), traffic(format))),
   inferred.get('/v1/responses', inference.refuseWebSocket, {
     operationId: 'refuseWebSocket',
     summary: 'Says that the route has no web socket',

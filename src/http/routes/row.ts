@@ -1,6 +1,6 @@
 /** A row of the route table. Access is by service token and the body limit is the largest one, unless a row says otherwise. */
 import { BODY_BYTES_MAX } from '../../contract/index.ts'
-import type { Handler, HttpRoute, LineHandler } from '../context.ts'
+import type { Handler, HttpRoute, LineHandler, TrafficHandler } from '../context.ts'
 import type { RouteSpec } from '../openapi/spec.ts'
 
 type Row = Omit<RouteSpec, 'tag'> & Partial<Pick<HttpRoute, 'access' | 'bodyBytesMax'>>
@@ -16,6 +16,7 @@ export function rowsOf(tag: RouteSpec['tag']) {
     get: (path: string, plain: Handler, more: Row): HttpRoute => row('GET', path, { plain }, more),
     post: (path: string, plain: Handler, more: Row): HttpRoute => row('POST', path, { plain }, more),
     del: (path: string, plain: Handler, more: Row): HttpRoute => row('DELETE', path, { plain }, more),
+    traffic: (path: string, traffic: TrafficHandler, more: Row): HttpRoute => row('POST', path, { traffic }, more),
     line: (path: string, line: LineHandler, more: Row): HttpRoute => row('POST', path, { line }, more),
   }
 }

@@ -1,0 +1,8 @@
+/**
+ * Compose: the parts that the service and its listener threads open alike, from the configuration.
+ * Does not hold what it opened.
+ */
+export { loaderOf, type Load } from './load.ts'
+export { openRuntime, proxySetting } from './runtime.ts'
+export { openTracing } from './tracing.ts'
+export { clock, configuredTraffic } from './traffic.ts'

@@ -1,0 +1,34 @@
+/** Opens the configured runtime. */
+import type { LoadedConfig } from '../config/index.ts'
+import type { JsonObject, ModelAddress, Runtime } from '../contract/index.ts'
+import type { Load } from './load.ts'
+
+export async function openRuntime({ config, upstream, proxies }: LoadedConfig, load: Load): Promise<Runtime> {
+  const { timeout_s, engine } = config.inference
+  const settings = { timeout_s, ...engineSettings(engine) }
+  const proxied = { timeout_s, ...proxySetting(proxies) }
+  if (upstream.runtime === 'provider') return (await load('runtime', 'provider')).make(proxied)
+  if (upstream.runtime !== 'practice') return (await load('runtime', upstream.runtime)).make(settings)
+  const [practice, provider] = [await load('runtime', 'practice'), await load('runtime', 'provider')]
+  return withOwnModels(await practice.make({}), await provider.make(proxied))
+}
+
+export const proxySetting = (proxies: LoadedConfig['proxies']): JsonObject => (proxies === null ? {} : { proxy: { ...proxies } })
+
+/** Unset keys are not passed on: every runtime has its own defaults and refuses unknown keys. */
+function engineSettings(engine: LoadedConfig['config']['inference']['engine']): JsonObject {
+  return Object.fromEntries(Object.entries(engine).filter(([, value]) => value !== null))
+}
+
+/** A scenario with an address of its own is answered from there, even where the deployment has no upstream. */
+function withOwnModels(embedded: Runtime, provider: Runtime): Runtime {
+  const of = ({ model }: { readonly model: ModelAddress }): Runtime => (model.url === '' ? embedded : provider)
+  return {
+    infer: (call) => of(call).infer(call),
+    models: (call) => of(call).models(call),
+    status: () => embedded.status(),
+    close: async () => {
+      await Promise.all([embedded.close(), provider.close()])
+    },
+  }
+}
