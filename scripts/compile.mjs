@@ -4,16 +4,12 @@ import { basename, dirname, join, relative } from 'node:path'
 import { rolldown } from 'rolldown'
 import { transform } from 'rolldown/utils'
 import { build } from 'vite'
+import { bundleService } from './bundle-service.mjs'
 import { filesUnder, PACKAGES } from './inputs.mjs'
 import { at } from './run.mjs'
 
 /** One folder of sources each, and where its modules go. */
-const MODULES = [
-  { from: 'src', to: 'dist/src' },
-  { from: 'plugins', to: 'dist/plugins' },
-  { from: 'conformance', to: 'dist/conformance' },
-  ...PACKAGES.map((name) => ({ from: `${name}/src`, to: `${name}/dist` })),
-]
+const MODULES = PACKAGES.map((name) => ({ from: `${name}/src`, to: `${name}/dist` }))
 /** Programs in one file: what install scripts carry, and the native agent, which episodes are given to read. */
 const BUNDLES = [
   { from: 'agent/src/main.ts', to: 'agent/dist/wrapper.mjs' },
@@ -24,7 +20,7 @@ const TESTING = /\.(test|fixture)\.ts$|[\\/]testing([\\/]|\.ts$)/
 
 const out = process.argv[2]
 if (out === undefined) throw new Error('usage: compile.mjs FOLDER')
-await Promise.all([...MODULES.map(compileFolder), ...BUNDLES.map(bundle), bundleConsole()])
+await Promise.all([...MODULES.map(compileFolder), ...BUNDLES.map(bundle), bundleService(out), bundleConsole()])
 
 async function compileFolder({ from, to }) {
   const sources = filesUnder(from).filter((file) => file.endsWith('.ts') && !TESTING.test(file))

@@ -14,6 +14,8 @@ const OTHERS = [
   ...PACKAGES.map((name) => `${name}/tsconfig.build.json`),
   'scripts/lib.mjs',
   'scripts/compile.mjs',
+  'scripts/bundle-service.mjs',
+  'package.json',
 ]
 const ASSET =
   /\.(sql|sh|md|py)$|[\\/]entries[\\/][^\\/]+\.mjs$|[\\/]seed[\\/][^\\/]+\.ts$|[\\/](package-lock|tasks)\.json$|[\\/]welcome[\\/]svc\.yaml$/

@@ -1,0 +1,71 @@
+/**
+ * The service in few files: one for each place it is entered at, and one for what several of them share. A start then reads dozens of files
+ * instead of hundreds. A plug-in that imports a room of ours by name meets the same module as the service does.
+ */
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { rolldown } from 'rolldown'
+import { filesUnder } from './inputs.mjs'
+import { at } from './run.mjs'
+
+/** Modules that run as threads, which are started by the name of their file. */
+const THREAD = /[-/]thread\.ts$|^plugins\/stores\/sqlite\/(writer|reader|errand)\.ts$/
+const COMMAND = 'src/cli/index.ts'
+const SERVICE = 'src/main.ts'
+const BUILT = 'dist/'
+/** What reads files beside its source: in the build it still looks where that source would be. */
+const BESIDE_URL = ', import.meta.url)'
+const BESIDE_FOLDER = 'import.meta.dirname'
+const HOME = /__home_(url|folder)__\("([^"]+)"\)/g
+
+export async function bundleService(folder) {
+  const made = await rolldown({
+    input: Object.fromEntries(entries().map((file) => [file.replace(/\.ts$/, ''), at(file)])),
+    platform: 'node',
+    transform: { target: 'es2024' },
+    plugins: [besideSource],
+  })
+  const { output } = await made.write({
+    dir: join(folder, BUILT),
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: 'shared/[name].js',
+    sourcemap: true,
+    sourcemapExcludeSources: true,
+    // Errors are told apart and logged by their name.
+    keepNames: true,
+  })
+  for (const { fileName, code = '' } of output)
+    if (code.includes('@oxc-project/runtime')) throw new Error(`${fileName}: has syntax that needs a helper; write it without`)
+}
+
+/** The command, the service, its threads, and what the package exports. */
+function entries() {
+  const threads = ['src', 'plugins'].flatMap(filesUnder).filter((file) => THREAD.test(file))
+  return [COMMAND, SERVICE, ...threads, ...exported()]
+}
+
+function exported() {
+  const { exports } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+  return Object.values(exports).map((entry) => relative(BUILT, entry.default).replace(/\.js$/, '.ts'))
+}
+
+const besideSource = {
+  name: 'beside-source',
+  transform(code, id) {
+    const home = relative(at(), id)
+    if (home.startsWith('..') || home.includes('node_modules')) return null
+    const place = JSON.stringify(home.replaceAll('\\', '/'))
+    const placed = code.replaceAll(BESIDE_URL, `, __home_url__(${place}))`).replaceAll(BESIDE_FOLDER, `__home_folder__(${place})`)
+    return placed === code ? null : { code: placed, map: null }
+  },
+  renderChunk(code, { fileName }) {
+    const from = dirname(fileName)
+    const placed = code.replaceAll(HOME, (_, kind, home) =>
+      kind === 'url'
+        ? `new URL(${JSON.stringify(relative(from, home))}, import.meta.url)`
+        : `(import.meta.dirname + ${JSON.stringify(`/${relative(from, dirname(home))}`)})`,
+    )
+    return placed === code ? null : { code: placed, map: null }
+  },
+}
