@@ -60,5 +60,7 @@ export const recordConflict = (id: string): Refusal =>
   conflict('record_conflict', `record "${id}" is stored with other content; send it as it was, or under a new id`)
 export const stepConflict = (scenario: string, step: number): Refusal =>
   conflict('step_conflict', `step ${step} is not the next one of scenario "${scenario}"; read its newest step and commit the one after it`)
+/** Another row landed first: read it, then decide again. */
+export const isStepConflict = (error: unknown): boolean => isRefusal(error) && error.code === 'step_conflict'
 export const alreadyConsumed = (id: string): Refusal =>
   conflict('already_consumed', `record "${id}" was consumed by an earlier step of this component; leave it out of consumed_ids`)

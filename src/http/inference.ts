@@ -57,7 +57,7 @@ export async function models(context: HttpContext): Promise<HttpReply> {
     refuseNoJson(answer.body)
     return { status: answer.status, headers: wholeHeaders(answer), body: answer.body }
   }
-  return name !== null && services.registry.has(name) ? services.registry.use(name, ask) : ask(services)
+  return name !== null && (await services.registry.has(name)) ? services.registry.use(name, ask) : ask(services)
 }
 
 /** One client tries a web socket first, and falls back at once when it is refused. */

@@ -34,8 +34,10 @@ async function keep(context: HttpContext, kind: 'report' | 'import' | 'batch', p
   // A recipe checks the report with its receipts, which need the scenario's records.
   const loaded = isOpen ? null : (services.registry.loaded(name) ?? null)
   const early = admitted(drafts, loaded)
-  if (isOpen && !services.registry.has(name)) throw noExchange()
-  if (!services.registry.has(name)) checkFirstRecords(early, place)
+  if (!(await services.registry.has(name))) {
+    if (isOpen) throw noExchange()
+    checkFirstRecords(early, place)
+  }
   return services.registry.useOrCreate(name, headerText(context.request, HEADER.release), async (scenario) => {
     const whole = isOpen ? await Promise.all(drafts.map((draft) => quoteSession(draft, scenario.store))) : drafts
     const rows = await appendRecords(scenario, scenario === loaded ? early : admitted(whole, scenario), place)

@@ -16,7 +16,7 @@ import { json, liveJson, type HttpReply } from './reply.ts'
 import { nameInPath } from './request-fields.ts'
 
 export async function list({ services: { registry } }: HttpContext): Promise<HttpReply> {
-  const rows = await Promise.all(registry.names().map((name) => listRow(registry, name)))
+  const rows = await Promise.all((await registry.names()).map((name) => listRow(registry, name)))
   return json({ scenarios: rows } satisfies ScenarioList)
 }
 

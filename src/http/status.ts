@@ -19,11 +19,9 @@ export async function status(context: HttpContext): Promise<HttpReply> {
   const trouble = await troubleOf(store)
   const rows: [string, ServiceStatus['scenarios'][string]][] = []
   const errors: string[] = []
-  for (const name of registry.names()) {
-    const scenario = registry.loaded(name)
-    if (scenario === undefined) continue
+  for (const scenario of registry.allLoaded) {
     errors.push(...scenario.errors())
-    rows.push([name, await readStatus(scenario, context)])
+    rows.push([scenario.name, await readStatus(scenario, context)])
   }
   const state = {
     error: errors.length === 0 ? null : errors.join('\n'),
@@ -92,14 +90,14 @@ function committedStep(last: Commit | null, context: HttpContext): ScenarioStatu
 }
 
 export async function metrics({ services: { registry, store, metrics: counted, traces, log, bodies } }: HttpContext): Promise<HttpReply> {
-  const names = registry.names()
-  const loaded = names.flatMap((name) => registry.loaded(name) ?? [])
+  const { length: known } = await registry.names()
+  const loaded = registry.allLoaded
   const workers = loaded.flatMap((scenario) => scenario.workers)
   const body = counted.print(
     await store.usage(),
     (await troubleOf(store)) === null,
     {
-      known: names.length,
+      known,
       loaded: loaded.length,
       training: workers.filter(({ live }) => live !== null).length,
       waiting: workers.filter(({ isWaiting }) => isWaiting).length,

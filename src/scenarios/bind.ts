@@ -15,12 +15,11 @@ import { makeWorkers, type TrainingCircumstances } from './workers.ts'
 export async function bindScenario(
   services: Services,
   name: string,
+  created: Commit,
   chosenMode: TrainingMode | undefined,
   training: TrainingCircumstances,
 ): Promise<Scenario> {
   const store = services.store.scenario(name)
-  const [created] = await store.commits({ after: -1, limit: 1 })
-  if (created === undefined) throw unavailable('store_damaged', `scenario ${JSON.stringify(name)} has no creation row; run svc verify`)
   const recipeName = createdWith(created, 'recipe')
   const configured = recipeOf(services, recipeName, () =>
     unavailable(

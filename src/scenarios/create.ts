@@ -1,5 +1,5 @@
 import { countCodePoints } from '../kit/index.ts'
-import { invalid, SCENARIO_NAME_CHARACTERS_MAX } from '../contract/index.ts'
+import { invalid, isStepConflict, SCENARIO_NAME_CHARACTERS_MAX } from '../contract/index.ts'
 import type { Commit, Recipe, Release, ModelSettings } from '../contract/index.ts'
 import { componentsOf, writeSeed } from './composed.ts'
 import { recipeOf, type Services } from './services.ts'
@@ -13,8 +13,16 @@ export interface NewScenario {
   readonly recipe: string | null
 }
 
-/** Creates a scenario: writes the content, then the row that is its commit point. Loading sets the pointer. */
-export async function createScenario(services: Services, name: string, options: NewScenario, own: ModelSettings | null): Promise<void> {
+/**
+ * Creates a scenario: writes the content, then the row that is its commit point. Loading sets the pointer. Answers the row, or undefined
+ * when another process created a scenario of that name in the same moment.
+ */
+export async function createScenario(
+  services: Services,
+  name: string,
+  options: NewScenario,
+  own: ModelSettings | null,
+): Promise<Commit | undefined> {
   const recipeName = options.recipe ?? services.defaultRecipe
   const configured = recipeOf(services, recipeName, () =>
     invalid(
@@ -30,7 +38,15 @@ export async function createScenario(services: Services, name: string, options: 
   const state = { recipe: recipeName, folder: services.newId(), ...(isHeld && { start: named.release_id }) }
   const created: Commit = { ...FIRST_ROW, recorded_at: services.clock(), release, state }
   if (own !== null) await services.files.writeModel(created, own)
-  await services.store.scenario(name).commit(created)
+  try {
+    await services.store.scenario(name).commit(created)
+    return created
+  } catch (error) {
+    if (!isStepConflict(error)) throw error
+    // No row names the folder, and the file may hold a key.
+    if (own !== null) await services.files.writeModel(created, null)
+    return undefined
+  }
 }
 
 const FIRST_ROW = { step: 0, operation: 'create', pending: false, outcome: 'published', consumed_ids: [], metrics: {} } as const

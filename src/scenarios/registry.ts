@@ -4,7 +4,8 @@ import type { Adapter, Commit, TrainingMode, ModelSettings, ServiceStatus } from
 import { Lane, LaneByName, wordsOf } from '../kit/index.ts'
 import { bindScenario, closeBinding, releaseUnloaded, retireBinding } from './bind.ts'
 import { createScenario, type NewScenario } from './create.ts'
-import { archiveFolder, createdWith } from './files.ts'
+import { Directory } from './directory.ts'
+import { archiveFolder } from './files.ts'
 import { reach, type Services } from './services.ts'
 import { moveHead, type Moved } from './move.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
@@ -22,8 +23,7 @@ const PRELOADED_AT_ONCE = 4
 export class Registry {
   readonly #services: Services
   readonly #limits: RegistryLimits
-  /** Every existing scenario, with its recipe once it was looked up. */
-  readonly #known: Map<string, string | null>
+  readonly #directory: Directory
   readonly #loaded = new Map<string, Scenario>()
   /** One operation at a time per name: loading, creating and archiving the same scenario never overlap. */
   readonly #lanes = new LaneByName()
@@ -36,8 +36,6 @@ export class Registry {
   readonly #unfinished = new Set<string>()
   /** Scenarios that are being loaded; they count towards `loadedMax`. */
   #loading = 0
-  /** Scenarios that are being created; they count towards `scenariosMax`. */
-  #creating = 0
   /** Scenarios that train weights are created one at a time: two at once would both see the engine's last adapter slot free. */
   readonly #weightScenarios = new Lane()
   readonly #openedAt: number
@@ -45,31 +43,36 @@ export class Registry {
   /** When a worker last ran out of work. */
   lastDrainAt: number | null = null
 
-  private constructor(services: Services, limits: RegistryLimits, known: readonly string[]) {
+  private constructor(services: Services, limits: RegistryLimits) {
     this.#services = services
     this.#openedAt = services.clock()
     this.#limits = limits
-    this.#known = new Map(known.map((name) => [name, null]))
+    this.#directory = new Directory(services, limits.scenariosMax)
   }
 
   static async open(services: Services, limits: RegistryLimits): Promise<Registry> {
-    return new Registry(services, limits, await services.store.scenarios())
+    return new Registry(services, limits)
   }
 
   use<T>(name: string, work: (scenario: Scenario) => Promise<T>): Promise<T> {
+    return this.#use(name, work, nothing)
+  }
+
+  #use<T>(name: string, work: (scenario: Scenario) => Promise<T>, create: () => Promise<Commit | undefined>): Promise<T> {
     const loaded = this.#loaded.get(name)
     if (loaded !== undefined) return loaded.use(work)
+    const begin = (scenario: Scenario): { working: Promise<T> } => ({ working: scenario.use(work) })
     // The lane is held only until the work has started.
-    return this.#lanes.run(name, () => this.#load(name, (scenario) => ({ working: scenario.use(work) }))).then(({ working }) => working)
+    return this.#lanes.run(name, () => this.#load(name, begin, create)).then(({ working }) => working)
   }
 
   /** Creates the scenario on the first request where that is allowed. `release` binds a new scenario; an existing one must be bound to it already. */
   async useOrCreate<T>(name: string, release: string | null, work: (scenario: Scenario) => Promise<T>): Promise<T> {
-    if (!this.#known.has(name)) await this.#createImplicitly(name, { release, recipe: null })
-    return this.use(name, (scenario) => {
+    const checked = (scenario: Scenario): Promise<T> => {
       if (release !== null && release !== scenario.start) throw otherStart(name)
       return work(scenario)
-    })
+    }
+    return this.#use(name, checked, () => this.#createImplicitly(name, { release, recipe: null }))
   }
 
   /** For callers that must never load or create a scenario. */
@@ -82,9 +85,13 @@ export class Registry {
   /** Creates the scenario, or returns the existing one when the options do not contradict it. `own` is called only for a new scenario. */
   async create(name: string, options: NewScenario, own: () => ModelSettings | null): Promise<{ scenario: Scenario; isNew: boolean }> {
     return this.#lanes.run(name, async () => {
-      const isNew = !this.#known.has(name)
-      if (isNew) await this.#create(name, options, own())
-      const scenario = await this.#load(name, (loaded) => loaded)
+      let isNew = false
+      const make = async (): Promise<Commit | undefined> => {
+        const created = await this.#create(name, options, own())
+        isNew = created !== undefined
+        return created ?? this.#directory.creationRow(name)
+      }
+      const scenario = await this.#load(name, (loaded) => loaded, make)
       if (options.release !== null && options.release !== scenario.start) throw otherStart(name)
       if (options.recipe !== null && options.recipe !== scenario.recipeName)
         throw conflict('other_recipe', `scenario ${JSON.stringify(name)} runs recipe ${scenario.recipeName}; a recipe is fixed at creation`)
@@ -124,22 +131,22 @@ export class Registry {
    */
   remove(name: string): Promise<readonly string[]> {
     return this.#lanes.run(name, async () => {
-      if (!this.#known.has(name)) throw unknownScenario(name)
       const { store, contents, files, newId } = this.#services
       const scenario = this.#loaded.get(name)
-      const created = await this.#creationRow(name)
-      const folders = created === undefined ? [] : await this.#foldersOf(name, created)
+      const created = await this.#directory.creationRow(name)
+      if (created === undefined) throw unknownScenario(name)
+      const folders = await this.#foldersOf(name, created)
       const rename = (): Promise<string> => reach(contents.archive(name, newId()))
       const ref = await (scenario === undefined ? rename() : scenario.lastLanding(rename))
       if (scenario !== undefined) await retireBinding(this.#services, scenario.binding)
       await this.#unload(name)
       const rows = await store.archive(name)
       scenario?.retire()
-      this.#known.delete(name)
+      this.#directory.forget(name)
       this.#modes.delete(name)
       this.#unfinished.delete(name)
       this.#preloadErrors.delete(name)
-      if (created !== undefined) await files.archive(created, rows)
+      await files.archive(created, rows)
       await this.#archiveFolders(folders)
       return [rows, ref]
     })
@@ -159,27 +166,26 @@ export class Registry {
     for (const folder of folders) await archiveFolder(folder, this.#services.newId()).catch(stay)
   }
 
-  has(name: string): boolean {
-    return this.#known.has(name)
+  async has(name: string): Promise<boolean> {
+    return this.#loaded.has(name) || (await this.#directory.creationRow(name)) !== undefined
   }
 
   loaded(name: string): Scenario | undefined {
     return this.#loaded.get(name)
   }
 
-  names(): readonly string[] {
-    return [...this.#known.keys()].sort()
+  /** The loaded scenarios, by name. */
+  get allLoaded(): readonly Scenario[] {
+    return [...this.#loaded].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, scenario]) => scenario)
+  }
+
+  names(): Promise<readonly string[]> {
+    return this.#directory.names()
   }
 
   /** The recipe a scenario was created with, loaded or not; null when the scenario was deleted meanwhile. */
-  async recipeOf(name: string): Promise<string | null> {
-    const known = this.#known.get(name) ?? null
-    if (known !== null) return known
-    const created = await this.#creationRow(name)
-    if (created === undefined || !this.#known.has(name)) return null
-    const recipe = createdWith(created, 'recipe')
-    this.#known.set(name, recipe)
-    return recipe
+  recipeOf(name: string): Promise<string | null> {
+    return this.#directory.recipeOf(name)
   }
 
   /** The adapters of the recipes that serve files, by recipe name. */
@@ -187,11 +193,6 @@ export class Registry {
     return new Map(
       [...this.#services.recipes].flatMap(([name, { recipe }]) => (recipe.adapter === undefined ? [] : [[name, recipe.adapter]])),
     )
-  }
-
-  async #creationRow(name: string): Promise<Commit | undefined> {
-    const [created] = await this.#services.store.scenario(name).commits({ after: -1, limit: 1 })
-    return created
   }
 
   /** The weight job in progress, if any. */
@@ -212,7 +213,7 @@ export class Registry {
    * loaded when a loaded one runs out of work, so that their unread records need not wait for a call.
    */
   async preload(signal: AbortSignal): Promise<void> {
-    const names = this.names().entries()
+    const names = (await this.names()).entries()
     await Promise.all(Array.from({ length: PRELOADED_AT_ONCE }, () => this.#preloadFrom(names, signal)))
     this.#resume()
   }
@@ -250,7 +251,7 @@ export class Registry {
     if (name === undefined || this.#isClosed || !this.#hasRoomForWork()) return
     this.#unfinished.delete(name)
     this.use(name, () => Promise.resolve()).catch((error: unknown) => {
-      if (!this.#known.has(name)) return
+      if (isRefusal(error) && error.code === 'unknown_scenario') return
       this.#services.warn('a scenario with work left could not be loaded', error)
       if (isRefusal(error) && error.code === 'too_many_loaded') this.#unfinished.add(name)
     })
@@ -278,50 +279,37 @@ export class Registry {
     return this.#limits.implicitCreation
   }
 
-  async #createImplicitly(name: string, options: NewScenario): Promise<void> {
+  async #createImplicitly(name: string, options: NewScenario): Promise<Commit | undefined> {
     if (!this.#limits.implicitCreation)
       throw unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; create it with POST /svc/scenarios`)
-    await this.#lanes.run(name, async () => {
-      if (!this.#known.has(name)) await this.#create(name, options, null)
-    })
+    return (await this.#create(name, options, null)) ?? this.#directory.creationRow(name)
   }
 
-  async #create(name: string, options: NewScenario, own: ModelSettings | null): Promise<void> {
-    if (this.#known.size + this.#creating >= this.#limits.scenariosMax)
-      throw conflict(
-        'too_many_scenarios',
-        `this deployment holds at most ${this.#limits.scenariosMax} scenarios; delete one or raise svc.max_scenarios`,
-      )
-    this.#creating += 1
+  /** Answers the creation row, or undefined when another process created the scenario in the same moment. */
+  async #create(name: string, options: NewScenario, own: ModelSettings | null): Promise<Commit | undefined> {
     const recipe = options.recipe ?? this.#services.defaultRecipe
-    const make = async (): Promise<void> => {
-      await createScenario(this.#services, name, options, own)
-      this.#known.set(name, recipe)
-    }
-    try {
-      if (!trainsWeights(this.#services, recipe)) await make()
-      else await this.#weightScenarios.run(() => this.#checkWeights().then(make))
-    } finally {
-      this.#creating -= 1
-    }
+    const create = (): Promise<Commit | undefined> => this.#directory.inRoom(name, () => createScenario(this.#services, name, options, own))
+    if (!trainsWeights(this.#services, recipe)) return create()
+    return this.#weightScenarios.run(() => this.#checkWeights().then(create))
   }
 
   async #checkWeights(): Promise<void> {
-    const recipes = await Promise.all(this.names().map((name) => this.recipeOf(name)))
+    const recipes = await Promise.all((await this.names()).map((name) => this.recipeOf(name)))
     checkRoomForWeights(this.#services, recipes.filter((recipe) => recipe !== null && trainsWeights(this.#services, recipe)).length)
   }
 
-  /** `begin` runs before anything else can unload the scenario. */
-  async #load<T>(name: string, begin: (scenario: Scenario) => T): Promise<T> {
+  /** `begin` runs before anything else can unload the scenario. `create` runs where the store has no such scenario. */
+  async #load<T>(name: string, begin: (scenario: Scenario) => T, create: () => Promise<Commit | undefined> = nothing): Promise<T> {
     const loaded = this.#loaded.get(name)
     if (loaded !== undefined) return begin(loaded)
-    if (!this.#known.has(name)) throw unknownScenario(name)
+    const created = (await this.#directory.creationRow(name)) ?? (await create())
+    if (created === undefined) throw unknownScenario(name)
     const leaving = this.#scenarioToUnload()
     this.#loading += 1
     try {
       if (leaving !== null) await this.#unload(leaving.name)
       await this.#closing.get(name)
-      const scenario = await bindScenario(this.#services, name, this.#modes.get(name), {
+      const scenario = await bindScenario(this.#services, name, created, this.#modes.get(name), {
         since: this.#openedAt,
         onRest: () => this.#rested(name),
       })
@@ -358,6 +346,8 @@ export class Registry {
     this.#closing.delete(name)
   }
 }
+
+const nothing = (): Promise<undefined> => Promise.resolve(undefined)
 
 function otherStart(name: string): Error {
   return conflict(

@@ -1,0 +1,64 @@
+/** Two registries over one store, as two processes of one deployment have them. */
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import recordOnly from '../../plugins/recipes/record-only/index.ts'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import { nothing, ROOM, servicesInMemory } from '../../test/support/services.ts'
+import type { Services } from './services.ts'
+import { ScenarioFiles } from './files.ts'
+import { Registry } from './registry.ts'
+
+let folder: string
+let services: Services
+let here: Registry
+let there: Registry
+beforeEach(async () => {
+  folder = temporaryFolder()
+  services = await servicesInMemory({ plain: recordOnly.plugin, other: recordOnly.plugin }, { files: new ScenarioFiles(folder) })
+  ;[here, there] = [await Registry.open(services, ROOM), await Registry.open(services, ROOM)]
+})
+
+const SEED = { release: null, recipe: null }
+
+describe('a scenario made at one', () => {
+  beforeEach(() => here.create('a', SEED, () => null))
+
+  it('is known at the other, and used there', async () => {
+    expect(await there.has('a')).toBe(true)
+    expect(await there.names()).toEqual(['a'])
+    expect(await there.recipeOf('a')).toBe('plain')
+    expect(await there.use('a', ({ name }) => Promise.resolve(name))).toBe('a')
+  })
+
+  it('counts towards the limit at the other', async () => {
+    const full = await Registry.open(services, { ...ROOM, scenariosMax: 1 })
+    await expect(full.useOrCreate('b', null, nothing)).rejects.toMatchObject({ code: 'too_many_scenarios' })
+  })
+})
+
+describe('both at once', () => {
+  it('create a scenario implicitly: both use the one that landed', async () => {
+    const starts = await Promise.all([here, there].map((each) => each.useOrCreate('a', null, ({ created }) => Promise.resolve(created))))
+    expect(starts[0]).toEqual(starts[1])
+  })
+
+  it('create a scenario: one makes it, and the other finds it', async () => {
+    const made = await Promise.all([here, there].map((each) => each.create('a', SEED, () => ({ model: 'mine', api_key: 'k' }))))
+    expect(made.filter(({ isNew }) => isNew)).toHaveLength(1)
+    const [one, two] = made.map(({ scenario }) => scenario)
+    expect(one?.created).toEqual(two?.created)
+    expect(one?.model).toEqual(two?.model)
+    const kept = readdirSync(join(folder, 'scenarios'), { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.json'))
+    expect(kept).toHaveLength(1)
+  })
+
+  it('create a scenario of different recipes: the later one is told which it has', async () => {
+    const made = await Promise.allSettled([
+      here.create('a', { release: null, recipe: 'plain' }, () => null),
+      there.create('a', { release: null, recipe: 'other' }, () => null),
+    ])
+    expect(made.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected'])
+    expect(made.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { code: 'other_recipe' } })
+  })
+})
