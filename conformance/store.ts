@@ -1,5 +1,6 @@
 /** Conformance suite for record stores, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
+import { describeChain } from './store-chain.ts'
 import { describeCommits, describeConsuming } from './store-commits.ts'
 import { describeArchiving, describeCapacity, describeClosing } from './store-keeping.ts'
 import { describePending } from './store-pending.ts'
@@ -16,6 +17,7 @@ export function storeConformance(suite: StoreSuite): void {
   describe('ids met again', () => describeIdentity(suite))
   describe('reading', () => describeReading(suite))
   describe('commits', () => describeCommits(suite))
+  describe('the head, the chain and totals', () => describeChain(suite))
   describe('what commits consume', () => describeConsuming(suite))
   describe('what is pending', () => describePending(suite))
   describe('capacity', () => describeCapacity(suite))

@@ -5,7 +5,16 @@
 import { mkdir, open, readFile, type FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import memory from '../../plugins/stores/memory/index.ts'
-import { define, invalid, unavailable, type Commit, type NewRecord, type ScenarioStore, type Store } from '../../src/contract/index.ts'
+import {
+  define,
+  invalid,
+  unavailable,
+  type Commit,
+  type JsonObject,
+  type NewRecord,
+  type ScenarioStore,
+  type Store,
+} from '../../src/contract/index.ts'
 
 export default define('store', {
   async make(config) {
@@ -20,6 +29,7 @@ export default define('store', {
 type Line = { readonly scenario: string } & (
   | { readonly append: readonly (Omit<NewRecord, 'payload'> & { readonly payload: string })[] }
   | { readonly commit: Commit }
+  | { readonly totals: readonly (readonly [step: number, totals: JsonObject])[] }
   | { readonly archive: true }
 )
 
@@ -64,6 +74,10 @@ class JournalStore implements Store {
       records: (page) => inner.records(page),
       pending: (page) => inner.pending(page),
       commits: (page) => inner.commits(page),
+      head: () => inner.head(),
+      chain: (page) => inner.chain(page),
+      release: (id) => inner.release(id),
+      keepTotals: (totals) => this.#keep(() => inner.keepTotals(totals), { scenario: name, totals: [...totals] }),
       losses: () => inner.losses(),
     }
   }
@@ -103,6 +117,7 @@ class JournalStore implements Store {
 async function apply(inner: Store, line: Line): Promise<void> {
   if ('append' in line) await inner.scenario(line.scenario).append(line.append.map(asBytes))
   else if ('commit' in line) await inner.scenario(line.scenario).commit(line.commit)
+  else if ('totals' in line) await inner.scenario(line.scenario).keepTotals(new Map(line.totals))
   else await inner.archive(line.scenario)
 }
 

@@ -68,6 +68,8 @@ export interface Commit {
   readonly component?: string
   /** What the service and the method need to go on after a restart. Never shown. */
   readonly state: JsonObject
+  /** Running totals of the rows up to this one: derived from them, small, and of no meaning to a store. Absent until somebody worked them out. */
+  readonly totals?: JsonObject
 }
 
 // ── harness ──────────────────────────────────────────────────────────────────────────────────

@@ -1,5 +1,6 @@
 /** The interfaces of stores. */
 import type { Refusal } from './errors.ts'
+import type { JsonObject } from './json.ts'
 import type { Commit, Files, Losses, NewRecord, PendingRecord, Release, StoredRecord } from './nouns.ts'
 import type { Content } from './training.ts'
 import type { RecordRow, RequestType, StoreUsage } from './wire/index.ts'
@@ -55,6 +56,14 @@ export interface ScenarioStore {
    */
   commit(commit: Commit): Promise<void>
   commits(page: CommitPage): Promise<readonly Commit[]>
+  /** The newest row and the newest published one, in constant time; null before the creation row. */
+  head(): Promise<ScenarioHead | null>
+  /** Rows that made a release. Found by an index: rows without a release cost nothing. */
+  chain(page: ChainPage): Promise<readonly Commit[]>
+  /** The row that made that release first, by an index. */
+  release(id: string): Promise<Commit | null>
+  /** Puts totals beside rows, by step, in place of those there were. Steps without a row are left out. May be repeated at any time. */
+  keepTotals(totals: ReadonlyMap<number, JsonObject>): Promise<void>
   losses(): Promise<Losses>
 }
 
@@ -70,6 +79,19 @@ export type RecordPage = ({ readonly after: number } | { readonly before: number
 export type CommitPage =
   | { readonly after: number; readonly limit: number; readonly ids?: readonly string[] }
   | { readonly before: number; readonly limit: number }
+
+export interface ScenarioHead {
+  readonly newest: Commit
+  /** The newest row with a release whose outcome is `published` and which is not pending. */
+  readonly published: Commit | null
+}
+
+/** Rows after a step, oldest first, or before one, newest first. */
+export type ChainPage = ({ readonly after: number } | { readonly before: number }) & {
+  readonly limit: number
+  /** Only rows that published their release, only rows that hold it for review, or only rows that published that release again. */
+  readonly only?: 'published' | 'held' | { readonly target: string }
+}
 
 export interface PendingPage {
   readonly component: string

@@ -8,6 +8,7 @@ import {
   stepConflict,
 } from '../../../src/contract/index.ts'
 import type { Commit, Losses, NewRecord, PendingPage, PendingRecord, RecordRow, StoredRecord } from '../../../src/contract/index.ts'
+import { CommitChain } from './chain.ts'
 
 export interface Kept {
   readonly row: RecordRow
@@ -19,8 +20,7 @@ export interface Kept {
 export class Book {
   readonly records: Kept[] = []
   readonly byId = new Map<string, Kept>()
-  /** Each at the place of its step. */
-  readonly commits: Commit[] = []
+  readonly chain = new CommitChain()
   readonly #consumed = new Map<string, Set<string>>()
   losses: Losses = { records: 0, bytes: 0 }
   bodyBytes = 0
@@ -55,12 +55,12 @@ export class Book {
   }
 
   commit(scenario: string, commit: Commit): void {
-    if (commit.step !== this.commits.length) throw stepConflict(scenario, commit.step)
+    if (commit.step !== this.chain.rows.length) throw stepConflict(scenario, commit.step)
     const component = commit.component ?? ''
     const consumed = this.#consumedBy(component)
     const again = commit.consumed_ids.find((id) => consumed.has(id))
     if (again !== undefined) throw alreadyConsumed(again)
-    this.commits.push(structuredClone(commit))
+    this.chain.push(structuredClone(commit))
     this.#consumed.set(component, consumed)
     for (const id of commit.consumed_ids) consumed.add(id)
   }

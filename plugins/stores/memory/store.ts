@@ -165,7 +165,11 @@ function handleOf(store: MemoryStore, name: string): ScenarioStore {
     records: async (page) => rowsOf(book()?.records ?? [], page),
     pending: async (page) => book()?.pending(page) ?? [],
     commit: async (commit) => store.commit(name, commit),
-    commits: async (page) => commitsOf(book()?.commits ?? [], page),
+    commits: async (page) => commitsOf(book()?.chain.rows ?? [], page),
+    head: async () => book()?.chain.head() ?? null,
+    chain: async (page) => book()?.chain.page(page) ?? [],
+    release: async (id) => book()?.chain.maker(id) ?? null,
+    keepTotals: async (totals) => store.bookToWrite(name).chain.keepTotals(totals),
     losses: async () => book()?.losses ?? { records: 0, bytes: 0 },
   }
 }

@@ -1,6 +1,6 @@
 /** Commits inside the writer's transaction: the row and what it consumed, and with step 0 the scenario itself. */
 import type { DatabaseSync } from 'node:sqlite'
-import { alreadyConsumed, stepConflict, type Commit } from '../../../src/contract/index.ts'
+import { alreadyConsumed, stepConflict, type Commit, type JsonObject } from '../../../src/contract/index.ts'
 import type { StoreLedger } from './ledger.ts'
 import { Query } from './query.ts'
 import { COMMIT_COLUMNS } from './rows.ts'
@@ -9,7 +9,7 @@ export function makeCommit(db: DatabaseSync, ledger: StoreLedger): (scenario: st
   const create = db.prepare('INSERT INTO scenario (name) VALUES (?) ON CONFLICT (name) DO NOTHING')
   const findNewest = new Query<{ step: number | null }>(db, 'SELECT max(step) AS step FROM commit_row WHERE scenario = ?')
   const findConsumed = new Query(db, 'SELECT 1 FROM consumed WHERE scenario = ? AND agent_record_id = ? AND component = ?')
-  const insertRow = db.prepare(`INSERT INTO commit_row (scenario, ${COMMIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const insertRow = db.prepare(`INSERT INTO commit_row (scenario, ${COMMIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const insertConsumed = db.prepare(
     'INSERT INTO consumed (scenario, agent_record_id, component, step) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
   )
@@ -46,5 +46,15 @@ function columnsOf(commit: Commit): (string | number | null)[] {
     commit.outcome,
     commit.rollback_target_release_id ?? null,
     commit.component ?? null,
+    commit.totals === undefined ? null : JSON.stringify(commit.totals),
   ]
+}
+
+export function makeKeepTotals(db: DatabaseSync, ledger: StoreLedger): (scenario: string, totals: ReadonlyMap<number, JsonObject>) => null {
+  const update = db.prepare('UPDATE commit_row SET totals = ? WHERE scenario = ? AND step = ?')
+  return (scenario, totals) => {
+    const { key } = ledger.open(scenario)
+    for (const [step, each] of totals) update.run(JSON.stringify(each), key, step)
+    return null
+  }
 }

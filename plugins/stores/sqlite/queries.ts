@@ -1,17 +1,16 @@
 /** Every read of the store, one prepared statement each. A scenario that does not exist reads as an empty one. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { CommitPage, Losses, RecordPage, RequestType } from '../../../src/contract/index.ts'
+import { makeChain } from './chain.ts'
 import { makePending } from './pending.ts'
-import { Query } from './query.ts'
+import { KEY, Query } from './query.ts'
 import { COMMIT_COLUMNS, commitRow, RECORD_COLUMNS, recordRow, type CommitColumns, type RecordColumns } from './rows.ts'
 import type { ReaderAnswers } from './wire.ts'
 
 export type Queries = ReturnType<typeof makeQueries>
 
-const KEY = '(SELECT key FROM scenario WHERE name = ?)'
-
 export function makeQueries(db: DatabaseSync) {
-  return { ...makeStoreQueries(db), ...makeRecordQueries(db), pending: makePending(db), commits: makeCommits(db) }
+  return { ...makeStoreQueries(db), ...makeRecordQueries(db), pending: makePending(db), commits: makeCommits(db), ...makeChain(db) }
 }
 
 function makeStoreQueries(db: DatabaseSync) {

@@ -1,6 +1,9 @@
 /** A prepared statement that reads, with the type of its rows: the one place where SQLite's columns get their types. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 
+/** The key of the scenario of that name. */
+export const KEY = '(SELECT key FROM scenario WHERE name = ?)'
+
 export class Query<Row> {
   readonly #statement: StatementSync
 

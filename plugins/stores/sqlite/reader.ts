@@ -59,6 +59,12 @@ function perform(read: Queries, call: ReaderCall, transfer: ArrayBuffer[]): unkn
       return read.records(call.scenario, call)
     case 'commits':
       return read.commits(call.scenario, call)
+    case 'head':
+      return read.head(call.scenario)
+    case 'chain':
+      return read.chain(call.scenario, call)
+    case 'release':
+      return read.release(call.scenario, call.id)
     case 'losses':
       return read.losses(call.scenario)
     case 'pending': {

@@ -28,7 +28,7 @@ export function parseReferences(text: string | null): readonly string[] {
 }
 
 export const COMMIT_COLUMNS =
-  'step, operation, recorded_at, release, pending, consumed_ids, metrics, state, outcome, rollback_target_release_id, component'
+  'step, operation, recorded_at, release, pending, consumed_ids, metrics, state, outcome, rollback_target_release_id, component, totals'
 
 export interface CommitColumns extends Pick<Commit, 'step' | 'operation' | 'recorded_at' | 'outcome'> {
   readonly release: string
@@ -38,14 +38,14 @@ export interface CommitColumns extends Pick<Commit, 'step' | 'operation' | 'reco
   readonly state: string
   readonly rollback_target_release_id: string | null
   readonly component: string | null
+  readonly totals: string | null
 }
 
 export function commitRow(columns: CommitColumns): Commit {
   const { step, operation, recorded_at, outcome, rollback_target_release_id, component } = columns
   const release: Release | null = JSON.parse(columns.release)
   const consumed_ids: readonly string[] = JSON.parse(columns.consumed_ids)
-  const metrics: JsonObject = JSON.parse(columns.metrics)
-  const state: JsonObject = JSON.parse(columns.state)
+  const [metrics, state] = [parseObject(columns.metrics), parseObject(columns.state)]
   return {
     step,
     operation,
@@ -58,5 +58,11 @@ export function commitRow(columns: CommitColumns): Commit {
     ...(rollback_target_release_id === null ? {} : { rollback_target_release_id }),
     ...(component === null ? {} : { component }),
     state,
+    ...(columns.totals !== null && { totals: parseObject(columns.totals) }),
   }
+}
+
+function parseObject(text: string): JsonObject {
+  const object: JsonObject = JSON.parse(text)
+  return object
 }

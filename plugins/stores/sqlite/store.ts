@@ -100,6 +100,10 @@ class SqliteStore implements Store {
       pending: (page) => reader.ask({ op: 'pending', scenario: name, ...page }),
       commit: async (commit) => void (await writer.ask({ op: 'commit', scenario: name, commit })),
       commits: (page) => reader.ask({ op: 'commits', scenario: name, ...page }),
+      head: () => reader.ask({ op: 'head', scenario: name }),
+      chain: (page) => reader.ask({ op: 'chain', scenario: name, ...page }),
+      release: (id) => reader.ask({ op: 'release', scenario: name, id }),
+      keepTotals: async (totals) => void (await writer.ask({ op: 'totals', scenario: name, totals })),
       losses: () => reader.ask({ op: 'losses', scenario: name }),
     }
   }

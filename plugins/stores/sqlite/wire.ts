@@ -1,8 +1,10 @@
 /** What the main thread and the store's threads say to each other: flat enough to cross cheaply, typed enough to trust. */
 import {
   Refusal,
+  type ChainPage,
   type Commit,
   type CommitPage,
+  type JsonObject,
   type Losses,
   type NewRecord,
   type PendingPage,
@@ -11,6 +13,7 @@ import {
   type RecordRow,
   type RefusalKind,
   type RequestType,
+  type ScenarioHead,
   type StoredRecord,
   type StoreUsage,
 } from '../../../src/contract/index.ts'
@@ -43,6 +46,7 @@ export type WireAppend = readonly [scenario: string, offset: number, records: re
 export type WriterCall =
   | { readonly op: 'append'; readonly scenario: string; readonly records: readonly NewRecord[] }
   | { readonly op: 'commit'; readonly scenario: string; readonly commit: Commit }
+  | { readonly op: 'totals'; readonly scenario: string; readonly totals: ReadonlyMap<number, JsonObject> }
   | { readonly op: 'archive_begin'; readonly scenario: string; readonly archive: string }
   | { readonly op: 'archive_finish'; readonly key: number }
   | { readonly op: 'archive_abandon'; readonly key: number }
@@ -50,6 +54,7 @@ export type WriterCall =
 export interface WriterAnswers {
   append: AppendAnswer
   commit: null
+  totals: null
   archive_begin: number
   archive_finish: null
   archive_abandon: null
@@ -118,6 +123,9 @@ export type ReaderCall =
   | ({ readonly op: 'records'; readonly scenario: string } & RecordPage)
   | ({ readonly op: 'pending'; readonly scenario: string } & PendingPage)
   | ({ readonly op: 'commits'; readonly scenario: string } & CommitPage)
+  | { readonly op: 'head'; readonly scenario: string }
+  | ({ readonly op: 'chain'; readonly scenario: string } & ChainPage)
+  | { readonly op: 'release'; readonly scenario: string; readonly id: string }
   | { readonly op: 'losses'; readonly scenario: string }
 
 export interface ReaderAnswers {
@@ -128,6 +136,9 @@ export interface ReaderAnswers {
   records: readonly RecordRow[]
   pending: readonly PendingRecord[]
   commits: readonly Commit[]
+  head: ScenarioHead | null
+  chain: readonly Commit[]
+  release: Commit | null
   losses: Losses
 }
 

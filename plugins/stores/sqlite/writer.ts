@@ -4,7 +4,7 @@ import { workerData } from 'node:worker_threads'
 import { Refusal } from '../../../src/contract/index.ts'
 import { makeAppend } from './append.ts'
 import { makeArchive, type RecordArchive } from './archive.ts'
-import { makeCommit } from './commit.ts'
+import { makeCommit, makeKeepTotals } from './commit.ts'
 import { StoreLedger } from './ledger.ts'
 import { openForWriting } from './open.ts'
 import { openRefusal, storageFailed } from './refusals.ts'
@@ -108,6 +108,7 @@ function makeAnswerGroup(
 ): (group: WireGroup) => readonly Answer[] {
   const append = makeAppend(db, ledger)
   const commit = makeCommit(db, ledger)
+  const keepTotals = makeKeepTotals(db, ledger)
   return answerGroup
 
   function answerGroup({ calls, bytes }: WireGroup): readonly Answer[] {
@@ -135,6 +136,8 @@ function makeAnswerGroup(
     switch (call.op) {
       case 'commit':
         return commit(call.scenario, call.commit)
+      case 'totals':
+        return keepTotals(call.scenario, call.totals)
       case 'archive_begin':
         return archive.begin(call.scenario, call.archive)
       case 'archive_finish':
