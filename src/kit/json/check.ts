@@ -1,6 +1,8 @@
 /** Checks that bytes are JSON without building their values: memory stays at a byte per level, whatever the text holds. */
 import { isUtf8 } from 'node:buffer'
-import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, isSpace, MINUS, OPEN_LIST, OPEN_OBJECT, QUOTE } from './bytes.ts'
+import { CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, isSpace, MINUS, OPEN_LIST, OPEN_OBJECT, QUOTE } from './bytes.ts'
+import type { Member } from './parts.ts'
+import { readString, stringEndsIn, type StringEnds } from './strings.ts'
 
 export interface JsonRules {
   readonly depthMax: number
@@ -26,26 +28,37 @@ const KEY_OR_CLOSE = 3
 const COMMA_OR_CLOSE = 4
 const NOTHING = 5
 
+/** Lists of bytes up to this length lie with other objects, and are cheap to make. */
+const USUAL_DEPTH_MAX = 64
+
 const IN_LIST = 0
 const IN_OBJECT = 1
 
-/** The first thing that is wrong with the text, or null. */
-export function faultInJson(bytes: Buffer, rules: JsonRules): JsonFault | null {
-  return isUtf8(bytes) ? new Check(bytes, rules).run() : { kind: 'not_utf8' }
+/** The first thing that is wrong with the text, or null. On the way `see` is told each member of the outermost object; it may not check another text. */
+export function faultInJson(bytes: Buffer, rules: JsonRules, see: (member: Member) => void = () => undefined): JsonFault | null {
+  return isUtf8(bytes) ? new Check(bytes, rules, see).run() : { kind: 'not_utf8' }
 }
 
 class Check {
   readonly #bytes: Buffer
   readonly #rules: JsonRules
-  #open = new Uint8Array(256)
+  readonly #ends: StringEnds
+  readonly #see: (member: Member) => void
+  #open = new Uint8Array(USUAL_DEPTH_MAX)
   #depth = 0
   /** The keys of each open object, once it has one. */
   readonly #keys: (Set<string> | undefined)[] = []
   #repeated: string | null = null
+  /** The quotes of the key that the outermost object is at, and where its value begins. */
+  #from = 0
+  #quote = 0
+  #begin = 0
 
-  constructor(bytes: Buffer, rules: JsonRules) {
+  constructor(bytes: Buffer, rules: JsonRules, see: (member: Member) => void) {
     this.#bytes = bytes
     this.#rules = rules
+    this.#ends = stringEndsIn(bytes)
+    this.#see = see
   }
 
   run(): JsonFault | null {
@@ -57,7 +70,7 @@ class Check {
       if (isSpace(byte)) continue
       if (expected === KEY || expected === KEY_OR_CLOSE) {
         if (byte === CLOSE_OBJECT && expected === KEY_OR_CLOSE) {
-          expected = this.#close()
+          expected = this.#close(at)
           continue
         }
         const colon = byte === QUOTE ? this.#endOfKey(at) : -1
@@ -68,20 +81,22 @@ class Check {
       } else if (expected === COMMA_OR_CLOSE) {
         const isInObject = this.#open[this.#depth - 1] === IN_OBJECT
         if (byte === COMMA) expected = isInObject ? KEY : VALUE
-        else if (byte === (isInObject ? CLOSE_OBJECT : CLOSE_LIST)) expected = this.#close()
+        else if (byte === (isInObject ? CLOSE_OBJECT : CLOSE_LIST)) expected = this.#close(at)
         else break
       } else if (expected === NOTHING) {
         break
       } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
         if (this.#depth === this.#rules.depthMax) return { kind: 'too_deep' }
+        if (this.#depth === 1) this.#begin = at
         this.#push(byte === OPEN_OBJECT ? IN_OBJECT : IN_LIST)
         expected = byte === OPEN_OBJECT ? KEY_OR_CLOSE : VALUE_OR_CLOSE
       } else if (byte === CLOSE_LIST && expected === VALUE_OR_CLOSE) {
-        expected = this.#close()
+        expected = this.#close(at)
       } else {
-        const end = endOfScalar(bytes, at, byte)
+        const end = byte === QUOTE ? this.#ends(at) : endOfScalar(bytes, at, byte)
         if (end === -1) break
         if (this.#rules.exactIntegers === true && isInexact(bytes, at, end)) return { kind: 'inexact_integer', at }
+        if (this.#depth === 1) this.#tell(at, end)
         at = end
         expected = this.#depth === 0 ? NOTHING : COMMA_OR_CLOSE
       }
@@ -99,16 +114,26 @@ class Check {
     this.#depth += 1
   }
 
-  #close(): number {
+  #close(at: number): number {
     this.#depth -= 1
+    if (this.#depth === 1) this.#tell(this.#begin, at)
     if (this.#keys.length > this.#depth) this.#keys.length = this.#depth
     return this.#depth === 0 ? NOTHING : COMMA_OR_CLOSE
   }
 
+  #tell(start: number, last: number): void {
+    if (this.#open[0] !== IN_OBJECT) return
+    this.#see({ key: readString(this.#bytes, this.#from, this.#quote), from: this.#from, start, end: last + 1 })
+  }
+
   /** Where the colon behind the key stands, or -1. */
   #endOfKey(start: number): number {
-    const end = endOfString(this.#bytes, start)
+    const end = this.#ends(start)
     if (end === -1) return -1
+    if (this.#depth === 1) {
+      this.#from = start
+      this.#quote = end
+    }
     if (this.#rules.uniqueKeys) this.#note(start, end)
     let at = end + 1
     while (isSpace(this.#bytes[at] ?? 0)) at += 1
@@ -125,44 +150,15 @@ class Check {
   }
 }
 
-/** The text between these two quotes, which was checked. */
-export function readString(bytes: Buffer, start: number, end: number): string {
-  const written = bytes.toString('utf8', start + 1, end)
-  return written.includes('\\') ? String(JSON.parse(`"${written}"`)) : written
-}
-
-/** The last byte of the text, number or word that begins here, or -1. */
+/** The last byte of the number or word that begins here, or -1. */
 function endOfScalar(bytes: Buffer, at: number, first: number): number {
-  if (first === QUOTE) return endOfString(bytes, at)
   if (first === MINUS || isDigit(first)) return endOfNumber(bytes, at)
   return endOfWord(bytes, at, first)
-}
-
-const FIRST_PRINTABLE = 0x20
-const ESCAPE_U = 0x75
-const ESCAPED = new Set(Buffer.from('"\\/bfnrt'))
-
-/** Where the closing quote stands, or -1. */
-function endOfString(bytes: Buffer, start: number): number {
-  for (let at = start + 1; at < bytes.length; at += 1) {
-    const byte = bytes[at] ?? 0
-    if (byte === QUOTE) return at
-    if (byte < FIRST_PRINTABLE) return -1
-    if (byte !== BACKSLASH) continue
-    at += 1
-    const escaped = bytes[at] ?? 0
-    if (escaped === ESCAPE_U) {
-      for (let digit = 1; digit <= 4; digit += 1) if (!isHexDigit(bytes[at + digit] ?? 0)) return -1
-      at += 4
-    } else if (!ESCAPED.has(escaped)) return -1
-  }
-  return -1
 }
 
 const ZERO = 0x30
 const NINE = 0x39
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= NINE
-const isHexDigit = (byte: number): boolean => isDigit(byte) || ((byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
 
 function endOfNumber(bytes: Buffer, start: number): number {
   let at = bytes[start] === MINUS ? start + 1 : start

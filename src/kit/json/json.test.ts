@@ -1,7 +1,8 @@
 /** JSON as text: what is JSON and what is none, and text that is put together again digit by digit. */
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { cutOut, elementsOf, faultInJson, joined, membersOf, type JsonRules } from '../index.ts'
+import { cutOut, elementsOf, faultInJson, joined, membersOf, type JsonRules, type Member } from '../index.ts'
+import { endOfString, stringEndsIn } from './strings.ts'
 
 const RULES = { depthMax: 1000, uniqueKeys: false }
 const fault = (text: string | Buffer, rules: JsonRules = RULES) => faultInJson(Buffer.from(text), rules)
@@ -68,6 +69,49 @@ describe('text', () => {
   })
 })
 
+const PIECES = [
+  '"',
+  '\\',
+  '\\"',
+  '\\\\',
+  '\\u00e9',
+  '\\uD83d',
+  '\\u12g4',
+  '\\u12',
+  '\\x',
+  '\n',
+  '\u0000',
+  '\u001f',
+  ' ',
+  'é',
+  '\u{1f600}',
+  'plain words, and more than a few of them',
+]
+const written = fc
+  .array(fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: 'binary' })), { maxLength: 40 })
+  .map((parts) => parts.join(''))
+
+describe('the end of a text', () => {
+  it('is the same sixteen bytes at a time and byte by byte, whatever the document before it left', () => {
+    fc.assert(
+      fc.property(written, fc.nat(20), (text, before) => {
+        const bytes = Buffer.from(`${' '.repeat(before)}"${text}`)
+        const ends = stringEndsIn(bytes)
+        for (let at = bytes.indexOf('"'); at !== -1; at = bytes.indexOf('"', at + 1))
+          expect([text, at, ends(at)]).toEqual([text, at, endOfString(bytes, at)])
+      }),
+      { numRuns: 2000 },
+    )
+  })
+
+  it('is looked for in the document alone, however long that is', () => {
+    stringEndsIn(Buffer.from(`"${'"'.repeat(200)}`))
+    for (const length of [0, 1, 14, 15, 16, 17, 31, 32, 100]) expect(stringEndsIn(Buffer.from(`"${'a'.repeat(length)}`))(0)).toBe(-1)
+    for (const length of [65_000, 70_000, 3_000_000]) expect(stringEndsIn(Buffer.from(`"${'a'.repeat(length)}"`))(0)).toBe(length + 1)
+    for (const cut of ['\\', '\\u', '\\u0', '\\u00', '\\u004']) expect(stringEndsIn(Buffer.from(`"${cut}`))(0)).toBe(-1)
+  })
+})
+
 const textOf = (bytes: Buffer, { start, end }: { start: number; end: number }): string => bytes.toString('utf8', start, end)
 
 describe('parts of a text', () => {
@@ -75,7 +119,10 @@ describe('parts of a text', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.array(fc.jsonValue()), (object, list) => {
         const bytes = Buffer.from(` ${JSON.stringify(object, null, 1)}\n`)
-        const members = [...membersOf(bytes)].map((member) => [member.key, JSON.parse(textOf(bytes, member))])
+        const seen: Member[] = []
+        expect(faultInJson(bytes, RULES, (member) => seen.push(member))).toBeNull()
+        expect(seen).toEqual([...membersOf(bytes)])
+        const members = seen.map((member) => [member.key, JSON.parse(textOf(bytes, member))])
         expect(Object.fromEntries(members)).toEqual(JSON.parse(bytes.toString()))
         const items = Buffer.from(JSON.stringify(list, null, 1))
         expect([...elementsOf(items, 0)].map((span) => JSON.parse(textOf(items, span)))).toEqual(JSON.parse(items.toString()))

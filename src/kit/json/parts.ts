@@ -1,6 +1,6 @@
 /** Takes JSON text apart and puts it together again as text, so that every digit and every escape stays as it was sent. */
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, isSpace, OPEN_LIST, OPEN_OBJECT, QUOTE } from './bytes.ts'
-import { readString } from './check.ts'
+import { readString } from './strings.ts'
 
 /** From the first byte up to, and without, the last number. */
 export interface Span {
