@@ -40,11 +40,13 @@ export const PROPOSAL_BODY_BYTES_MAX = 2 * MIB
 export const SMALL_BODY_BYTES_MAX = 256 * KIB
 /** A longer body is parsed and checked in a thread, so that no other request waits for it. */
 export const INLINE_BODY_BYTES_MAX = 256 * KIB
+/** The same for a body that is the provider's to judge: it is only scanned, which is many times faster. */
+export const INLINE_LINE_BYTES_MAX = MIB
 /** What bodies in flight may take together, each counted beyond what may be parsed inline, from its first byte to the end of its answer. */
 export const BODIES_BYTES_MAX = 512 * MIB
 /** Nesting of a JSON body on our own routes; walking deeper ones would overflow the stack. */
 export const JSON_DEPTH_MAX = 256
-/** Nesting of a body that is the provider's to judge. A body that is parsed inline is too short to nest deeper. */
+/** Nesting of a body that is the provider's to judge. A body that may be parsed inline is too short to nest deeper. */
 export const LINE_JSON_DEPTH_MAX = INLINE_BODY_BYTES_MAX / 2
 export const TAGS_MAX = 64
 export const TAG_VALUE_CHARACTERS_MAX = 1024

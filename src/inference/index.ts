@@ -3,7 +3,7 @@
  * Does not choose the release, know routes, or know where records go.
  */
 export { taggedPayload, type Tags } from './payload.ts'
-export { outlinedBody, outlineOf, parsedBody, type Outline, type RequestBody } from './request-body.ts'
+export { outlinedBody, Outlining, parsedBody, type Outline, type RequestBody } from './request-body.ts'
 export { replay } from './replay.ts'
 export { serve, type Call, type CallTrace, type Served, type Serving } from './serve.ts'
 export { serveStream, type Outlet } from './serve-stream.ts'

@@ -1,20 +1,20 @@
-/** A request's body as it goes upstream, and what serving knows of it: of a large one only what it reads, since building it all would block other requests. */
-import { invalid, isObject, type Json, type JsonObject } from '../contract/index.ts'
+/** A request's body as it goes upstream, and what serving knows of it: only what it reads, since building it all takes longer than everything else. */
+import { INLINE_BODY_BYTES_MAX, invalid, isObject, type Json, type JsonObject } from '../contract/index.ts'
 import { factsOfAll } from '../dialects/index.ts'
-import { cutOut, type Cut, type Member } from '../kit/index.ts'
+import { cutOut, Cutting, type Cut, type Member } from '../kit/index.ts'
 import { replacedMembers, taggedMembers, type Remains, type Tags } from './payload.ts'
 
 export interface RequestBody {
   readonly bytes: Buffer
-  /** The members that are read on the way; all of them where the body was short enough to be parsed at once. */
+  /** The members that are read on the way. */
   readonly facts: JsonObject
-  /** Everything it says. Of a large body this is the long way: only what changes it needs it all. */
+  /** Everything it says. This is the long way: only what changes it needs it all. */
   readonly fields: () => JsonObject
   /** What a record has of it. */
   readonly remains: () => Remains
 }
 
-/** What is known of a large body without building it. Plain data: a thread makes it, since tagging a large member takes long. */
+/** What is known of a body without building it. Plain data: of a large one a thread makes it. */
 export interface Outline extends Remains {
   readonly facts: JsonObject
 }
@@ -54,25 +54,46 @@ function parse(bytes: Buffer): JsonObject {
 
 /** What the line, the record and the traces read of a request. */
 const FACTS = new Set(['model', 'stream', 'lora_path', 'return_meta_info', ...factsOfAll])
+/** Of a large body. */
 const FACT_BYTES_MAX = 1024
-/** A body that replaces its own members over and over would be cut into as many pieces. */
+/** A large body that replaces its own members over and over would be cut into as many pieces. */
 const PIECES_MAX = 64
 
-/** Of a JSON object that was checked. */
-export function outlineOf(bytes: Buffer, tags: Tags): Outline {
-  const replaced = replacedMembers(tags)
-  const facts: Record<string, Json> = {}
-  const cut = cutOut(bytes, replaced, undefined, (member) => {
-    if (FACTS.has(member.key)) facts[member.key] = factOf(bytes, member)
-  })
-  if (cut.kept.length > PIECES_MAX)
-    throw invalid('repeated_key', `${replaced.join(', ')}: stands in the body too often; send each member once`)
-  return { facts, kept: cut.kept, tagged: taggedMembers(bytes, cut, tags) }
+/** Outlines a JSON object while it is checked: its members pass by once, in order. */
+export class Outlining {
+  readonly #bytes: Buffer
+  readonly #tags: Tags
+  readonly #replaced: readonly string[]
+  readonly #cutting: Cutting
+  readonly #facts = new Map<string, Member>()
+
+  constructor(bytes: Buffer, tags: Tags) {
+    this.#bytes = bytes
+    this.#tags = tags
+    this.#replaced = replacedMembers(tags)
+    this.#cutting = new Cutting(this.#replaced)
+  }
+
+  pass(member: Member): void {
+    this.#cutting.pass(member)
+    if (FACTS.has(member.key)) this.#facts.set(member.key, member)
+  }
+
+  end(): Outline {
+    const cut = this.#cutting.end()
+    if (isLarge(this.#bytes) && cut.kept.length > PIECES_MAX)
+      throw invalid('repeated_key', `${this.#replaced.join(', ')}: stands in the body too often; send each member once`)
+    const facts: Record<string, Json> = {}
+    for (const [key, member] of this.#facts) facts[key] = factOf(this.#bytes, member)
+    return { facts, kept: cut.kept, tagged: taggedMembers(this.#bytes, cut, this.#tags) }
+  }
 }
 
 /** What is too long to be a name or a number says no more than that it is there. */
 function factOf(bytes: Buffer, { start, end }: Member): Json {
-  if (end - start > FACT_BYTES_MAX) return ''
+  if (isLarge(bytes) && end - start > FACT_BYTES_MAX) return ''
   const value: Json = JSON.parse(bytes.toString('utf8', start, end))
   return value
 }
+
+const isLarge = (bytes: Buffer): boolean => bytes.length > INLINE_BODY_BYTES_MAX

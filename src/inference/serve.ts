@@ -1,6 +1,7 @@
 /** The request line: freeze, prepare, ask, verify, keep. One exchange, whole or streamed. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
+  INLINE_BODY_BYTES_MAX,
   INTERRUPTED_RETRY_FIRST_SECONDS,
   INTERRUPTED_RETRY_MAX_SECONDS,
   invalid,
@@ -164,8 +165,9 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
   }
 }
 
-/** Some formats name the model, and say that they stream, in the path. */
-function tracedFacts({ dialect, path }: Call, { facts }: RequestBody): JsonObject {
+/** Some formats name the model, and say that they stream, in the path. A trace may show all of a short body. */
+function tracedFacts({ dialect, path }: Call, { bytes, facts: few, fields }: RequestBody): JsonObject {
+  const facts = bytes.length <= INLINE_BODY_BYTES_MAX ? fields() : few
   const model = dialects[dialect].modelIn(path, facts)
   return { ...facts, ...(model !== '' && { model }), ...(dialects[dialect].isStreamed(path, facts) && { stream: true }) }
 }

@@ -10,6 +10,7 @@ export { newId } from './ids.ts'
 export { faultInJson, type JsonFault, type JsonRules } from './json/check.ts'
 export {
   cutOut,
+  Cutting,
   elementsOf,
   firstOf,
   isListAt,

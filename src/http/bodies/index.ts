@@ -1,10 +1,10 @@
 /** Bodies: read within a budget, checked here when they are short and beside this thread when they are long. */
-import { INLINE_BODY_BYTES_MAX, type JsonObject } from '../../contract/index.ts'
-import { outlinedBody, parsedBody, type RequestBody, type Tags } from '../../inference/index.ts'
+import { INLINE_BODY_BYTES_MAX, INLINE_LINE_BYTES_MAX, type JsonObject } from '../../contract/index.ts'
+import { outlinedBody, type RequestBody, type Tags } from '../../inference/index.ts'
 import type { RecordDraft } from '../../records/index.ts'
 import { BodyBudget } from './budget.ts'
-import { doJob } from './jobs.ts'
-import { parseChecked, parseLooseObject, parseStrictObject } from './strict-json.ts'
+import { doJob, outlineOf } from './jobs.ts'
+import { parseChecked, parseStrictObject } from './strict-json.ts'
 import { BodyThreads } from './threads.ts'
 
 export type { BodyHold } from './budget.ts'
@@ -16,7 +16,7 @@ export class Bodies {
 
   /** The provider's to judge: it must be a JSON object, and goes on as it came. */
   async line(bytes: Buffer, tags: Tags): Promise<RequestBody> {
-    if (isShort(bytes)) return parsedBody(bytes, parseLooseObject(bytes), tags)
+    if (bytes.length <= INLINE_LINE_BYTES_MAX) return outlinedBody(bytes, outlineOf(bytes, tags))
     const { findings, bytes: same } = await this.#threads.run({ kind: 'outline', tags }, bytes)
     return outlinedBody(same, findings)
   }

@@ -1,6 +1,6 @@
 /** What is done with a body before anyone acts on it. Plain data in, plain data out: the same on this thread and on another. */
 import { LINE_JSON_DEPTH_MAX } from '../../contract/index.ts'
-import { outlineOf, taggedPayload, type Outline, type Tags } from '../../inference/index.ts'
+import { Outlining, taggedPayload, type Outline, type Tags } from '../../inference/index.ts'
 import type { JsonRules } from '../../kit/index.ts'
 import { draftBatch, draftImport, draftReport, type RecordDraft } from '../../records/index.ts'
 import { OWN, parseStrictObject, requireObject } from './strict-json.ts'
@@ -25,7 +25,6 @@ const LINE: JsonRules = { depthMax: LINE_JSON_DEPTH_MAX, uniqueKeys: false }
 export function doJob(job: BodyJob, bytes: Buffer): Findings[BodyJob['kind']] {
   switch (job.kind) {
     case 'outline':
-      requireObject(bytes, LINE)
       return outlineOf(bytes, job.tags)
     case 'strict':
       parseStrictObject(bytes)
@@ -34,6 +33,13 @@ export function doJob(job: BodyJob, bytes: Buffer): Findings[BodyJob['kind']] {
       requireObject(bytes, OWN)
       return drafts(job.kind, bytes, job.tags)
   }
+}
+
+/** Of a body that is the provider's to judge: it must be a JSON object. */
+export function outlineOf(bytes: Buffer, tags: Tags): Outline {
+  const outlining = new Outlining(bytes, tags)
+  requireObject(bytes, LINE, (member) => outlining.pass(member))
+  return outlining.end()
 }
 
 function drafts(kind: 'report' | 'import' | 'batch', bytes: Buffer, tags: Tags): readonly RecordDraft[] {

@@ -1,7 +1,6 @@
 /** The JSON of request bodies: which objects each kind of route accepts, and the refusal of every other text. */
-import { isUtf8 } from 'node:buffer'
 import { invalid, isObject, JSON_DEPTH_MAX, type Json, type JsonObject } from '../../contract/index.ts'
-import { faultInJson, firstOf, isObjectAt, type JsonFault, type JsonRules } from '../../kit/index.ts'
+import { faultInJson, firstOf, isObjectAt, type JsonFault, type JsonRules, type Member } from '../../kit/index.ts'
 
 export const OWN: JsonRules = { depthMax: JSON_DEPTH_MAX, uniqueKeys: true }
 
@@ -16,31 +15,9 @@ export function parseStrictObject(bytes: Buffer): JsonObject {
   return value
 }
 
-/** The object a provider's body holds. The provider judges the parts that the service does not read. */
-export function parseLooseObject(bytes: Buffer): JsonObject {
-  if (!isUtf8(bytes)) throw refusalOf({ kind: 'not_utf8' }, OWN)
-  const value = parse(bytes.toString())
-  if (!isObject(value)) throw notAnObject()
-  return value
-}
-
-function parse(text: string): Json {
-  try {
-    const value: Json = JSON.parse(text)
-    return value
-  } catch (error) {
-    throw invalid('malformed_json', `the body is not valid JSON${placeOf(error)}; send one JSON object`)
-  }
-}
-
-/** V8's message quotes the body, which may hold a secret; the position alone is safe to repeat. */
-function placeOf(error: unknown): string {
-  const position = /position (\d+)/.exec(String(error))?.[1]
-  return position === undefined ? '' : ` (at position ${position})`
-}
-
-export function requireObject(bytes: Buffer, rules: JsonRules): void {
-  const fault = faultInJson(bytes, rules)
+/** On the way `see` is told each of its members. */
+export function requireObject(bytes: Buffer, rules: JsonRules, see?: (member: Member) => void): void {
+  const fault = faultInJson(bytes, rules, see)
   if (fault !== null) throw refusalOf(fault, rules)
   if (!isObjectAt(bytes, firstOf(bytes))) throw notAnObject()
 }

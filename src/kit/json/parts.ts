@@ -50,27 +50,43 @@ export interface Cut {
   readonly values: ReadonlyMap<string, Span>
 }
 
-export function cutOut(bytes: Buffer, keys: readonly string[], start = firstOf(bytes), see?: (member: Member) => void): Cut {
-  const kept: Span[] = []
-  const values = new Map<string, Span>()
-  let first = -1
-  let last = -1
-  const close = (): void => {
-    if (first !== -1) kept.push({ start: first, end: last })
-    first = -1
+export function cutOut(bytes: Buffer, keys: readonly string[], start = firstOf(bytes)): Cut {
+  const cutting = new Cutting(keys)
+  for (const member of membersOf(bytes, start)) cutting.pass(member)
+  return cutting.end()
+}
+
+/** A cut that is made while an object's members are passed. */
+export class Cutting {
+  readonly #keys: readonly string[]
+  readonly #kept: Span[] = []
+  readonly #values = new Map<string, Span>()
+  #first = -1
+  #last = -1
+
+  constructor(keys: readonly string[]) {
+    this.#keys = keys
   }
-  for (const member of membersOf(bytes, start)) {
-    see?.(member)
-    if (keys.includes(member.key)) {
-      values.set(member.key, { start: member.start, end: member.end })
-      close()
-      continue
+
+  pass({ key, from, start, end }: Member): void {
+    if (this.#keys.includes(key)) {
+      this.#values.set(key, { start, end })
+      this.#close()
+      return
     }
-    if (first === -1) first = member.from
-    last = member.end
+    if (this.#first === -1) this.#first = from
+    this.#last = end
   }
-  close()
-  return { kept, values }
+
+  end(): Cut {
+    this.#close()
+    return { kept: this.#kept, values: this.#values }
+  }
+
+  #close(): void {
+    if (this.#first !== -1) this.#kept.push({ start: this.#first, end: this.#last })
+    this.#first = -1
+  }
 }
 
 /** Members by key, each value already text. */
