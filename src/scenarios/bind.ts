@@ -1,10 +1,11 @@
 /** Binds a scenario's rows to its recipe, and closes the binding again. */
 import { BIND_SECONDS_MAX, CLOSE_SECONDS_MAX, ENGINE_UNREACHABLE, isRefusal, unavailable } from '../contract/index.ts'
-import type { Binding, Commit, JsonObject, Refusal, Release, ScenarioScope, ScenarioStore, TrainingMode } from '../contract/index.ts'
+import type { Binding, Commit, JsonObject, Refusal, Release, ScenarioScope, TrainingMode } from '../contract/index.ts'
 import { within } from '../kit/index.ts'
 import { heldReleases, isPublished, isRestorable } from '../releases/index.ts'
 import { createdWith, heldStart } from './files.ts'
-import { COMMITS_PER_READ, History } from './history.ts'
+import { followRows, inLandingLane } from './follow.ts'
+import { History } from './history.ts'
 import { reach, recipeOf, type Services } from './services.ts'
 import { composeWith, contentOf, writeSeed } from './composed.ts'
 import { hold, holdRelease, landRow, lastKept, load, point, republish } from './land.ts'
@@ -147,21 +148,12 @@ function finishLanding(services: Services, scenario: Scenario): void {
   })
 }
 
-/** Holds at most one page of whole rows at a time. */
-async function followRows(store: ScenarioStore, history: History): Promise<void> {
-  for (;;) {
-    const page = await store.commits({ after: history.step, limit: COMMITS_PER_READ })
-    if (page.length === 0) return
-    for (const row of page) history.follow(row)
-  }
-}
-
 /** Publishes a newer version of the content that the service ships, as a release without a batch. Loading waits for it, so that clients never pull outdated content. */
 async function landShipped(services: Services, scenario: Scenario): Promise<void> {
   const { files } = scenario.surface
   if (files?.shipped === undefined) return
   const { component = '' } = files
-  const landing = scenario.lane.run(async () => {
+  const landing = inLandingLane(services, scenario, async () => {
     const head = scenario.head()
     const served = await reach(services.contents.read(contentOf(head, component) ?? head.content_id))
     const update = files.shipped?.(served) ?? null
@@ -178,7 +170,7 @@ async function landShipped(services: Services, scenario: Scenario): Promise<void
 async function holdStart(services: Services, scenario: Scenario): Promise<void> {
   const named = heldStart(scenario.created)
   if (named === null || scenario.hasRelease(named)) return
-  const landing = scenario.lane.run(async () => {
+  const landing = inLandingLane(services, scenario, async () => {
     const release = await existingRelease(services, named, Object.keys(scenario.head().components ?? {}))
     const metrics = (await heldAtStart(services, scenario.recipeName, release)) ?? {}
     const row = { operation: 'create', outcome: 'pending', consumed_ids: [], metrics, state: {} } as const
@@ -196,7 +188,7 @@ async function reviewImported(services: Services, scenario: Scenario): Promise<v
   const { files } = scenario.surface
   if (created.metrics[IMPORTED] === undefined || recipe.judgeStart === undefined || files === undefined) return
   if (!(await isHeadImported(scenario))) return
-  await scenario.lane.run(async () => {
+  await inLandingLane(services, scenario, async () => {
     const head = scenario.head()
     const { component = '' } = files
     const part = contentOf(head, component)

@@ -3,6 +3,7 @@ import { conflict, type Release } from '../contract/index.ts'
 import { planMove } from '../releases/index.ts'
 import type { Services } from './services.ts'
 import { composeOnto, type ReleaseContent } from './composed.ts'
+import { inLandingLane } from './follow.ts'
 import { landRow } from './land.ts'
 import type { Scenario } from './scenario.ts'
 import { admitRelease } from './weights.ts'
@@ -12,9 +13,9 @@ export interface Moved {
   readonly step: number
 }
 
-/** Runs in the scenario's lane, so that of two moves the second sees the result of the first. */
+/** Of two moves the second sees the result of the first. */
 export function moveHead(services: Services, scenario: Scenario, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
-  return scenario.lane.run(async () => {
+  return inLandingLane(services, scenario, async () => {
     const plan = planMove(scenario.released, releaseId, operation)
     if (plan.kind === 'stay') return plan
     const contents = operation === 'promote' ? await promoted(services, scenario, plan.target) : plan.target

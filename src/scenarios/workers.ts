@@ -3,6 +3,7 @@ import { unavailable, type TrainerPlan } from '../contract/index.ts'
 import { scopeOf, Worker, type TrainingContext, type TrainerHost, type WorkerParts } from '../training/index.ts'
 import type { ConfiguredRecipe, Services } from './services.ts'
 import { plansOf } from './composed.ts'
+import { inLandingLane } from './follow.ts'
 import { landStep } from './land.ts'
 import type { Scenario } from './scenario.ts'
 import { admitLive, filesOf, keepContent, loadIdAt } from './weights.ts'
@@ -92,6 +93,6 @@ function trainingContext(services: Services, scenario: Scenario): TrainingContex
     keep: (content) => keepContent(services, scenario, content),
     admit: (livePath) => admitLive(services, scenario, livePath),
     busy: (work) => scenario.use(work),
-    landing: (task) => scenario.lane.run(() => task((draft) => landStep(services, scenario, draft))),
+    landing: (task) => inLandingLane(services, scenario, () => task((draft) => landStep(services, scenario, draft))),
   }
 }

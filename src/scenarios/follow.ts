@@ -1,0 +1,62 @@
+/** Rows that landed elsewhere: read from the store, and served here. */
+import { isEngineAway, isStepConflict, type ScenarioStore } from '../contract/index.ts'
+import { createdWith } from './files.ts'
+import { COMMITS_PER_READ, type History } from './history.ts'
+import { load } from './land.ts'
+import { unknownScenario, type Scenario } from './scenario.ts'
+import type { Services } from './services.ts'
+
+/** Each further attempt means that another row landed first. */
+const LANDING_ATTEMPTS_MAX = 10
+
+/** Runs a task that lands a row in the scenario's lane. When a row landed elsewhere first, the task runs again over that row. */
+export function inLandingLane<T>(services: Services, scenario: Scenario, task: () => Promise<T>): Promise<T> {
+  return scenario.lane.run(async () => {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await task()
+      } catch (error) {
+        if (!isStepConflict(error) || attempt === LANDING_ATTEMPTS_MAX || !(await followLanded(services, scenario))) throw error
+      }
+    }
+  })
+}
+
+/** Runs in the scenario's lane. Answers whether there were rows to follow. */
+async function followLanded(services: Services, scenario: Scenario): Promise<boolean> {
+  const { store, history } = scenario
+  const known = history.step
+  await checkCreation(store, scenario)
+  await followRows(store, history)
+  if (history.step === known) return false
+  if (history.head.release.release_id !== scenario.head().release_id) await serveHead(services, scenario)
+  return true
+}
+
+/** The name may belong to another scenario by now, whose rows are not to be followed. */
+async function checkCreation(store: ScenarioStore, scenario: Scenario): Promise<void> {
+  const [created] = await store.commits({ after: -1, limit: 1 })
+  if (created !== undefined && createdWith(created, 'folder') === createdWith(scenario.created, 'folder')) return
+  scenario.retire()
+  throw unknownScenario(scenario.name)
+}
+
+/** A release that an engine here refuses is not served: the process that landed it publishes the previous one again. */
+async function serveHead(services: Services, scenario: Scenario): Promise<void> {
+  try {
+    await load(services, scenario, scenario.history.head.release, null, () => scenario.settle())
+  } catch (error) {
+    services.warn('a release that landed elsewhere could not be loaded', error)
+    if (scenario.surface.weights !== undefined && !isEngineAway(error)) return
+  }
+  scenario.settle()
+}
+
+/** Holds at most one page of whole rows at a time. */
+export async function followRows(store: ScenarioStore, history: History): Promise<void> {
+  for (;;) {
+    const page = await store.commits({ after: history.step, limit: COMMITS_PER_READ })
+    if (page.length === 0) return
+    for (const row of page) history.follow(row)
+  }
+}
