@@ -3,7 +3,7 @@
  * instead of hundreds. A plug-in that imports a room of ours by name meets the same module as the service does.
  */
 import { readFileSync } from 'node:fs'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import { filesUnder } from './inputs.mjs'
 import { at } from './run.mjs'
@@ -16,6 +16,16 @@ const BUILT = 'dist/'
 /** What reads files beside its source: in the build it still looks where that source would be. */
 const BESIDE_URL = ', import.meta.url)'
 const BESIDE_FOLDER = 'import.meta.dirname'
+/** What runtimes use of undici. The whole of it, with its own fetch, caches and mocks, is for those who name more. */
+const CONNECTIONS = `
+import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
+import api from 'undici/lib/api/index.js'
+import Pool from 'undici/lib/dispatcher/pool.js'
+import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
+Object.assign(Dispatcher.prototype, api)
+export { EnvHttpProxyAgent, Pool }
+`
+const CONNECTIONS_ID = at('node_modules/undici/connections.js')
 const HOME = /__home_(url|folder)__\("([^"]+)"\)/g
 
 export async function bundleService(folder) {
@@ -23,7 +33,7 @@ export async function bundleService(folder) {
     input: Object.fromEntries(entries().map((file) => [file.replace(/\.ts$/, ''), at(file)])),
     platform: 'node',
     transform: { target: 'es2024' },
-    plugins: [besideSource],
+    plugins: [besideSource, connectionsOnly],
   })
   const { output } = await made.write({
     dir: join(folder, BUILT),
@@ -32,12 +42,16 @@ export async function bundleService(folder) {
     chunkFileNames: 'shared/[name].js',
     sourcemap: true,
     sourcemapExcludeSources: true,
+    sourcemapPathTransform: (source, map) => fromBuilt(resolve(dirname(map), source), relative(folder, map)),
     // Errors are told apart and logged by their name.
     keepNames: true,
   })
   for (const { fileName, code = '' } of output)
     if (code.includes('@oxc-project/runtime')) throw new Error(`${fileName}: has syntax that needs a helper; write it without`)
 }
+
+/** A source seen from its map, where that will be once the build is in place. */
+const fromBuilt = (source, map) => relative(dirname(at(map)), source).replaceAll('\\', '/')
 
 /** The command, the service, its threads, and what the package exports. */
 function entries() {
@@ -68,4 +82,14 @@ const besideSource = {
     )
     return placed === code ? null : { code: placed, map: null }
   },
+}
+
+/** As undici's own index puts it together. */
+const connectionsOnly = {
+  name: 'connections-only',
+  resolveId(name, importer) {
+    const isRuntime = importer !== undefined && relative(at('plugins'), importer).startsWith('runtimes')
+    return name === 'undici' && isRuntime ? CONNECTIONS_ID : null
+  },
+  load: (id) => (id === CONNECTIONS_ID ? CONNECTIONS : null),
 }

@@ -1,12 +1,9 @@
 /** Commands that ask a running service: what each takes, and an example of it. */
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import { completion, SHELLS, type CompletionOptions } from './completion/completion.ts'
-import type { BindCommand } from './surroundings.ts'
-import { promote, rollback } from './remote/move.ts'
+import { later, type BindCommand } from './surroundings.ts'
 import type { RemoteOptions } from './remote/address.ts'
-import { records, type RecordsOptions } from './remote/records.ts'
-import { releases } from './remote/releases.ts'
-import { status } from './remote/status.ts'
+import type { RecordsOptions } from './remote/records.ts'
 import { tail } from './remote/tail.ts'
 
 const SCENARIO = 'the scenario; may be left out where there is one alone'
@@ -17,16 +14,22 @@ const INTERVAL_SECONDS = 1
 export function addRemoteCommands(program: Command, run: BindCommand): void {
   run<RemoteOptions>(
     remote(program, 'status', 'show the state of the service, and what needs you', 'svc status --scenario support'),
-    status,
+    later(async () => (await import('./remote/status.ts')).status),
   ).option('--scenario <name>', 'only this scenario')
-  run<RemoteOptions>(remote(program, 'releases', 'list training steps and releases', 'svc releases support'), releases).argument(
-    '[scenario]',
-    SCENARIO,
+  run<RemoteOptions>(
+    remote(program, 'releases', 'list training steps and releases', 'svc releases support'),
+    later(async () => (await import('./remote/releases.ts')).releases),
+  ).argument('[scenario]', SCENARIO)
+  run(
+    remote(program, 'promote', 'serve a release that is held for review', 'svc promote v6 --scenario support'),
+    later(async () => (await import('./remote/move.ts')).promote),
   )
-  run(remote(program, 'promote', 'serve a release that is held for review', 'svc promote v6 --scenario support'), promote)
     .argument('<release...>', RELEASE)
     .option('--scenario <name>', 'the scenario; optional when only one holds a release')
-  run(remote(program, 'rollback', 'serve an earlier release again', 'svc rollback v5 --scenario support'), rollback)
+  run(
+    remote(program, 'rollback', 'serve an earlier release again', 'svc rollback v5 --scenario support'),
+    later(async () => (await import('./remote/move.ts')).rollback),
+  )
     .argument('<release...>', RELEASE)
     .option('--scenario <name>', SCENARIO)
     .option('--yes', 'do not ask')
@@ -38,7 +41,10 @@ export function addRemoteCommands(program: Command, run: BindCommand): void {
 }
 
 function addRecords(program: Command, run: BindCommand): void {
-  run<RecordsOptions>(remote(program, 'records', 'list stored records, newest first', 'svc records support --type report -n 50'), records)
+  run<RecordsOptions>(
+    remote(program, 'records', 'list stored records, newest first', 'svc records support --type report -n 50'),
+    later(async () => (await import('./remote/records.ts')).records),
+  )
     .argument('[scenario]', SCENARIO)
     .addOption(new Option('--type <type>', 'only records of this kind').choices(['inference', 'report', 'train']))
     .option('-n, --number <count>', 'how many', countOf, RECORDS_SHOWN)

@@ -6,18 +6,15 @@ import { readCommandLine, type CommandLineReading } from '../config/index.ts'
 import { PRODUCT } from '../contract/index.ts'
 import { showHidden, withoutSecrets } from '../kit/index.ts'
 import { configPrint, configSchema } from './config.ts'
-import { doctor } from './doctor.ts'
 import { printError } from './explain.ts'
 import { addHarnessCommands } from './harness.ts'
 import { addImportCommands } from './import.ts'
-import { init } from './init.ts'
 import { addKeyCommands } from './key.ts'
 import { addRemoteCommands } from './program-remote.ts'
 import { addRuntimeCommands } from './runtime.ts'
 import { serve } from './serve.ts'
-import { EXIT, type Action, type BindCommand, type ConfigOptions, type Surroundings } from './surroundings.ts'
+import { EXIT, later, type Action, type BindCommand, type ConfigOptions, type Surroundings } from './surroundings.ts'
 import { addTrainerCommands } from './trainer.ts'
-import { verify } from './verify.ts'
 
 const EXAMPLES = `
 Examples:
@@ -109,7 +106,7 @@ function addOwnCommands(program: Command, run: BindCommand): void {
       .command('init')
       .description('write a configuration, after three questions')
       .addHelpText('after', example('svc init -o svc.yaml')),
-    init,
+    later(async () => (await import('./init.ts')).init),
   )
     .option('-o, --output <file>', 'the file to write (default: svc.yaml)')
     .option('--model <answer>', 'which model answers, instead of the first question')
@@ -117,8 +114,14 @@ function addOwnCommands(program: Command, run: BindCommand): void {
     .option('--tasks <path>', 'the tasks that changes are measured by, instead of the third')
     .option('--yes', 'use the defaults for everything not given')
     .option('--force', 'overwrite an existing file')
-  run<ConfigOptions>(configured(program, 'doctor', 'name each misconfiguration and its fix', 'svc doctor -c svc.yaml'), doctor)
-  run<ConfigOptions>(configured(program, 'verify', 'check every stored record for damage', 'svc verify -c svc.yaml'), verify)
+  run<ConfigOptions>(
+    configured(program, 'doctor', 'name each misconfiguration and its fix', 'svc doctor -c svc.yaml'),
+    later(async () => (await import('./doctor.ts')).doctor),
+  )
+  run<ConfigOptions>(
+    configured(program, 'verify', 'check every stored record for damage', 'svc verify -c svc.yaml'),
+    later(async () => (await import('./verify.ts')).verify),
+  )
   const config = program.command('config').description('show the configuration')
   config.addHelpText('after', example('svc config print -c svc.yaml'))
   run<ConfigOptions>(configured(config, 'print', 'print every value and where it came from', 'svc config print -c svc.yaml'), configPrint)

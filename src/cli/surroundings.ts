@@ -40,6 +40,12 @@ export interface ConfigOptions {
 
 export type Action<T> = (options: T, surroundings: Surroundings) => number | Promise<number>
 
+/** An action whose code is loaded when its command is given: `svc serve` waits for no other command. */
+export const later =
+  <T>(load: () => Promise<Action<T>>): Action<T> =>
+  async (options, surroundings) =>
+    (await load())(options, surroundings)
+
 /** Binds a command to its action; arguments come among the options, by name. */
 export type BindCommand = <T>(command: Command, action: Action<T>) => Command
 

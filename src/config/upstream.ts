@@ -1,4 +1,6 @@
 /** Finds the upstream: the configured one, else one found in the environment or on this machine, else the practice runtime. */
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { ENV, type ModelAddress, type ModelApi } from '../contract/index.ts'
 import type { Environment } from './interpolate.ts'
 import { ConfigProblem, place, type ValueOrigin } from './problem.ts'
@@ -89,12 +91,24 @@ function wantedApi({ config, origins }: Configured): ModelApi | null {
 export async function probeOllama(url: string, millisecondsMax = PROBE_MILLISECONDS_MAX): Promise<readonly string[] | null> {
   const signal = AbortSignal.timeout(millisecondsMax)
   try {
+    await knock(url, signal)
     const version = await fetch(`${url}/api/version`, { signal })
     await version.body?.cancel()
     if (!version.ok) return null
     return await modelNames(url, signal).catch(() => [])
   } catch {
     return null
+  }
+}
+
+/** Throws where nothing listens; without it, every start would load what Node's fetch is made of. */
+async function knock(url: string, signal: AbortSignal): Promise<void> {
+  const { hostname, port } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  try {
+    await once(socket, 'connect', { signal })
+  } finally {
+    socket.destroy()
   }
 }
 

@@ -1,9 +1,12 @@
 /** Numbers as people read them, the same on the pages, in the console and in the terminal. */
 
-const NUMBERS = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 6 })
+let numbers: Intl.NumberFormat | undefined
 
 /** "12,480", "0.0247" */
-export const formatted = (value: number): string => NUMBERS.format(value)
+export function formatted(value: number): string {
+  numbers ??= new Intl.NumberFormat('en-US', { maximumSignificantDigits: 6 })
+  return numbers.format(value)
+}
 
 /** Three digits: "96.4", "19,400". */
 export const brief = (value: number): string => formatted(Number(value.toPrecision(3)))

@@ -15,11 +15,13 @@ export const jsonLine = (json: string): string => hiddenAsJson(json.replaceAll(/
 
 const WIDE =
   /[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60\uffe0-\uffe6]/u
-const graphemes = new Intl.Segmenter('en')
+let segmenter: Intl.Segmenter | undefined
+/** Made on first use: it takes longer than the rest of a start's output. */
+const graphemesOf = (text: string): Intl.Segments => (segmenter ??= new Intl.Segmenter('en')).segment(text)
 
 export function widthOf(text: string): number {
   if (/^[\x20-\x7e]*$/.test(text)) return text.length
-  return [...graphemes.segment(text)].reduce((sum, { segment }) => sum + cellsOf(segment), 0)
+  return [...graphemesOf(text)].reduce((sum, { segment }) => sum + cellsOf(segment), 0)
 }
 
 const cellsOf = (grapheme: string): number => (WIDE.test(grapheme) ? 2 : 1)
@@ -28,7 +30,7 @@ export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   let kept = ''
   let left = width - 1
-  for (const { segment } of graphemes.segment(text)) {
+  for (const { segment } of graphemesOf(text)) {
     left -= cellsOf(segment)
     if (left < 0) break
     kept += segment
