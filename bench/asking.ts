@@ -1,7 +1,7 @@
 /** The benchmark's own requests to a running service, outside the measured load. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { TOKEN } from './contestants.ts'
+import { TOKEN } from './contestant.ts'
 
 const POLL_MS = 10
 

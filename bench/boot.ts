@@ -5,7 +5,8 @@
 
 import { get, gauge, post, until } from './asking.ts'
 import { BATCH, buildHistory, countBacklog, isBehind, type History, nameOf, namesIn } from './boot-data.ts'
-import { CONTESTANT, type Running, type Site } from './contestants.ts'
+import type { Running, Site } from './contestant.ts'
+import { CONTESTANT } from './contestants.ts'
 import { usageOf } from './cpu.ts'
 import { freePort } from './processes.ts'
 import type { Rig } from './rig.ts'

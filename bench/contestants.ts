@@ -3,67 +3,41 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { artifactsIn, recordsIn, SCENARIO, TOKEN, type Contestant, type Running, type Site } from './contestant.ts'
 import { FORMAT } from './formats.ts'
 import { startNginxProxy } from './nginx.ts'
-import type { ContestantName, FormatName } from './options.ts'
-import { freePort, type Process, start } from './processes.ts'
+import type { ContestantName } from './options.ts'
+import { freePort, start } from './processes.ts'
+import { startLitellm, startReef } from './python.ts'
 
-export const TOKEN = 'bench'
-export const SCENARIO = 'bench'
-
-const SERVICE = new URL('../bin/svc.mjs', import.meta.url).pathname
+const CHECKOUT = new URL('..', import.meta.url).pathname
 const BUILT = new URL('../dist/src/cli/index.js', import.meta.url).pathname
 const PORTKEY = new URL('./node_modules/@portkey-ai/gateway/', import.meta.url).pathname
 
-export interface Site {
-  readonly upstreamPort: number
-  /** Where the contestant may keep its data and its output. */
-  readonly directory: string
-  readonly format: FormatName
-  /** Further options of the service. */
-  readonly settings: Readonly<Record<string, string>>
-  readonly before: string | undefined
-}
-
-export const recordsIn = ({ directory }: Pick<Site, 'directory'>): string => join(directory, 'records')
-export const artifactsIn = ({ directory }: Pick<Site, 'directory'>): string => join(directory, 'artifacts.git')
-
-export interface Running {
-  readonly name: ContestantName
-  readonly port: number
-  readonly headers: Readonly<Record<string, string>>
-  /** Missing for the upstream itself, whose cost is not measured. */
-  readonly process?: Process
-  readonly bootMs: number
-}
-
-export interface Contestant {
-  readonly name: ContestantName
-  /** Its answers carry receipts that must survive kill -9. */
-  readonly durable: boolean
-  /** Starts with an empty directory every round. */
-  readonly fresh: boolean
-  readonly start: (site: Site) => Promise<Running>
-}
-
 export const CONTESTANT: Readonly<Record<ContestantName, Contestant>> = {
-  direct: {
-    name: 'direct',
-    durable: false,
-    fresh: false,
-    start: ({ upstreamPort }) => Promise.resolve({ name: 'direct', port: upstreamPort, headers: {}, bootMs: 0 }),
-  },
-  nginx: { name: 'nginx', durable: false, fresh: false, start: startNginxContestant },
-  portkey: { name: 'portkey', durable: false, fresh: false, start: (site) => startPortkey('portkey', vendorNode(), site) },
-  'portkey-our-node': {
-    name: 'portkey-our-node',
-    durable: false,
-    fresh: false,
-    start: (site) => startPortkey('portkey-our-node', process.execPath, site),
-  },
-  'svc-memory': { name: 'svc-memory', durable: false, fresh: true, start: (site) => startService('svc-memory', site) },
-  'svc-durable': { name: 'svc-durable', durable: true, fresh: true, start: (site) => startService('svc-durable', site) },
-  'svc-before': { name: 'svc-before', durable: true, fresh: true, start: (site) => startService('svc-before', site) },
+  direct: { ...lasting('direct', startDirect), isPeer: false },
+  nginx: lasting('nginx', startNginxContestant),
+  portkey: lasting('portkey', (site) => startPortkey('portkey', vendorNode(), site)),
+  'portkey-our-node': lasting('portkey-our-node', (site) => startPortkey('portkey-our-node', process.execPath, site)),
+  litellm: lasting('litellm', startLitellm),
+  reef: { name: 'reef', durable: true, isPeer: true, fresh: true, start: startReef },
+  'svc-memory': { ...ours('svc-memory'), durable: false },
+  'svc-durable': ours('svc-durable'),
+  'svc-2-listeners': ours('svc-2-listeners'),
+  'svc-before': ours('svc-before'),
+}
+
+/** Started once per part; records nothing. */
+function lasting(name: ContestantName, begin: Contestant['start']): Contestant {
+  return { name, durable: false, isPeer: true, fresh: false, start: begin }
+}
+
+function ours(name: ServiceName): Contestant {
+  return { name, durable: true, isPeer: false, fresh: true, start: (site) => startService(name, site) }
+}
+
+function startDirect({ upstreamPort }: Site): Promise<Running> {
+  return Promise.resolve({ name: 'direct', port: upstreamPort, headers: {}, bootMs: 0 })
 }
 
 async function startNginxContestant({ directory, upstreamPort }: Site): Promise<Running> {
@@ -94,9 +68,12 @@ async function startPortkey(name: ContestantName, node: string, { directory, ups
   return { name, port, headers, process: process_, bootMs: performance.now() - startedAt }
 }
 
+type ServiceName = 'svc-memory' | 'svc-durable' | 'svc-2-listeners' | 'svc-before'
+
 /** A second start in one directory finds the records of the first. */
-async function startService(name: 'svc-memory' | 'svc-durable' | 'svc-before', site: Site): Promise<Running> {
+async function startService(name: ServiceName, site: Site): Promise<Running> {
   const port = await freePort()
+  const checkout = name === 'svc-before' ? resolve(site.before ?? '') : CHECKOUT
   const settings = {
     '--svc.port': String(port),
     '--svc.host': '127.0.0.1',
@@ -104,23 +81,30 @@ async function startService(name: 'svc-memory' | 'svc-durable' | 'svc-before', s
     '--inference.upstream_url': `http://127.0.0.1:${site.upstreamPort}`,
     '--storage.agent_record_dir': recordsIn(site),
     '--storage.artifact_repository': artifactsIn(site),
+    ...(hasListeners(checkout) ? { '--svc.listeners': name === 'svc-2-listeners' ? '2' : '1' } : {}),
     ...(name === 'svc-memory' ? { '--storage.record_backend': 'memory' } : {}),
     ...site.settings,
   }
-  const service = name === 'svc-before' ? resolve(site.before ?? '', 'bin/svc.mjs') : SERVICE
-  const args = [service, 'serve', ...Object.entries(settings).flat()]
+  const args = [join(checkout, 'bin/svc.mjs'), 'serve', ...Object.entries(settings).flat()]
   const env = { SVC_TOKEN: TOKEN, NODE_ENV: 'production' }
   const startedAt = performance.now()
-  const process_ = await start({ command: process.execPath, args, env, port, outputFile: join(site.directory, 'service.log') })
+  const [command, ...prefix] = [...(site.cores === undefined ? [] : ['taskset', '-c', site.cores]), process.execPath]
+  const outputFile = join(site.directory, 'service.log')
+  const process_ = await start({ command, args: [...prefix, ...args], env, port, outputFile })
   const headers = { authorization: `Bearer ${TOKEN}`, 'x-svc-scenario': SCENARIO }
   return { name, port, headers, process: process_, bootMs: performance.now() - startedAt }
+}
+
+/** Whether the service of that checkout can serve from several threads. */
+export function hasListeners(checkout = CHECKOUT): boolean {
+  return readFileSync(join(checkout, 'src/config/schema.ts'), 'utf8').includes(' listeners:')
 }
 
 export function serviceIsBuilt(): boolean {
   return existsSync(BUILT)
 }
 
-/** Installs the other contestants into a separate folder. */
+/** Into a separate folder. */
 export function installPortkey(): void {
   if (existsSync(PORTKEY)) return
   const cwd = new URL('.', import.meta.url).pathname

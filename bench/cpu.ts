@@ -44,6 +44,13 @@ export function cpuOfOthers(): number {
   return (user + nice + system + irq + softIrq + stolen) * MICROS_PER_TICK - usageOf(process.pid).cpuMicros
 }
 
+/** The children of a process, their children and so on. */
+export function pidsUnder(root: number): readonly number[] {
+  return treeOf(root)
+    .map(({ pid }) => pid)
+    .filter((pid) => pid !== root)
+}
+
 function treeOf(root: number): readonly Stat[] {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

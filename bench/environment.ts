@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs'
 import { cpus, loadavg, release, totalmem } from 'node:os'
 import { portkeyVersion } from './contestants.ts'
 import { nginxVersion } from './nginx.ts'
+import { installedVersion } from './python.ts'
 
 /** Load averages per core above which results are noisy or meaningless. */
 const NOISY_LOAD_PER_CORE = 0.25
@@ -22,6 +23,8 @@ export function readEnvironment(directory: string) {
     fileSystem: fileSystemOf(directory),
     nginx: nginxVersion() ?? 'absent',
     portkey: portkeyVersion() ?? 'absent',
+    litellm: installedVersion('litellm'),
+    reef: installedVersion('reef'),
     commit: commit(),
     loadAverage: loadavg(),
   }

@@ -34,13 +34,13 @@ export type ShapeName = keyof typeof SHAPES
 
 export const STREAM_SHAPE = { bytes: 2048, turns: 4, tools: 0 } as const
 
-/** Every gateway passes the model name on unchanged, so it carries the canned upstream's settings. */
+/** The canned upstream's settings: in the model's name, and in the first turn for gateways that name a model themselves. */
 function modelOf(plan: StreamPlan | undefined): string {
   return plan === undefined ? 'mock' : `mock-${plan.tokens}x${plan.gapMs}ms`
 }
 
 export function planOf(body: string): StreamPlan | undefined {
-  const found = /"model":"mock-(\d+)x(\d+)ms"/.exec(body)
+  const found = /mock-(\d+)x(\d+)ms/.exec(body)
   return found === null ? undefined : { tokens: Number(found[1]), gapMs: Number(found[2]) }
 }
 
@@ -62,8 +62,12 @@ function sized(bytes: number, slots: number, make: (text: string) => object): st
   return JSON.stringify(make(filler(Math.max(8, Math.floor((bytes - overhead) / slots)))))
 }
 
-function turnsOf(count: number, text: string): readonly object[] {
-  return Array.from({ length: count }, (_, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: text }))
+function turnsOf({ turns, stream }: Ask, text: string): readonly object[] {
+  const first = stream === undefined ? text : `${modelOf(stream)} ${text}`
+  return Array.from({ length: turns }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: index === 0 ? first : text,
+  }))
 }
 
 const PARAMETERS = { type: 'object', properties: { path: { type: 'string' }, limit: { type: 'integer' } }, required: ['path'] }
@@ -101,7 +105,7 @@ const chat: Format = {
     sized(ask.bytes, ask.turns, (text) => ({
       model: modelOf(ask.stream),
       ...streaming(ask),
-      messages: turnsOf(ask.turns, text),
+      messages: turnsOf(ask, text),
       ...toolsOf(ask.tools, (name, description) => ({ type: 'function', function: { name, description, parameters: PARAMETERS } })),
     })),
   answer: (bytes) =>
@@ -128,7 +132,7 @@ const responses: Format = {
     sized(ask.bytes, ask.turns, (text) => ({
       model: modelOf(ask.stream),
       ...streaming(ask),
-      input: turnsOf(ask.turns, text),
+      input: turnsOf(ask, text),
       ...toolsOf(ask.tools, (name, description) => ({ type: 'function', name, description, parameters: PARAMETERS })),
     })),
   answer: (bytes) => sized(bytes, 1, (text) => responseObject('completed', text)),
@@ -164,7 +168,7 @@ const messages: Format = {
       model: modelOf(ask.stream),
       max_tokens: 512,
       ...streaming(ask),
-      messages: turnsOf(ask.turns, text),
+      messages: turnsOf(ask, text),
       ...toolsOf(ask.tools, (name, description) => ({ name, description, input_schema: PARAMETERS })),
     })),
   answer: (bytes) => sized(bytes, 1, (text) => ({ ...message, content: [{ type: 'text', text }], stop_reason: 'end_turn' })),

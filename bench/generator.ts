@@ -1,13 +1,15 @@
 /** The load generator's process: receives one job at a time as a message and sends its result. */
 
-import { type ImportResult, isJob, type Job, type JsonResult, type SseResult } from './jobs.ts'
+import { isJob, type Job, type ResultOf } from './jobs.ts'
 import { loadImport } from './load-import.ts'
 import { loadJson } from './load-json.ts'
+import { loadPromote } from './load-promote.ts'
 import { loadSse } from './load-sse.ts'
 
-function load(job: Job): Promise<JsonResult | SseResult | ImportResult> {
+function load(job: Job): Promise<ResultOf<Job>> {
   if (job.kind === 'json') return loadJson(job)
-  return job.kind === 'sse' ? loadSse(job) : loadImport(job)
+  if (job.kind === 'sse') return loadSse(job)
+  return job.kind === 'import' ? loadImport(job) : loadPromote(job)
 }
 
 process.on('message', (message) => {

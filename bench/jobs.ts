@@ -39,7 +39,20 @@ export interface ImportJob extends Omit<Target, 'seconds'> {
   readonly recordBytes: number
 }
 
-export type Job = JsonJob | SseJob | ImportJob
+/** Moves the head while every connection watches which release answers. */
+export interface PromoteJob extends Omit<Target, 'seconds' | 'receiptsFile'> {
+  readonly kind: 'promote'
+  readonly body: string
+  readonly perSecond: number
+  readonly movePath: string
+  readonly moves: number
+  /** By turns. */
+  readonly releases: readonly string[]
+  /** Between a move that all have seen and the next. */
+  readonly restMs: number
+}
+
+export type Job = JsonJob | SseJob | ImportJob | PromoteJob
 
 export interface JsonResult {
   readonly requests: number
@@ -67,6 +80,17 @@ export interface ImportResult {
   readonly failures: Failures
 }
 
+export interface PromoteResult {
+  readonly requests: number
+  readonly moves: number
+  /** Answers by an older release to requests that were sent after a move was answered. */
+  readonly stale: number
+  /** From asking for a move to the first answer by its release, of every connection. */
+  readonly seenMs: Spread
+  readonly answeredMs: Spread
+  readonly failures: Failures
+}
+
 /** Failure counts by name. */
 export type Failures = Readonly<Record<string, number>>
 
@@ -79,4 +103,11 @@ export function isResultOf<Asked extends Job>(_asked: Asked, message: unknown): 
   return typeof message === 'object' && message !== null && 'failures' in message
 }
 
-export type ResultOf<Asked extends Job> = Asked extends JsonJob ? JsonResult : Asked extends SseJob ? SseResult : ImportResult
+interface Results {
+  readonly json: JsonResult
+  readonly sse: SseResult
+  readonly import: ImportResult
+  readonly promote: PromoteResult
+}
+
+export type ResultOf<Asked extends Job> = Results[Asked['kind']]

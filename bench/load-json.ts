@@ -7,6 +7,8 @@ import { spread } from './stats.ts'
 
 /** With a pace, the first request is due when all connections are open. */
 const CONNECT_MS = 50
+/** Ours, or the original system's. */
+const RECEIPT = /\r\nx-(?:svc|reef)-agent-record-id: *(\S+)/i
 /** How long answers in flight may take after the window. */
 const DRAIN_SECONDS = 20
 
@@ -88,7 +90,7 @@ class JsonClient implements Client {
 
   head(text: string): void {
     this.#status = statusOf(text)
-    if (this.#window.job.receiptsFile !== undefined) this.#receipt = /\r\nx-svc-agent-record-id: *(\S+)/i.exec(text)?.[1]
+    if (this.#window.job.receiptsFile !== undefined) this.#receipt = RECEIPT.exec(text)?.[1]
   }
 
   body(bytes: Buffer): void {

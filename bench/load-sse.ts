@@ -6,6 +6,8 @@ import type { SseJob, SseResult } from './jobs.ts'
 import { spread } from './stats.ts'
 
 const DRAIN_SECONDS = 60
+/** The original system names the record of a stream before the stream. */
+const EARLY_RECEIPT = /\r\nx-reef-agent-record-id: *(\S+)/i
 /** The prefix of each token's number. */
 const TOKEN_MARK = 'tok-'
 
@@ -90,6 +92,7 @@ class SseClient implements Client {
 
   head(text: string): void {
     this.#status = statusOf(text)
+    this.#receipt = EARLY_RECEIPT.exec(text)?.[1]
   }
 
   /** Parses whole frames only. */

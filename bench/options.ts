@@ -3,16 +3,27 @@
 import { tmpdir } from 'node:os'
 import { parseArgs } from 'node:util'
 
-const CONTESTANTS = ['direct', 'nginx', 'portkey', 'portkey-our-node', 'svc-memory', 'svc-durable', 'svc-before'] as const
+const CONTESTANTS = [
+  'direct',
+  'nginx',
+  'portkey',
+  'portkey-our-node',
+  'litellm',
+  'reef',
+  'svc-memory',
+  'svc-durable',
+  'svc-2-listeners',
+  'svc-before',
+] as const
 export type ContestantName = (typeof CONTESTANTS)[number]
 
-const PARTS = ['json', 'shapes', 'sse', 'streams', 'import', 'training', 'boot'] as const
+const PARTS = ['json', 'shapes', 'sse', 'streams', 'import', 'listeners', 'promote', 'training', 'start', 'sessions', 'boot'] as const
 export type PartName = (typeof PARTS)[number]
 
 /** The short run has no other contestants and no large bodies. */
 const QUICK: Pick<Options, 'contestants' | 'parts'> = {
-  contestants: ['svc-memory', 'svc-durable'],
-  parts: ['json', 'sse', 'streams', 'import', 'training', 'boot'],
+  contestants: ['svc-memory', 'svc-durable', 'svc-2-listeners'],
+  parts: ['json', 'sse', 'streams', 'import', 'promote', 'training', 'boot'],
 }
 
 export const FORMATS = ['chat', 'responses', 'messages'] as const
@@ -35,8 +46,9 @@ export interface Options {
 
 export const HELP = `npm run bench -- [options]
 
-Compares the service with the bare upstream, nginx and the Portkey gateway (on the Node that its vendor's
-image ships, and once more on ours), interleaved in rounds, and checks after every durable round
+Compares the service with one listener (svc-durable) and with two (svc-2-listeners) with the bare upstream,
+nginx, the Portkey gateway (on the Node that its vendor's image ships, and once more on ours), LiteLLM's proxy
+and the original system (reef), interleaved in rounds, and checks after every durable round
 that each acknowledged receipt survives kill -9. Build first: npm run build.
 
   --rounds N       rounds of every comparison (5)

@@ -1,11 +1,15 @@
 /** The parts of a run, each a few windows per contestant and round; the last only starts the service. */
 
 import { takeBoot } from './boot.ts'
+import { hasCoresApart, moveAway, moveBack, SERVICE_CORES } from './cores.ts'
 import { SHAPES, STREAM_SHAPE, type ShapeName, type StreamPlan } from './formats.ts'
 import type { JsonJob, SseJob } from './jobs.ts'
 import type { ContestantName, PartName } from './options.ts'
 import { costMetrics, type Rig, startJsonUpstream, startNodeUpstream, type Upstream } from './rig.ts'
+import { PROMOTE_SETTINGS, takePromote } from './promote.ts'
 import { common, inRounds, jsonWindow, note, tinyJob, type Part, type Turn } from './rounds.ts'
+import { takeSessions } from './sessions.ts'
+import { takeStart } from './start.ts'
 import { takeTraining, TRAINING_SETTINGS } from './training.ts'
 
 export const CONCURRENCIES = [1, 8, 32, 64] as const
@@ -16,6 +20,11 @@ const TTFT_CONCURRENCY = 4
 const ROW_PLAN: StreamPlan = { tokens: 64, gapMs: 0 }
 const CROWD_PLAN: StreamPlan = { tokens: 64, gapMs: 20 }
 export const CROWD_STREAMS = 1000
+/** The parts of the short run that a second listener may change: receipts, and what promotes do. */
+const QUICK_WITH_TWO: ReadonlySet<PartName> = new Set(['json', 'promote'])
+const LISTENERS: ReadonlySet<ContestantName> = new Set(['svc-durable', 'svc-2-listeners'])
+const LISTENERS_CONCURRENCY = 128
+export const LISTENERS_WINDOW = `c=${LISTENERS_CONCURRENCY}`
 const STALL_MS = 200
 const STREAM_WARM_UP_SECONDS = 1
 const IMPORT = { batches: 40, recordsPerBatch: 1000, recordBytes: 1024, concurrency: 2 } as const
@@ -24,9 +33,13 @@ export const PART: Readonly<Record<PartName, (rig: Rig) => Promise<void>>> = {
   json: inPart('json', startJsonUpstream, takeJson),
   shapes: inPart('shapes', startJsonUpstream, takeShapes),
   sse: inPart('sse', startNodeUpstream, takeSse),
-  streams: inPart('streams', startNodeUpstream, takeStreams, ['direct', 'svc-durable']),
+  streams: inPart('streams', startNodeUpstream, takeStreams, ['direct', 'svc-durable', 'svc-2-listeners', 'svc-before']),
   import: inPart('import', startNodeUpstream, takeImport, ['svc-durable']),
+  listeners: takeListeners,
+  promote: inPart('promote', startJsonUpstream, takePromote, ['svc-durable', 'svc-2-listeners'], { settings: PROMOTE_SETTINGS }),
   training: inPart('training', startJsonUpstream, takeTraining, ['svc-durable'], { settings: TRAINING_SETTINGS }),
+  start: takeStart,
+  sessions: takeSessions,
   boot: takeBoot,
 }
 
@@ -38,9 +51,25 @@ function inPart(
   more: Pick<Part, 'settings'> = {},
 ) {
   return async (rig: Rig): Promise<void> => {
-    const contestants = rig.options.contestants.filter((contestant) => among?.includes(contestant) ?? true)
+    const isLeftOut = (who: ContestantName): boolean => rig.options.quick && who === 'svc-2-listeners' && !QUICK_WITH_TWO.has(name)
+    const contestants = rig.options.contestants.filter((who) => (among?.includes(who) ?? true) && !isLeftOut(who))
     await inRounds(rig, { name, rounds: rig.options.rounds, contestants, upstream: await startUpstream(rig), ...more }, take)
   }
+}
+
+/** The same load with one listener and with two. The load generator and the upstream keep to other cores, where there are enough. */
+async function takeListeners(rig: Rig): Promise<void> {
+  const contestants = rig.options.contestants.filter((name) => LISTENERS.has(name))
+  const upstream = await startJsonUpstream(rig)
+  const part: Part = { name: 'listeners', rounds: rig.options.rounds, contestants, upstream }
+  if (!hasCoresApart()) return inRounds(rig, part, takeBusy)
+  for (const pid of [rig.generator.pid, upstream.process.pid]) moveAway(pid)
+  await inRounds(rig, { ...part, cores: SERVICE_CORES }, takeBusy)
+  moveBack(rig.generator.pid)
+}
+
+async function takeBusy(turn: Turn): Promise<void> {
+  await jsonWindow(turn, LISTENERS_WINDOW, tinyJob(turn.rig, turn.running, { concurrency: LISTENERS_CONCURRENCY, ...common(turn) }))
 }
 
 async function takeJson(turn: Turn): Promise<void> {

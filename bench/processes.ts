@@ -4,6 +4,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { once } from 'node:events'
 import { connect, createServer } from 'node:net'
+import { pidsUnder } from './cpu.ts'
 
 const READY_WITHIN_MS = 30_000
 const READY_POLL_MS = 5
@@ -16,6 +17,10 @@ export interface Program {
   readonly env?: Readonly<Record<string, string>>
   readonly port: number
   readonly outputFile: string
+  readonly cwd?: string
+  readonly readyWithinMs?: number
+  /** It serves from a child, so that a kill must reach the whole family. */
+  readonly hasChildren?: boolean
 }
 
 export interface Process {
@@ -26,10 +31,11 @@ export interface Process {
   readonly kill: () => Promise<void>
 }
 
-const living = new Set<ChildProcess>()
+/** Living children, with those of them that have their own. */
+const living = new Map<ChildProcess, Program>()
 
 process.on('exit', () => {
-  for (const child of living) child.kill('SIGKILL')
+  for (const [child, program] of living) killNow(child, program)
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(2))
 
@@ -37,20 +43,21 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pr
 export async function start(program: Program): Promise<Process> {
   const output = openSync(program.outputFile, 'a')
   const env = { ...process.env, ...program.env }
-  const child = spawn(program.command, program.args, { env, stdio: ['ignore', output, output] })
+  const { cwd } = program
+  const child = spawn(program.command, program.args, { env, stdio: ['ignore', output, output], ...(cwd !== undefined && { cwd }) })
   closeSync(output)
-  living.add(child)
+  living.set(child, program)
   child.once('exit', () => living.delete(child))
   const failed = once(child, 'error').then(() => Promise.reject(new Error(`cannot start ${program.command}`)))
   await Promise.race([listening(child, program), failed])
   if (child.pid === undefined) throw new Error(`cannot start ${program.command}`)
-  return { pid: child.pid, stop: () => end(child, 'SIGTERM'), kill: () => end(child, 'SIGKILL') }
+  return { pid: child.pid, stop: () => end(child, program, 'SIGTERM'), kill: () => end(child, program, 'SIGKILL') }
 }
 
 async function listening(child: ChildProcess, program: Program): Promise<void> {
   const startedAt = performance.now()
   while (!(await accepts(program.port))) {
-    if (child.exitCode !== null || performance.now() - startedAt > READY_WITHIN_MS) {
+    if (child.exitCode !== null || performance.now() - startedAt > (program.readyWithinMs ?? READY_WITHIN_MS)) {
       const said = readFileSync(program.outputFile, 'utf8').slice(-OUTPUT_SHOWN_CHARACTERS)
       throw new Error(`${program.command} ${program.args[0] ?? ''} does not listen; it said:\n${said}`)
     }
@@ -66,13 +73,26 @@ function accepts(port: number): Promise<boolean> {
   })
 }
 
-async function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
+async function end(child: ChildProcess, program: Program, signal: 'SIGTERM' | 'SIGKILL'): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const gone = once(child, 'exit')
-  child.kill(signal)
-  const force = setTimeout(() => child.kill('SIGKILL'), STOP_WITHIN_MS)
+  if (signal === 'SIGKILL') killNow(child, program)
+  else child.kill(signal)
+  const force = setTimeout(() => killNow(child, program), STOP_WITHIN_MS)
   await gone
   clearTimeout(force)
+}
+
+function killNow(child: ChildProcess, { hasChildren = false }: Program): void {
+  const family = hasChildren && child.pid !== undefined ? pidsUnder(child.pid) : []
+  child.kill('SIGKILL')
+  for (const pid of family) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // Gone already.
+    }
+  }
 }
 
 export async function freePort(): Promise<number> {

@@ -2,9 +2,12 @@
 
 import type { Environment } from './environment.ts'
 import type { Options } from './options.ts'
-import { CONCURRENCIES } from './parts.ts'
+import { CONCURRENCIES, LISTENERS_WINDOW } from './parts.ts'
+import { PROMOTE_WINDOW } from './promote.ts'
 import { THREAD_METRIC } from './rig.ts'
 import { difference, failureCount, middle, type Sample, type Series, unsteadiness } from './samples.ts'
+import { SESSIONS_WINDOW } from './sessions.ts'
+import { START_WINDOW } from './start.ts'
 import { median } from './stats.ts'
 import { acceptance, addedTtft, type Target } from './targets.ts'
 import { LOADS, PACE, STATES, trainersWindow, windowOf } from './training.ts'
@@ -26,12 +29,16 @@ export function report(options: Options, environment: Environment, samples: read
     costs(options, samples),
     threads(samples),
     streams(samples),
+    listeners(samples),
+    promotes(samples),
     training(samples),
+    emptyStarts(samples),
+    sessions(samples),
     starts(samples),
     disk(samples),
     notes(samples),
     `node ${environment.node}, kernel ${environment.kernel}, ${environment.cores} x ${environment.cpu}, ${environment.fileSystem}`,
-    `nginx ${environment.nginx}, portkey ${environment.portkey}, commit ${environment.commit}, load ${environment.loadAverage.map((load) => load.toFixed(2)).join(' ')}`,
+    `nginx ${environment.nginx}, portkey ${environment.portkey}, litellm ${environment.litellm}, reef-infra ${environment.reef}, commit ${environment.commit}, load ${environment.loadAverage.map((load) => load.toFixed(2)).join(' ')}`,
     `medians of ${options.rounds} interleaved rounds of ${options.seconds} s windows; format ${options.format}; added = less direct in the same round`,
   ]
     .filter((part) => part !== '')
@@ -71,7 +78,7 @@ function costs({ contestants }: Options, samples: readonly Sample[]): string {
 
 /** The service's CPU time per request by thread, from one microsecond on. */
 function threads(samples: readonly Sample[]): string {
-  const lines = (['svc-memory', 'svc-durable'] as const).map((who) => {
+  const lines = (['svc-memory', 'svc-durable', 'svc-2-listeners'] as const).map((who) => {
     const seen = samples.filter((sample) => sample.part === 'json' && sample.who === who && sample.window === 'c=32')
     const names = new Set(seen.flatMap(({ metrics }) => Object.keys(metrics).filter((metric) => metric.startsWith(THREAD_METRIC))))
     const shares = [...names].map((metric) => ({
@@ -97,6 +104,57 @@ function streams(samples: readonly Sample[]): string {
     return [who, ...metrics.map((metric) => fine(of(metric))), whole(of('rss_peak_bytes') / MIB)]
   })
   return rows.length === 0 ? '' : table(['1,000 streams at once', ...metrics, 'peak RSS MiB'], rows)
+}
+
+/** One row per contestant, one column per metric of that window. */
+function windowTable(samples: readonly Sample[], of: Pick<Series, 'part' | 'window'>, columns: readonly Column[]): string {
+  const who = new Set(samples.filter(({ part, window }) => part === of.part && window === of.window).map((sample) => sample.who))
+  const cell = (name: Who, { metric, unit = 1 }: Column): string => fine(middle(samples, { ...of, who: name, metric }) / unit)
+  const rows = [...who].map((name) => [name, ...columns.map((column) => cell(name, column))])
+  return rows.length === 0 ? '' : table([`${of.part}: ${of.window}`, ...columns.map(({ title }) => title)], rows)
+}
+
+interface Column {
+  readonly title: string
+  readonly metric: string
+  readonly unit?: number
+}
+
+function listeners(samples: readonly Sample[]): string {
+  return windowTable(samples, { part: 'listeners', window: LISTENERS_WINDOW }, [
+    { title: 'requests/s', metric: 'per_second' },
+    { title: 'CPU us/request', metric: 'cpu_micros' },
+    { title: 'p99 ms', metric: 'p99_ms' },
+    { title: 'RSS MiB', metric: 'rss_bytes', unit: MIB },
+  ])
+}
+
+function promotes(samples: readonly Sample[]): string {
+  return windowTable(samples, { part: 'promote', window: PROMOTE_WINDOW }, [
+    { title: 'promotes', metric: 'moves' },
+    { title: 'answered p50 ms', metric: 'answered_p50_ms' },
+    { title: 'answered p99 ms', metric: 'answered_p99_ms' },
+    { title: 'seen p50 ms', metric: 'seen_p50_ms' },
+    { title: 'seen p99 ms', metric: 'seen_p99_ms' },
+    { title: 'old release afterwards', metric: 'stale' },
+  ])
+}
+
+function emptyStarts(samples: readonly Sample[]): string {
+  return windowTable(samples, { part: 'start', window: START_WINDOW }, [
+    { title: 'first answer s', metric: 'first_answer_ms', unit: 1000 },
+    { title: 'first request s', metric: 'first_request_ms', unit: 1000 },
+    { title: 'CPU s', metric: 'cpu_ms', unit: 1000 },
+    { title: 'RSS MiB when idle', metric: 'rss_bytes', unit: MIB },
+  ])
+}
+
+function sessions(samples: readonly Sample[]): string {
+  return windowTable(samples, { part: 'sessions', window: SESSIONS_WINDOW }, [
+    { title: 'sent, MiB per session', metric: 'sent_bytes', unit: MIB },
+    { title: 'on disk, MiB per session', metric: 'stored_bytes', unit: MIB },
+    { title: 'CPU us/request', metric: 'cpu_micros' },
+  ])
 }
 
 /** Client latency while trainers are busy, and the trainers' CPU use. */

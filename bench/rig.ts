@@ -2,7 +2,7 @@
 import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { type ChildProcess, fork } from 'node:child_process'
-import type { Running, Site } from './contestants.ts'
+import type { Running, Site } from './contestant.ts'
 import { usageOf, type Usage } from './cpu.ts'
 import { FORMAT, type Format } from './formats.ts'
 import { type Job, type ResultOf, isResultOf } from './jobs.ts'
@@ -35,11 +35,12 @@ export class Rig {
   }
 
   /** An empty directory for one start of one contestant. */
-  site(upstreamPort: number, settings: Site['settings'] = {}): Site {
+  site(upstreamPort: number, { settings = {}, cores }: Partial<Pick<Site, 'settings' | 'cores'>> = {}): Site {
     this.#directories += 1
     const directory = join(this.directory, String(this.#directories))
     mkdirSync(directory)
-    return { upstreamPort, directory, format: this.options.format, settings, before: this.options.before }
+    const { format, before } = this.options
+    return { upstreamPort, directory, format, settings, before, ...(cores !== undefined && { cores }) }
   }
 
   clear(site: Site): void {
@@ -96,6 +97,10 @@ class LoadGenerator {
   constructor() {
     this.#child.on('message', (message) => this.#asked?.resolve(message))
     this.#child.on('exit', () => this.#asked?.reject(new Error('the load generator died')))
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
   }
 
   async run<Asked extends Job>(job: Asked): Promise<ResultOf<Asked>> {

@@ -1,7 +1,8 @@
 /** Interleaved rounds: every contestant has a turn per round, in a changing order; a durable one is killed at its end. */
 import { join } from 'node:path'
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
-import { CONTESTANT, SCENARIO, type Contestant, type Running, type Site } from './contestants.ts'
+import type { Contestant, Running, Site } from './contestant.ts'
+import { CONTESTANT } from './contestants.ts'
 import { SHAPES } from './formats.ts'
 import type { Failures, JsonJob } from './jobs.ts'
 import type { ContestantName, PartName } from './options.ts'
@@ -25,6 +26,8 @@ export interface Part {
   readonly upstream: Upstream
   /** Further settings of the service. */
   readonly settings?: Site['settings']
+  /** The cores that the service may use; missing: all. */
+  readonly cores?: string
 }
 
 export interface Turn {
@@ -43,12 +46,24 @@ export async function inRounds(rig: Rig, part: Part, take: (turn: Turn) => Promi
     for (const name of rotated(part.contestants, round)) {
       rig.progress(`${part.name}: round ${round + 1} of ${part.rounds}, ${name}`)
       const contestant = CONTESTANT[name]
-      if (contestant.fresh) await freshTurn(rig, part, round, contestant, take)
-      else await take({ rig, part, round, contestant, running: await lastingOne(rig, part, contestant, lasting) })
+      await unlessAPeerFails(rig, contestant, async () => {
+        if (contestant.fresh) await freshTurn(rig, part, round, contestant, take)
+        else await take({ rig, part, round, contestant, running: await lastingOne(rig, part, contestant, lasting) })
+      })
     }
   }
   for (const running of lasting.values()) await running.process?.stop()
   await part.upstream.process.stop()
+}
+
+/** A peer that cannot be started is left out of the turn; the service and its upstream must work. */
+async function unlessAPeerFails(rig: Rig, { name, isPeer }: Contestant, turn: () => Promise<void>): Promise<void> {
+  try {
+    await turn()
+  } catch (error) {
+    if (!isPeer) throw error
+    rig.progress(`going on without ${name}: ${error instanceof Error ? error.message : String(error)}`)
+  }
 }
 
 export function rotated<Item>(items: readonly Item[], by: number): readonly Item[] {
@@ -64,14 +79,14 @@ function sampleDisk({ rig, part, round }: Turn, window: 'before' | 'after'): voi
 async function lastingOne(rig: Rig, part: Part, contestant: Contestant, lasting: Map<ContestantName, Running>): Promise<Running> {
   const known = lasting.get(contestant.name)
   if (known !== undefined) return known
-  const running = await contestant.start(rig.site(part.upstream.port, part.settings))
+  const running = await contestant.start(rig.site(part.upstream.port, part))
   lasting.set(contestant.name, running)
   await warmUp(rig, running)
   return running
 }
 
 async function freshTurn(rig: Rig, part: Part, round: number, contestant: Contestant, take: (turn: Turn) => Promise<void>): Promise<void> {
-  const site = rig.site(part.upstream.port, part.settings)
+  const site = rig.site(part.upstream.port, part)
   const running = await contestant.start(site)
   const receipts = contestant.durable ? { receiptsFile: join(site.directory, 'receipts') } : {}
   await warmUp(rig, running, receipts)
@@ -118,7 +133,7 @@ async function killAndCheck({ rig, part, round, contestant, running, receiptsFil
   await running.process?.kill()
   await load
   const again = await contestant.start(site)
-  const check = await checkReceipts(again.port, SCENARIO, receiptsFile)
+  const check = await checkReceipts(again, receiptsFile)
   await again.process?.kill()
   const metrics = {
     receipts: check.acknowledged,

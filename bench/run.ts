@@ -2,11 +2,12 @@
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { installPortkey, serviceIsBuilt } from './contestants.ts'
+import { hasListeners, installPortkey, serviceIsBuilt } from './contestants.ts'
 import { busyness, readEnvironment } from './environment.ts'
 import { HOW_TO_INSTALL, installNginx, nginxVersion } from './nginx.ts'
 import { HELP, type Options, readOptions } from './options.ts'
 import { PART } from './parts.ts'
+import { installPython, PYTHON_NAMES } from './python.ts'
 import { report } from './report.ts'
 import { Rig } from './rig.ts'
 import { judge, type Target } from './targets.ts'
@@ -46,6 +47,16 @@ function refuseBusyMachine({ force, quick }: Options): void {
 /** Leaves out contestants that cannot be started here, and says how to install them. */
 function withWhatIsInstalled(options: Options): Options {
   const names = new Set(options.contestants)
+  for (const name of PYTHON_NAMES.filter((each) => names.has(each))) {
+    try {
+      progress(`installing ${name} where it is missing`)
+      installPython(name)
+    } catch (error) {
+      say(`${name} cannot be installed (${messageOf(error)}): going on without it`)
+      names.delete(name)
+    }
+  }
+  if (names.has('svc-2-listeners') && !hasListeners()) names.delete('svc-2-listeners')
   if (names.has('portkey') || names.has('portkey-our-node')) installPortkey()
   if (options.install && nginxVersion() === undefined) installNginx()
   if (names.has('nginx') && nginxVersion() === undefined) {
@@ -67,6 +78,10 @@ function progress(text: string): void {
   else if (text !== '') say(text)
 }
 
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 function say(text: string): void {
   console.error(`bench: ${text}`)
 }
@@ -76,7 +91,7 @@ try {
   if (options === undefined) console.log(HELP)
   else process.exitCode = await bench(options)
 } catch (error) {
-  say(error instanceof Error ? error.message : String(error))
+  say(messageOf(error))
   process.exitCode = 2
 }
 process.exit()
