@@ -34,10 +34,10 @@ export function describeCapacity(suite: StoreSuite): void {
     assert.deepEqual(Object.fromEntries(reported), { a: { records: 2, bytes: 20 }, b: { records: 1, bytes: 10 } })
   })
   test('an evicted record still answers an identical retry and refuses another', async ({ store, a }) => {
-    const [row] = await a.append([record('old', { payload: bytes('{"a":1,"b":22}') })])
+    const { rows } = await a.append([record('old', { payload: bytes('{"a":1,"b":22}') })])
     await a.append([ten('1'), ten('2'), ten('3')])
     await evicted(store)
-    assert.deepEqual(await a.append([record('old', { created_at: 9, payload: bytes('{"b":22,"a":1}') })]), [row])
+    assert.deepEqual((await a.append([record('old', { created_at: 9, payload: bytes('{"b":22,"a":1}') })])).rows, rows)
     await assertRefused('conflict', 'record_conflict', a.append([record('old', { payload: bytes('{"a":1,"b":23}') })]))
     assert.equal((await a.get('old'))?.payload, null)
   })

@@ -10,8 +10,8 @@ const PAGE: PendingPage = { component: '', types: TYPES, after: 0, limit: 100 }
 export function describePending(suite: StoreSuite): void {
   const test = over(suite)
   test('a record comes whole, with what it quotes in the order quoted', async ({ a }) => {
-    const [one, two] = await a.append([record('1', { payload: bytes('{"n":1}') }), record('2', { payload: bytes('{"n":2}') })])
-    const [row] = await a.append([report('r', ['2', '1', '2'], 0.5)])
+    const [one, two] = (await a.append([record('1', { payload: bytes('{"n":1}') }), record('2', { payload: bytes('{"n":2}') })])).rows
+    const [row] = (await a.append([report('r', ['2', '1', '2'], 0.5)])).rows
     await a.commit(commit(1, ['1']))
     const quoted = [
       { ...two, payload: '{"n":2}', consumed: false },

@@ -1,6 +1,6 @@
 /** Records, commits and helpers of the store suite. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Commit, NewRecord, RecordRow, ScenarioStore, Store } from '../src/contract/index.ts'
+import type { Appended, Commit, NewRecord, RecordRow, ScenarioStore, Store } from '../src/contract/index.ts'
 import { withFolder, type Runner } from './support.ts'
 
 export interface StoreSuite extends Runner {
@@ -98,5 +98,6 @@ export async function walk(pageAfter: (after: number) => Promise<readonly Record
 export const counted = (length: number): number[] => Array.from({ length }, (_, index) => index + 1)
 export const settled = async (calls: readonly Promise<unknown>[]): Promise<string[]> =>
   (await Promise.allSettled(calls)).map(({ status }) => status)
-export const sequences = (rows: readonly RecordRow[]): number[] => rows.map((row) => row.sequence)
+export const sequences = (found: readonly RecordRow[] | Appended): number[] =>
+  ('rows' in found ? found.rows : found).map((row) => row.sequence)
 export const steps = (commits: readonly Commit[]): number[] => commits.map((row) => row.step)

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describeChain } from './store-chain.ts'
 import { describeCommits, describeConsuming } from './store-commits.ts'
+import { describeFollowing, describeLeases, describeSettings } from './store-following.ts'
 import { describeArchiving, describeCapacity, describeClosing } from './store-keeping.ts'
 import { describePending } from './store-pending.ts'
 import { describeAppending, describeIdentity, describeReading } from './store-records.ts'
@@ -22,6 +23,9 @@ export function storeConformance(suite: StoreSuite): void {
   describe('what is pending', () => describePending(suite))
   describe('capacity', () => describeCapacity(suite))
   describe('archiving', () => describeArchiving(suite))
+  describe('following', () => describeFollowing(suite))
+  describe('leases', () => describeLeases(suite))
+  describe('settings', () => describeSettings(suite))
   describe('closing', () => describeClosing(suite))
 }
 

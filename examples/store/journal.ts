@@ -14,6 +14,7 @@ import {
   type NewRecord,
   type ScenarioStore,
   type Store,
+  type StoreChange,
 } from '../../src/contract/index.ts'
 
 export default define('store', {
@@ -26,12 +27,12 @@ export default define('store', {
 })
 
 /** A line of the file. Payloads are JSON text already. */
-type Line = { readonly scenario: string } & (
-  | { readonly append: readonly (Omit<NewRecord, 'payload'> & { readonly payload: string })[] }
-  | { readonly commit: Commit }
-  | { readonly totals: readonly (readonly [step: number, totals: JsonObject])[] }
-  | { readonly archive: true }
-)
+type Line =
+  | { readonly scenario: string; readonly append: readonly (Omit<NewRecord, 'payload'> & { readonly payload: string })[] }
+  | { readonly scenario: string; readonly commit: Commit }
+  | { readonly scenario: string; readonly totals: readonly (readonly [step: number, totals: JsonObject])[] }
+  | { readonly scenario: string; readonly archive: true }
+  | { readonly lease: string }
 
 class JournalStore implements Store {
   readonly scenarios: Store['scenarios']
@@ -40,6 +41,9 @@ class JournalStore implements Store {
   readonly verify: Store['verify']
   readonly #inner: Store
   readonly #file: FileHandle
+  readonly #followers = new Set<(change: StoreChange) => void>()
+  /** Changes in memory that are not on the disk yet. */
+  #untold: StoreChange[] = []
   /** The last change. A failed write fails all later ones, since the memory is then ahead of the disk. */
   #last: Promise<unknown> = Promise.resolve()
 
@@ -50,6 +54,7 @@ class JournalStore implements Store {
     this.usage = () => inner.usage()
     this.onLoss = (listener) => inner.onLoss(listener)
     this.verify = (progress) => inner.verify(progress)
+    inner.follow((change) => void this.#untold.push(change))
   }
 
   static async open(inner: Store, directory: string): Promise<JournalStore> {
@@ -68,7 +73,10 @@ class JournalStore implements Store {
     const inner = this.#inner.scenario(name)
     return {
       append: (records) => this.#keep(() => inner.append(records), { scenario: name, append: records.map(asText) }),
-      commit: (commit) => this.#keep(() => inner.commit(commit), { scenario: name, commit }),
+      commit: (commit, fence) => this.#keep(() => inner.commit(commit, fence), { scenario: name, commit }),
+      // Settings are forgotten with the process, so they are no lines.
+      configure: (changes) => this.#keep(() => inner.configure(changes), null),
+      settings: () => inner.settings(),
       types: (ids) => inner.types(ids),
       get: (id) => inner.get(id),
       records: (page) => inner.records(page),
@@ -86,6 +94,17 @@ class JournalStore implements Store {
     return this.#keep(() => this.#inner.archive(name), { scenario: name, archive: true })
   }
 
+  follow(listener: (change: StoreChange) => void): () => void {
+    const follower = (change: StoreChange): void => listener(change)
+    this.#followers.add(follower)
+    return () => void this.#followers.delete(follower)
+  }
+
+  /** On disk, so that tokens rise over restarts too. */
+  lease(name: string): ReturnType<Store['lease']> {
+    return this.#keep(() => this.#inner.lease(name), { lease: name })
+  }
+
   async close(): Promise<void> {
     await this.#last.catch(() => undefined)
     await this.#inner.close()
@@ -93,7 +112,7 @@ class JournalStore implements Store {
   }
 
   /** One at a time. A change that the inner store refuses is not written; others are on disk before the call returns. */
-  #keep<T>(change: () => Promise<T>, line: Line): Promise<T> {
+  #keep<T>(change: () => Promise<T>, line: Line | null): Promise<T> {
     const answer = this.#last.then(change)
     const written = answer.then(
       () => this.#write(line),
@@ -104,7 +123,12 @@ class JournalStore implements Store {
     return written.then(() => answer)
   }
 
-  async #write(line: Line): Promise<void> {
+  async #write(line: Line | null): Promise<void> {
+    if (line !== null) await this.#sync(line)
+    for (const change of this.#untold.splice(0)) for (const follower of this.#followers) follower(change)
+  }
+
+  async #sync(line: Line): Promise<void> {
     try {
       await this.#file.appendFile(`${JSON.stringify(line)}\n`)
       await this.#file.datasync()
@@ -115,6 +139,7 @@ class JournalStore implements Store {
 }
 
 async function apply(inner: Store, line: Line): Promise<void> {
+  if ('lease' in line) return (await inner.lease(line.lease))?.release()
   if ('append' in line) await inner.scenario(line.scenario).append(line.append.map(asBytes))
   else if ('commit' in line) await inner.scenario(line.scenario).commit(line.commit)
   else if ('totals' in line) await inner.scenario(line.scenario).keepTotals(new Map(line.totals))

@@ -62,5 +62,7 @@ export const stepConflict = (scenario: string, step: number): Refusal =>
   conflict('step_conflict', `step ${step} is not the next one of scenario "${scenario}"; read its newest step and commit the one after it`)
 /** Another row landed first: read it, then decide again. */
 export const isStepConflict = (error: unknown): boolean => isRefusal(error) && error.code === 'step_conflict'
+export const leaseLost = (name: string): Refusal =>
+  conflict('lease_lost', `the lease "${name}" was taken by another holder; stop this work, or take the lease again and start over`)
 export const alreadyConsumed = (id: string): Refusal =>
   conflict('already_consumed', `record "${id}" was consumed by an earlier step of this component; leave it out of consumed_ids`)

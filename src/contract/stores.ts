@@ -3,7 +3,7 @@ import type { Refusal } from './errors.ts'
 import type { JsonObject } from './json.ts'
 import type { Commit, Files, Losses, NewRecord, PendingRecord, Release, StoredRecord } from './nouns.ts'
 import type { Content } from './training.ts'
-import type { RecordRow, RequestType, StoreUsage } from './wire/index.ts'
+import type { RecordRow, RequestType, StoreUsage, TrainingMode } from './wire/index.ts'
 
 /** Records and commits of every scenario. Every promise resolves only after what it says is on the disk. */
 export interface Store {
@@ -16,6 +16,14 @@ export interface Store {
   usage(): Promise<StoreUsage>
   /** Called whenever capacity took bodies, with what it took. */
   onLoss(listener: (scenario: string, lost: Losses) => void): void
+  /**
+   * Calls the listener for every change that is durable, whoever made it, until the answer is called. The changes of one scenario come in
+   * order, and one made here comes before its promise resolves. A change may be told twice; none is left untold: what is read after this
+   * call, with what is told from then on, is everything. The listener must not throw.
+   */
+  follow(listener: (change: StoreChange) => void): () => void
+  /** Takes a lease, or answers null while it is held, here or elsewhere. Every taking raises the token, also over restarts. */
+  lease(name: string): Promise<StoreLease | null>
   /** How writing stands. Absent from a store that never refuses a write on its own account. */
   readonly writing?: Writing
   /** Re-hashes everything kept and answers with what does not match. */
@@ -34,13 +42,47 @@ export interface Damage {
   readonly problem: string
 }
 
+/** Records are told together: once for all that became durable at the same time. */
+export type StoreChange =
+  | { readonly kind: 'created' | 'archived' | 'settings'; readonly scenario: string }
+  /** A step after the creation. */
+  | { readonly kind: 'landed'; readonly scenario: string; readonly step: number }
+  | { readonly kind: 'appended'; readonly scenario: string; readonly types: readonly RequestType[] }
+
+/** The right to do something alone, until it is released or lost. */
+export interface StoreLease extends Fence {
+  /** Aborted when the lease is lost before its release: when the store closes, and when another holder may have it. */
+  readonly signal: AbortSignal
+  /** Lets the next one take it. May be repeated. */
+  release(): Promise<void>
+}
+
+/** Proves to the store that no later lease of that name was taken. */
+export interface Fence {
+  readonly name: string
+  readonly token: number
+}
+
+/** What was chosen at run time. Forgotten once the store is open nowhere, and with the scenario. */
+export interface ScenarioSettings {
+  /** Null: the configured one. */
+  readonly training_mode: TrainingMode | null
+}
+
+export interface Appended {
+  /** One for each record, in their order. */
+  readonly rows: readonly RecordRow[]
+  /** The scenario's newest step when they were written: a higher one than the caller knows means that it missed a landing. */
+  readonly step: number
+}
+
 export interface ScenarioStore {
   /**
    * All or none, in order, in one transaction. An id already stored with the same content (everything but the time, compared as
    * canonical JSON) answers with the stored row, also after its body was evicted; with other content the whole call is refused
    * with a conflict naming the id.
    */
-  append(records: readonly NewRecord[]): Promise<readonly RecordRow[]>
+  append(records: readonly NewRecord[]): Promise<Appended>
   /** Which of these ids are stored, and as what. */
   types(ids: readonly string[]): Promise<ReadonlyMap<string, RequestType>>
   get(id: string): Promise<StoredRecord | null>
@@ -52,9 +94,10 @@ export interface ScenarioStore {
   pending(page: PendingPage): Promise<readonly PendingRecord[]>
   /**
    * The commit point: the row and what it consumed land together or not at all. A step that is not the one after the newest is a
-   * conflict, and so is a record that a step of the same component consumed already.
+   * conflict, and so is a record that a step of the same component consumed already. With a fence, it is a conflict once a later lease of
+   * that name was taken; this is decided in the same transaction.
    */
-  commit(commit: Commit): Promise<void>
+  commit(commit: Commit, fence?: Fence): Promise<void>
   commits(page: CommitPage): Promise<readonly Commit[]>
   /** The newest row and the newest published one, in constant time; null before the creation row. */
   head(): Promise<ScenarioHead | null>
@@ -65,6 +108,9 @@ export interface ScenarioStore {
   /** Puts totals beside rows, by step, in place of those there were. Steps without a row are left out. May be repeated at any time. */
   keepTotals(totals: ReadonlyMap<number, JsonObject>): Promise<void>
   losses(): Promise<Losses>
+  settings(): Promise<ScenarioSettings>
+  /** Changes these settings. Followers are told also when nothing differs. */
+  configure(changes: Partial<ScenarioSettings>): Promise<void>
 }
 
 /** Rows after a sequence, oldest first, or before one, newest first. */

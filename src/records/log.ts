@@ -1,15 +1,17 @@
 /** Stores admitted records once, in order, after checking that each quoted receipt is an inference of this scenario. */
-import { invalid, type NewRecord, type RecordRow, type RequestType, type ScenarioStore } from '../contract/index.ts'
+import { invalid, type NewRecord, type RecordRow, type RequestType } from '../contract/index.ts'
 
 /** The prefix of the field names of the record at that index, for messages. */
 export type FieldPrefix = (index: number) => string
 
+/** A scenario, as far as records are concerned. */
+export interface RecordTarget {
+  types(ids: readonly string[]): Promise<ReadonlyMap<string, RequestType>>
+  append(records: readonly NewRecord[]): Promise<readonly RecordRow[]>
+}
+
 /** The store decides about an id that exists already: identical content answers the stored row, other content is a conflict. */
-export async function appendRecords(
-  store: Pick<ScenarioStore, 'types' | 'append'>,
-  records: readonly NewRecord[],
-  place: FieldPrefix,
-): Promise<readonly RecordRow[]> {
+export async function appendRecords(store: RecordTarget, records: readonly NewRecord[], place: FieldPrefix): Promise<readonly RecordRow[]> {
   const isQuoting = records.some((record) => record.references.length > 0)
   if (isQuoting) checkReferences(await store.types(idsIn(records)), records, place)
   return store.append(records)

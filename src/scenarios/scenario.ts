@@ -145,7 +145,7 @@ export class Scenario {
 
   /** Wakes the trainers once per call, without waiting for them. */
   async append(records: readonly NewRecord[]): Promise<readonly RecordRow[]> {
-    const rows = await this.store.append(records)
+    const { rows } = await this.store.append(records)
     if (this.workers.length === 0) return rows
     for (const type of new Set(records.map(requestType))) for (const worker of this.workers) worker.announce(type)
     return rows

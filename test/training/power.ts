@@ -113,12 +113,12 @@ export function poweredStore(inner: Store, power: Power, durable: Durable): Stor
     const kept = inner.scenario(name)
     return powered(kept, power, {
       async append(records) {
-        const rows = await kept.append(records)
+        const appended = await kept.append(records)
         durable.appended(name, records)
-        return rows
+        return appended
       },
-      async commit(row) {
-        await kept.commit(row)
+      async commit(row, fence) {
+        await kept.commit(row, fence)
         durable.landed(name, row)
       },
     })
@@ -128,7 +128,7 @@ export function poweredStore(inner: Store, power: Power, durable: Durable): Stor
     durable.archived(name)
     return place
   }
-  return powered(inner, power, { scenario, archive }, ['scenario', 'onLoss', 'verify', 'close'])
+  return powered(inner, power, { scenario, archive }, ['scenario', 'onLoss', 'follow', 'verify', 'close'])
 }
 
 export function poweredContents(inner: ContentStore, power: Power, durable: Durable): ContentStore {

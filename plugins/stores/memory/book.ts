@@ -7,7 +7,16 @@ import {
   recordConflict,
   stepConflict,
 } from '../../../src/contract/index.ts'
-import type { Commit, Losses, NewRecord, PendingPage, PendingRecord, RecordRow, StoredRecord } from '../../../src/contract/index.ts'
+import type {
+  Commit,
+  Losses,
+  NewRecord,
+  PendingPage,
+  PendingRecord,
+  RecordRow,
+  ScenarioSettings,
+  StoredRecord,
+} from '../../../src/contract/index.ts'
 import { CommitChain } from './chain.ts'
 
 export interface Kept {
@@ -23,6 +32,7 @@ export class Book {
   readonly chain = new CommitChain()
   readonly #consumed = new Map<string, Set<string>>()
   losses: Losses = { records: 0, bytes: 0 }
+  settings: ScenarioSettings = { training_mode: null }
   bodyBytes = 0
   isArchived = false
 

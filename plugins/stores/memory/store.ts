@@ -2,20 +2,27 @@
 import { hash, randomBytes } from 'node:crypto'
 import { noScenario, storeClosed } from '../../../src/contract/index.ts'
 import type {
+  Appended,
   Commit,
   CommitPage,
   Damage,
+  Fence,
   Losses,
   NewRecord,
   RecordPage,
   RecordRow,
+  ScenarioSettings,
   ScenarioStore,
   Store,
+  StoreChange,
+  StoreLease,
   StoreUsage,
 } from '../../../src/contract/index.ts'
 import { Book, storedRecord, type Kept } from './book.ts'
+import { HeldLeases } from './leases.ts'
 
 type LossListener = Parameters<Store['onLoss']>[0]
+type Follower = (change: StoreChange) => void
 
 interface Body {
   readonly scenario: string
@@ -28,6 +35,8 @@ export class MemoryStore implements Store {
   readonly #books = new Map<string, Book>()
   readonly #archived = new Map<string, Book>()
   readonly #listeners: LossListener[] = []
+  readonly #followers = new Set<Follower>()
+  readonly #leases = new HeldLeases()
   /** Every body in the order it came; those before the position are gone. */
   #bodies: Body[] = []
   #position = 0
@@ -52,6 +61,7 @@ export class MemoryStore implements Store {
     book.isArchived = true
     this.#books.delete(name)
     this.#archived.set(archive, book)
+    this.#tell({ kind: 'archived', scenario: name })
     return archive
   }
 
@@ -72,6 +82,17 @@ export class MemoryStore implements Store {
     this.#listeners.push(listener)
   }
 
+  follow(listener: Follower): () => void {
+    const follower: Follower = (change) => listener(change)
+    this.#followers.add(follower)
+    return () => void this.#followers.delete(follower)
+  }
+
+  async lease(name: string): Promise<StoreLease | null> {
+    this.#open()
+    return this.#leases.take(name)
+  }
+
   async verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]> {
     const damages: Damage[] = []
     const { records } = await this.usage()
@@ -88,6 +109,8 @@ export class MemoryStore implements Store {
 
   async close(): Promise<void> {
     this.#closed = true
+    this.#followers.clear()
+    this.#leases.loseAll()
   }
 
   book(name: string): Book | undefined {
@@ -101,19 +124,34 @@ export class MemoryStore implements Store {
     return book
   }
 
-  append(scenario: string, records: readonly NewRecord[]): readonly RecordRow[] {
+  append(scenario: string, records: readonly NewRecord[]): Appended {
     const book = this.bookToWrite(scenario)
     const { kept, added } = book.append(records)
     for (const fresh of added) this.#bodies.push({ scenario, book, kept: fresh })
     this.#evict()
-    return kept.map(({ row }) => row)
+    const types = new Set(added.map(({ row }) => row.request_type))
+    if (types.size > 0) this.#tell({ kind: 'appended', scenario, types: [...types] })
+    return { rows: kept.map(({ row }) => row), step: book.chain.rows.length - 1 }
   }
 
-  commit(scenario: string, commit: Commit): void {
+  commit(scenario: string, commit: Commit, fence?: Fence): void {
+    this.#open()
+    if (fence !== undefined) this.#leases.check(fence)
     const created = commit.step === 0 && this.book(scenario) === undefined ? new Book() : null
     const book = created ?? this.bookToWrite(scenario)
     book.commit(scenario, commit)
     if (created !== null) this.#books.set(scenario, created)
+    this.#tell(created === null ? { kind: 'landed', scenario, step: commit.step } : { kind: 'created', scenario })
+  }
+
+  configure(scenario: string, changes: Partial<ScenarioSettings>): void {
+    const book = this.bookToWrite(scenario)
+    book.settings = { ...book.settings, ...changes }
+    this.#tell({ kind: 'settings', scenario })
+  }
+
+  #tell(change: StoreChange): void {
+    for (const follower of this.#followers) follower(change)
   }
 
   #evict(): void {
@@ -164,13 +202,15 @@ function handleOf(store: MemoryStore, name: string): ScenarioStore {
     },
     records: async (page) => rowsOf(book()?.records ?? [], page),
     pending: async (page) => book()?.pending(page) ?? [],
-    commit: async (commit) => store.commit(name, commit),
     commits: async (page) => commitsOf(book()?.chain.rows ?? [], page),
     head: async () => book()?.chain.head() ?? null,
     chain: async (page) => book()?.chain.page(page) ?? [],
     release: async (id) => book()?.chain.maker(id) ?? null,
     keepTotals: async (totals) => store.bookToWrite(name).chain.keepTotals(totals),
+    commit: async (commit, fence) => store.commit(name, commit, fence),
     losses: async () => book()?.losses ?? { records: 0, bytes: 0 },
+    settings: async () => book()?.settings ?? { training_mode: null },
+    configure: async (changes) => store.configure(name, changes),
   }
 }
 

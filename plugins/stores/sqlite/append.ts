@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { isDeepStrictEqual } from 'node:util'
 import { contentDigest, recordConflict, Refusal, type NewRecord, type RecordRow } from '../../../src/contract/index.ts'
+import type { Changes } from './changes.ts'
 import type { Account, StoreLedger } from './ledger.ts'
 import { Query } from './query.ts'
 import { parseReferences, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
@@ -15,7 +16,7 @@ interface StoredColumns extends RecordColumns {
   readonly payload: Uint8Array | null
 }
 
-export function makeAppend(db: DatabaseSync, ledger: StoreLedger): Append {
+export function makeAppend(db: DatabaseSync, ledger: StoreLedger, changes: Changes): Append {
   const insertRecord = db.prepare(
     `INSERT INTO record (scenario, sequence, agent_record_id, request_type, created_at, "references", artifact_ref, score, age, summary)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scenario, agent_record_id) DO NOTHING`,
@@ -72,7 +73,9 @@ export function makeAppend(db: DatabaseSync, ledger: StoreLedger): Append {
       }
     }
     if (sequence > first) ledger.change(account, sequence - 1, written)
-    return sequence - first === records.length ? first : answers
+    const areNew = sequence - first === records.length
+    changes.appended(account.name, areNew ? records : records.filter((_, index) => typeof answers[index] === 'number'))
+    return [account.step, areNew ? first : answers]
   }
 
   function insert(key: number, sequence: number, record: WireRecord, payload: Uint8Array): boolean {

@@ -48,7 +48,7 @@ describe('a crash', () => {
     change(directory, `UPDATE scenario SET archive = '${export_}' WHERE name = 'gone'`)
     const store = await open(directory)
     assert.deepEqual(readdirSync(join(directory, 'archived')), ['of-someone-else.sqlite3'])
-    assert.equal((await store.scenario('gone').append([record('new')]))[0]?.sequence, MANY + 1)
+    assert.equal((await store.scenario('gone').append([record('new')])).rows[0]?.sequence, MANY + 1)
   })
   it('after the mark leaves it archived, and its rows go at the next open', async () => {
     const directory = await filled()
@@ -69,7 +69,7 @@ describe('an export that fails', () => {
     const store = await open(directory)
     await assert.rejects(store.archive('gone'), { kind: 'unavailable' })
     assert.deepEqual(await store.scenarios(), ['gone', 'stays'])
-    assert.equal((await store.scenario('gone').append([record('new')]))[0]?.sequence, MANY + 1)
+    assert.equal((await store.scenario('gone').append([record('new')])).rows[0]?.sequence, MANY + 1)
   })
 })
 

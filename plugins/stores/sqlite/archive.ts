@@ -12,14 +12,19 @@ import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { HOUSEKEEPING_ROWS_PER_TURN } from '../../../src/contract/index.ts'
 import { UNFINISHED_SUFFIX } from './export.ts'
+import type { Changes } from './changes.ts'
 import type { StoreLedger } from './ledger.ts'
 import { Query } from './query.ts'
 
 export type RecordArchive = ReturnType<typeof makeArchive>
 
-export function makeArchive(db: DatabaseSync, ledger: StoreLedger) {
+export function makeArchive(db: DatabaseSync, ledger: StoreLedger, changes: Changes) {
   const close = db.prepare('UPDATE scenario SET archive = ? WHERE key = ?')
-  const finish = db.prepare('UPDATE scenario SET archived_name = name, name = NULL WHERE key = ? AND archive IS NOT NULL')
+  const finish = new Query<{ name: string }>(
+    db,
+    'UPDATE scenario SET archived_name = name, name = NULL WHERE key = ? AND archive IS NOT NULL RETURNING archived_name AS name',
+  )
+  const forgetSettings = db.prepare('DELETE FROM setting WHERE scenario = ?')
   const reopen = db.prepare('UPDATE scenario SET archive = NULL WHERE key = ? AND name IS NOT NULL')
   const findClosing = new Query<{ key: number; archive: string }>(
     db,
@@ -42,7 +47,9 @@ export function makeArchive(db: DatabaseSync, ledger: StoreLedger) {
       return key
     },
     finish(key: number): null {
-      finish.run(key)
+      const archived = finish.first(key)
+      forgetSettings.run(key)
+      if (archived !== undefined) changes.add({ kind: 'archived', scenario: archived.name })
       return settle()
     },
     abandon(key: number): null {

@@ -1,8 +1,8 @@
 /** Questions to one thread, in groups: what is asked while the thread is busy waits and goes over as one message. */
 import type { Worker } from 'node:worker_threads'
-import { storeClosed, unavailable, type Refusal } from '../../../src/contract/index.ts'
+import { storeClosed, unavailable, type Refusal, type StoreChange } from '../../../src/contract/index.ts'
 import { storageFailed } from './refusals.ts'
-import { fromWire, isRefused, type Notice, type StoreReply } from './wire.ts'
+import { fromWire, isRefused, type Notice, type StoreAnswers, type StoreReply } from './wire.ts'
 
 /** A longer group would make its first waiter wait for its last. One call may be larger than this. */
 const GROUP_BYTES_MAX = 16 * 1024 * 1024
@@ -14,6 +14,8 @@ export interface ChannelOptions<Call> {
   readonly waitingBytesMax: number
   pack(calls: readonly Call[]): { readonly message: unknown; readonly transfer: readonly ArrayBuffer[] }
   onNotice?(notice: Notice): void
+  /** Before the group that made them is answered. */
+  onChanges?(changes: readonly StoreChange[]): void
 }
 
 interface Waiter<Call> {
@@ -40,7 +42,10 @@ export class Channel<Call extends { readonly op: string }, Answers extends Reado
     this.#options = options
     const { promise, resolve } = Promise.withResolvers<void>()
     this.#exited = promise
-    worker.on('message', (reply: StoreReply) => ('answers' in reply ? this.#settle(reply.answers) : options.onNotice?.(reply)))
+    worker.on('message', (reply: StoreReply) => {
+      if (!('answers' in reply)) return options.onNotice?.(reply)
+      this.#settle(reply)
+    })
     worker.on('error', (error) => this.#fail(storageFailed(error)))
     worker.on('exit', () => {
       this.#fail(this.#refusal ?? storageFailed())
@@ -103,9 +108,10 @@ export class Channel<Call extends { readonly op: string }, Answers extends Reado
   }
 
   /** The next group leaves first: the thread works while the waiters of this one go on. */
-  #settle(answers: readonly unknown[]): void {
+  #settle({ answers, changes = [] }: StoreAnswers): void {
     const group = this.#inFlight.shift() ?? []
     this.#send()
+    if (changes.length > 0) this.#options.onChanges?.(changes)
     group.forEach((waiter, index) => {
       this.#waitingBytes -= waiter.bytes
       const answer = answers[index]

@@ -10,6 +10,8 @@ export interface Account {
   readonly closing: boolean
   head: number
   bodyBytes: number
+  /** Its newest; -1 before its creation row. */
+  step: number
 }
 
 export class StoreLedger {
@@ -23,9 +25,10 @@ export class StoreLedger {
   #known = false
 
   constructor(db: DatabaseSync) {
-    this.#find = new Query<{ key: number; head: number; body_bytes: number; archive: string | null }>(
+    this.#find = new Query<{ key: number; head: number; body_bytes: number; archive: string | null; step: number }>(
       db,
-      'SELECT key, head, body_bytes, archive FROM scenario WHERE name = ?',
+      `SELECT key, head, body_bytes, archive, coalesce((SELECT max(step) FROM commit_row r WHERE r.scenario = s.key), -1) AS step
+       FROM scenario s WHERE name = ?`,
     )
     this.#save = db.prepare('UPDATE scenario SET head = ?, body_bytes = ? WHERE key = ?')
     this.#totals = new Query<{ body_bytes: number; age: number }>(
@@ -51,7 +54,8 @@ export class StoreLedger {
     if (known !== undefined) return known
     const row = this.#find.first(name)
     if (row === undefined) return null
-    const account = { key: row.key, name, closing: row.archive !== null, head: row.head, bodyBytes: row.body_bytes }
+    const { key, archive, head, body_bytes: bodyBytes, step } = row
+    const account = { key, name, closing: archive !== null, head, bodyBytes, step }
     this.#accounts.set(name, account)
     return account
   }

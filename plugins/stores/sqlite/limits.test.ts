@@ -22,11 +22,11 @@ describe('more than can wait', () => {
       assert.deepEqual([refusal.code, refusal.detail.retryAfterSeconds], ['store_overloaded', 1])
     }
     assert.equal((await store.usage()).records, 3)
-    assert.equal((await scenario.append([record('later', { payload })]))[0]?.sequence, 4)
+    assert.equal((await scenario.append([record('later', { payload })])).rows[0]?.sequence, 4)
   })
   it('a single record larger than the bound still goes through', async () => {
     const { scenario } = await fresh({ waitingBytesMax: 10 })
-    assert.equal((await scenario.append([record('large', { payload: bytes(`{"text":"${'x'.repeat(1000)}"}`) })])).length, 1)
+    assert.equal((await scenario.append([record('large', { payload: bytes(`{"text":"${'x'.repeat(1000)}"}`) })])).rows.length, 1)
   })
 })
 
@@ -38,7 +38,7 @@ describe('eviction', () => {
     await evicted(store)
     const lost = { lost_records: count - 10, lost_bytes: (count - 10) * 7 }
     assert.deepEqual(await store.usage(), { records: count, body_bytes: 70, capacity_bytes: 70, ...lost })
-    assert.equal((await scenario.append([record('r1')]))[0]?.sequence, 1)
+    assert.equal((await scenario.append([record('r1')])).rows[0]?.sequence, 1)
     assert.deepEqual(await store.verify(() => undefined), [])
   })
   it('keeps which sequences went first and last', async () => {

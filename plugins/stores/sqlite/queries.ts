@@ -1,6 +1,6 @@
 /** Every read of the store, one prepared statement each. A scenario that does not exist reads as an empty one. */
 import type { DatabaseSync } from 'node:sqlite'
-import type { CommitPage, Losses, RecordPage, RequestType } from '../../../src/contract/index.ts'
+import type { CommitPage, Losses, RecordPage, RequestType, ScenarioSettings } from '../../../src/contract/index.ts'
 import { makeChain } from './chain.ts'
 import { makePending } from './pending.ts'
 import { KEY, Query } from './query.ts'
@@ -22,7 +22,9 @@ function makeStoreQueries(db: DatabaseSync) {
             coalesce(sum(lost_records), 0) AS lost_records, coalesce(sum(lost_bytes), 0) AS lost_bytes FROM scenario`,
   )
   const selectLosses = new Query<Losses>(db, 'SELECT lost_records AS records, lost_bytes AS bytes FROM scenario WHERE name = ?')
+  const selectSettings = new Query<ScenarioSettings>(db, `SELECT training_mode FROM setting WHERE scenario = ${KEY}`)
   return {
+    settings: (scenario: string): ScenarioSettings => ({ training_mode: null, ...selectSettings.first(scenario) }),
     scenarios: (): ReaderAnswers['scenarios'] => selectNames.all().map((row) => row.name),
     usage: (): ReaderAnswers['usage'] => ({ records: 0, body_bytes: 0, lost_records: 0, lost_bytes: 0, ...selectUsage.first() }),
     losses: (scenario: string): Losses => ({ records: 0, bytes: 0, ...selectLosses.first(scenario) }),

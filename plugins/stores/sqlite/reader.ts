@@ -67,6 +67,8 @@ function perform(read: Queries, call: ReaderCall, transfer: ArrayBuffer[]): unkn
       return read.release(call.scenario, call.id)
     case 'losses':
       return read.losses(call.scenario)
+    case 'settings':
+      return read.settings(call.scenario)
     case 'pending': {
       const found = read.pending(call.scenario, call)
       for (const record of found) for (const each of [record, ...record.quoted]) handOver(each, transfer)

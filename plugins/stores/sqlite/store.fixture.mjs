@@ -36,8 +36,8 @@ async function serve(store) {
   const scenario = store.scenario('a')
   if ((await store.scenarios()).length === 0) await scenario.commit(creation)
   const verbs = {
-    append: (id) => scenario.append([record(id)]).then(([row]) => row.sequence),
-    fill: (count) => scenario.append(Array.from({ length: count }, (_, index) => record(`f${index}`))).then((rows) => rows.length),
+    append: (id) => scenario.append([record(id)]).then(({ rows: [row] }) => row.sequence),
+    fill: (count) => scenario.append(Array.from({ length: count }, (_, index) => record(`f${index}`))).then(({ rows }) => rows.length),
     archive: (name) => store.archive(name).then(() => 0),
     writing: () => store.writing.check().then((trouble) => trouble?.code ?? null),
     get: (id) => scenario.get(id).then((found) => found?.sequence ?? null),

@@ -5,14 +5,25 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
 import { isRefusal, storeClosed } from '../../../src/contract/index.ts'
-import type { Damage, NewRecord, RecordRow, Refusal, ScenarioStore, Store, StoreUsage, Writing } from '../../../src/contract/index.ts'
+import type {
+  Appended,
+  Damage,
+  Fence,
+  NewRecord,
+  ScenarioStore,
+  Store,
+  StoreChange,
+  StoreLease,
+  StoreUsage,
+} from '../../../src/contract/index.ts'
 import { Channel } from './channel.ts'
 import type { Errand, ErrandReport } from './errand.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS } from './open.ts'
 import { startThread, untilReady } from './thread.ts'
 import { fromWire, isRefused, packGroup, payloadBytes } from './wire.ts'
-import type { AppendAnswer, ReaderAnswers, ReaderCall, StoreSettings, WireRefusal, WriterAnswers, WriterCall } from './wire.ts'
+import type { AppendAnswer, ReaderAnswers, ReaderCall, StoreSettings, WriterAnswers, WriterCall } from './wire.ts'
 import { storageFailed } from './refusals.ts'
+import { WriterWatch } from './watch.ts'
 
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
 const WRITER_GROUPS_IN_FLIGHT = 2
@@ -31,10 +42,12 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const readerThread = startThread('reader', settings)
   try {
     const writerThread = await untilReady(startThread('writer', settings))
-    const listeners: LossListener[] = []
     const writing = new WriterWatch(writerThread)
+    const listeners: Listeners = { losses: [], followers: new Set() }
     const writer = writerChannel(writerThread, waitingBytesMax, writing, listeners)
-    return new SqliteStore(settings, writer, readerChannel(readerThread), writing, listeners)
+    const store = new SqliteStore(settings, writer, readerChannel(readerThread), writing, listeners)
+    writerThread.once('exit', () => store.loseLeases())
+    return store
   } catch (error) {
     await readerThread.terminate()
     throw error
@@ -44,8 +57,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 type Writer = Channel<WriterCall, WriterAnswers>
 type Reader = Channel<ReaderCall, ReaderAnswers>
 type LossListener = Parameters<Store['onLoss']>[0]
+type Follower = (change: StoreChange) => void
 
-function writerChannel(worker: Worker, waitingBytesMax: number, writing: WriterWatch, listeners: readonly LossListener[]): Writer {
+interface Listeners {
+  readonly losses: LossListener[]
+  readonly followers: Set<Follower>
+}
+
+function writerChannel(worker: Worker, waitingBytesMax: number, writing: WriterWatch, { losses, followers }: Listeners): Writer {
   return new Channel<WriterCall, WriterAnswers>(worker, {
     groupsInFlight: WRITER_GROUPS_IN_FLIGHT,
     waitingBytesMax,
@@ -55,7 +74,10 @@ function writerChannel(worker: Worker, waitingBytesMax: number, writing: WriterW
     },
     onNotice(notice) {
       if ('trouble' in notice) return writing.found(notice.trouble)
-      for (const [scenario, losses] of notice.lost) for (const listener of listeners) listener(scenario, losses)
+      for (const [scenario, lost] of notice.lost) for (const listener of losses) listener(scenario, lost)
+    },
+    onChanges(changes) {
+      for (const change of changes) for (const follower of followers) follower(change)
     },
   })
 }
@@ -73,12 +95,13 @@ class SqliteStore implements Store {
   readonly #settings: StoreSettings
   readonly #writer: Writer
   readonly #reader: Reader
-  readonly #listeners: LossListener[]
+  readonly #listeners: Listeners
+  readonly #leases = new AbortController()
   readonly #archiving = new Set<Promise<string>>()
   readonly #closing = new AbortController()
   #closed: Promise<void> | null = null
 
-  constructor(settings: StoreSettings, writer: Writer, reader: Reader, writing: WriterWatch, listeners: LossListener[]) {
+  constructor(settings: StoreSettings, writer: Writer, reader: Reader, writing: WriterWatch, listeners: Listeners) {
     this.writing = writing
     this.#settings = settings
     this.#writer = writer
@@ -93,18 +116,20 @@ class SqliteStore implements Store {
   scenario(name: string): ScenarioStore {
     const [writer, reader] = [this.#writer, this.#reader]
     return {
-      append: async (records) => appendedRows(records, await writer.ask({ op: 'append', scenario: name, records }, payloadBytes(records))),
+      append: async (records) => appended(records, await writer.ask({ op: 'append', scenario: name, records }, payloadBytes(records))),
       types: (ids) => reader.ask({ op: 'types', scenario: name, ids }),
       get: (id) => reader.ask({ op: 'get', scenario: name, id }),
       records: (page) => reader.ask({ op: 'records', scenario: name, ...page }),
       pending: (page) => reader.ask({ op: 'pending', scenario: name, ...page }),
-      commit: async (commit) => void (await writer.ask({ op: 'commit', scenario: name, commit })),
+      commit: async (commit, fence) => void (await writer.ask({ op: 'commit', scenario: name, commit, ...fenceFields(fence) })),
       commits: (page) => reader.ask({ op: 'commits', scenario: name, ...page }),
       head: () => reader.ask({ op: 'head', scenario: name }),
       chain: (page) => reader.ask({ op: 'chain', scenario: name, ...page }),
       release: (id) => reader.ask({ op: 'release', scenario: name, id }),
       keepTotals: async (totals) => void (await writer.ask({ op: 'totals', scenario: name, totals })),
       losses: () => reader.ask({ op: 'losses', scenario: name }),
+      settings: () => reader.ask({ op: 'settings', scenario: name }),
+      configure: async (changes) => void (await writer.ask({ op: 'configure', scenario: name, changes })),
     }
   }
 
@@ -120,7 +145,29 @@ class SqliteStore implements Store {
   }
 
   onLoss(listener: LossListener): void {
-    this.#listeners.push(listener)
+    this.#listeners.losses.push(listener)
+  }
+
+  follow(listener: Follower): () => void {
+    const { followers } = this.#listeners
+    const follower: Follower = (change) => listener(change)
+    followers.add(follower)
+    return () => void followers.delete(follower)
+  }
+
+  async lease(name: string): Promise<StoreLease | null> {
+    const token = await this.#writer.ask({ op: 'lease', name })
+    if (token === null) return null
+    const signal = AbortSignal.any([this.#leases.signal])
+    const release = async (): Promise<void> => {
+      if (!signal.aborted) await this.#writer.ask({ op: 'release', name, token })
+    }
+    return { name, token, signal, release }
+  }
+
+  /** The writer knows the holders, so nobody here holds one without it. */
+  loseLeases(): void {
+    this.#leases.abort()
   }
 
   verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]> {
@@ -163,6 +210,7 @@ class SqliteStore implements Store {
   /** A check is given up, an archive is finished; the writer closes last and so writes the log back. */
   async #close(): Promise<void> {
     this.#closing.abort()
+    this.loseLeases()
     this.writing.end()
     await Promise.allSettled(this.#archiving)
     await this.#reader.close()
@@ -173,14 +221,19 @@ class SqliteStore implements Store {
 const ignore = (): void => undefined
 const isPassing = (error: unknown): boolean => isRefusal(error) && PASSING.has(error.code)
 
+/** A lease is a fence too, and holds what cannot cross to the writer. */
+const fenceFields = (fence?: Fence): { readonly fence?: Fence } =>
+  fence === undefined ? {} : { fence: { name: fence.name, token: fence.token } }
+
 /** New rows are put together here from what was sent; only rows stored before come back whole. */
-function appendedRows(records: readonly NewRecord[], answer: AppendAnswer): readonly RecordRow[] {
-  return records.map((record, index) => {
+function appended(records: readonly NewRecord[], [step, answer]: AppendAnswer): Appended {
+  const rows = records.map((record, index) => {
     const stored = typeof answer === 'number' ? answer + index : answer[index]
     if (typeof stored === 'object') return stored
     const { payload: _payload, ...fields } = record
     return { sequence: stored ?? 0, ...fields }
   })
+  return { rows, step }
 }
 
 /** A name may hold anything, so the file is named for its hash; the time is for people, and random bytes keep two of one second apart. */
@@ -210,55 +263,5 @@ async function runErrand(
     return await promise
   } finally {
     signal?.removeEventListener('abort', giveUp)
-  }
-}
-
-/** A writer that hangs on a slow disk answers later than this: then what was known before is the answer. */
-const LOOK_MS_MAX = 700
-
-/** How writing stands, as the main thread knows it: the writer reports it by itself, and when it is asked to look. */
-class WriterWatch implements Writing {
-  readonly #worker: Worker
-  readonly #listeners: ((trouble: Refusal | null) => void)[] = []
-  #trouble: Refusal | null = null
-  /** Resolves when the writer has looked. One look at a time, however many ask. */
-  #look: PromiseWithResolvers<void> | null = null
-
-  constructor(worker: Worker) {
-    this.#worker = worker
-    worker.on('exit', () => this.#know(this.#trouble ?? storageFailed()))
-  }
-
-  async check(): Promise<Refusal | null> {
-    if (this.#look === null) {
-      this.#look = Promise.withResolvers()
-      this.#worker.postMessage('look', [])
-    }
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const timer = setTimeout(resolve, LOOK_MS_MAX)
-    await Promise.race([this.#look.promise, promise])
-    clearTimeout(timer)
-    return this.#trouble
-  }
-
-  onChange(listener: (trouble: Refusal | null) => void): void {
-    this.#listeners.push(listener)
-  }
-
-  found(trouble: WireRefusal | null): void {
-    this.#know(trouble === null ? null : fromWire(trouble))
-  }
-
-  /** The store closes: that it refuses writes from here on is no news. */
-  end(): void {
-    this.#listeners.length = 0
-  }
-
-  #know(trouble: Refusal | null): void {
-    const isNew = trouble?.code !== this.#trouble?.code
-    this.#trouble = trouble
-    this.#look?.resolve()
-    this.#look = null
-    if (isNew) for (const listener of this.#listeners) listener(trouble)
   }
 }

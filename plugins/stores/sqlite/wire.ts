@@ -4,6 +4,7 @@ import {
   type ChainPage,
   type Commit,
   type CommitPage,
+  type Fence,
   type JsonObject,
   type Losses,
   type NewRecord,
@@ -14,6 +15,8 @@ import {
   type RefusalKind,
   type RequestType,
   type ScenarioHead,
+  type ScenarioSettings,
+  type StoreChange,
   type StoredRecord,
   type StoreUsage,
 } from '../../../src/contract/index.ts'
@@ -45,8 +48,11 @@ export type WireAppend = readonly [scenario: string, offset: number, records: re
 
 export type WriterCall =
   | { readonly op: 'append'; readonly scenario: string; readonly records: readonly NewRecord[] }
-  | { readonly op: 'commit'; readonly scenario: string; readonly commit: Commit }
   | { readonly op: 'totals'; readonly scenario: string; readonly totals: ReadonlyMap<number, JsonObject> }
+  | { readonly op: 'commit'; readonly scenario: string; readonly commit: Commit; readonly fence?: Fence }
+  | { readonly op: 'configure'; readonly scenario: string; readonly changes: Partial<ScenarioSettings> }
+  | { readonly op: 'lease'; readonly name: string }
+  | ({ readonly op: 'release' } & Fence)
   | { readonly op: 'archive_begin'; readonly scenario: string; readonly archive: string }
   | { readonly op: 'archive_finish'; readonly key: number }
   | { readonly op: 'archive_abandon'; readonly key: number }
@@ -55,6 +61,10 @@ export interface WriterAnswers {
   append: AppendAnswer
   commit: null
   totals: null
+  configure: null
+  /** The token; null while somebody holds it. */
+  lease: number | null
+  release: null
   archive_begin: number
   archive_finish: null
   archive_abandon: null
@@ -69,7 +79,7 @@ export interface WireGroup {
 }
 
 /** For an append: the first sequence when every record is new; otherwise, per record, its new sequence or the row already stored. */
-export type AppendAnswer = number | readonly (number | RecordRow)[]
+export type AppendAnswer = readonly [step: number, rows: number | readonly (number | RecordRow)[]]
 
 export type LossNotice = readonly (readonly [scenario: string, lost: Losses])[]
 
@@ -127,6 +137,7 @@ export type ReaderCall =
   | ({ readonly op: 'chain'; readonly scenario: string } & ChainPage)
   | { readonly op: 'release'; readonly scenario: string; readonly id: string }
   | { readonly op: 'losses'; readonly scenario: string }
+  | { readonly op: 'settings'; readonly scenario: string }
 
 export interface ReaderAnswers {
   scenarios: readonly string[]
@@ -140,12 +151,17 @@ export interface ReaderAnswers {
   chain: readonly Commit[]
   release: Commit | null
   losses: Losses
+  settings: ScenarioSettings
 }
 
 // ── back ─────────────────────────────────────────────────────────────────────────────────────
 
-/** A group's answers in the order of its calls, or what the thread says unasked. */
-export type StoreReply = { readonly answers: readonly unknown[] } | Notice
+/** A group's answers in the order of its calls, with what it changed, or what the thread says unasked. */
+export interface StoreAnswers {
+  readonly answers: readonly unknown[]
+  readonly changes?: readonly StoreChange[]
+}
+export type StoreReply = StoreAnswers | Notice
 export type Notice = { readonly lost: LossNotice } | { readonly trouble: WireRefusal | null }
 
 export interface WireRefusal {

@@ -1,10 +1,13 @@
 /** The one thread that writes: each group of calls is one transaction and one sync; between groups it tidies up. */
 import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
-import { Refusal } from '../../../src/contract/index.ts'
+import { Refusal, type StoreChange } from '../../../src/contract/index.ts'
 import { makeAppend } from './append.ts'
 import { makeArchive, type RecordArchive } from './archive.ts'
+import { Changes } from './changes.ts'
 import { makeCommit, makeKeepTotals } from './commit.ts'
+import { makeConfigure } from './configure.ts'
+import { StoreLeases } from './leases.ts'
 import { StoreLedger } from './ledger.ts'
 import { openForWriting } from './open.ts'
 import { openRefusal, storageFailed } from './refusals.ts'
@@ -42,17 +45,19 @@ function start(settings: StoreSettings): void {
 function recover(db: DatabaseSync, archive: RecordArchive, directory: string): void {
   db.exec('BEGIN IMMEDIATE')
   archive.recover(directory)
+  db.exec('DELETE FROM setting')
   db.exec('COMMIT')
 }
 
 function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, close }: WritableStore): void {
   const ledger = new StoreLedger(db)
-  const archive = makeArchive(db, ledger)
+  const changes = new Changes()
+  const archive = makeArchive(db, ledger, changes)
   recover(db, archive, directory)
   const transactions = makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble: sayTrouble })
   const { transact } = transactions
   const tidy = makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss: (lost) => post({ lost }) })
-  const answerGroup = makeAnswerGroup(db, ledger, transact, archive)
+  const answerGroup = makeAnswerGroup({ db, ledger, transact, archive, changes })
   let tidying: NodeJS.Immediate | null = null
   let looking: NodeJS.Timeout | null = null
 
@@ -61,7 +66,7 @@ function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, cl
     if (message === 'close') return stop()
     if (message === 'look') return look(LOOK_WAIT_MS)
     tidy.catchUp()
-    post({ answers: answerGroup(message) })
+    post(answerGroup(message))
     tidySoon()
   })
 
@@ -99,26 +104,41 @@ function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, cl
 
 type Answer = WriterAnswers[keyof WriterAnswers] | WireRefusal
 
+interface Answered {
+  readonly answers: readonly Answer[]
+  readonly changes: readonly StoreChange[]
+}
+
+interface AnswerNeeds {
+  readonly db: DatabaseSync
+  readonly ledger: StoreLedger
+  readonly transact: Transact
+  readonly archive: RecordArchive
+  readonly changes: Changes
+}
+
 /** Answers a group of calls in one transaction and one sync, each call as if it were alone. */
-function makeAnswerGroup(
-  db: DatabaseSync,
-  ledger: StoreLedger,
-  transact: Transact,
-  archive: RecordArchive,
-): (group: WireGroup) => readonly Answer[] {
-  const append = makeAppend(db, ledger)
-  const commit = makeCommit(db, ledger)
+function makeAnswerGroup({ db, ledger, transact, archive, changes }: AnswerNeeds): (group: WireGroup) => Answered {
+  const append = makeAppend(db, ledger, changes)
+  const leases = new StoreLeases(db)
+  const commit = makeCommit({ db, ledger, leases, changes })
   const keepTotals = makeKeepTotals(db, ledger)
+  const configure = makeConfigure(db, ledger, changes)
   return answerGroup
 
-  function answerGroup({ calls, bytes }: WireGroup): readonly Answer[] {
+  function answerGroup({ calls, bytes }: WireGroup): Answered {
     try {
-      return transact(() => calls.map((call) => answer(call, bytes)))
+      return transact(() => {
+        changes.begin()
+        const answers = calls.map((call) => answer(call, bytes))
+        return { answers, changes: changes.list() }
+      })
     } catch (error) {
-      if (error instanceof Refusal) return calls.map(() => toWire(error))
-      if (calls.length === 1) return [toWire(storageFailed(error))]
+      if (error instanceof Refusal) return { answers: calls.map((call) => refused(call, error)), changes: [] }
+      if (calls.length === 1) return { answers: [toWire(storageFailed(error))], changes: [] }
       // An unexpected failure must not spoil the call's neighbours: each gets a transaction of its own.
-      return calls.flatMap((call) => answerGroup({ calls: [call], bytes }))
+      const each = calls.map((call) => answerGroup({ calls: [call], bytes }))
+      return { answers: each.flatMap(({ answers }) => answers), changes: each.flatMap((alone) => alone.changes) }
     }
   }
 
@@ -131,13 +151,24 @@ function makeAnswerGroup(
     }
   }
 
+  /** A lease is let go whatever the disk does. */
+  function refused(call: WireCall, refusal: Refusal): Answer {
+    return 'op' in call && call.op === 'release' ? leases.release(call) : toWire(refusal)
+  }
+
   function perform(call: WireCall, bytes: ArrayBuffer): Answer {
     if (!('op' in call)) return append(call, bytes)
     switch (call.op) {
       case 'commit':
-        return commit(call.scenario, call.commit)
+        return commit(call.scenario, call.commit, call.fence)
       case 'totals':
         return keepTotals(call.scenario, call.totals)
+      case 'configure':
+        return configure(call.scenario, call.changes)
+      case 'lease':
+        return leases.take(call.name)
+      case 'release':
+        return leases.release(call)
       case 'archive_begin':
         return archive.begin(call.scenario, call.archive)
       case 'archive_finish':

@@ -100,6 +100,8 @@ export function fakeStore(damage: readonly Damage[], closed: () => void = () => 
     archive: unused,
     usage: () => Promise.resolve({ records: 3, body_bytes: 0, capacity_bytes: 1, lost_records: 0, lost_bytes: 0 }),
     onLoss: () => undefined,
+    follow: () => () => undefined,
+    lease: unused,
     verify: (progress) => {
       progress(3, 3)
       return Promise.resolve(damage)

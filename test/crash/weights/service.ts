@@ -56,8 +56,8 @@ function reportingStore(inner: Store): Store {
     scenario(name) {
       const scenario = inner.scenario(name)
       return wrapScenario(scenario, {
-        async commit(commit) {
-          await scenario.commit(commit)
+        async commit(commit, fence) {
+          await scenario.commit(commit, fence)
           if (commit.operation === 'train') await reach('row')
         },
       })
