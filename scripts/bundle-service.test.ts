@@ -1,8 +1,9 @@
 /** The service as it is built: its threads are there, and plug-ins from outside meet its own modules. */
 import { spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { temporaryFolder } from '../test/support/folder.ts'
 import { argumentsOf } from '../test/support/settings.ts'
@@ -10,6 +11,10 @@ import { argumentsOf } from '../test/support/settings.ts'
 const ROOT = join(import.meta.dirname, '..')
 /** How a module names the file of its thread, in the build. */
 const THREAD_NAME = /'(\.\/[\w-]+\.js)'/g
+
+/** Rooms for agents, pages, training of weights, imports and traces. */
+const UNNEEDED =
+  /^src\/(?:harness|pages|evolution|weights|traces|reef\/carry)\/|^src\/cli\/(?:doctor|init)\.ts$|undici\/lib\/web\/fetch\/index/
 
 const TOKEN = 'token-of-this-test-8f41c07d'
 /** Says whether the tools it imports know a secret that the service was given. */
@@ -43,12 +48,42 @@ it('gives a plug-in that imports a room by the name of the package its own modul
   expect(await answer.json()).toEqual({ known: true })
 })
 
+it('loads no room that the first answers do not need', async () => {
+  const folder = temporaryFolder()
+  const list = join(folder, 'loaded.txt')
+  writeFileSync(join(folder, 'watch.mjs'), watching(list))
+  const address = await serveIn(folder, {}, ['--import', join(folder, 'watch.mjs')])
+  expect((await fetch(`${address}/healthz`)).status).toBe(200)
+  const sources = readFileSync(list, 'utf8').split('\n').flatMap(sourcesOf)
+  expect(sources).toContain('src/main.ts')
+  expect(sources.filter((file) => UNNEEDED.test(file))).toEqual([])
+  expect(await (await fetch(`${address}/svc/harness/adapters`)).json()).toHaveProperty('adapters')
+  expect(readFileSync(list, 'utf8').split('\n').flatMap(sourcesOf)).toContain('src/harness/render.ts')
+})
+
+/** Every module that is loaded by the process, in a file. */
+const watching = (list: string): string => `
+import { appendFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+registerHooks({ load: (url, context, next) => { appendFileSync(${JSON.stringify(list)}, url + '\\n'); return next(url, context) } })
+`
+
+function sourcesOf(url: string): readonly string[] {
+  const map = url.startsWith('file:') ? `${fileURLToPath(url)}.map` : ''
+  if (!existsSync(map)) return []
+  const { sources }: { readonly sources: readonly string[] } = JSON.parse(readFileSync(map, 'utf8'))
+  return sources.map((source) => relative(ROOT, join(dirname(map), source)))
+}
+
 const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 
 /** Answers the address of a built service that runs until the test is over. */
-async function serveIn(folder: string, settings: Parameters<typeof argumentsOf>[0]): Promise<string> {
+async function serveIn(folder: string, settings: Parameters<typeof argumentsOf>[0], flags: readonly string[] = []): Promise<string> {
   const args = ['serve', ...argumentsOf({ 'svc.port': 0, ...settings })]
-  const child = spawn(process.execPath, [join(ROOT, 'bin/svc.mjs'), ...args], { cwd: folder, stdio: ['ignore', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, [...flags, join(ROOT, 'bin/svc.mjs'), ...args], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
   onTestFinished(() => void child.kill('SIGKILL'))
   for await (const line of createInterface({ input: child.stdout })) {
     const [, address] = /ready at (\S+)/.exec(line) ?? []

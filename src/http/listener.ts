@@ -92,14 +92,14 @@ function isHost(host: string): boolean {
   return new URL(`http://${host}`).hostname === host.replace(/:\d+$/, '').toLowerCase()
 }
 
-function refuse(context: HttpContext<TrafficServices>, error: unknown): void {
+async function refuse(context: HttpContext<TrafficServices>, error: unknown): Promise<void> {
   const { response, headers: common } = context
   logError(context, error)
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return
   }
-  const { status, headers, body } = refusalReply(error, context)
+  const { status, headers, body } = await refusalReply(error, context)
   const bytes = Buffer.from(body)
   response.writeHead(status, { ...common, ...headers, 'content-length': bytes.length }).end(bytes)
 }

@@ -121,4 +121,7 @@ const HTML_HEADERS = {
   'referrer-policy': 'no-referrer',
 }
 
-export const htmlReply = (body: string, status = 200): HttpReply & { readonly body: string } => ({ status, headers: HTML_HEADERS, body })
+const htmlReply = (body: string, status = 200): HttpReply & { readonly body: string } => ({ status, headers: HTML_HEADERS, body })
+
+export const refusedPage = (refusal: Parameters<typeof pages.refusalPage>[0]): HttpReply & { readonly body: string } =>
+  htmlReply(pages.refusalPage(refusal), refusal.status)

@@ -3,33 +3,31 @@
  * whose answers people pipe into a shell, as a script that says why and exits 1, unless JSON is preferred.
  */
 import { isObject, ROUTE_PREFIX, type JsonObject } from '../contract/index.ts'
-import { failureScript } from '../harness/index.ts'
-import { refusalPage } from '../pages/index.ts'
 import type { HttpContext } from './context.ts'
 import { answerError, isInstallPath } from './errors.ts'
-import { htmlReply } from './pages.ts'
 import type { HttpReply } from './reply.ts'
 
 const PAGE = new RegExp(`^${ROUTE_PREFIX}/harness/(releases|requests)/[^/]+/page$`)
 
 export const SCRIPT_HEADERS = { 'content-type': 'text/x-shellscript; charset=utf-8', 'cache-control': 'no-store' }
 
-export function refusalReply(
+/** What draws pages and scripts is loaded with the first of them. */
+export async function refusalReply(
   error: unknown,
   { path, request }: Pick<HttpContext, 'path' | 'request'>,
-): HttpReply & { readonly body: string | Uint8Array } {
+): Promise<HttpReply & { readonly body: string | Uint8Array }> {
   const { status, headers, body, relayed } = answerError(error, path)
   const accept = request.headers.accept ?? ''
   const [, kind] = PAGE.exec(path) ?? []
   if (kind !== undefined && prefers(accept, ['text', 'html'])) {
-    const page = htmlReply(
-      refusalPage({ status, message: messageIn(body), section: kind === 'releases' ? 'Versions' : 'Requests' }),
-      status,
-    )
+    const { refusedPage } = await import('./pages.ts')
+    const page = refusedPage({ status, message: messageIn(body), section: kind === 'releases' ? 'Versions' : 'Requests' })
     return { ...page, headers: { ...headers, ...page.headers } }
   }
-  if (isInstallPath(path) && !prefers(accept, ['application', 'json'], ['text', 'x-shellscript']))
+  if (isInstallPath(path) && !prefers(accept, ['application', 'json'], ['text', 'x-shellscript'])) {
+    const { failureScript } = await import('../harness/index.ts')
     return { status, headers: { ...headers, ...SCRIPT_HEADERS }, body: failureScript(status, messageIn(body)) }
+  }
   return { status, headers: { ...headers, 'content-type': 'application/json' }, body: relayed ?? shellSafe(JSON.stringify(body)) }
 }
 

@@ -1,9 +1,6 @@
 /** The harness routes. */
 import * as wire from '../../contract/wire/index.ts'
-import type { HttpRoute } from '../context.ts'
-import * as harness from '../harness.ts'
-import { install, installLine } from '../install.ts'
-import * as pages from '../pages.ts'
+import type { Handler, HttpRoute } from '../context.ts'
 import { rowsOf } from './row.ts'
 import { HEADER, PROPOSAL_BODY_BYTES_MAX } from '../../contract/index.ts'
 import { answer, live, other } from '../openapi/spec.ts'
@@ -12,6 +9,20 @@ import { KNOWN, NAMED, QUERIED, refusals, STRICT_BODY } from '../openapi/refusal
 
 const { get, post } = rowsOf('harness')
 
+/** Handlers are loaded with the first request for one: a service that only records needs none of them. */
+const harness =
+  (name: 'manifest' | 'catalog' | 'stepRecords' | 'progress' | 'proposals' | 'adapters'): Handler =>
+  async (context) =>
+    (await import('../harness.ts'))[name](context)
+const pages =
+  (name: 'versionPage' | 'requestPage'): Handler =>
+  async (context) =>
+    (await import('../pages.ts'))[name](context)
+const installing =
+  (name: 'install' | 'installLine'): Handler =>
+  async (context) =>
+    (await import('../install.ts'))[name](context)
+
 const OF_SCENARIO = refusals(NAMED, KNOWN)
 const OF_FILES = refusals(OF_SCENARIO, { 404: ['no_harness'] })
 const PAGE = other('text/html', 'A page for people; nothing on it runs or loads. A refusal is a page too, for clients that prefer HTML.', [
@@ -19,7 +30,7 @@ const PAGE = other('text/html', 'A page for people; nothing on it runs or loads.
 ])
 
 export const harnessRoutes: readonly HttpRoute[] = [
-  get('/svc/harness', harness.manifest, {
+  get('/svc/harness', harness('manifest'), {
     operationId: 'readHarness',
     summary: 'Answers with the files that an agent pulls',
     description: 'Never waits for a step, and its parts are those of one release.',
@@ -27,7 +38,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     answers: { 200: answer(wire.manifestSchema, 'The manifest.', ['cache-control', HEADER.release]) },
     refusals: refusals(OF_FILES, { 404: ['unknown_release'] }),
   }),
-  get('/svc/harness/releases', harness.catalog, {
+  get('/svc/harness/releases', harness('catalog'), {
     operationId: 'listHarnessReleases',
     summary: 'Lists the releases of the files that agents pull, oldest first',
     description: 'All of them, or one page where limit or after_step is given.',
@@ -35,7 +46,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     answers: { 200: live(wire.catalogSchema, 'One row per step, each with the path of its page.') },
     refusals: refusals(QUERIED, OF_FILES),
   }),
-  get('/svc/harness/releases/:step/page', pages.versionPage, {
+  get('/svc/harness/releases/:step/page', pages('versionPage'), {
     access: 'page',
     operationId: 'showVersionPage',
     summary: 'Shows what a step did, as a page',
@@ -43,14 +54,14 @@ export const harnessRoutes: readonly HttpRoute[] = [
     answers: { 200: PAGE },
     refusals: refusals(OF_FILES, { 404: ['unknown_step'] }),
   }),
-  get('/svc/harness/releases/:step/records', harness.stepRecords, {
+  get('/svc/harness/releases/:step/records', harness('stepRecords'), {
     operationId: 'listStepFiles',
     summary: 'Lists the files that a step left, or reads one of them',
     parameters: [scenario, query('path', 'One of the listed files, to read it.')],
     answers: { 200: live(wire.stepFilesSchema, 'The files, the text of one, or why there are none.') },
     refusals: refusals(OF_FILES, { 400: ['bad_path', 'step_files_limit'], 404: ['unknown_step', 'unknown_file'] }),
   }),
-  get('/svc/harness/requests/:record_id/page', pages.requestPage, {
+  get('/svc/harness/requests/:record_id/page', pages('requestPage'), {
     access: 'page',
     operationId: 'showRequestPage',
     summary: 'Shows the outcome of an instruction, as a page',
@@ -58,14 +69,14 @@ export const harnessRoutes: readonly HttpRoute[] = [
     answers: { 200: PAGE },
     refusals: refusals(OF_SCENARIO, { 404: ['unknown_request'] }),
   }),
-  get('/svc/harness/requests/:record_id/progress', harness.progress, {
+  get('/svc/harness/requests/:record_id/progress', harness('progress'), {
     operationId: 'readProgress',
     summary: 'Reports how far an instruction is',
     parameters: [scenario],
     answers: { 200: live(wire.requestProgressSchema, 'The progress of its step, or the row that settled it.') },
     refusals: refusals(OF_SCENARIO, { 404: ['unknown_request'] }),
   }),
-  post('/svc/harness/proposals', harness.proposals, {
+  post('/svc/harness/proposals', harness('proposals'), {
     bodyBytesMax: PROPOSAL_BODY_BYTES_MAX,
     operationId: 'sendProposal',
     summary: 'Proposes a change of the harness',
@@ -75,7 +86,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     answers: { 200: answer(wire.admissionSchema, 'Whether it waits for a step now, or the rule that refused it.') },
     refusals: refusals(OF_SCENARIO, STRICT_BODY, { 400: ['bad_proposal', 'no_entries'], 404: ['no_proposals'], 503: ['inbox_failed'] }),
   }),
-  get('/svc/harness/install', install, {
+  get('/svc/harness/install', installing('install'), {
     operationId: 'readInstallScript',
     summary: 'Answers with the shell script that installs an agent with its harness',
     description:
@@ -87,7 +98,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
       404: ['no_harness_recipe', 'unknown_adapter', 'unknown_release'],
     }),
   }),
-  get('/svc/harness/install/line', installLine, {
+  get('/svc/harness/install/line', installing('installLine'), {
     operationId: 'readInstallLine',
     summary: "Answers with the line that installs a scenario's agent, with the fingerprint of the deployment's key",
     parameters: [scenario],
@@ -96,7 +107,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     },
     refusals: OF_SCENARIO,
   }),
-  get('/svc/harness/adapters', harness.adapters, {
+  get('/svc/harness/adapters', harness('adapters'), {
     operationId: 'listAdapters',
     summary: 'Lists the agents that can be served',
     answers: { 200: answer(wire.adapterListSchema, 'The built-in ones and those of the configured recipes.') },
