@@ -23,7 +23,14 @@ export {
   type Span,
 } from './json/parts.ts'
 export { keyRemover, withoutKey } from './known-key.ts'
-export { dataWithoutKnownSecrets, knownSecrets, knowPassingSecret, knowSecrets, withoutKnownSecrets } from './known-secrets.ts'
+export {
+  dataWithoutKnownSecrets,
+  followSecrets,
+  knownSecrets,
+  knowPassingSecret,
+  knowSecrets,
+  withoutKnownSecrets,
+} from './known-secrets.ts'
 export { Lane, LaneByName } from './lane.ts'
 export { screenText } from './screen.ts'
 export { holdsSecret, withoutSecrets } from './secrets.ts'

@@ -38,6 +38,15 @@ function add({ secrets, parts }: SecretList, secret: string | null | undefined):
   if (typeof secret !== 'string' || NO_SECRET.test(secret) || secrets.has(secret)) return
   secrets.add(secret)
   parts.add(secret)
+  for (const listener of followers) listener(secret)
+}
+
+const followers = new Set<(secret: string) => void>()
+
+/** Calls the listener with every secret from now on, for threads that run already. Answers how to stop. */
+export function followSecrets(listener: (secret: string) => void): () => void {
+  followers.add(listener)
+  return () => void followers.delete(listener)
 }
 
 /** For another thread of this process, which has a list of its own. */

@@ -4,7 +4,7 @@
  */
 export { listedReleases, listedRows, type PlacedRow } from './catalog.ts'
 export { componentsOf } from './composed.ts'
-export type { ConfiguredRecipe, Services } from './services.ts'
+export type { ConfiguredRecipe, ScenarioView, ServedViews, Services } from './services.ts'
 export { ScenarioFiles } from './files.ts'
 export { modelView, parseModelSettings } from './model.ts'
 export { scenarioName } from './create.ts'

@@ -6,9 +6,10 @@ import { bindScenario, closeBinding, releaseUnloaded, retireBinding } from './bi
 import { createScenario, type NewScenario } from './create.ts'
 import { Directory } from './directory.ts'
 import { archiveFolder } from './files.ts'
-import { reach, type Services } from './services.ts'
+import { reach, type ScenarioView, type Services } from './services.ts'
 import { moveHead, type Moved } from './move.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
+import { viewOf } from './view.ts'
 import { checkRoomForWeights, trainsWeights } from './weights.ts'
 
 export interface RegistryLimits {
@@ -103,7 +104,9 @@ export class Registry {
   update(name: string, mode: TrainingMode | undefined, own: ModelSettings | null | undefined): Promise<Scenario> {
     return this.#lanes.run(name, async () => {
       const begin = (scenario: Scenario) => ({ working: scenario.use(() => this.#change(scenario, mode, own)) })
-      return (await this.#load(name, begin)).working
+      const changed = await (await this.#load(name, begin)).working
+      await this.#services.views?.settled()
+      return changed
     })
   }
 
@@ -121,8 +124,10 @@ export class Registry {
   }
 
   /** Promote and rollback. Answers the new head, or the current one when it is the target already. */
-  move(name: string, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
-    return this.use(name, (scenario) => moveHead(this.#services, scenario, releaseId, operation))
+  async move(name: string, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
+    const moved = await this.use(name, (scenario) => moveHead(this.#services, scenario, releaseId, operation))
+    await this.#services.views?.settled()
+    return moved
   }
 
   /**
@@ -140,6 +145,8 @@ export class Registry {
       const ref = await (scenario === undefined ? rename() : scenario.lastLanding(rename))
       if (scenario !== undefined) await retireBinding(this.#services, scenario.binding)
       await this.#unload(name)
+      this.#services.views?.archived(name)
+      await this.#services.views?.settled()
       const rows = await store.archive(name)
       scenario?.retire()
       this.#directory.forget(name)
@@ -172,6 +179,12 @@ export class Registry {
 
   loaded(name: string): Scenario | undefined {
     return this.#loaded.get(name)
+  }
+
+  /** Null while the scenario is not loaded. */
+  view(name: string): ScenarioView | null {
+    const scenario = this.#loaded.get(name)
+    return scenario === undefined ? null : viewOf(this.#services, scenario)
   }
 
   /** The loaded scenarios, by name. */
@@ -314,6 +327,7 @@ export class Registry {
         onRest: () => this.#rested(name),
       })
       this.#loaded.set(name, scenario)
+      scenario.onServed(() => this.#tell(name))
       this.#unfinished.delete(name)
       if (!this.#isClosed) scenario.startTraining()
       this.#preloadErrors.delete(name)
@@ -321,6 +335,10 @@ export class Registry {
     } finally {
       this.#loading -= 1
     }
+  }
+
+  #tell(name: string): void {
+    this.#services.views?.changed(name, this.view(name))
   }
 
   /** The scenario that has been idle longest; null while there is room. When all are busy the caller must retry. */
@@ -339,6 +357,7 @@ export class Registry {
     const scenario = this.#loaded.get(name)
     if (scenario === undefined) return
     this.#loaded.delete(name)
+    this.#tell(name)
     if (scenario.hasWork) this.#unfinished.add(name)
     const closing = scenario.stopTraining().then(() => closeBinding(this.#services, scenario.binding))
     this.#closing.set(name, closing)

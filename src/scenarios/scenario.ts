@@ -73,6 +73,7 @@ export class Scenario {
   /** The load id last sent to the engine. */
   #requestedLoad: string | null = null
   #isArchived = false
+  #onServed: (() => void) | null = null
   #users = 0
   readonly #awaitingIdle: (() => void)[] = []
 
@@ -108,6 +109,12 @@ export class Scenario {
   /** Sets the head to the one the rows name. */
   settle(): void {
     this.#head = this.history.head.release
+    this.#onServed?.()
+  }
+
+  /** Called whenever what it serves has changed. */
+  onServed(listener: () => void): void {
+    this.#onServed = listener
   }
 
   /** A page of stored rows, without rows that have not landed yet, so that history and catalog agree. */
@@ -245,6 +252,7 @@ export class Scenario {
 
   useModel(own: ModelSettings | null): void {
     this.model = modelAddress(own, this.#deploymentModel)
+    this.#onServed?.()
   }
 
   /** Throws when a processor does not support the mode. */

@@ -1,6 +1,17 @@
 /** What all scenarios share: stores, runtime, recipes, clock, trainer hosts and the log. */
 import { isRefusal, unavailable } from '../contract/index.ts'
-import type { Commit, ContentStore, Gateway, JsonObject, ModelAddress, Recipe, Runtime, Store, TrainingMode } from '../contract/index.ts'
+import type {
+  Commit,
+  ContentStore,
+  Gateway,
+  JsonObject,
+  ModelAddress,
+  Recipe,
+  Release,
+  Runtime,
+  Store,
+  TrainingMode,
+} from '../contract/index.ts'
 import type { Budgets, StepLimits, StepTrace, TrainerSpec, TrainerHost, WeightLane } from '../training/index.ts'
 import type { ScenarioFiles } from './files.ts'
 
@@ -25,7 +36,32 @@ export interface Services {
   stepped(scenario: string, commit: Commit): void
   /** Logs a failure that no request depends on. */
   warn(message: string, error: unknown): void
+  /** Listener threads, which serve from views of scenarios. Absent where there are none. */
+  readonly views?: ServedViews | undefined
 }
+
+export interface ServedViews {
+  /** What a loaded scenario serves has changed; null when it was unloaded. */
+  changed(name: string, view: ScenarioView | null): void
+  /** Answers in flight must not be kept under the name any more. */
+  archived(name: string): void
+  /** Resolves once every listener thread knows what it was told, or after a second. */
+  settled(): Promise<void>
+}
+
+/** Plain data. */
+export type ScenarioView =
+  | { readonly kind: 'held'; readonly name: string }
+  | {
+      readonly kind: 'plain'
+      readonly name: string
+      readonly start: string
+      readonly step: number
+      readonly head: Release
+      readonly pulledId: string
+      readonly servesFiles: boolean
+      readonly model: ModelAddress
+    }
 export interface ConfiguredRecipe {
   readonly recipe: Recipe
   /** How to load the recipe again in a trainer's thread. */
