@@ -14,8 +14,8 @@ export function speakBoth(request: IncomingMessage, response: ServerResponse): v
   writeBoth(response)
 }
 
-/** Renames the request's headers and route once, before anything reads them. When both names are sent, ours counts. */
-function readTheirs(request: IncomingMessage): void {
+/** Renames the request's headers and route, before anything reads them. When both names are sent, ours counts. May be repeated. */
+export function readTheirs(request: IncomingMessage): void {
   request.url = (request.url ?? '/').replace(THEIR_ROUTE, ROUTE_PREFIX)
   const { headers, rawHeaders } = request
   const sent = new Set(Object.keys(headers))
@@ -35,7 +35,7 @@ const ourName = (text: string): string => text.replace(THEIR_HEADER, HEADER_PREF
 const theirName = (text: string): string => text.replaceAll(HEADER_PREFIX, ORIGINAL.headerPrefix)
 
 /** Every answer writes its head once and ends once; both are wrapped here. */
-function writeBoth(response: ServerResponse): void {
+export function writeBoth(response: ServerResponse): void {
   const own = { writeHead: response.writeHead.bind(response), end: response.end.bind(response) }
   let isStream = false
   Object.assign(response, {

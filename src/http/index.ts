@@ -3,9 +3,10 @@
  * Does not hold a rule that is not about HTTP.
  */
 export { Authenticator } from './auth.ts'
-export { Bodies } from './bodies/index.ts'
+export { Bodies, type HeldBytes } from './bodies/index.ts'
 export { makeListener } from './listener.ts'
-export { makeLog, screenedLog, type Log } from './log.ts'
-export { Metrics } from './metrics.ts'
-export { listen } from './server.ts'
-export type { HttpServices, TrafficServices } from './services.ts'
+export { makeLog, screenedLog, type Log, type LogLevel } from './log.ts'
+export { Metrics, type Counted, type ListenerCounts } from './metrics.ts'
+export { addressText, listen } from './server.ts'
+export type { HttpServices, TrafficRegistry, TrafficScenario, TrafficServices } from './services.ts'
+export { makeTrafficListener, type KnownScenarios, type WantedScenario } from './traffic-listener.ts'

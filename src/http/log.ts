@@ -5,8 +5,11 @@ import { Writable } from 'node:stream'
 import type { JsonObject } from '../contract/index.ts'
 import { hasCode, hiddenAsJson, withoutSecrets } from '../kit/index.ts'
 
+export type LogLevel = 'info' | 'warn' | 'error'
+
 export interface Log {
-  write(level: 'info' | 'warn' | 'error', event: string, fields: JsonObject): void
+  /** `at` is when it happened, where that is not now. */
+  write(level: LogLevel, event: string, fields: JsonObject, at?: number): void
   flush(): void
   /** Lines dropped because the reader was too slow. */
   readonly dropped?: number
@@ -17,7 +20,7 @@ const STANDARD_ERROR = 2
 /** Warnings and errors quote others, so they are written without secrets and without the keys of this service. Lines of requests hold only ours. */
 export function screenedLog(log: Log): Log {
   return {
-    write: (level, event, fields) => log.write(level, event, level === 'info' ? fields : cleaned(fields)),
+    write: (level, event, fields, at) => log.write(level, event, level === 'info' ? fields : cleaned(fields), at),
     flush: () => log.flush(),
     get dropped() {
       return log.dropped ?? 0
@@ -30,11 +33,11 @@ const cleaned = (fields: JsonObject): JsonObject =>
 
 /** Writes to standard error, so that standard output stays the command's own. */
 export function makeLog(clock: () => number): Log {
-  const lineOf = (level: string, event: string, fields: JsonObject): string =>
-    logLine({ time: new Date(clock() * 1000).toISOString(), level, event, ...fields })
+  const lineOf = (level: string, event: string, fields: JsonObject, at = clock()): string =>
+    logLine({ time: new Date(at * 1000).toISOString(), level, event, ...fields })
   const writer = (shared ??= takeStandardError((lines) => lineOf('warn', 'log_dropped', { lines })))
   return {
-    write: (level, event, fields) => writer.write(lineOf(level, event, fields)),
+    write: (level, event, fields, at) => writer.write(lineOf(level, event, fields, at)),
     flush: () => writer.flush(),
     get dropped() {
       return writer.dropped

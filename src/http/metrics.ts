@@ -9,11 +9,28 @@ interface Series {
   readonly buckets: number[]
 }
 
+/** What a listener thread counted since it last said so, and its requests in flight. Plain data. */
+export interface Counted {
+  readonly series: readonly (readonly [route: string, status: number, counted: Series])[]
+  readonly incompleteStreams: number
+  readonly relayed: number
+  readonly inFlight: number
+}
+
+/** How the listener threads are. */
+export interface ListenerCounts {
+  readonly wanted: number
+  readonly live: number
+  readonly lost: number
+  readonly inFlight: number
+}
+
 export class Metrics {
   readonly #byRoute = new Map<string, Map<number, Series>>()
   readonly #steps: Record<StepOutcome, number> = { published: 0, pending: 0, rejected: 0, skipped: 0, failed: 0 }
   #inFlight = 0
   #incompleteStreams = 0
+  #relayed = 0
 
   begin(): void {
     this.#inFlight += 1
@@ -32,8 +49,35 @@ export class Metrics {
     this.#incompleteStreams += 1
   }
 
+  /** A listener thread passed a request on to the main thread, which counts it too. */
+  relayed(): void {
+    this.#relayed += 1
+  }
+
   step(outcome: StepOutcome): void {
     this.#steps[outcome] += 1
+  }
+
+  /** Answers with what was counted, and starts over. */
+  take(): Counted {
+    const series = [...this.#byRoute].flatMap(([route, byStatus]) => [...byStatus].map(([status, each]) => [route, status, each] as const))
+    const counted = { series, incompleteStreams: this.#incompleteStreams, relayed: this.#relayed, inFlight: this.#inFlight }
+    this.#byRoute.clear()
+    this.#incompleteStreams = 0
+    this.#relayed = 0
+    return counted
+  }
+
+  /** Adds what another thread counted; its requests in flight are not its alone to count. */
+  add({ series, incompleteStreams, relayed }: Counted): void {
+    this.#incompleteStreams += incompleteStreams
+    this.#relayed += relayed
+    for (const [route, status, { count, sum, buckets }] of series) {
+      const own = this.#seriesOf(route, status)
+      own.count += count
+      own.sum += sum
+      for (const [at, inBucket] of buckets.entries()) own.buckets[at] = (own.buckets[at] ?? 0) + inBucket
+    }
   }
 
   #seriesOf(route: string, status: number): Series {
@@ -50,10 +94,12 @@ export class Metrics {
     scenarios: { known: number; loaded: number; training: number; waiting: number },
     http: { readonly logLinesDropped: number; readonly bodyBytes: number },
     spans?: { readonly exported: number; readonly dropped: number },
+    listeners?: ListenerCounts,
   ): string {
     const lines = [
       ...this.#requests(),
-      ...gauge('svc_requests_in_flight', 'Requests being answered now.', this.#inFlight),
+      ...gauge('svc_requests_in_flight', 'Requests being answered now.', this.#inFlight + (listeners?.inFlight ?? 0)),
+      ...listenerLines(listeners, this.#relayed),
       ...gauge('svc_large_body_bytes_in_flight', 'Bytes of large request bodies held now.', http.bodyBytes),
       ...counter('svc_log_lines_dropped_total', 'Log lines dropped because they were not read in time.', http.logLinesDropped),
       ...counter('svc_streams_interrupted_total', 'Streams kept as incomplete.', this.#incompleteStreams),
@@ -88,6 +134,16 @@ export class Metrics {
       for (const [status, series] of byStatus) lines.push(...histogram(`route="${route}",status="${status}"`, series))
     return lines
   }
+}
+
+function listenerLines(listeners: ListenerCounts | undefined, relayed: number): string[] {
+  if (listeners === undefined) return []
+  return [
+    ...gauge('svc_listeners_wanted', 'Listener threads that there should be.', listeners.wanted),
+    ...gauge('svc_listeners', 'Listener threads that accept connections.', listeners.live),
+    ...counter('svc_requests_relayed_total', 'Requests that listener threads passed on to the main thread.', relayed),
+    ...counter('svc_listeners_lost_total', 'Listener threads that ended and were replaced.', listeners.lost),
+  ]
 }
 
 function histogram(labels: string, { count, sum, buckets }: Series): string[] {

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest'
 import { listen } from './server.ts'
 
 it('a client that sends no request and does not hang up is disconnected', async () => {
-  const listening = await listen((_request, response) => response.end(), '127.0.0.1', 0, 600)
+  const listening = await listen((_request, response) => response.end(), { host: '127.0.0.1', port: 0 }, 600)
   const stranger = connect({ port: listening.port, host: '127.0.0.1', allowHalfOpen: true })
   stranger.on('error', () => undefined)
   stranger.write('this is no request\r\n\r\n')
@@ -22,7 +22,7 @@ const begin: RequestListener = (request, response) => {
 }
 
 it('an unreadable request in the middle of an answer adds nothing to that answer', async () => {
-  const listening = await listen(begin, '127.0.0.1', 0)
+  const listening = await listen(begin, { host: '127.0.0.1', port: 0 })
   const client = connect({ port: listening.port, host: '127.0.0.1' })
   client.on('error', () => undefined)
   client.write('POST / HTTP/1.1\r\nhost: here\r\ntransfer-encoding: chunked\r\n\r\n')
@@ -43,7 +43,7 @@ it('a connection that the system cannot hand over fails alone, and the service g
     server = Reflect.get(request.socket, 'server')
     response.end('here')
   }
-  const listening = await listen(answer, '127.0.0.1', 0)
+  const listening = await listen(answer, { host: '127.0.0.1', port: 0 })
   const ask = async (): Promise<string> => (await fetch(listening.address, { headers: { connection: 'close' } })).text()
   await ask()
   if (!(server instanceof EventEmitter)) throw new Error('the request does not know its server')

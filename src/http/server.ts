@@ -14,7 +14,10 @@ const HANG_UP_AFTER_MS = 1000
 /** Connections that the system queues while a burst is accepted, one per turn of the event loop. */
 const BACKLOG = 4096
 
-export async function listen(listener: RequestListener, host: string, port: number, graceSeconds = SHUTDOWN_GRACE_SECONDS) {
+/** Where to listen: on a port, which `reusePort` lets other threads listen on too, or on a socket of this machine alone. */
+type ListenAt = { readonly host: string; readonly port: number; readonly reusePort?: boolean } | { readonly path: string }
+
+export async function listen(listener: RequestListener, at: ListenAt, graceSeconds = SHUTDOWN_GRACE_SECONDS) {
   const server = createServer(
     {
       maxHeaderSize: HEADER_BYTES_MAX,
@@ -32,13 +35,14 @@ export async function listen(listener: RequestListener, host: string, port: numb
   server.on('clientError', refuseUnreadable)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen({ port, host, backlog: BACKLOG }, resolve)
+    server.listen({ ...at, backlog: BACKLOG }, resolve)
   })
   // With no descriptors left, accepting fails. That client is lost, the service is not.
   server.on('error', () => undefined)
+  const close = (): Promise<void> => closeGracefully(server, graceSeconds)
   const address = server.address()
-  if (address === null || typeof address === 'string') throw new Error('the server does not listen on a port')
-  return { address: addressText(address), port: address.port, close: () => closeGracefully(server, graceSeconds) }
+  if (address === null || typeof address === 'string') return { address: '', port: 0, close }
+  return { address: addressText(address), port: address.port, close }
 }
 
 /** Bytes that are no HTTP request never reach the listener, so they are answered here. */
@@ -93,6 +97,6 @@ async function closeGracefully(server: ReturnType<typeof createServer>, graceSec
   clearTimeout(grace)
 }
 
-function addressText(address: AddressInfo): string {
+export function addressText(address: Pick<AddressInfo, 'family' | 'address' | 'port'>): string {
   return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
 }

@@ -7,7 +7,7 @@ import type { Registry } from '../scenarios/index.ts'
 import type { Authenticator } from './auth.ts'
 import type { Bodies } from './bodies/index.ts'
 import type { Log } from './log.ts'
-import type { Metrics } from './metrics.ts'
+import type { ListenerCounts, Metrics } from './metrics.ts'
 
 /** What the inference routes use. A listener thread has these, and relays every other route. */
 export interface TrafficServices {
@@ -51,6 +51,14 @@ export interface HttpServices extends TrafficServices {
   readonly model: ModelAddress
   /** The built-in adapters, and those of the configured recipes, by name. */
   adapters(): Promise<ReadonlyMap<string, Adapter>>
+  /** Absent where this thread accepts the connections itself. */
+  readonly listeners?: ListenerThreads | undefined
+}
+interface ListenerThreads {
+  counts(): ListenerCounts
+  spans(): RequestTraces['spans']
+  /** Resolves once every thread has said what it counted, or after a second. */
+  report(): Promise<void>
 }
 
 interface RequestTraces {

@@ -1,5 +1,5 @@
 /** The state of the service: readiness, training, serving, storage, and metrics for a monitor. */
-import type { Commit, JsonObject, Refusal, ScenarioStatus, ServiceStatus, Store } from '../contract/index.ts'
+import type { Commit, Health, JsonObject, Refusal, ScenarioStatus, ServiceStatus, Store } from '../contract/index.ts'
 import { dataWithoutKnownSecrets } from '../kit/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import type { HttpContext } from './context.ts'
@@ -7,9 +7,11 @@ import { rowFor } from './held-out.ts'
 import { liveJson, type HttpReply } from './reply.ts'
 
 /** A service that cannot store records is not ready. The reason is shown to holders of a token alone. */
-export async function health({ services: { store } }: HttpContext): Promise<HttpReply> {
+export async function health({ services: { store, listeners } }: HttpContext): Promise<HttpReply> {
   const trouble = await troubleOf(store)
-  return trouble === null ? liveJson({ ok: true }) : { ...liveJson({ ok: false }), status: 503 }
+  if (trouble !== null) return { ...liveJson({ ok: false }), status: 503 }
+  const { live = 0, wanted = 0 } = listeners?.counts() ?? {}
+  return liveJson({ ok: true, ...(live < wanted && { listeners: { live, wanted } }) } satisfies Health)
 }
 
 const troubleOf = async ({ writing }: Store): Promise<Refusal | null> => (await writing?.check()) ?? null
@@ -89,7 +91,10 @@ function committedStep(last: Commit | null, context: HttpContext): ScenarioStatu
   return last === null ? null : rowFor(context, { step: last.step, recorded_at: last.recorded_at, metrics: last.metrics })
 }
 
-export async function metrics({ services: { registry, store, metrics: counted, traces, log, bodies } }: HttpContext): Promise<HttpReply> {
+export async function metrics({
+  services: { registry, store, metrics: counted, traces, log, bodies, listeners },
+}: HttpContext): Promise<HttpReply> {
+  await listeners?.report()
   const { length: known } = await registry.names()
   const loaded = registry.allLoaded
   const workers = loaded.flatMap((scenario) => scenario.workers)
@@ -103,7 +108,15 @@ export async function metrics({ services: { registry, store, metrics: counted, t
       waiting: workers.filter(({ isWaiting }) => isWaiting).length,
     },
     { logLinesDropped: log.dropped ?? 0, bodyBytes: bodies.budget.bytes },
-    traces?.spans,
+    traces && withThreads(traces.spans, listeners?.spans()),
+    listeners?.counts(),
   )
   return { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, body }
 }
+
+type SpanNumbers = NonNullable<HttpContext['services']['traces']>['spans']
+
+const withThreads = (own: SpanNumbers, others: SpanNumbers = { exported: 0, dropped: 0 }): SpanNumbers => ({
+  exported: own.exported + others.exported,
+  dropped: own.dropped + others.dropped,
+})

@@ -23,7 +23,11 @@ export const geminiErrorSchema = z
   })
   .describe("A refusal on the routes of Gemini's format.")
 
-export const healthSchema = z.object({ ok: z.literal(true) })
+export const healthSchema = z.object({
+  ok: z.literal(true),
+  listeners: z.object({ live: count, wanted: count }).optional().describe('Listener threads, while some of them are being replaced.'),
+})
+export type Health = WireType<typeof healthSchema>
 export const notReadySchema = z.object({ ok: z.literal(false) })
 export const openApiSchema = z
   .looseObject({ openapi: text, info: jsonObject, paths: jsonObject, components: jsonObject })

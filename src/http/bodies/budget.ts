@@ -1,19 +1,29 @@
-/** How much all bodies in flight take together: counted as they come, until their answers are over. */
+/** How much all bodies in flight take together, in all threads: counted as they come, until their answers are over. */
 import { BODIES_BYTES_MAX, INLINE_BODY_BYTES_MAX, unavailable } from '../../contract/index.ts'
 
 const RETRY_AFTER_SECONDS = 1
 const NO_ROOM = 'the large bodies in flight take all the room there is for them; send the request again in a moment'
 
+/** What each thread holds, in memory that they share. A thread changes its own slot alone. */
+export interface HeldBytes {
+  readonly all: Int32Array
+  readonly slot: number
+}
+
 export class BodyBudget {
   readonly #bytesMax: number
-  #bytes = 0
+  readonly #held: HeldBytes
 
-  constructor(bytesMax = BODIES_BYTES_MAX) {
+  constructor(bytesMax = BODIES_BYTES_MAX, held: HeldBytes = { all: new Int32Array(1), slot: 0 }) {
     this.#bytesMax = bytesMax
+    this.#held = held
   }
 
   get bytes(): number {
-    return this.#bytes
+    const { all } = this.#held
+    let sum = 0
+    for (let slot = 0; slot < all.length; slot += 1) sum += Atomics.load(all, slot)
+    return sum
   }
 
   open(): BodyHold {
@@ -21,8 +31,8 @@ export class BodyBudget {
   }
 
   #take(bytes: number): boolean {
-    if (bytes > 0 && this.#bytes + bytes > this.#bytesMax) return false
-    this.#bytes += bytes
+    if (bytes > 0 && this.bytes + bytes > this.#bytesMax) return false
+    if (bytes !== 0) Atomics.add(this.#held.all, this.#held.slot, bytes)
     return true
   }
 }

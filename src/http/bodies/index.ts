@@ -2,17 +2,21 @@
 import { INLINE_BODY_BYTES_MAX, INLINE_LINE_BYTES_MAX, type JsonObject } from '../../contract/index.ts'
 import { outlinedBody, type RequestBody, type Tags } from '../../inference/index.ts'
 import type { RecordDraft } from '../../records/index.ts'
-import { BodyBudget } from './budget.ts'
+import { BodyBudget, type HeldBytes } from './budget.ts'
 import { doJob, outlineOf } from './jobs.ts'
 import { parseChecked, parseStrictObject } from './strict-json.ts'
 import { BodyThreads } from './threads.ts'
 
-export type { BodyHold } from './budget.ts'
+export type { BodyHold, HeldBytes } from './budget.ts'
 export { readBody } from './read.ts'
 
 export class Bodies {
-  readonly budget = new BodyBudget()
+  readonly budget: BodyBudget
   readonly #threads = new BodyThreads()
+
+  constructor(held?: HeldBytes) {
+    this.budget = new BodyBudget(undefined, held)
+  }
 
   /** The provider's to judge: it must be a JSON object, and goes on as it came. */
   async line(bytes: Buffer, tags: Tags): Promise<RequestBody> {
