@@ -1,5 +1,6 @@
 /** Composes the service and closes it again, in the reverse order. */
 import { randomBytes } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { builtins } from '../plugins/index.ts'
 import { clock, configuredTraffic, loaderOf, openRuntime, openTracing, proxySetting, type Load } from './compose/index.ts'
@@ -21,6 +22,7 @@ import {
 import { Bodies, listen, makeListener, makeLog, Metrics, screenedLog, type HttpServices, type Log } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
 import { knowSecrets, newId, wordsOf } from './kit/index.ts'
+import { Listeners, shareStandIn } from './listeners/index.ts'
 import {
   importInto,
   refuseOriginal,
@@ -71,6 +73,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     closing.push(() => runtime.close())
     const hosts = openHosts(loaded, closing)
     const metrics = new Metrics()
+    const listeners = listenersOf(loaded, plugins, { log, metrics })
     const evaluationToken = randomBytes(32).toString('hex')
     knowSecrets([evaluationToken])
     // Known once the socket listens; scenarios are bound after that.
@@ -94,6 +97,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
         logStep(log, scenario, commit)
       },
       warn: (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) }),
+      ...(listeners !== null && { views: listeners }),
     }
     const registry = await Registry.open(services, {
       implicitCreation: config.svc.allow_implicit_scenario_creation,
@@ -102,12 +106,34 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     })
     closing.push(() => registry.close())
     const adapters = adaptersOf(plugins, load, registry)
-    const bodies = new Bodies()
+    const bodies = new Bodies(listeners?.bodies)
     closing.push(() => bodies.close())
     const listener = makeListener(
-      httpServices(loaded, services, { registry, signer, log, metrics, bodies, adapters, traces, evaluationToken }),
+      httpServices(loaded, services, {
+        registry,
+        signer,
+        log,
+        metrics,
+        bodies,
+        adapters,
+        traces,
+        evaluationToken,
+        ...(listeners !== null && { listeners }),
+      }),
     )
-    const server = await listen(listener, config.svc.host, config.svc.port, graceSeconds)
+    const server = await (listeners === null
+      ? listen(listener, { host: config.svc.host, port: config.svc.port }, graceSeconds)
+      : listeners.open({
+          loaded,
+          graceSeconds,
+          relayed: listener,
+          view: (name) => registry.view(name),
+          share: () =>
+            shareStandIn(async (name, record) => {
+              await (registry.loaded(name)?.append([record]) ?? store.scenario(name).append([record]))
+              return 0
+            }),
+        }))
     closing.push(() => server.close())
     port = server.port
     const stopping = new AbortController()
@@ -234,7 +260,7 @@ async function openContents({ config: { storage } }: LoadedConfig, load: Load): 
 }
 
 function openHosts({ config }: LoadedConfig, closing: Closing): Services['hosts'] {
-  const threads = makeThreadHost({ threads: config.svc.training_threads, entry: trainerThread() })
+  const threads = makeThreadHost({ threads: config.svc.training_threads, entry: threadEntry('trainer-thread') })
   const weights = makeWeightLane()
   closing.push(
     () => threads.close(),
@@ -243,9 +269,31 @@ function openHosts({ config }: LoadedConfig, closing: Closing): Services['hosts'
   return { threads, weights }
 }
 
-function trainerThread(): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? './trainer-thread.ts' : './trainer-thread.js', import.meta.url)
+/** Null where this thread accepts the connections itself: by the configuration, or since other threads could not do its work. */
+function listenersOf(
+  { config: { svc, storage }, upstream: { runtime } }: LoadedConfig,
+  plugins: Builtins,
+  { log, metrics }: Pick<HttpServices, 'log' | 'metrics'>,
+): Listeners | null {
+  const wanted = svc.listeners ?? usualListeners()
+  if (wanted === 1) return null
+  const alone = (reason: string): null => {
+    log.write('info', 'one_listener', { reason, configured: wanted })
+    return null
+  }
+  if (process.platform !== 'linux') return alone('threads share a port on Linux only')
+  if (storage.record_backend === 'memory') return alone('no other thread can use the store memory')
+  if (runtime !== 'provider') return alone(`only one thread can use the runtime ${runtime}`)
+  if (plugins !== builtins) return alone('plug-ins were given to this thread alone')
+  return new Listeners({ wanted, entry: threadEntry('listener-thread'), log, metrics })
 }
+
+/** More of them wait for the one thread that writes records. */
+const USUAL_LISTENERS_MAX = 8
+
+const usualListeners = (): number => Math.min(Math.max(availableParallelism() - 1, 1), USUAL_LISTENERS_MAX)
+
+const threadEntry = (name: string): URL => new URL(import.meta.url.endsWith('.ts') ? `./${name}.ts` : `./${name}.js`, import.meta.url)
 
 /** No upstream address: the runtime itself answers. */
 function embeddedModel({ upstream: { exampleModel } }: LoadedConfig): ModelAddress {
@@ -318,7 +366,7 @@ function evaluationAddress({ config, upstream }: LoadedConfig, port: number, sce
   return { url, model: upstream.model?.model ?? null, api: upstream.model?.api ?? 'openai', apiKey: token }
 }
 
-type Fittings = Pick<HttpServices, 'registry' | 'signer' | 'log' | 'metrics' | 'bodies' | 'adapters' | 'traces'> & {
+type Fittings = Pick<HttpServices, 'registry' | 'signer' | 'log' | 'metrics' | 'bodies' | 'adapters' | 'traces' | 'listeners'> & {
   readonly evaluationToken: string
 }
 

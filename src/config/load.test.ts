@@ -89,6 +89,7 @@ describe('defaults', () => {
         max_scenarios: 10_000,
         max_loaded_scenarios: 256,
         compat: null,
+        listeners: null,
         training_threads: 4,
         console_origins: [],
         served_url: null,

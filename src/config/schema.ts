@@ -31,6 +31,12 @@ const svc = section({
   token: secret().nullable().default(null).describe('A token for every route. Without any token the service is open, on loopback only.'),
   tokens: z.array(secret(), 'must be a list of tokens').default([]).describe('Further tokens with the same rights as `svc.token`.'),
   allow_implicit_scenario_creation: flag().default(true).describe('Whether a first call under a new scenario name creates the scenario.'),
+  listeners: whole('must be a whole number from 1 to 64', 1, 64)
+    .nullable()
+    .default(null)
+    .describe(
+      'How many threads accept connections and answer inference. Unset: as many as the machine has cores less one, from 1 to 8. With 1 the main thread does everything; so it does where threads cannot share the store, the runtime or a port (anywhere but on Linux), and a line of the log says why.',
+    ),
   max_scenarios: count().default(10_000).describe('How many scenarios may exist.'),
   max_loaded_scenarios: count().default(256).describe('How many scenarios are in memory at once; idle ones are unloaded.'),
   training_threads: whole('must be a whole number from 1 to 64', 1, 64)

@@ -15,10 +15,17 @@ export function dataPlaceIn(folder: string): DataPlace {
   return { records: join(folder, 'records'), repository: join(folder, 'artifacts.git') }
 }
 
+/** How many threads accept connections, whatever the machine has; `TEST_LISTENERS=2 npm test -- test/spec` runs a suite with two. */
+const LISTENERS = Number(process.env['TEST_LISTENERS'] ?? 1)
+
+/** Threads cannot share a store in memory. */
+export const USUAL_BACKEND = LISTENERS === 1 ? 'memory' : 'sqlite'
+
 /** In front of that provider, on any free port. */
 export function settingsOf({ records, repository }: DataPlace, upstreamUrl: string): Settings {
   return {
     'svc.port': 0,
+    'svc.listeners': LISTENERS,
     'inference.runtime': 'provider',
     'inference.upstream_url': upstreamUrl,
     'storage.agent_record_dir': records,

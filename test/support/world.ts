@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { startService, type RunningService } from '../../src/main.ts'
-import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, type Settings } from './settings.ts'
+import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, USUAL_BACKEND, type Settings } from './settings.ts'
 import { startUpstream, type Upstream } from './upstream.ts'
 
 export interface Answer {
@@ -53,7 +53,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   const directory = await mkdtemp(join(tmpdir(), 'svc-test-'))
   const upstream = await startUpstream()
   const usual = settingsOf(dataPlaceIn(directory), upstream.url)
-  let settings: Settings = { ...usual, 'storage.record_backend': options.backend ?? 'memory', ...options.settings }
+  let settings: Settings = { ...usual, 'storage.record_backend': options.backend ?? USUAL_BACKEND, ...options.settings }
   const log: JsonObject[] = []
   let service: RunningService = await start(settings, options.environment ?? {}, log)
   const ask: World['ask'] = (method, path, what = {}) =>

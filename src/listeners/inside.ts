@@ -1,0 +1,79 @@
+/** A listener thread, inner side: composed like the service, with views in place of scenarios and a relay for everything else. */
+import { parentPort, workerData } from 'node:worker_threads'
+import type { NewRecord, Runtime } from '../contract/index.ts'
+import { Bodies, listen, makeTrafficListener, Metrics, screenedLog, type Log, type TrafficServices } from '../http/index.ts'
+import { codeOf, knowPassingSecret, knowSecrets, wordsOf } from '../kit/index.ts'
+import { News } from './news.ts'
+import { Relay } from './relay.ts'
+import { Views } from './views.ts'
+import type { FromListener, ListenerSettings, ToListener } from './wire.ts'
+
+export interface ListenerParts {
+  readonly runtime: Runtime
+  readonly configured: Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'traces'>
+  readonly traces: (NonNullable<TrafficServices['traces']> & { close(): Promise<void> }) | undefined
+  append(scenario: string, record: NewRecord): Promise<number>
+  closeStore(): Promise<void>
+}
+
+type Compose = (settings: ListenerSettings, log: Log) => Promise<ListenerParts>
+
+const clock = (): number => Date.now() / 1000
+
+/** Says that it listens, or why it cannot, and serves until it is told to close. */
+export async function runListener(compose: Compose): Promise<void> {
+  const settings: ListenerSettings = workerData
+  knowSecrets(settings.secrets)
+  const metrics = new Metrics()
+  const news = new News(metrics, clock, say)
+  const log = screenedLog(news)
+  // A rejected promise of a plug-in must not end the thread.
+  process.on('unhandledRejection', (reason) => log.write('error', 'failure', { message: wordsOf(reason) }))
+  try {
+    const parts = await compose(settings, log)
+    if (parts.traces !== undefined) news.spans = parts.traces.spans
+    const views = new Views({
+      runtime: parts.runtime,
+      append: (scenario, record) => parts.append(scenario, record),
+      ask: (name) => say({ said: 'ask', name }),
+    })
+    const relay = new Relay(settings.relayPath)
+    const bodies = new Bodies(settings.bodies)
+    const services = { ...parts.configured, registry: views, log, metrics, bodies, traces: parts.traces }
+    const listener = makeTrafficListener(services, views, (request, response) => relay.pass(request, response))
+    const server = await listen(listener, { ...settings.at, reusePort: true }, settings.graceSeconds)
+    const close = async (): Promise<void> => {
+      await server.close()
+      await views.idle()
+      relay.close()
+      await Promise.all([bodies.close(), parts.runtime.close(), parts.traces?.close()])
+      await parts.closeStore()
+      news.flush()
+      say({ said: 'closed' })
+    }
+    parentPort?.on('message', (message: ToListener) => hear(message, views, news, close))
+    say({ said: 'listening' })
+  } catch (error) {
+    say({ said: 'failed', code: codeOf(error) ?? null, message: wordsOf(error) })
+  }
+}
+
+function say(message: FromListener): void {
+  parentPort?.postMessage(message, [])
+}
+
+function hear(message: ToListener, views: Views, news: News, close: () => Promise<void>): void {
+  switch (message.tell) {
+    case 'view':
+      return views.take(message.name, message.view)
+    case 'archived':
+      return views.archive(message.name)
+    case 'secret':
+      return knowPassingSecret(message.secret)
+    case 'sync':
+      news.flush()
+      return say({ said: 'synced', id: message.id })
+    case 'close':
+      void close()
+  }
+}
