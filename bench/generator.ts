@@ -1,6 +1,6 @@
-/** The load generator's process: receives one job at a time as a message and sends its result. */
+/** The load generator's process: receives jobs as messages, runs them at once and sends their results. */
 
-import { isJob, type Job, type ResultOf } from './jobs.ts'
+import { isNumberedJob, type Job, type ResultOf } from './jobs.ts'
 import { loadImport } from './load-import.ts'
 import { loadJson } from './load-json.ts'
 import { loadPromote } from './load-promote.ts'
@@ -13,6 +13,8 @@ function load(job: Job): Promise<ResultOf<Job>> {
 }
 
 process.on('message', (message) => {
-  if (isJob(message)) void load(message).then((result) => process.send?.(result))
+  if (!isNumberedJob(message)) return
+  const { number, job } = message
+  void load(job).then((result) => process.send?.({ number, result }))
 })
 process.on('disconnect', () => process.exit(0))

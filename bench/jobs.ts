@@ -94,9 +94,13 @@ export interface PromoteResult {
 /** Failure counts by name. */
 export type Failures = Readonly<Record<string, number>>
 
-/** Only the benchmark sends messages, so the kind is proof enough. */
-export function isJob(message: unknown): message is Job {
-  return typeof message === 'object' && message !== null && 'kind' in message
+/** Only the benchmark sends messages, so the name is proof enough. */
+export function isNumberedJob(message: unknown): message is { readonly number: number; readonly job: Job } {
+  return typeof message === 'object' && message !== null && 'job' in message
+}
+
+export function isNumbered(message: unknown): message is { readonly number: number; readonly result: unknown } {
+  return typeof message === 'object' && message !== null && 'result' in message
 }
 
 export function isResultOf<Asked extends Job>(_asked: Asked, message: unknown): message is ResultOf<Asked> {

@@ -83,7 +83,7 @@ async function takeShapes(turn: Turn): Promise<void> {
   await jsonWindow(turn, 'context', shapeJob(turn, 'context', CONTEXT_CONCURRENCY))
 }
 
-function shapeJob(turn: Turn, shape: ShapeName, concurrency: number): JsonJob {
+export function shapeJob(turn: Pick<Turn, 'rig' | 'running' | 'receiptsFile'>, shape: ShapeName, concurrency: number): JsonJob {
   const { answerBytes } = SHAPES[shape]
   const body = turn.rig.format.request(SHAPES[shape])
   return { ...tinyJob(turn.rig, turn.running, { concurrency, ...common(turn) }), body, answerBytes: answerBytes / 2 }
@@ -107,7 +107,7 @@ async function warmStreams(turn: Turn): Promise<void> {
   await turn.rig.generator.run({ ...sseJob(turn, ROW_PLAN, 32), seconds: STREAM_WARM_UP_SECONDS })
 }
 
-function sseJob(turn: Turn, plan: StreamPlan, concurrency: number): SseJob {
+export function sseJob(turn: Pick<Turn, 'rig' | 'running' | 'receiptsFile'>, plan: StreamPlan, concurrency: number): SseJob {
   const { path, request } = turn.rig.format
   const { port, headers } = turn.running
   const body = request({ ...STREAM_SHAPE, stream: plan })

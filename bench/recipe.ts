@@ -8,6 +8,7 @@ import { define, type Files, type StepOrder, type StepResult } from '../src/cont
 import { processorOf } from '../src/training/index.ts'
 
 const LEDGER = 'ledger.md'
+const LEDGER_CHARACTERS_MAX = 20_000
 /** The length of a busy burst, after which it checks for the file. */
 const BURST_MS = 10
 const TEXT = JSON.stringify({
@@ -38,7 +39,12 @@ async function takeStep({ batch, files }: StepOrder, signal: AbortSignal): Promi
   const [word, file] = batch.request?.text.split(' ') ?? []
   if (word === 'burn' && file !== undefined) await burn(file, signal)
   const lines = batch.samples.map(({ record_ids }) => `${record_ids.join(' ')}\n`)
-  return { kind: 'publish', content: { kind: 'files', files: withLines(files, [...lines, `${batch.id}\n`]) } }
+  return { kind: 'publish', content: { kind: 'files', files: shortened(withLines(files, [...lines, `${batch.id}\n`])) } }
+}
+
+/** A ledger that grows for ever would make a soak measure itself. */
+function shortened(files: Files): Files {
+  return { ...files, [LEDGER]: (files[LEDGER] ?? '').slice(-LEDGER_CHARACTERS_MAX) }
 }
 
 async function burn(file: string, signal: AbortSignal): Promise<void> {

@@ -5,7 +5,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import type { Running, Site } from './contestant.ts'
 import { usageOf, type Usage } from './cpu.ts'
 import { FORMAT, type Format } from './formats.ts'
-import { type Job, type ResultOf, isResultOf } from './jobs.ts'
+import { isNumbered, isResultOf, type Job, type ResultOf } from './jobs.ts'
 import { nginxVersion, startNginxUpstream } from './nginx.ts'
 import type { Options } from './options.ts'
 import { freePort, type Process, start } from './processes.ts'
@@ -91,12 +91,17 @@ export async function startNodeUpstream(rig: Rig): Promise<Upstream> {
 /** Controls the load generator's process, which is started once and stays warm. */
 class LoadGenerator {
   readonly #child: ChildProcess = fork(new URL('./generator.ts', import.meta.url), { execArgv: [] })
-  /** The running job; there is no queue. */
-  #asked: PromiseWithResolvers<unknown> | undefined
+  /** The running jobs, by number; all run at once. */
+  readonly #asked = new Map<number, PromiseWithResolvers<unknown>>()
+  #jobs = 0
 
   constructor() {
-    this.#child.on('message', (message) => this.#asked?.resolve(message))
-    this.#child.on('exit', () => this.#asked?.reject(new Error('the load generator died')))
+    this.#child.on('message', (message) => {
+      if (isNumbered(message)) this.#asked.get(message.number)?.resolve(message.result)
+    })
+    this.#child.on('exit', () => {
+      for (const asked of this.#asked.values()) asked.reject(new Error('the load generator died'))
+    })
   }
 
   get pid(): number {
@@ -104,9 +109,13 @@ class LoadGenerator {
   }
 
   async run<Asked extends Job>(job: Asked): Promise<ResultOf<Asked>> {
-    this.#asked = Promise.withResolvers<unknown>()
-    this.#child.send(job)
-    const result = await this.#asked.promise
+    this.#jobs += 1
+    const number = this.#jobs
+    const asked = Promise.withResolvers<unknown>()
+    this.#asked.set(number, asked)
+    this.#child.send({ number, job })
+    const result = await asked.promise
+    this.#asked.delete(number)
     if (!isResultOf(job, result)) throw new Error('the load generator answered something else')
     return result
   }

@@ -168,7 +168,7 @@ function measureDisk(directory: string, seconds: number) {
 }
 
 /** Shared by all windows of a turn. */
-export function common({ rig, receiptsFile }: Turn): Pick<JsonJob, 'seconds' | 'receiptsFile'> {
+export function common({ rig, receiptsFile }: Pick<Turn, 'rig' | 'receiptsFile'>): Pick<JsonJob, 'seconds' | 'receiptsFile'> {
   return { seconds: rig.options.seconds, ...(receiptsFile !== undefined && { receiptsFile }) }
 }
 

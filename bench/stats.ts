@@ -15,6 +15,14 @@ export function median(values: readonly number[]): number {
   return (lower + upper) / 2
 }
 
+/** The slope of the straight line nearest to these points, by least squares; NaN for fewer than two. */
+export function slope(points: readonly (readonly [x: number, y: number])[]): number {
+  const meanX = points.reduce((sum, [x]) => sum + x, 0) / points.length
+  const meanY = points.reduce((sum, [, y]) => sum + y, 0) / points.length
+  const along = points.reduce((sum, [x, y]) => sum + (x - meanX) * (y - meanY), 0)
+  return along / points.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0)
+}
+
 export interface Spread {
   readonly p50: number
   readonly p90: number
