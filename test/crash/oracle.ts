@@ -13,6 +13,8 @@ export interface CrashOptions {
   readonly short: boolean
   readonly delays: number
   readonly only: string
+  /** Threads that take requests. */
+  readonly listeners: number
 }
 
 export interface Oracle {

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Child, Place, Victim } from './child.ts'
 import { examine } from './examine.ts'
-import { violation, type Oracle, type Trial, type Violation } from './oracle.ts'
+import { violation, type CrashOptions, type Oracle, type Trial, type Violation } from './oracle.ts'
 import { randomOf, type Random } from './random.ts'
 
 /** When the service is killed: some time into its start, or some time after something happened for the nth time. */
@@ -46,8 +46,11 @@ export interface World {
   close?(): Promise<void>
 }
 
-export function ordealOracle(usual: Pick<Oracle, 'kills' | 'shortKills'>, open: (directory: string) => World | Promise<World>): Oracle {
-  return { ...usual, open: async (directory, { seed, kills }) => new Ordeal(await open(directory), seed, kills) }
+export function ordealOracle(
+  usual: Pick<Oracle, 'kills' | 'shortKills'>,
+  open: (directory: string, options: CrashOptions) => World | Promise<World>,
+): Oracle {
+  return { ...usual, open: async (directory, options) => new Ordeal(await open(directory, options), options.seed, options.kills) }
 }
 
 class Ordeal implements Trial {

@@ -1,9 +1,9 @@
 /**
  * Kills a service again and again and checks after every restart that it kept its promises:
- * `node test/crash/run.ts --oracle NAME [--kills N] [--short] [--seed S] [--json]`. Ends with code 1 on a broken promise, and prints the
- * command that repeats it. The oracles:
+ * `node test/crash/run.ts --oracle NAME [--kills N] [--short] [--seed S] [--json]`.
+ * Ends with code 1 on a broken promise, and prints the command that repeats it. The oracles:
  *
- * - records: nothing acknowledged was lost, doubled or altered.
+ * - records: nothing acknowledged was lost, doubled or altered (`--listeners N` for several threads that take requests).
  * - training: each report and instruction was learned from once, no row changed, every release holds what its row says.
  * - evolution: each report, instruction and proposal is settled once, and no process or folder of an episode is left.
  * - weights: service, trainer and engine are killed at every point of a weight job (`--delays N` times later too, `--only TEXT` for some);
@@ -30,6 +30,7 @@ const { values } = parseArgs({
     short: { type: 'boolean', default: false },
     delays: { type: 'string', default: '3' },
     only: { type: 'string', default: '' },
+    listeners: { type: 'string', default: '1' },
     json: { type: 'boolean', default: false },
   },
 })
@@ -42,7 +43,9 @@ async function run(oracle: Oracle): Promise<void> {
   const { seed, short, only } = values
   const kills = Number(values.kills ?? (short ? oracle.shortKills : oracle.kills))
   if (!Number.isInteger(kills) || kills < 1) throw new Error('--kills must be a whole number of 1 or more')
-  const options: CrashOptions = { seed, kills, short, only, delays: Number(values.delays) }
+  const listeners = Number(values.listeners)
+  if (!Number.isInteger(listeners) || listeners < 1) throw new Error('--listeners must be a whole number of 1 or more')
+  const options: CrashOptions = { seed, kills, short, only, listeners, delays: Number(values.delays) }
   process.once('SIGINT', () => process.exit(130))
   const directory = mkdtempSync(join(tmpdir(), 'svc-crash-'))
   const trial = await oracle.open(directory, options)

@@ -21,7 +21,7 @@ const TRAFFIC_BEGINS = 'start of traffic'
 
 export const oracle = ordealOracle(
   { kills: 50, shortKills: 12 },
-  async (directory) => new RecordsWorld(placeIn(directory), await startUpstream()),
+  async (directory, { listeners }) => new RecordsWorld(placeIn(directory), await startUpstream(), listeners),
 )
 
 class RecordsWorld implements World {
@@ -30,6 +30,7 @@ class RecordsWorld implements World {
   readonly rules = { store: 'altered', releases: 'release chain' }
   readonly violations: Violation[] = []
   readonly #upstream: Upstream
+  readonly #listeners: number
   readonly #history = new History()
   /** Ids whose bodies were judged before. */
   readonly #judged = new Set<string>()
@@ -38,9 +39,10 @@ class RecordsWorld implements World {
   #rows = 0
   #bodies = 0
 
-  constructor(place: Place, upstream: Upstream) {
+  constructor(place: Place, upstream: Upstream, listeners: number) {
     this.place = place
     this.#upstream = upstream
+    this.#listeners = listeners
   }
 
   drawKill(random: Random): Omit<Kill, 'who'> {
@@ -51,7 +53,8 @@ class RecordsWorld implements World {
   }
 
   start(): Child {
-    return startChild(this.place, { settings: settingsOf(this.place, this.#upstream.url) })
+    const settings = settingsOf(this.place, this.#upstream.url)
+    return startChild(this.place, { settings: this.#listeners > 1 ? { ...settings, 'svc.listeners': this.#listeners } : settings })
   }
 
   async live(address: string, life: Life): Promise<void> {
