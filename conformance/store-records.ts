@@ -32,6 +32,17 @@ export function describeAppending(suite: StoreSuite): void {
     await a.append([record('r', { payload: whole.subarray(7, 14) })])
     assert.equal(plain(await a.get('r'))?.payload, '{"a":1}')
   })
+  test('a payload in pieces is stored as one, and is the same as if it had been', async ({ a }) => {
+    const payload = bytes('{"a":1,"b":2}')
+    const pieces = [payload.subarray(0, 1), payload.subarray(1, 7), payload.subarray(7)]
+    const [, inPieces] = (await a.append([record('r', { payload }), record('s', { payload, pieces }), record('t')])).rows
+    assert.deepEqual(plain(await a.get('s')), { ...inPieces, payload: '{"a":1,"b":2}' })
+    assert.equal(plain(await a.get('t'))?.payload, '{"a":1}')
+    assert.deepEqual((await a.append([record('s', { payload })])).rows, [inPieces])
+    assert.deepEqual(sequences(await a.append([record('r', { payload, pieces })])), [1])
+    for (const piece of pieces) piece.fill(0)
+    assert.equal(plain(await a.get('s'))?.payload, '{"a":1,"b":2}')
+  })
   test('bytes the caller reuses afterwards do not change the record', async ({ a }) => {
     const payload = bytes('{"a":1}')
     await a.append([record('r', { payload })])

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { Json } from './json.ts'
 import type { NewRecord } from './nouns.ts'
+import type { RecordRow } from './wire/index.ts'
 
 /** JSON with keys sorted at every depth and no white space: equal values, equal text. */
 export function canonicalJson(value: Json): string {
@@ -20,6 +21,13 @@ export function contentDigest(record: Omit<NewRecord, 'created_at'>): string {
   } catch {
     return hash('sha256', JSON.stringify([agent_record_id, request_type, references, artifact_ref, hash('sha256', record.payload)]))
   }
+}
+
+/** The row of a new record. Its payload is not read: it may not be joined yet. */
+export function rowOf(record: NewRecord, sequence: number): RecordRow {
+  const { agent_record_id, request_type, created_at, references, artifact_ref, score, summary } = record
+  const row = { sequence, agent_record_id, request_type, created_at, references, artifact_ref, score }
+  return summary === undefined ? row : { ...row, summary }
 }
 
 /** JSON in which a number that no double holds stands as it was written. */

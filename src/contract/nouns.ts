@@ -12,6 +12,8 @@ export type Dialect = 'chat' | 'responses' | 'messages' | 'count_tokens' | 'gemi
 export interface NewRecord extends Omit<RecordRow, 'sequence'> {
   /** A JSON object in UTF-8. */
   readonly payload: Uint8Array
+  /** The same bytes in pieces, where they were not joined yet. A store that copies the payload anyway takes these, and does not read `payload`. */
+  readonly pieces?: readonly Uint8Array[]
 }
 
 /** A record read back whole. The payload is null once capacity evicted the body. */

@@ -1,6 +1,6 @@
 /** The payload an exchange is kept as: the forwarded request's fields, the answer under `response`, the tags under `metadata.tags`. */
 import { invalid, upstream, type JsonObject, type Refusal } from '../contract/index.ts'
-import { cutOut, isObjectAt, joined, type Cut, type Members } from '../kit/index.ts'
+import { cutOut, isObjectAt, joined, piecesOf, type Cut, type Members } from '../kit/index.ts'
 
 export type Tags = Readonly<Record<string, string>>
 
@@ -20,9 +20,13 @@ export function replacedMembers(tags: Tags): readonly string[] {
 const TAGGED = ['metadata', 'metadata_tags']
 const hasTags = (tags: Tags): boolean => Object.keys(tags).length > 0
 
-export function exchangePayload(request: { readonly bytes: Buffer; readonly remains: () => Remains }, response: Uint8Array): Buffer {
+/** In pieces: they are joined where they are written, and so copied once. */
+export function exchangePayload(
+  request: { readonly bytes: Buffer; readonly remains: () => Remains },
+  response: Uint8Array,
+): readonly Uint8Array[] {
   const { kept, tagged } = request.remains()
-  return joined(request.bytes, { kept }, new Map([...tagged, ['response', response]]))
+  return piecesOf(request.bytes, { kept }, new Map([...tagged, ['response', response]]))
 }
 
 /** A payload that exists already, tagged the way live traffic is. */

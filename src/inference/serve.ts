@@ -232,6 +232,7 @@ export async function keep(
 ): Promise<string | null> {
   const { scenario, call, release, request } = exchange
   if (scenario.keep === undefined) return null
+  const pieces = exchangePayload(request, response)
   await scenario.keep({
     agent_record_id: id,
     request_type: 'inference',
@@ -239,7 +240,10 @@ export async function keep(
     references: [],
     artifact_ref: artifactRef(scenario, call.tags, release),
     score: null,
-    payload: exchangePayload(request, response),
+    get payload() {
+      return Buffer.concat(pieces)
+    },
+    pieces,
     summary,
   })
   return id

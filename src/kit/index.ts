@@ -17,6 +17,7 @@ export {
   isObjectAt,
   joined,
   membersOf,
+  piecesOf,
   type Cut,
   type Member,
   type Members,

@@ -5,6 +5,7 @@ import {
   PENDING_PAGE_BYTES_MAX,
   PENDING_RECORD_BYTES_MAX,
   recordConflict,
+  rowOf,
   stepConflict,
 } from '../../../src/contract/index.ts'
 import type {
@@ -109,9 +110,8 @@ export function storedRecord({ row, payload }: Kept): StoredRecord {
 
 /** The bytes are copied: they are the caller's to reuse. */
 function keep(record: NewRecord, sequence: number): Kept {
-  const { payload, ...fields } = record
-  const row = { sequence, ...fields, references: [...record.references] }
-  return { row, payload: new Uint8Array(payload), digest: null }
+  const row = { ...rowOf(record, sequence), references: [...record.references] }
+  return { row, payload: Buffer.concat(record.pieces ?? [record.payload]), digest: null }
 }
 
 function sameOrConflict(known: Kept, record: NewRecord): Kept {

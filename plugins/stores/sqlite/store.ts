@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Worker } from 'node:worker_threads'
-import { isRefusal, storeClosed } from '../../../src/contract/index.ts'
+import { isRefusal, rowOf, storeClosed } from '../../../src/contract/index.ts'
 import type {
   Appended,
   Damage,
@@ -229,9 +229,7 @@ const fenceFields = (fence?: Fence): { readonly fence?: Fence } =>
 function appended(records: readonly NewRecord[], [step, answer]: AppendAnswer): Appended {
   const rows = records.map((record, index) => {
     const stored = typeof answer === 'number' ? answer + index : answer[index]
-    if (typeof stored === 'object') return stored
-    const { payload: _payload, ...fields } = record
-    return { sequence: stored ?? 0, ...fields }
+    return typeof stored === 'object' ? stored : rowOf(record, stored ?? 0)
   })
   return { rows, step }
 }

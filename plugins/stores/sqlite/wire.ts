@@ -85,9 +85,11 @@ export type LossNotice = readonly (readonly [scenario: string, lost: Losses])[]
 
 export function payloadBytes(records: readonly NewRecord[]): number {
   let total = 0
-  for (const record of records) total += record.payload.byteLength
+  for (const record of records) for (const piece of piecesOf(record)) total += piece.byteLength
   return total
 }
+
+const piecesOf = (record: NewRecord): readonly Uint8Array[] => record.pieces ?? [record.payload]
 
 export function packGroup(calls: readonly WriterCall[]): WireGroup {
   let total = 0
@@ -99,17 +101,20 @@ export function packGroup(calls: readonly WriterCall[]): WireGroup {
     if (call.op !== 'append') return call
     const begin = offset
     const records = call.records.map((record) => {
-      bytes.set(record.payload, offset)
-      offset += record.payload.byteLength
-      return wireRecord(record)
+      const first = offset
+      for (const piece of piecesOf(record)) {
+        bytes.set(piece, offset)
+        offset += piece.byteLength
+      }
+      return wireRecord(record, offset - first)
     })
     return [call.scenario, begin, records]
   })
   return { calls: packed, bytes: bytes.buffer }
 }
 
-function wireRecord(record: NewRecord): WireRecord {
-  const { agent_record_id, request_type, created_at, references, artifact_ref, score, payload, summary } = record
+function wireRecord(record: NewRecord, payloadLength: number): WireRecord {
+  const { agent_record_id, request_type, created_at, references, artifact_ref, score, summary } = record
   const quoted = references.length === 0 ? null : JSON.stringify(references)
   return [
     agent_record_id,
@@ -118,7 +123,7 @@ function wireRecord(record: NewRecord): WireRecord {
     quoted,
     artifact_ref,
     score,
-    payload.byteLength,
+    payloadLength,
     summary === undefined ? null : JSON.stringify(summary),
   ]
 }

@@ -93,33 +93,26 @@ export class Cutting {
 export type Members = ReadonlyMap<string, Uint8Array | string>
 
 /** An object of what a cut left and these members more. */
-export function joined(bytes: Buffer, { kept }: Pick<Cut, 'kept'>, members: Members): Buffer {
-  const added = [...members].map(([key, value]) => [Buffer.from(`${JSON.stringify(key)}:`), asBytes(value)] as const)
-  const commas = Math.max(0, kept.length + added.length - 1)
-  const keptBytes = kept.reduce((sum, { start, end }) => sum + end - start, 0)
-  const addedBytes = added.reduce((sum, [key, value]) => sum + key.length + value.length, 0)
-  const text = Buffer.allocUnsafe(keptBytes + addedBytes + commas + 2)
-  let at = 0
-  const begin = (): void => {
-    text[at] = at === 0 ? OPEN_OBJECT : COMMA
-    at += 1
-  }
-  for (const { start, end } of kept) {
-    begin()
-    at += bytes.copy(text, at, start, end)
-  }
-  for (const [key, value] of added) {
-    begin()
-    text.set(key, at)
-    text.set(value, at + key.length)
-    at += key.length + value.length
-  }
-  if (at === 0) begin()
-  text[at] = CLOSE_OBJECT
-  return text
+export function joined(bytes: Buffer, cut: Pick<Cut, 'kept'>, members: Members): Buffer {
+  return Buffer.concat(piecesOf(bytes, cut, members))
 }
 
-const asBytes = (value: Uint8Array | string): Uint8Array => (typeof value === 'string' ? Buffer.from(value) : value)
+/** The same, not put together yet. */
+export function piecesOf(bytes: Buffer, { kept }: Pick<Cut, 'kept'>, members: Members): readonly Uint8Array[] {
+  const pieces: Uint8Array[] = []
+  const mark = (): string => (pieces.length === 0 ? '{' : ',')
+  for (const { start, end } of kept) pieces.push(Buffer.from(mark()), bytes.subarray(start, end))
+  for (const [key, value] of members) {
+    const name = `${mark()}${JSON.stringify(key)}:`
+    if (typeof value === 'string') pieces.push(Buffer.from(name + value))
+    else pieces.push(Buffer.from(name), value)
+  }
+  pieces.push(pieces.length === 0 ? EMPTY_OBJECT : END_OF_OBJECT)
+  return pieces
+}
+
+const EMPTY_OBJECT = Buffer.from('{}')
+const END_OF_OBJECT = Buffer.from('}')
 
 function pastSpace(bytes: Buffer, start: number): number {
   let at = start
