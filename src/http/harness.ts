@@ -15,13 +15,9 @@ import { cutPage, pageLimit, scenarioOf, wholeNumber } from './request-fields.ts
 export async function manifest(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   return services.registry.use(scenarioOf(context.request), async (scenario) => {
-    const { surface, released, recipeName, name, recipe } = scenario
+    const { surface, releases, recipeName, name, recipe } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
-    const { release, evaluatedAt, requires, step, held, time, ...ids } = pulledRelease(
-      released,
-      surface.files.component,
-      query.get('release_id'),
-    )
+    const { release, evaluatedAt, requires, step, held, time, ...ids } = await pulledRelease(releases, query.get('release_id'))
     const evaluated = evaluatedAt === null ? undefined : await scenario.wholeRow(evaluatedAt)
     const evaluation = evaluationIn(evaluated?.metrics ?? {})
     const files = pulledFiles(await surface.files.read(release))
@@ -85,7 +81,7 @@ export async function stepRecords(context: HttpContext): Promise<HttpReply> {
 const STEP = /^\d{1,9}$/
 
 export async function rowAt(scenario: Scenario, step: string): Promise<PlacedRow> {
-  const { count } = scenario.history.places
+  const { count } = scenario.history
   const [found] = STEP.test(step) && Number(step) < count ? await listedRows(scenario, { place: Number(step) }, 1) : []
   if (found === undefined) throw unknown('unknown_step', `the path names no step of the catalog, which holds 0 to ${count - 1}`)
   return found

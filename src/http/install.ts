@@ -131,16 +131,16 @@ interface ScriptOrder {
 }
 
 async function scriptFor(scenario: Scenario, { signer }: HttpServices, { adapterName, url, wanted }: ScriptOrder): Promise<MadeScript> {
-  const { surface, released, recipe, recipeName, model, name } = scenario
+  const { surface, releases, recipe, recipeName, model, name } = scenario
   const { adapter } = recipe
   if (surface.files === undefined) throw noFiles(recipeName)
   if (adapter?.name !== adapterName)
     throw unknown('unknown_adapter', `adapter: this scenario's files are for ${adapter?.name ?? 'no agent'}; name that one`)
-  const { release, requires, evaluatedAt: _, ...about } = pulledRelease(released, surface.files.component, wanted)
+  const { release, requires, evaluatedAt: _, ...about } = await pulledRelease(releases, wanted)
   const { release_id, step } = about
   const { content_id } = release
   const content = await surface.files.read(release)
-  const fallback_release_id = releaseWithoutRequires(released, release.release_id, surface.files.component)
+  const fallback_release_id = await releaseWithoutRequires(releases, release.release_id, surface.files.component)
   const delivery = { adapter, url, scenario: name, release_id, content_id, content, model, requires, fallback_release_id }
   const installation = installationOf(delivery)
   const { files } = installation

@@ -3,8 +3,8 @@ import { HEADER, isObject, isRefusal, PRODUCT } from '../contract/index.ts'
 import type { Adapter, Entry, Json, JsonObject, ListedRow } from '../contract/index.ts'
 import { entriesIn } from '../harness/index.ts'
 import * as pages from '../pages/index.ts'
-import { catalogRow, requiresOf } from '../releases/index.ts'
-import { listedReleases, listedRows, type Scenario } from '../scenarios/index.ts'
+import { requiresOf } from '../releases/index.ts'
+import { catalogRows, listedRows, relatedReleases, relatedRows, type Scenario } from '../scenarios/index.ts'
 import { noFiles, rowAt, unknownRequest } from './harness.ts'
 import type { HttpContext } from './context.ts'
 import { rowFor } from './held-out.ts'
@@ -15,13 +15,13 @@ export async function versionPage(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   const step = context.params['step'] ?? ''
   return services.registry.use(pageScenario(context), async (scenario) => {
-    const { surface, released, recipeName, name } = scenario
+    const { surface, history, recipeName, name } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
     const { row: whole, place } = await rowAt(scenario, step)
     const row = rowFor(context, whole)
-    const releases = listedReleases(scenario)
-    const last = scenario.history.places.count - 1
-    const carried = requiresOf(released, row.composed_release_id ?? row.release_id, surface.files.component)
+    const releases = await relatedRows(scenario, row)
+    const last = history.count - 1
+    const carried = await requiresOf(scenario.releases, row.composed_release_id ?? row.release_id)
     const before = await treeBefore(scenario, row)
     return htmlReply(pages.versionPage({ scenario: name, query: linkQuery(query), row, place, last, releases, before, carried }))
   })
@@ -69,11 +69,11 @@ function linkQuery(query: URLSearchParams): string {
 }
 
 /** The tree that a step's candidate was made of; null where there is none that can be read: a page is shown without it. */
-async function treeBefore({ recipe, surface, history }: Scenario, row: ListedRow): Promise<readonly Entry[] | null> {
+async function treeBefore({ recipe, surface, releases }: Scenario, row: ListedRow): Promise<readonly Entry[] | null> {
   if (recipe.adapter === undefined || surface.files === undefined || row.operation !== 'train') return null
   const madeRelease = row.result === 'published' || row.result === 'pending'
   const base = madeRelease ? (row.composed_parent_release_id ?? row.parent_release_id) : (row.composed_release_id ?? row.release_id)
-  const release = history.makerOf(base ?? '')?.release ?? null
+  const release = (await releases.find(base ?? ''))?.row.release ?? null
   if (release === null) return null
   try {
     return entriesIn(recipe.adapter, await surface.files.read(release))
@@ -85,14 +85,15 @@ async function treeBefore({ recipe, surface, history }: Scenario, row: ListedRow
 
 /** In a scenario without files, or by a component that is not theirs, a request is settled by a row that has no page of its own. */
 async function settledIn(scenario: Scenario, step: number | null) {
-  const { history, surface, released } = scenario
-  if (surface.files !== undefined) {
+  if (scenario.surface.files !== undefined) {
     const [settled] = step === null ? [] : await listedRows(scenario, { step }, 1)
-    if (step === null || settled?.row.step === step) return { settled, releases: listedReleases(scenario), hasVersions: true }
+    if (step === null || settled?.row.step === step)
+      return { settled, releases: await relatedRows(scenario, settled?.row ?? null), hasVersions: true }
   }
   const row = step === null ? undefined : await scenario.wholeRow(step)
-  const releases = new Map(released.map((commit) => [commit.step, catalogRow(commit, history)]))
-  return { settled: row && { place: row.step, row: catalogRow(row, history) }, releases, hasVersions: false }
+  const releases = await relatedReleases(scenario, row ?? null)
+  const [shown] = row === undefined ? [] : await catalogRows(scenario, [row])
+  return { settled: shown && { place: shown.step, row: shown }, releases, hasVersions: false }
 }
 
 function requestIn(metrics: JsonObject = {}): JsonObject {

@@ -4,7 +4,8 @@ import type { CommitList, Head, ReleaseList } from '../contract/index.ts'
 import { moveBodySchema } from '../contract/wire/index.ts'
 import { countCodePoints } from '../kit/index.ts'
 import { checkShape } from '../records/index.ts'
-import { catalogOf, catalogRow, commitRow } from '../releases/index.ts'
+import { catalogOf, commitRow } from '../releases/index.ts'
+import { catalogRows } from '../scenarios/index.ts'
 import type { HttpContext } from './context.ts'
 import { rowFor } from './held-out.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
@@ -51,7 +52,7 @@ export async function list(context: HttpContext): Promise<HttpReply> {
     const { rows, next } = cutPage(await scenario.wholeRows({ before, limit: limit + 1 }), limit, (row) => row.step)
     return liveJson({
       scenario: name,
-      releases: rows.map((row) => rowFor(context, catalogRow(row, scenario.history))),
+      releases: (await catalogRows(scenario, rows)).map((row) => rowFor(context, row)),
       next_before_step: next,
     } satisfies ReleaseList)
   })

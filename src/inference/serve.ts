@@ -35,7 +35,7 @@ export interface Serving {
   readonly runtime: Runtime
   readonly model: ModelAddress
   head(): Release
-  hasRelease(releaseId: string): boolean
+  hasRelease(releaseId: string): boolean | Promise<boolean>
   /** Absent where the exchange is not kept: on the evaluation routes. */
   readonly keep?: (record: NewRecord) => Promise<unknown>
 }
@@ -238,7 +238,7 @@ export async function keep(
     request_type: 'inference',
     created_at: call.clock(),
     references: [],
-    artifact_ref: artifactRef(scenario, call.tags, release),
+    artifact_ref: await artifactRef(scenario, call.tags, release),
     score: null,
     get payload() {
       return Buffer.concat(pieces)
@@ -253,10 +253,10 @@ export async function keep(
  * The client's tag counts only where clients hold the release themselves: the scenario serves files to pull, nothing of the release acts
  * inside this service (no hooks, no training runtime), and the tag names a release of the scenario's catalog.
  */
-function artifactRef(scenario: Serving, tags: Tags, frozen: Release): string {
+async function artifactRef(scenario: Serving, tags: Tags, frozen: Release): Promise<string> {
   const tag = tags[RELEASE_TAG]
   const isPulled = scenario.surface.files !== undefined && scenario.surface.hooks === undefined && scenario.surface.weights === undefined
-  return tag !== undefined && isPulled && scenario.hasRelease(tag) ? tag : frozen.release_id
+  return tag !== undefined && isPulled && (await scenario.hasRelease(tag)) ? tag : frozen.release_id
 }
 
 const holdNothing = (): void => undefined

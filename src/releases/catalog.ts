@@ -12,41 +12,36 @@ import { ROW_METRICS } from '../contract/wire/index.ts'
 import { headRow, isPublished } from './chain.ts'
 import type { Commits } from './chain.ts'
 
-/** What all the rows together say about one of them. */
-export interface CatalogView {
-  /** The step whose release is served now. */
-  readonly current: number
-  /** The release that was served when that step had landed. */
-  headAt(step: number): Release
-  isRestorable(releaseId: string): boolean
+/** What the other rows say about one of them. */
+export interface RowCircumstances {
+  /** The release that was served when its step had landed. */
+  readonly head: Release
+  /** Whether its release is served now. */
+  readonly current: boolean
+  /** Whether the release that it shows was published by some row. */
+  readonly published: boolean
 }
 
 export function catalogOf(commits: Commits): readonly ReleaseRow[] {
   const published = commits.filter(isPublished)
-  const restorable = new Set(published.map(({ release }) => release.release_id).filter(isRestorable))
+  const ids = new Set(published.map(({ release }) => release.release_id))
   const { step: current } = headRow(commits)
   let at = -1
   return commits.map((commit) => {
     if (published[at + 1]?.step === commit.step) at += 1
     const head = published[at]?.release
     if (head === undefined) throw new Error(`step ${commit.step} comes before any release: the creation row is missing`)
-    return catalogRow(commit, { current, headAt: () => head, isRestorable: (id) => restorable.has(id) })
+    return catalogRow(commit, { current: commit.step === current, head, published: ids.has((commit.release ?? head).release_id) })
   })
 }
 
-export function catalogRow(commit: Commit, view: CatalogView): ReleaseRow {
-  const release = commit.release ?? view.headAt(commit.step)
-  return rowOf(commit, release, { restorable: view.isRestorable(release.release_id), current: commit.step === view.current })
+export function catalogRow(commit: Commit, { head, current, published }: RowCircumstances): ReleaseRow {
+  const release = commit.release ?? head
+  return rowOf(commit, release, { restorable: published && isRestorable(release.release_id), current })
 }
 
 /** Live weights are lost with their engine; every other published release can be published again. */
 export const isRestorable = (releaseId: string): boolean => !releaseId.startsWith('live:')
-
-/** Releases held for review and not promoted since. */
-export function heldReleases(commits: Commits): readonly Release[] {
-  const promoted = new Set(commits.filter(({ operation }) => operation === 'promote').map((row) => row.rollback_target_release_id))
-  return commits.flatMap(({ pending, release }) => (pending && release !== null && !promoted.has(release.release_id) ? [release] : []))
-}
 
 function rowOf(commit: Commit, release: Release, marks: { readonly restorable: boolean; readonly current: boolean }): ReleaseRow {
   const { step, operation, recorded_at, pending, metrics, rollback_target_release_id, component } = commit

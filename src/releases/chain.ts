@@ -1,4 +1,4 @@
-/** The head, derived from the rows. It is never stored separately. */
+/** The rows that made a release: the head among them, derived from the rows and never stored apart, and what names one. */
 import type { Commit, Release } from '../contract/index.ts'
 
 /** A scenario's rows, oldest first; the first one created it. Only a catalog needs the rows without a release. */
@@ -22,4 +22,30 @@ export function headRow(commits: Commits): PublishedCommit {
   return row
 }
 
-export const headOf = (commits: Commits): Release => headRow(commits).release
+/** Where a release stands among the others. */
+export interface MadeRelease {
+  /** The id under which it is listed: its own, or that of the release whose tree it carries. */
+  readonly as: string
+  /** What its parent is listed as. */
+  readonly parent: string | null
+  /** The step that evaluated its tree; null where there was no evaluation. */
+  readonly evaluated: number | null
+  /** The next release up its chain that requires something of a machine. */
+  readonly asking: string | null
+}
+
+/** The row that made a release first, and where that release stands. */
+export interface MakerRow {
+  readonly row: ReleasedCommit
+  readonly made: MadeRelease
+}
+
+/** The releases of a scenario, looked up one at a time. */
+export interface ReleaseIndex {
+  /** The row that is served. */
+  readonly head: MakerRow
+  /** Null for a release that no row of the scenario made. */
+  find(releaseId: string): Promise<MakerRow | null>
+  /** The row by which a held release was promoted first. */
+  promotion(releaseId: string): Promise<ReleasedCommit | null>
+}

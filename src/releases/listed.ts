@@ -2,8 +2,8 @@
  * The catalog of the tree that clients pull. With several components only releases that changed that tree are listed. The ids are those of
  * listed releases; the ids of the composed releases are kept under `composed_…`.
  */
-import type { Commit, ListedRow, Release, ReleaseRow } from '../contract/index.ts'
-import { catalogOf, catalogRow, type CatalogView } from './catalog.ts'
+import type { ListedRow, Release, ReleaseRow } from '../contract/index.ts'
+import { catalogOf } from './catalog.ts'
 import type { Commits } from './chain.ts'
 
 /** Oldest first. Without a component the tree is the whole release, and every row is listed. */
@@ -12,16 +12,8 @@ export function listedCatalog(commits: Commits, component: string | undefined): 
   return catalogOf(commits).flatMap((row) => listing.shown(row) ?? [])
 }
 
-/** Null for a row that is not listed. */
-export const listedRow = (commit: Commit, view: CatalogView, listing: Listing): ListedRow | null => listing.shown(catalogRow(commit, view))
-
-/** The id under which a release is listed: its own, or that of the release whose tree it carries. */
-export function pulledId(commits: Commits, { release_id }: Release, component: string | undefined): string {
-  return listingOf(commits, component).idOf(release_id)
-}
-
 /** Maps each release to the listed release it carries: itself when it changed the tree, else its parent's. */
-export class Listing {
+class Listing {
   readonly #component: string | undefined
   readonly #trees = new Map<string, string | undefined>()
   readonly #listedAs = new Map<string, string>()
@@ -53,7 +45,7 @@ export class Listing {
   /** The row as listed; null for one that is left out. */
   shown(row: ReleaseRow): ListedRow | null {
     if (!this.isListed(row)) return null
-    return this.#component === undefined ? row : renamed(row, this)
+    return this.#component === undefined ? row : listedRow(row, (id) => this.idOf(id))
   }
 }
 
@@ -63,8 +55,9 @@ function listingOf(commits: Commits, component: string | undefined): Listing {
   return listing
 }
 
-function renamed(row: ReleaseRow, listing: Listing): ListedRow {
-  const named = (id: Release['parent_release_id']): string | null => (id === null ? null : listing.idOf(id))
+/** `idOf`: what a release is listed as. */
+export function listedRow(row: ReleaseRow, idOf: (releaseId: string) => string): ListedRow {
+  const named = (id: Release['parent_release_id']): string | null => (id === null ? null : idOf(id))
   const { release_id, parent_release_id: parent, rollback_target_release_id: target } = row
   const own = named(release_id) ?? release_id
   return {

@@ -2,9 +2,8 @@
 import { unknown, type JsonObject, type Release, type Requires } from '../contract/index.ts'
 import { EVALUATION_METRICS } from '../contract/wire/index.ts'
 import { isRestorable } from './catalog.ts'
-import { headOf, type Commits } from './chain.ts'
-import { listedCatalog, pulledId } from './listed.ts'
-import { chainOf, requiresOf } from './requires.ts'
+import type { MakerRow, ReleaseIndex } from './chain.ts'
+import { requiresOf } from './requires.ts'
 
 export interface PulledRelease {
   /** The release whose files are pulled. */
@@ -23,39 +22,30 @@ export interface PulledRelease {
 }
 
 /** The head, or a published or held release by its id. */
-export function pulledRelease(commits: Commits, component: string | undefined, wanted: string | null): PulledRelease {
-  const release = wanted === null ? headOf(commits) : knownRelease(commits, wanted)
-  const release_id = pulledId(commits, release, component)
-  const made = commits.find((row) => row.release?.release_id === release_id)
-  if (made === undefined) throw new Error('a release without a row')
+export async function pulledRelease(releases: ReleaseIndex, wanted: string | null): Promise<PulledRelease> {
+  const { row, made } = wanted === null ? releases.head : await knownRelease(releases, wanted)
+  const { release } = row
+  const listed = made.as === release.release_id ? { row, made } : await releases.find(made.as)
+  if (listed === null) throw new Error('a release without a row')
   return {
-    step: made.step,
-    held: made.pending,
-    time: made.recorded_at,
+    step: listed.row.step,
+    held: listed.row.pending,
+    time: listed.row.recorded_at,
     release,
-    release_id,
-    parent_release_id: component === undefined ? release.parent_release_id : listedParent(commits, component, release_id),
-    evaluatedAt: evaluatedAt(commits, release_id, component),
-    requires: requiresOf(commits, release.release_id, component),
+    release_id: made.as,
+    parent_release_id: listed.made.parent,
+    evaluatedAt: listed.made.evaluated,
+    requires: await requiresOf(releases, release.release_id),
   }
 }
 
-function knownRelease(commits: Commits, id: string): Release {
-  const release = commits.find((row) => row.release?.release_id === id)?.release
-  if (release !== undefined && release !== null && isRestorable(id)) return release
+async function knownRelease(releases: ReleaseIndex, id: string): Promise<MakerRow> {
+  const found = isRestorable(id) ? await releases.find(id) : null
+  if (found !== null) return found
   throw unknown(
     'unknown_release',
     'release_id: names no release of this scenario that can be pulled; GET /svc/harness/releases lists those there are',
   )
-}
-
-const listedParent = (commits: Commits, component: string, releaseId: string): string | null =>
-  listedCatalog(commits, component).find((row) => row.release_id === releaseId)?.parent_release_id ?? null
-
-/** A promoted or restored release was evaluated when it was made. */
-function evaluatedAt(commits: Commits, releaseId: string, component: string | undefined): number | null {
-  const made = chainOf(commits, releaseId, component).find(({ operation }) => operation !== 'promote' && operation !== 'rollback')
-  return made?.step ?? null
 }
 
 export function evaluationIn(metrics: JsonObject): JsonObject {

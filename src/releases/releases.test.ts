@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import { commit as plainRow } from '../../conformance/store-samples.ts'
 import type { Commit, Release } from '../contract/index.ts'
-import { headOf } from './chain.ts'
+import { keptChain } from '../../test/support/chain.ts'
+import { headRow } from './chain.ts'
 import { catalogOf, commitRow, planMove } from './index.ts'
 
 const release = (id: string, parent: string | null, content = `content of ${id}`): Release => ({
@@ -32,13 +33,13 @@ const promoted = commit(4, { operation: 'promote', release: release('p', 'b', HE
 describe('the head', () => {
   it('is the newest published release, past rejected, held, skipped and failed steps', () => {
     const others = [commit(4, { outcome: 'skipped' }), commit(5, { outcome: 'failed' })]
-    expect(headOf([created])).toBe(A)
-    expect(headOf([...history, ...others])).toBe(B)
-    expect(headOf([...history, promoted])).toBe(promoted.release)
+    expect(headRow([created]).release).toBe(A)
+    expect(headRow([...history, ...others]).release).toBe(B)
+    expect(headRow([...history, promoted]).release).toBe(promoted.release)
   })
 
   it('of a history without a creation row is an error, not a guess', () => {
-    expect(() => headOf([])).toThrow(/creation row/)
+    expect(() => headRow([])).toThrow(/creation row/)
     expect(() => catalogOf([rejected, created])).toThrow(/creation row/)
   })
 })
@@ -116,44 +117,47 @@ describe('a commit row', () => {
   })
 })
 
+const moved = async (rows: readonly Commit[], id: string, operation: 'promote' | 'rollback') =>
+  planMove((await keptChain(rows)).releases, id, operation)
+
 describe('a move', () => {
-  it('to a release this scenario never had is unknown', () => {
+  it('to a release this scenario never had is unknown', async () => {
     for (const operation of ['promote', 'rollback'] as const)
-      expect(() => planMove(history, 'nope', operation)).toThrow(expect.objectContaining({ kind: 'unknown', code: 'unknown_release' }))
+      await expect(moved(history, 'nope', operation)).rejects.toThrow(expect.objectContaining({ kind: 'unknown', code: 'unknown_release' }))
   })
 
-  it('to the head stays', () => {
-    expect(planMove(history, 'b', 'rollback')).toEqual({ kind: 'stay', head: B, step: 1 })
-    expect(planMove(history, 'b', 'promote')).toEqual({ kind: 'stay', head: B, step: 1 })
+  it('to the head stays', async () => {
+    await expect(moved(history, 'b', 'rollback')).resolves.toEqual({ kind: 'stay', head: B, step: 1 })
+    await expect(moved(history, 'b', 'promote')).resolves.toEqual({ kind: 'stay', head: B, step: 1 })
   })
 
-  it('back to a published release republishes it', () => {
-    expect(planMove(history, 'a', 'rollback')).toEqual({ kind: 'republish', target: A })
+  it('back to a published release republishes it', async () => {
+    await expect(moved(history, 'a', 'rollback')).resolves.toEqual({ kind: 'republish', target: A })
   })
 
-  it('to a held release is a promote, not a rollback', () => {
-    expect(planMove(history, 'held', 'promote')).toEqual({ kind: 'republish', target: HELD })
-    expect(() => planMove(history, 'held', 'rollback')).toThrow(expect.objectContaining({ kind: 'conflict', code: 'not_restorable' }))
+  it('to a held release is a promote, not a rollback', async () => {
+    await expect(moved(history, 'held', 'promote')).resolves.toEqual({ kind: 'republish', target: HELD })
+    await expect(moved(history, 'held', 'rollback')).rejects.toThrow(expect.objectContaining({ kind: 'conflict', code: 'not_restorable' }))
   })
 
-  it('to weights that lived only in an engine is refused', () => {
+  it('to weights that lived only in an engine is refused', async () => {
     const rows = [created, commit(1, { release: LIVE }), commit(2, { release: release('c', 'b') })]
-    expect(() => planMove(rows, LIVE.release_id, 'rollback')).toThrow(expect.objectContaining({ code: 'not_restorable' }))
+    await expect(moved(rows, LIVE.release_id, 'rollback')).rejects.toThrow(expect.objectContaining({ code: 'not_restorable' }))
   })
 
-  it('promoting what is not held is refused', () => {
-    expect(() => planMove(history, 'a', 'promote')).toThrow(expect.objectContaining({ kind: 'conflict', code: 'not_held' }))
+  it('promoting what is not held is refused', async () => {
+    await expect(moved(history, 'a', 'promote')).rejects.toThrow(expect.objectContaining({ kind: 'conflict', code: 'not_held' }))
   })
 
-  it('repeated because its answer was lost stays, and moves nothing twice', () => {
+  it('repeated because its answer was lost stays, and moves nothing twice', async () => {
     const rolledBack = commit(4, { operation: 'rollback', release: release('q', 'b', A.content_id), rollback_target_release_id: 'a' })
-    expect(planMove([...history, promoted], 'held', 'promote')).toEqual({ kind: 'stay', head: promoted.release, step: 4 })
-    expect(planMove([...history, rolledBack], 'a', 'rollback')).toEqual({ kind: 'stay', head: rolledBack.release, step: 4 })
+    await expect(moved([...history, promoted], 'held', 'promote')).resolves.toEqual({ kind: 'stay', head: promoted.release, step: 4 })
+    await expect(moved([...history, rolledBack], 'a', 'rollback')).resolves.toEqual({ kind: 'stay', head: rolledBack.release, step: 4 })
   })
 
-  it('promoting again what was promoted and replaced is refused with the release to roll back to', () => {
+  it('promoting again what was promoted and replaced is refused with the release to roll back to', async () => {
     const later = commit(5, { release: release('c', 'p') })
-    expect(() => planMove([...history, promoted, later], 'held', 'promote')).toThrow(/step 4.*release p/)
-    expect(planMove([...history, promoted, later], 'p', 'rollback')).toEqual({ kind: 'republish', target: promoted.release })
+    await expect(moved([...history, promoted, later], 'held', 'promote')).rejects.toThrow(/step 4.*release p/)
+    await expect(moved([...history, promoted, later], 'p', 'rollback')).resolves.toEqual({ kind: 'republish', target: promoted.release })
   })
 })

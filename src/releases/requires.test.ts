@@ -1,6 +1,7 @@
 /** What has to be set up for a release, over small histories. */
 import { describe, expect, it } from 'vitest'
 import { commit } from '../../conformance/store-samples.ts'
+import { keptChain } from '../../test/support/chain.ts'
 import type { Commit } from '../contract/index.ts'
 import { pulledRelease, releaseWithoutRequires } from './index.ts'
 
@@ -28,30 +29,35 @@ function history(...steps: readonly Step[]): readonly Commit[] {
   }))
 }
 
-const namesOf = (commits: readonly Commit[], component?: string): readonly string[] =>
-  pulledRelease(commits, component, null).requires.map(({ name }) => name)
+const namesOf = async (commits: readonly Commit[], component?: string): Promise<readonly string[]> => {
+  const { requires } = await pulledRelease((await keptChain(commits, component)).releases, null)
+  return requires.map(({ name }) => name)
+}
+
+const withoutRequires = async (commits: readonly Commit[], id: string, component?: string): Promise<string | null> =>
+  releaseWithoutRequires((await keptChain(commits, component)).releases, id, component)
 
 describe('what a release requires', () => {
-  it('is what its chain asked for, and not what a release that it went back behind did', () => {
+  it('is what its chain asked for, and not what a release that it went back behind did', async () => {
     const chain = [{ id: 'a' }, { id: 'b', parent: 'a', asks: 'mail' }, { id: 'c', parent: 'b', asks: 'calendar' }]
-    expect(namesOf(history(...chain))).toEqual(['mail', 'calendar'])
+    expect(await namesOf(history(...chain))).toEqual(['mail', 'calendar'])
     const back = history(...chain, { id: 'd', parent: 'c', copies: 'b' })
-    expect(namesOf(back)).toEqual(['mail'])
-    expect(releaseWithoutRequires(back, 'd', undefined)).toBe('a')
+    expect(await namesOf(back)).toEqual(['mail'])
+    expect(await withoutRequires(back, 'd')).toBe('a')
   })
 
-  it('stays what it was when another component is promoted that was made before the tree asked for it', () => {
+  it('stays what it was when another component is promoted that was made before the tree asked for it', async () => {
     const commits = history(
       { id: 'a', tree: 't0' },
       { id: 'weights', parent: 'a', tree: 't0', weights: 'w1' },
       { id: 'b', parent: 'a', tree: 't1', asks: 'mail' },
       { id: 'c', parent: 'b', copies: 'weights', tree: 't1', weights: 'w1' },
     )
-    expect(namesOf(commits, 'tree')).toEqual(['mail'])
-    expect(releaseWithoutRequires(commits, 'c', 'tree')).toBe('a')
+    expect(await namesOf(commits, 'tree')).toEqual(['mail'])
+    expect(await withoutRequires(commits, 'c', 'tree')).toBe('a')
   })
 
-  it('is found also where rows lead in a circle', () => {
-    expect(namesOf(history({ id: 'a', parent: 'b', asks: 'mail' }, { id: 'b', parent: 'a', copies: 'a' }))).toEqual(['mail'])
+  it('is found also where rows lead in a circle', async () => {
+    expect(await namesOf(history({ id: 'a', parent: 'b', asks: 'mail' }, { id: 'b', parent: 'a', copies: 'a' }))).toEqual(['mail'])
   })
 })

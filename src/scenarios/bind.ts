@@ -2,13 +2,14 @@
 import { BIND_SECONDS_MAX, CLOSE_SECONDS_MAX, ENGINE_UNREACHABLE, isRefusal, unavailable } from '../contract/index.ts'
 import type { Binding, Commit, JsonObject, Refusal, Release, ScenarioScope, TrainingMode } from '../contract/index.ts'
 import { within } from '../kit/index.ts'
-import { heldReleases, isPublished, isRestorable } from '../releases/index.ts'
+import { isRestorable } from '../releases/index.ts'
 import { createdWith, heldStart } from './files.ts'
-import { followRows, inLandingLane } from './follow.ts'
-import { History } from './history.ts'
+import { inLandingLane } from './follow.ts'
+import { COMMITS_PER_READ } from './history.ts'
+import { readHistory } from './read-history.ts'
 import { reach, recipeOf, type Services } from './services.ts'
 import { composeWith, contentOf, writeSeed } from './composed.ts'
-import { hold, holdRelease, landRow, lastKept, load, point, republish } from './land.ts'
+import { hold, holdRelease, landRow, load, point, republish } from './land.ts'
 import { Scenario } from './scenario.ts'
 import { existingRelease, heldAtStart } from './start.ts'
 import { makeWorkers, type TrainingCircumstances } from './workers.ts'
@@ -32,8 +33,7 @@ export async function bindScenario(
   const scope = scopeOf(services, name, config, created)
   const modelSettings = await services.files.readModel(created)
   const binding = await bound(recipeName, () => recipe.bind(scope))
-  const history = new History(binding.surface.files?.component)
-  await followRows(store, history)
+  const history = await readHistory(store, binding.surface.files?.component)
   const scenario = new Scenario({
     name,
     recipeName,
@@ -75,7 +75,7 @@ async function loadHead(services: Services, scenario: Scenario): Promise<void> {
       return services.warn('the engine is away; its weights are loaded later', error)
     if (!isRefusal(error) || !isLost(head, error)) throw error
     services.warn('weights that lived only in an engine are lost; the last checkpoint is served', error)
-    await republish(services, scenario, lastKept(scenario, head), error.message)
+    await republish(services, scenario, await scenario.releases.lastKept(head), error.message)
   }
 }
 
@@ -139,13 +139,15 @@ async function bound(recipeName: string, bind: () => Promise<Binding>): Promise<
 const recipeFailed = (recipeName: string, cause: unknown): Error =>
   unavailable('recipe_failed', `recipe ${recipeName} could not be bound; the log of the service says why`, { cause })
 
-/** Redoes what a crash left undone after the last row: the pointer, and the refs of releases held for review. */
+/** Redoes what a crash left undone after the last row: the pointer, and the refs of the newest releases held for review. */
 function finishLanding(services: Services, scenario: Scenario): void {
-  const { name, history, lane } = scenario
-  void lane.run(async () => {
-    const head = lastKept(scenario, history.head.release)
-    await Promise.all([point(services, name, head), ...heldReleases(history.released).map((release) => hold(services, release))])
+  const { name, history, releases, lane } = scenario
+  const finishing = lane.run(async () => {
+    const head = await releases.lastKept(history.head.row.release)
+    const held = await releases.page({ before: history.step + 1, limit: COMMITS_PER_READ, only: 'held' })
+    await Promise.all([point(services, name, head), ...held.map(({ release }) => hold(services, release))])
   })
+  void finishing.catch((error: unknown) => services.warn('the refs of a scenario could not be set again', error))
 }
 
 /** Publishes a newer version of the content that the service ships, as a release without a batch. Loading waits for it, so that clients never pull outdated content. */
@@ -169,7 +171,7 @@ async function landShipped(services: Services, scenario: Scenario): Promise<void
 /** The row of a starting release that waits for review. Written when the scenario is first loaded, so that no crash loses it. */
 async function holdStart(services: Services, scenario: Scenario): Promise<void> {
   const named = heldStart(scenario.created)
-  if (named === null || scenario.hasRelease(named)) return
+  if (named === null || (await scenario.hasRelease(named))) return
   const landing = inLandingLane(services, scenario, async () => {
     const release = await existingRelease(services, named, Object.keys(scenario.head().components ?? {}))
     const metrics = (await heldAtStart(services, scenario.recipeName, release)) ?? {}
@@ -215,10 +217,12 @@ const IMPORTED_RELEASE = 'imported_release_id'
  * deployment or a person published since stays.
  */
 async function isHeadImported(scenario: Scenario): Promise<boolean> {
-  for (const { step } of scenario.history.released.filter(isPublished).toReversed()) {
-    const row = await scenario.wholeRow(step)
-    if (row?.operation === 'shipped' && row.metrics[IMPORTED_RELEASE] === undefined) continue
-    return row?.metrics[IMPORTED] !== undefined
+  for (let before = scenario.history.step + 1; ;) {
+    const page = await scenario.releases.page({ before, limit: COMMITS_PER_READ, only: 'published' })
+    const found = page.find((row) => row.operation !== 'shipped' || row.metrics[IMPORTED_RELEASE] !== undefined)
+    if (found !== undefined) return found.metrics[IMPORTED] !== undefined
+    const last = page.at(-1)
+    if (last === undefined) return false
+    before = last.step
   }
-  return false
 }

@@ -1,8 +1,8 @@
 /** Rows that landed elsewhere: read from the store, and served here. */
 import { isEngineAway, isStepConflict, type ScenarioStore } from '../contract/index.ts'
 import { createdWith } from './files.ts'
-import { COMMITS_PER_READ, type History } from './history.ts'
 import { load } from './land.ts'
+import { followRows } from './read-history.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
 import type { Services } from './services.ts'
 
@@ -29,7 +29,7 @@ async function followLanded(services: Services, scenario: Scenario): Promise<boo
   await checkCreation(store, scenario)
   await followRows(store, history)
   if (history.step === known) return false
-  if (history.head.release.release_id !== scenario.head().release_id) await serveHead(services, scenario)
+  if (history.head.row.release.release_id !== scenario.head().release_id) await serveHead(services, scenario)
   return true
 }
 
@@ -44,19 +44,10 @@ async function checkCreation(store: ScenarioStore, scenario: Scenario): Promise<
 /** A release that an engine here refuses is not served: the process that landed it publishes the previous one again. */
 async function serveHead(services: Services, scenario: Scenario): Promise<void> {
   try {
-    await load(services, scenario, scenario.history.head.release, null, () => scenario.settle())
+    await load(services, scenario, scenario.history.head.row.release, null, () => scenario.settle())
   } catch (error) {
     services.warn('a release that landed elsewhere could not be loaded', error)
     if (scenario.surface.weights !== undefined && !isEngineAway(error)) return
   }
   scenario.settle()
-}
-
-/** Holds at most one page of whole rows at a time. */
-export async function followRows(store: ScenarioStore, history: History): Promise<void> {
-  for (;;) {
-    const page = await store.commits({ after: history.step, limit: COMMITS_PER_READ })
-    if (page.length === 0) return
-    for (const row of page) history.follow(row)
-  }
 }

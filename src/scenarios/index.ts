@@ -2,11 +2,12 @@
  * Scenarios: creates, loads, binds, unloads and archives them. No other room holds loaded scenarios.
  * Does not parse requests, or train.
  */
-export { listedReleases, listedRows, type PlacedRow } from './catalog.ts'
+export { catalogRows, listedRows, type PlacedRow } from './catalog.ts'
 export { componentsOf } from './composed.ts'
 export type { ConfiguredRecipe, ScenarioView, ServedViews, Services } from './services.ts'
 export { ScenarioFiles } from './files.ts'
 export { modelView, parseModelSettings } from './model.ts'
 export { scenarioName } from './create.ts'
 export { Registry } from './registry.ts'
+export { relatedReleases, relatedRows } from './related.ts'
 export type { Scenario } from './scenario.ts'

@@ -1,10 +1,11 @@
 /** Appends one row to a scenario: content, row, pointer, loader, in this order and in the scenario's lane. The row is the commit point. */
-import { isEngineAway, POINT_SECONDS_MAX, unavailable, type Commit, type Release, type SealMark } from '../contract/index.ts'
+import { isEngineAway, POINT_SECONDS_MAX, type Commit, type Release, type SealMark } from '../contract/index.ts'
 import { within, wordsOf } from '../kit/index.ts'
 import { isRestorable } from '../releases/index.ts'
 import { SKIPPED, type StepDraft } from '../training/index.ts'
 import { reach, type Services } from './services.ts'
 import { composeWith, type ReleaseContent } from './composed.ts'
+import { withTotals } from './read-history.ts'
 import type { Scenario } from './scenario.ts'
 import { liveMetrics, livePath, liveRelease, nextLoadId, weightsAt } from './weights.ts'
 
@@ -26,7 +27,7 @@ export async function landStep(services: Services, scenario: Scenario, draft: St
 /** Weights kept only in the engine and in the scenario's own folder. A later checkpoint includes what they learnt. */
 function landLive(services: Services, scenario: Scenario, given: RowFields, path: string, onRefusal?: OnRefusal): Promise<Commit> {
   const { component = '' } = scenario.surface.weights ?? {}
-  const release = liveRelease(nextLoadId(scenario, component), nextStep(scenario), scenario.history.head.release)
+  const release = liveRelease(nextLoadId(scenario, component), nextStep(scenario), scenario.history.head.row.release)
   return append(services, scenario, { ...given, metrics: { ...given.metrics, ...liveMetrics(path) } }, release, services.clock(), onRefusal)
 }
 
@@ -48,8 +49,8 @@ export const holdRelease = (services: Services, scenario: Scenario, given: RowFi
 
 /** Live weights have no commit: in the repository a checkpoint follows the checkpoint before it, in the chain the release it was trained on. */
 async function sealOnHead(services: Services, scenario: Scenario, contents: ReleaseContent, mark: SealMark): Promise<Release> {
-  const head = scenario.history.head.release
-  return { ...(await seal(services, contents, lastKept(scenario, head), mark)), parent_release_id: head.release_id }
+  const head = scenario.history.head.row.release
+  return { ...(await seal(services, contents, await scenario.releases.lastKept(head), mark)), parent_release_id: head.release_id }
 }
 
 /** What happens when an engine refuses a published release: the previous one is published again, unless this is that attempt. */
@@ -65,7 +66,8 @@ async function append(
   at: number,
   onRefusal: OnRefusal = 'republish',
 ): Promise<Commit> {
-  const row: Commit = { ...given, step: nextStep(scenario), recorded_at: at, release, pending: given.outcome === 'pending' }
+  const bare: Commit = { ...given, step: nextStep(scenario), recorded_at: at, release, pending: given.outcome === 'pending' }
+  const row = await withTotals(scenario.store, scenario.history, bare)
   await scenario.store.commit(row)
   if (release === null || row.pending) {
     if (release !== null) await waitBriefly(services, hold(services, release))
@@ -128,21 +130,12 @@ export function load(
 export async function republish(services: Services, scenario: Scenario, before: Release, reason: string): Promise<void> {
   const given = { operation: 'rollback', outcome: 'published', consumed_ids: [], metrics: { error: reason }, state: {} } as const
   const to = (target: Release): RowFields => ({ ...given, rollback_target_release_id: target.release_id })
-  const path = livePath(services, scenario, before)
+  const path = await livePath(services, scenario, before)
   if (path !== null) await landLive(services, scenario, to(before), path, 'stay')
   else {
-    const target = lastKept(scenario, before)
+    const target = await scenario.releases.lastKept(before)
     await landRow(services, scenario, to(target), target, 'stay')
   }
-}
-
-/** The release itself, or for live weights the newest earlier release whose content is kept. */
-export function lastKept({ history }: Scenario, asked: Release): Release {
-  if (isRestorable(asked.release_id)) return asked
-  const made = history.makerOf(asked.release_id)?.step ?? 0
-  const kept = history.released.findLast(({ step, release }) => step < made && history.isRestorable(release.release_id))
-  if (kept !== undefined) return kept.release
-  throw unavailable('store_damaged', 'no release of this scenario is kept; run svc verify')
 }
 
 /** The row is durable, so a slow or failing ref must not delay counting it. */

@@ -16,7 +16,7 @@ export interface Moved {
 /** Of two moves the second sees the result of the first. */
 export function moveHead(services: Services, scenario: Scenario, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
   return inLandingLane(services, scenario, async () => {
-    const plan = planMove(scenario.released, releaseId, operation)
+    const plan = await planMove(scenario.releases, releaseId, operation)
     if (plan.kind === 'stay') return plan
     const contents = operation === 'promote' ? await promoted(services, scenario, plan.target) : plan.target
     await admitRelease(services, scenario, plan.target)
@@ -34,7 +34,7 @@ const notTaken = (releaseId: string): Error =>
   )
 
 /** A rollback restores every component; a promote brings only the component that the held step changed. */
-function promoted(services: Services, scenario: Scenario, held: Release): Promise<ReleaseContent> {
-  const component = scenario.history.makerOf(held.release_id)?.component ?? ''
+async function promoted(services: Services, scenario: Scenario, held: Release): Promise<ReleaseContent> {
+  const { component = '' } = (await scenario.releases.find(held.release_id))?.row ?? {}
   return composeOnto(services, scenario.head(), held, component)
 }

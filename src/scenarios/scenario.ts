@@ -23,9 +23,10 @@ import { Lane, LaneByName, within, wordsOf } from '../kit/index.ts'
 import { progressOf, type Worker } from '../training/index.ts'
 import { contentOf } from './composed.ts'
 import { heldStart } from './files.ts'
-import { COMMITS_PER_READ, type History } from './history.ts'
+import { COMMITS_PER_READ, type HeadRow, type History } from './history.ts'
 import { hooksWithout } from './hooks.ts'
 import { modelAddress } from './model.ts'
+import { ScenarioReleases } from './releases.ts'
 
 export interface ScenarioParts {
   readonly name: string
@@ -46,7 +47,7 @@ export interface EvaluationServing {
   readonly runtime: Runtime
   readonly model: ModelAddress
   head(): Release
-  hasRelease(releaseId: string): boolean
+  hasRelease(releaseId: string): boolean | Promise<boolean>
 }
 
 export class Scenario {
@@ -60,6 +61,7 @@ export class Scenario {
   readonly lane = new Lane()
   readonly keep: (record: NewRecord) => Promise<readonly RecordRow[]>
   readonly history: History
+  readonly releases: ScenarioReleases
   readonly #store: ScenarioStore
   readonly #claims = new LaneByName()
   readonly #deploymentModel: ModelAddress
@@ -68,7 +70,7 @@ export class Scenario {
   trainingMode: TrainingMode
   workers: readonly Worker[] = []
   lastUse = 0
-  #head: Release
+  #head: HeadRow
   #loadError: string | null = null
   /** The load id last sent to the engine. */
   #requestedLoad: string | null = null
@@ -89,14 +91,10 @@ export class Scenario {
     this.surface = { ...parts.binding.surface, ...(hooks && { hooks }) }
     this.#deploymentModel = parts.deploymentModel
     this.history = parts.history
-    this.#head = parts.history.head.release
+    this.releases = new ScenarioReleases(parts.history, () => this.store)
+    this.#head = parts.history.head
     this.model = modelAddress(parts.modelSettings, parts.deploymentModel)
     this.trainingMode = parts.trainingMode
-  }
-
-  /** The rows that made a release, oldest first, without metrics and consumed ids. */
-  get released(): History['released'] {
-    return this.history.released
   }
 
   /** Counts a durable row, once. */
@@ -108,7 +106,7 @@ export class Scenario {
 
   /** Sets the head to the one the rows name. */
   settle(): void {
-    this.#head = this.history.head.release
+    this.#head = this.history.head
     this.#onServed?.()
   }
 
@@ -274,12 +272,12 @@ export class Scenario {
   }
 
   head(): Release {
-    return this.#head
+    return this.#head.row.release
   }
 
   /** The release that clients pull now: with several components, the one that last changed their files. */
   get pulledId(): string {
-    return this.history.pulledId(this.#head.release_id)
+    return this.#head.made.as
   }
 
   /** The release the scenario was bound to at creation. */
@@ -287,8 +285,8 @@ export class Scenario {
     return heldStart(this.created) ?? this.created.release?.release_id ?? ''
   }
 
-  hasRelease(releaseId: string): boolean {
-    return this.history.makerOf(releaseId) !== undefined
+  hasRelease(releaseId: string): boolean | Promise<boolean> {
+    return this.releases.has(releaseId)
   }
 
   /** A candidate is evaluated without its own hooks, but with those of every other component. */

@@ -1,5 +1,5 @@
 /** Releases that a new scenario is asked to start from: known here, or judged like any other change. */
-import { invalid, unknown, type JsonObject, type Release } from '../contract/index.ts'
+import { invalid, unknown, type JsonObject, type Release, type ScenarioStore } from '../contract/index.ts'
 import { adopt } from './composed.ts'
 import { createdWith } from './files.ts'
 import { COMMITS_PER_READ } from './history.ts'
@@ -34,17 +34,22 @@ async function stateHere(services: Services, recipeName: string, releaseId: stri
   let state: 'held' | 'unknown' = 'unknown'
   for (const name of await services.store.scenarios()) {
     const store = services.store.scenario(name)
-    for (let after = -1; ;) {
-      const rows = await store.commits({ after, limit: COMMITS_PER_READ })
-      const [first] = rows
-      if (first === undefined) break
-      if (first.step === 0 && createdWith(first, 'recipe') !== recipeName) break
-      if (rows.some((row) => row.operation === 'promote' && row.rollback_target_release_id === releaseId)) return 'published'
-      const maker = rows.find(({ release }) => release?.release_id === releaseId)
-      if (maker !== undefined && !maker.pending) return 'published'
-      if (maker !== undefined) state = 'held'
-      after = rows.at(-1)?.step ?? after
-    }
+    const maker = await store.release(releaseId)
+    if (maker === null) continue
+    const [created] = await store.commits({ after: -1, limit: 1 })
+    if (created === undefined || createdWith(created, 'recipe') !== recipeName) continue
+    if (!maker.pending || (await isPromoted(store, releaseId))) return 'published'
+    state = 'held'
   }
   return state
+}
+
+async function isPromoted(store: Pick<ScenarioStore, 'chain'>, releaseId: string): Promise<boolean> {
+  for (let after = -1; ;) {
+    const page = await store.chain({ after, limit: COMMITS_PER_READ, only: { target: releaseId } })
+    const last = page.at(-1)
+    if (last === undefined) return false
+    if (page.some(({ operation }) => operation === 'promote')) return true
+    after = last.step
+  }
 }

@@ -55,14 +55,19 @@ async function textIn(path: string): Promise<string | null> {
 async function folderOf(services: Services, scenario: Scenario, release: Release, landing: Commit | null = null): Promise<string> {
   const { component = '' } = scenario.surface.weights ?? {}
   if (isRestorable(release.release_id)) return reach(services.contents.unpack(contentOf(release, component) ?? release.content_id))
-  const path = livePath(services, scenario, release, landing)
+  const path = await livePath(services, scenario, release, landing)
   if (path !== null) return join(services.files.folderOf(scenario.created), path)
   throw unavailable('live_weights_gone', 'the weights of this release existed only in an engine and in a folder that no longer exists')
 }
 
 /** The folder of live weights, relative to the scenario's directory; null for other releases and for lost weights. */
-export function livePath(services: Services, scenario: Scenario, release: Release, landing: Commit | null = null): string | null {
-  const maker = landing?.release?.release_id === release.release_id ? landing : scenario.history.makerOf(release.release_id)
+export async function livePath(
+  services: Services,
+  scenario: Scenario,
+  release: Release,
+  landing: Commit | null = null,
+): Promise<string | null> {
+  const maker = landing?.release?.release_id === release.release_id ? landing : (await scenario.releases.find(release.release_id))?.row
   const path = maker?.metrics[LIVE_METRIC]
   if (typeof path !== 'string') return null
   return existsSync(join(services.files.folderOf(scenario.created), path, ADAPTER_CONFIG_FILE)) ? path : null

@@ -71,9 +71,6 @@ function trainingContext(services: Services, scenario: Scenario): TrainingContex
     get step() {
       return scenario.history.step
     },
-    get released() {
-      return scenario.released
-    },
     trained: (component) => scenario.history.trained(component),
     latest: (component) => scenario.history.latest(component),
     get store() {

@@ -17,13 +17,11 @@ export interface TrainingContext {
   readonly mode: TrainingMode
   /** The step of the newest row. */
   readonly step: number
-  /** The rows that made a release, oldest first, without metrics and consumed ids. */
-  readonly released: readonly Commit[]
   /** Running totals of the component's own steps. */
   trained(component: string): TrainerTally
   /** The component's latest training row, whole. */
   latest(component: string): Commit | undefined
-  readonly store: Pick<ScenarioStore, 'pending' | 'losses'>
+  readonly store: Pick<ScenarioStore, 'pending' | 'losses' | 'chain'>
   readonly clock: () => number
   readonly model: Pick<ModelAddress, 'model' | 'api'>
   head(): Release

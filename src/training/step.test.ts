@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest'
 import { commit } from '../../conformance/store-samples.ts'
 import type { Commit, Release } from '../contract/index.ts'
+import { storeOf } from '../../test/support/chain.ts'
 import { standingOf } from './step.ts'
 
 const release = (id: string): Release => ({ release_id: id, parent_release_id: null, content_id: `content of ${id}` })
@@ -14,6 +15,9 @@ const row = (id: string | null, more: Partial<Commit> = {}): Commit => ({
   ...more,
 })
 
+const standingAfter = async (rows: readonly Commit[], component: string): ReturnType<typeof standingOf> =>
+  standingOf(await storeOf(rows.map((each, step) => ({ ...each, step }))), base, component)
+
 it.each<[string, string, readonly Commit[]]>([
   ['in place', 'nothing', []],
   ['in place', 'steps that published nothing', [row(null), row(null, { component: 'b' })]],
@@ -24,15 +28,15 @@ it.each<[string, string, readonly Commit[]]>([
   ['moved', 'a promote of another component', [row('x', { operation: 'promote', component: 'b' })]],
   ['moved', 'its own component', [row('x', { component: 'a' })]],
   ['moved', 'another component and then a rollback', [row('x', { component: 'b' }), row('y', { operation: 'rollback' })]],
-])('a result is %s after %s', (standing, _what, since) => {
+])('a result is %s after %s', async (standing, _what, since) => {
   const before = [row('older', { operation: 'create' }), row('base', { component: 'a' })]
-  expect(standingOf([...before, ...since], base, 'a')).toBe(standing)
+  expect(await standingAfter([...before, ...since], 'a')).toBe(standing)
 })
 
-it('a result whose base no row names has moved', () => {
-  expect(standingOf([row('older', { operation: 'create' })], base, 'a')).toBe('moved')
+it('a result whose base no row names has moved', async () => {
+  expect(await standingAfter([row('older', { operation: 'create' })], 'a')).toBe('moved')
 })
 
-it('in a scenario of a single trainer every other publication moves', () => {
-  expect(standingOf([row('base'), row('x')], base, '')).toBe('moved')
+it('in a scenario of a single trainer every other publication moves', async () => {
+  expect(await standingAfter([row('base'), row('x')], '')).toBe('moved')
 })

@@ -1,5 +1,5 @@
 /** One training step: runs the trainer on a batch, then lands one row. Training needs no lane; landing runs in the scenario's lane. */
-import { isRefusal, type Commit, type Content, type Release, type TrainerPlan } from '../contract/index.ts'
+import { isRefusal, type Commit, type Content, type Release, type ScenarioStore, type TrainerPlan } from '../contract/index.ts'
 import type { TrainingContext, StepDraft } from './context.ts'
 import { draftOf, type Circumstances, type Reserved, type Settled } from './draft.ts'
 import type { Feed } from './feed.ts'
@@ -40,7 +40,7 @@ export async function takeStep(place: StepPlace, task: StepTask, run: RunStep, l
   const { context, component } = place
   const base = context.head()
   // After a promote or rollback, an earlier candidate is obsolete.
-  const isPast = task.candidate !== null && standingOf(context.released, task.candidate.base, component) === 'moved'
+  const isPast = task.candidate !== null && (await standingOf(context.store, task.candidate.base, component)) === 'moved'
   const current = isPast ? { ...task, candidate: null } : task
   const made = await keepContent(context, await attempt(place, current, base, run, live, signal))
   live.phase('settling')
@@ -113,7 +113,7 @@ async function land(place: StepPlace, { reserved, candidate }: StepTask, base: R
   return context.landing(async (append) => {
     signal.throwIfAborted()
     const content = 'content' in made.result ? made.result.content : null
-    const standing = content === null && made.live === null ? 'in place' : standingOf(context.released, base, component)
+    const standing = content === null && made.live === null ? 'in place' : await standingOf(context.store, base, component)
     if (standing === 'moved') return { kind: 'overtaken', by: 'people', candidate: null }
     if (standing === 'beside' && stale === 'refuse') return { kind: 'overtaken', by: 'components', candidate: null }
     if (standing === 'beside' && stale === 'reevaluate' && content !== null)
@@ -154,15 +154,21 @@ async function appendOnce(
   }
 }
 
-export function standingOf(released: readonly Commit[], base: Release, component: string): Standing {
+/** From the newest row back to the base, so the cost does not depend on the length of the history. */
+export async function standingOf(rows: Pick<ScenarioStore, 'chain'>, base: Release, component: string): Promise<Standing> {
   let standing: Standing = 'in place'
-  // From the newest row back to the base, so the cost does not depend on the length of the history.
-  for (let at = released.length - 1; at >= 0; at -= 1) {
-    const row = released[at]
-    if (row?.outcome !== 'published' || row.release === null) continue
-    if (row.release.release_id === base.release_id) break
-    if (row.operation !== 'train' || (row.component ?? '') === component) return 'moved'
-    standing = 'beside'
+  for (let before = Number.MAX_SAFE_INTEGER; ;) {
+    const page = await rows.chain({ before, limit: ROWS_PER_LOOK, only: 'published' })
+    for (const row of page) {
+      if (row.release?.release_id === base.release_id) return standing
+      if (row.operation !== 'train' || (row.component ?? '') === component) return 'moved'
+      standing = 'beside'
+    }
+    const last = page.at(-1)
+    if (last === undefined) return standing
+    before = last.step
   }
-  return standing
 }
+
+/** Most often the newest row is the base. */
+const ROWS_PER_LOOK = 4

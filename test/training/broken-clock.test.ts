@@ -35,11 +35,11 @@ function workerIn(world: ScenarioWorld, since: number, rows: readonly Commit[] =
     get step() {
       return commits.length
     },
-    released: [],
     trained: () => commits.reduce(tallied, NO_STEPS),
     latest: () => commits.at(-1),
     store: {
       pending: ({ after }) => Promise.resolve(after === 0 ? [report] : []),
+      chain: () => Promise.resolve([]),
       losses: () => (world.isBroken ? Promise.reject(new Error('no disk')) : Promise.resolve({ records: 0, bytes: 0 })),
     },
     clock: () => world.now,

@@ -4,9 +4,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { vi } from 'vitest'
 import memoryContents from '../../plugins/contents/memory/index.ts'
 import memoryStore from '../../plugins/stores/memory/index.ts'
-import type { Commit, ContentStore, NewRecord, Store, TrainingMode } from '../../src/contract/index.ts'
+import type { Commit, ContentStore, NewRecord, ScenarioStore, Store, TrainingMode } from '../../src/contract/index.ts'
 import { catalogOf } from '../../src/releases/index.ts'
+import { History } from '../../src/scenarios/history.ts'
 import { Registry, type Services, type Scenario } from '../../src/scenarios/index.ts'
+import { followRows } from '../../src/scenarios/read-history.ts'
 import ledger from '../fixtures/training/ledger.ts'
 import pair, { reevaluate, refuse } from '../fixtures/training/pair.ts'
 import { hostsOf, ROOM, servicesInMemory } from '../support/services.ts'
@@ -166,7 +168,7 @@ export class ScenarioWorld {
     }
     const scenario = this.registry.loaded(NAME)
     if (scenario === undefined) return wrongs
-    return [...wrongs, ...unequal('pointer', this.#pointer, scenario.head().release_id), ...strayedScenario(scenario, model)]
+    return [...wrongs, ...unequal('pointer', this.#pointer, scenario.head().release_id), ...(await strayedScenario(scenario, kept, model))]
   }
 
   #services({ store, contents }: Stores): Promise<Services> {
@@ -233,13 +235,16 @@ export class ScenarioWorld {
 /** The fields of a row that a loaded scenario keeps. */
 const shown = ({ consumed_ids: _consumed, state: _state, metrics: _metrics, ...row }: Commit) => row
 
-function strayedScenario(scenario: Scenario, { rows, head, mode }: Model): readonly string[] {
+async function strayedScenario(scenario: Scenario, kept: ScenarioStore, { rows, head, mode }: Model): Promise<readonly string[]> {
   const made = rows.filter(({ release }) => release !== null)
-  const catalog = catalogOf(scenario.released)
+  const catalog = catalogOf(made)
+  const followed = new History(scenario.history.component)
+  await followRows(kept, followed, true)
   const current = catalog.filter((row) => row.current).map(({ step }) => step)
   return [
     ...unequal('newest row', scenario.history.step, rows.at(-1)?.step),
-    ...unequal('rows in memory', scenario.released.map(shown), made.map(shown)),
+    ...unequal('totals', scenario.history.totals, followed.totals),
+    ...unequal('served row', shown(scenario.history.head.row), shown(head)),
     ...unequal('head', scenario.head(), head.release),
     ...unequal('mode', scenario.trainingMode, mode),
     ...unequal('current row', current, [head.step]),

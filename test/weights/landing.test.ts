@@ -9,8 +9,11 @@ const root = sharedFolder()
 const ONE_SLOT = 1
 
 const loadOf = (sequence: number): unknown => expect.stringMatching(new RegExp(`:${sequence}$`))
-const releaseAt = ({ scenario }: WeightScenario, step: number): string | undefined => scenario.released[step]?.release.release_id
-const operations = ({ scenario }: WeightScenario): readonly string[] => scenario.released.map(({ operation }) => operation)
+const releasedIn = ({ scenario }: WeightScenario) => scenario.releases.page({ after: -1, limit: 100 })
+const releaseAt = async (weights: WeightScenario, step: number): Promise<string | undefined> =>
+  (await releasedIn(weights))[step]?.release.release_id
+const operations = async (weights: WeightScenario): Promise<readonly string[]> =>
+  (await releasedIn(weights)).map(({ operation }) => operation)
 
 describe('a record', () => {
   it('names the release whose weights answered, also of requests that waited while they were changed [inference.rule-6]', async () => {
@@ -21,7 +24,8 @@ describe('a record', () => {
     await weights.learn(2)
     await weights.learn(3)
     const kept = await Promise.all(asked)
-    expect(kept).toEqual([2, 2, 3, 3].map((step) => ({ release: releaseAt(weights, step), load: loadOf(step) })))
+    const expected = [2, 2, 3, 3].map(async (step) => ({ release: await releaseAt(weights, step), load: loadOf(step) }))
+    expect(kept).toEqual(await Promise.all(expected))
     await weights.registry.close()
   })
 
@@ -37,11 +41,11 @@ describe('a record', () => {
       return write(content, parent, mark)
     }
     await weights.learn(2)
-    expect(operations(weights)).toEqual(['create', 'train', 'train', 'rollback'])
-    expect(asked).toEqual([{ release: releaseAt(weights, 1), load: loadOf(1) }])
-    const [refused, back] = weights.scenario.released.slice(2)
+    expect(await operations(weights)).toEqual(['create', 'train', 'train', 'rollback'])
+    expect(asked).toEqual([{ release: await releaseAt(weights, 1), load: loadOf(1) }])
+    const [refused, back] = (await releasedIn(weights)).slice(2)
     expect(back?.release).toMatchObject({ parent_release_id: refused?.release.release_id })
-    expect(await weights.ask()).toEqual({ release: releaseAt(weights, 3), load: loadOf(3) })
+    expect(await weights.ask()).toEqual({ release: await releaseAt(weights, 3), load: loadOf(3) })
     await weights.registry.close()
   })
 })
@@ -52,12 +56,12 @@ describe('a rollback', () => {
     await weights.learn(1)
     await weights.learn(2)
     weights.engine.faults.set('load', 1)
-    const target = releaseAt(weights, 1) ?? ''
+    const target = (await releaseAt(weights, 1)) ?? ''
     await expect(weights.registry.move(weights.scenario.name, target, 'rollback')).rejects.toMatchObject({
       kind: 'conflict',
       code: 'release_refused',
     })
-    expect(weights.scenario.head().content_id).toBe(weights.scenario.released[2]?.release.content_id)
+    expect(weights.scenario.head().content_id).toBe((await releasedIn(weights))[2]?.release.content_id)
     expect((await weights.ask()).release).toBe(weights.scenario.head().release_id)
     await weights.registry.close()
   })
@@ -89,8 +93,8 @@ describe('an engine that hangs', () => {
     before.runtime.stop?.()
     before.engine.isHanging = false
     const weights = await before.reopen()
-    expect(operations(weights)).toEqual(['create', 'train', 'train'])
-    expect(await weights.ask()).toEqual({ release: releaseAt(weights, 2), load: loadOf(2) })
+    expect(await operations(weights)).toEqual(['create', 'train', 'train'])
+    expect(await weights.ask()).toEqual({ release: await releaseAt(weights, 2), load: loadOf(2) })
     await weights.registry.close()
   })
 })
@@ -107,9 +111,9 @@ describe('weights that live in an engine alone', () => {
     damage(before.liveFolder())
     before.engine.restart()
     const weights = await before.reopen()
-    expect(operations(weights)).toEqual(['create', 'train', 'train', 'rollback'])
-    expect(weights.scenario.head().content_id).toBe(weights.scenario.released[1]?.release.content_id)
-    expect(await weights.ask()).toEqual({ release: releaseAt(weights, 3), load: loadOf(3) })
+    expect(await operations(weights)).toEqual(['create', 'train', 'train', 'rollback'])
+    expect(weights.scenario.head().content_id).toBe((await releasedIn(weights))[1]?.release.content_id)
+    expect(await weights.ask()).toEqual({ release: await releaseAt(weights, 3), load: loadOf(3) })
     await weights.registry.close()
   })
 })

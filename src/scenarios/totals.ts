@@ -1,0 +1,65 @@
+/** The running totals beside a row: of the chain, and of every trainer. They are derived from the rows, and hold for the tree that they were made for. */
+import { isObject, type Commit, type Json, type JsonObject } from '../contract/index.ts'
+import { chainTotals, printChainTotals, readChainTotals, type ChainTotals, type MakerRow } from '../releases/index.ts'
+import { NO_STEPS, tallied, type TrainerTally } from '../training/index.ts'
+
+export interface Totals {
+  readonly chain: ChainTotals
+  readonly trained: ReadonlyMap<string, TrainedTotals>
+}
+
+interface TrainedTotals extends TrainerTally {
+  /** The step of the trainer's latest row. */
+  readonly latest: number
+}
+
+/** Totals of another version are worked out again. */
+const VERSION = 1
+
+type NamedRows = Parameters<typeof chainTotals>[3]
+
+export function totalsAfter(
+  before: Totals | null,
+  head: MakerRow | null,
+  row: Commit,
+  named: NamedRows,
+  component: string | undefined,
+): Totals {
+  const chain = chainTotals(before?.chain ?? null, head, row, named, component)
+  const trained = before?.trained ?? new Map<string, TrainedTotals>()
+  if (row.operation !== 'train') return { chain, trained }
+  const own = row.component ?? ''
+  const { latest: _latest, ...tally } = trained.get(own) ?? { ...NO_STEPS, latest: -1 }
+  return { chain, trained: new Map([...trained, [own, { ...tallied(tally, row), latest: row.step }]]) }
+}
+
+/** Of a creation row they follow from the row itself. Null where the row has none, or has those of another tree or version. */
+export function totalsOf(row: Commit, component: string | undefined): Totals | null {
+  if (row.step === 0) return totalsAfter(null, null, row, { own: null, parent: null, target: null }, component)
+  const stored = row.totals ?? {}
+  if (stored['version'] !== VERSION || stored['component'] !== (component ?? null)) return null
+  const chain = readChainTotals(stored)
+  const trained = Array.isArray(stored['trained']) ? stored['trained'].map(readTrained) : [null]
+  const isWhole = chain !== null && (row.release === null) === (chain.made === null)
+  return isWhole && trained.every((entry) => entry !== null) ? { chain, trained: new Map(trained) } : null
+}
+
+export const printTotals = ({ chain, trained }: Totals, component: string | undefined): JsonObject => ({
+  version: VERSION,
+  component: component ?? null,
+  ...printChainTotals(chain),
+  trained: [...trained].map(([name, { steps, failures, streak, suspicions, triedAt, latest }]) => [
+    name,
+    { steps, failures, streak, suspicions, triedAt, latest },
+  ]),
+})
+
+function readTrained(entry: Json): [string, TrainedTotals] | null {
+  if (!Array.isArray(entry)) return null
+  const [name, counts]: readonly Json[] = entry
+  if (typeof name !== 'string' || !isObject(counts)) return null
+  const { steps, failures, streak, suspicions, triedAt, latest } = counts
+  if (typeof steps !== 'number' || typeof failures !== 'number' || typeof streak !== 'number') return null
+  if (typeof suspicions !== 'number' || typeof triedAt !== 'number' || typeof latest !== 'number') return null
+  return [name, { steps, failures, streak, suspicions, triedAt, latest }]
+}
