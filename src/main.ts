@@ -32,7 +32,7 @@ import {
   type ImportReport,
   type ImportRequest,
 } from './reef/index.ts'
-import { componentsOf, Registry, ScenarioFiles, type ConfiguredRecipe, type Services } from './scenarios/index.ts'
+import { checkTotals, componentsOf, Registry, ScenarioFiles, type ConfiguredRecipe, type Services } from './scenarios/index.ts'
 import { errorIn, makeThreadHost, makeWeightLane } from './training/index.ts'
 
 export interface RunningService {
@@ -169,6 +169,8 @@ export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(load
   await checkFolders(loaded)
   return makeStore(loaded, load)
 }
+
+export { checkTotals }
 
 /** Throws for folders with foreign data or an unfinished import, and for data left in another folder. */
 export async function checkFolders(loaded: LoadedConfig): Promise<void> {

@@ -6,7 +6,7 @@ import type { PartFound } from './doctor-parts.ts'
 
 export type ServiceModule = Pick<
   typeof main,
-  'readKey' | 'rotateKey' | 'startService' | 'openStore' | 'checkFolders' | 'importFolders' | 'sandboxProblem'
+  'readKey' | 'rotateKey' | 'startService' | 'openStore' | 'checkTotals' | 'checkFolders' | 'importFolders' | 'sandboxProblem'
 >
 
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'

@@ -33,6 +33,12 @@ test('damage is named record by record and exits 1', async () => {
   expect(await verify(storeWith([damage]))).toMatchObject({ exit: 1, out })
 })
 
+test('totals that are not what the rows say are damage too', async () => {
+  const wrong = { scenario: 'demo', agent_record_id: '', problem: 'step 4: its totals are not what the rows say' }
+  const out = `demo    ${wrong.problem}\n3 checked, 1 damaged: restore them from a backup`
+  expect(await verify({ ...storeWith([]), checkTotals: () => Promise.resolve([wrong]) })).toMatchObject({ exit: 1, out })
+})
+
 test('the same as JSON', async () => {
   const { exit, out } = await verify(storeWith([damage]), '--json')
   expect([exit, JSON.parse(out)]).toEqual([1, { checked: 3, damage: [damage] }])

@@ -1,4 +1,4 @@
-/** `svc verify`: re-hashes every stored record and names the damaged ones. */
+/** `svc verify`: re-hashes every stored record, works the totals of every row out again, and names what is damaged. */
 import { existsSync } from 'node:fs'
 import type { LoadedConfig } from '../config/index.ts'
 import type { Store } from '../contract/index.ts'
@@ -24,7 +24,8 @@ export async function verify(options: ConfigOptions, surroundings: Surroundings)
     return EXIT.misconfigured
   }
   try {
-    return report(await check(store, surroundings), options, surroundings)
+    const { records, damage } = await check(store, surroundings)
+    return report({ records, damage: [...damage, ...(await service.checkTotals(store))] }, options, surroundings)
   } finally {
     await store.close()
   }

@@ -13,6 +13,7 @@ import type { Commit, Release, ScenarioStore, Store } from '../contract/index.ts
 import { catalogOf, listedCatalog } from '../releases/index.ts'
 import { SKIPPED } from '../training/index.ts'
 import { catalogRows, listedRows } from './catalog.ts'
+import { checkTotals } from './check-totals.ts'
 import { ScenarioFiles } from './files.ts'
 import { History } from './history.ts'
 import { readHistory, withTotals } from './read-history.ts'
@@ -229,6 +230,25 @@ describe('rows without totals', () => {
     await store.keepTotals(new Map([[long.length - 1, wrong]]))
     expect((await readHistory(store, 'harness')).totals).toEqual(history.totals)
     expect(await store.commits({ before: 1e9, limit: 1 })).toEqual([newest])
+  })
+})
+
+describe('a check of the totals', () => {
+  it('finds nothing where they are what the rows say, and names each step where they are not', async () => {
+    const store = await memoryStore.plugin.make({})
+    const own = store.scenario('a')
+    for (const each of rows) await own.commit(each)
+    expect(await checkTotals(store)).toEqual([])
+    await readHistory(own, 'harness')
+    expect(await checkTotals(store)).toEqual([])
+    const [second] = await own.commits({ after: 1, limit: 1 })
+    await own.keepTotals(new Map([[2, { ...second?.totals, count: 7 }]]))
+    expect(await checkTotals(store)).toEqual([
+      { scenario: 'a', agent_record_id: '', problem: 'step 2: its totals are not what the rows say' },
+    ])
+    await own.commit(row(7))
+    await own.commit({ ...row(8), totals: { ...second?.totals } })
+    expect((await checkTotals(store)).map(({ problem }) => problem)).toContain('step 7 has no totals, and a later one has')
   })
 })
 

@@ -3,6 +3,7 @@
  * Does not parse requests, or train.
  */
 export { catalogRows, listedRows, type PlacedRow } from './catalog.ts'
+export { checkTotals } from './check-totals.ts'
 export { componentsOf } from './composed.ts'
 export type { ConfiguredRecipe, ScenarioView, ServedViews, Services } from './services.ts'
 export { ScenarioFiles } from './files.ts'
