@@ -34,6 +34,8 @@ export interface Options {
   readonly seconds: number
   readonly quick: boolean
   readonly json: boolean
+  /** Writes the tables into the page about performance. */
+  readonly page: boolean
   readonly force: boolean
   readonly install: boolean
   readonly format: FormatName
@@ -62,6 +64,7 @@ that each acknowledged receipt survives kill -9. Build first: npm run build.
   --install        install nginx when it is missing (apt-get, needs root)
   --force          run although the machine is busy
   --json           print the results as JSON instead of tables
+  --page           write the tables into docs/performance.md, between its marks
   --help
 
 Exit status: 0 every target met, 1 a target missed (with --quick: something was incorrect), 2 the benchmark could not run.`
@@ -81,16 +84,18 @@ export function readOptions(args: readonly string[]): Options | undefined {
       install: { type: 'boolean', default: false },
       force: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
+      page: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   })
   if (values.help) return undefined
-  const { quick, install, force, json } = values
+  const { quick, install, force, json, page } = values
   return {
     quick,
     install,
     force,
     json,
+    page,
     rounds: positive('rounds', values.rounds, quick ? 1 : 5),
     seconds: positive('seconds', values.seconds, quick ? 1 : 5),
     format: oneOf('format', FORMATS, values.format),

@@ -1,18 +1,30 @@
-/** Prints the result: targets, costs per contestant, and the machine. */
+/** The result as tables: goals, costs per contestant, and the machine. */
 
 import type { Environment } from './environment.ts'
 import type { Options } from './options.ts'
 import { CONCURRENCIES, LISTENERS_WINDOW } from './parts.ts'
 import { PROMOTE_WINDOW } from './promote.ts'
 import { THREAD_METRIC } from './rig.ts'
-import { difference, failureCount, middle, type Sample, type Series, unsteadiness } from './samples.ts'
+import { difference, failureCount, middle, type Sample, type Series, total, unsteadiness } from './samples.ts'
 import { SESSIONS_WINDOW } from './sessions.ts'
 import { START_WINDOW } from './start.ts'
 import { median } from './stats.ts'
+import type { Block, Table } from './tables.ts'
 import { acceptance, addedTtft, type Target } from './targets.ts'
 import { LOADS, PACE, STATES, trainersWindow, windowOf } from './training.ts'
 
 type Who = Sample['who']
+
+const LABELS: Partial<Record<Who, string>> = {
+  portkey: 'Portkey (Node 20)',
+  'portkey-our-node': 'Portkey (our Node)',
+  litellm: 'LiteLLM',
+  reef: 'the original',
+  'svc-memory': 'svc, memory',
+  'svc-durable': 'svc, 1 listener',
+  'svc-2-listeners': 'svc, 2 listeners',
+  'svc-before': 'svc, before',
+}
 
 const MIB = 1024 * 1024
 /** A larger change of the direct line between rounds means that the machine was busy. */
@@ -22,10 +34,31 @@ const UPSTREAM_FASTER = 5
 /** More CPU use by other processes invalidates the training part. */
 const OTHERS_CORES = 0.1
 
-export function report(options: Options, environment: Environment, samples: readonly Sample[], targets: readonly Target[]): string {
-  const marks = targets.map(({ what, wanted, got, met }) => [mark(met), what, wanted, got])
+export function report(
+  options: Options,
+  environment: Environment,
+  samples: readonly Sample[],
+  targets: readonly Target[],
+): readonly Block[] {
+  return [goals(targets), ...measures(options, samples), machine(options, environment)]
+}
+
+/** The same for a page: what this run did not measure is left out. */
+export function pageReport(options: Options, environment: Environment, samples: readonly Sample[], targets: readonly Target[]) {
+  return report(
+    options,
+    environment,
+    samples,
+    targets.filter(({ got }) => got !== '-'),
+  )
+}
+
+function goals(targets: readonly Target[]): Table {
+  return { titles: ['goal', 'wanted', 'measured', ''], rows: targets.map(({ what, wanted, got, met }) => [what, wanted, got, mark(met)]) }
+}
+
+function measures(options: Options, samples: readonly Sample[]): readonly Block[] {
   return [
-    table(['', 'target', 'wanted', 'measured'], marks),
     costs(options, samples),
     threads(samples),
     streams(samples),
@@ -37,21 +70,25 @@ export function report(options: Options, environment: Environment, samples: read
     starts(samples),
     disk(samples),
     notes(samples),
-    `node ${environment.node}, kernel ${environment.kernel}, ${environment.cores} x ${environment.cpu}, ${environment.fileSystem}`,
-    `nginx ${environment.nginx}, portkey ${environment.portkey}, litellm ${environment.litellm}, reef-infra ${environment.reef}, commit ${environment.commit}, load ${environment.loadAverage.map((load) => load.toFixed(2)).join(' ')}`,
-    `medians of ${options.rounds} interleaved rounds of ${options.seconds} s windows; format ${options.format}; added = less direct in the same round`,
   ]
-    .filter((part) => part !== '')
-    .join('\n\n')
+}
+
+function machine(options: Options, environment: Environment): string {
+  const { node, kernel, cores, cpu, fileSystem, nginx, portkey, litellm, reef, commit, loadAverage } = environment
+  return [
+    `Node ${node}, kernel ${kernel}, ${cores} x ${cpu}, ${fileSystem}`,
+    `nginx ${nginx}, Portkey ${portkey}, LiteLLM ${litellm}, reef-infra ${reef}, commit ${commit}, load ${loadAverage.map((load) => load.toFixed(2)).join(' ')}`,
+    `medians of ${options.rounds} interleaved rounds of ${options.seconds} s windows; format ${options.format}; added = less direct in the same round`,
+  ].join('\n')
 }
 
 function mark(met: boolean | undefined): string {
   if (met === undefined) return '-'
-  return met ? 'ok' : 'MISSED'
+  return met ? 'met' : 'MISSED'
 }
 
 /** One row per measure, one column per contestant. */
-function costs({ contestants }: Options, samples: readonly Sample[]): string {
+function costs({ contestants }: Options, samples: readonly Sample[]): Table {
   const json = (window: string, metric: string) => (who: Who) => middle(samples, tiny(who, window, metric))
   const added = (metric: string) => (who: Who) => difference(samples, tiny(who, 'c=1', metric), tiny('direct', 'c=1', metric))
   const diskP50 = (middle(samples, tiny('disk', 'before', 'p50_ms')) + middle(samples, tiny('disk', 'after', 'p50_ms'))) / 2
@@ -67,13 +104,21 @@ function costs({ contestants }: Options, samples: readonly Sample[]): string {
     ['added time to first token ms', (who) => addedTtft(samples, who)],
     ['CPU us/frame, streams in a row', (who) => middle(samples, { part: 'sse', who, window: 'in a row', metric: 'cpu_micros' })],
     ['RSS MiB after c=64', (who) => json('c=64', 'rss_bytes')(who) / MIB],
+    ['receipts lost after kill -9', (who) => receiptsLost(samples, who)],
     ['failures', (who) => failureCount(samples.filter((sample) => sample.who === who))],
   ]
   const rows = lines.map(([title, of]) => [title, ...contestants.map((who) => fine(of(who)))])
-  return table(
-    ['', ...contestants],
-    rows.filter(([, ...cells]) => cells.some((cell) => cell !== '-')),
-  )
+  return { titles: ['', ...contestants.map(labelOf)], rows: rows.filter(([, ...cells]) => cells.some((cell) => cell !== '-')) }
+}
+
+/** NaN where none were given out. */
+function receiptsLost(samples: readonly Sample[], who: Who): number {
+  const own = samples.filter((sample) => sample.who === who)
+  return total(own, 'receipts') === 0 ? Number.NaN : total(own, 'receipts_missing')
+}
+
+function labelOf(who: Who): string {
+  return LABELS[who] ?? who
 }
 
 /** The service's CPU time per request by thread, from one microsecond on. */
@@ -86,7 +131,7 @@ function threads(samples: readonly Sample[]): string {
       micros: middle(samples, tiny(who, 'c=32', metric)),
     }))
     const large = shares.filter(({ micros }) => micros >= 1).map(({ name, micros }) => `${name} ${micros.toFixed(0)}`)
-    return large.length === 0 ? '' : `${who}, CPU us/request by thread: ${large.join(', ')}`
+    return large.length === 0 ? '' : `${labelOf(who)}, CPU us/request by thread: ${large.join(', ')}`
   })
   return lines.filter((line) => line !== '').join('\n')
 }
@@ -95,23 +140,23 @@ function tiny(who: Who, window: string, metric: string): Series {
   return { part: 'json', who, window, metric }
 }
 
-function streams(samples: readonly Sample[]): string {
+function streams(samples: readonly Sample[]): Table {
   const found = samples.filter(({ part, who }) => part === 'streams' && who !== 'disk')
   const counts = ['streams', 'frames', 'frames_lost', 'frames_merged', 'stalls']
   const metrics = [...counts, 'ttft_p50_ms', 'ttft_p99_ms', 'gap_p99_ms', 'gap_max_ms', 'cpu_micros']
   const rows = [...new Set(found.map(({ who }) => who))].map((who) => {
     const of = (metric: string): number => middle(samples, { part: 'streams', who, window: 'crowd', metric })
-    return [who, ...metrics.map((metric) => fine(of(metric))), whole(of('rss_peak_bytes') / MIB)]
+    return [labelOf(who), ...metrics.map((metric) => fine(of(metric))), whole(of('rss_peak_bytes') / MIB)]
   })
-  return rows.length === 0 ? '' : table(['1,000 streams at once', ...metrics, 'peak RSS MiB'], rows)
+  return { titles: ['1,000 streams at once', ...metrics, 'peak RSS MiB'], rows }
 }
 
 /** One row per contestant, one column per metric of that window. */
-function windowTable(samples: readonly Sample[], of: Pick<Series, 'part' | 'window'>, columns: readonly Column[]): string {
+function windowTable(samples: readonly Sample[], of: Pick<Series, 'part' | 'window'>, columns: readonly Column[]): Table {
   const who = new Set(samples.filter(({ part, window }) => part === of.part && window === of.window).map((sample) => sample.who))
   const cell = (name: Who, { metric, unit = 1 }: Column): string => fine(middle(samples, { ...of, who: name, metric }) / unit)
-  const rows = [...who].map((name) => [name, ...columns.map((column) => cell(name, column))])
-  return rows.length === 0 ? '' : table([`${of.part}: ${of.window}`, ...columns.map(({ title }) => title)], rows)
+  const rows = [...who].map((name) => [labelOf(name), ...columns.map((column) => cell(name, column))])
+  return { titles: [`${of.part}: ${of.window}`, ...columns.map(({ title }) => title)], rows }
 }
 
 interface Column {
@@ -120,7 +165,7 @@ interface Column {
   readonly unit?: number
 }
 
-function listeners(samples: readonly Sample[]): string {
+function listeners(samples: readonly Sample[]): Table {
   return windowTable(samples, { part: 'listeners', window: LISTENERS_WINDOW }, [
     { title: 'requests/s', metric: 'per_second' },
     { title: 'CPU us/request', metric: 'cpu_micros' },
@@ -129,7 +174,7 @@ function listeners(samples: readonly Sample[]): string {
   ])
 }
 
-function promotes(samples: readonly Sample[]): string {
+function promotes(samples: readonly Sample[]): Table {
   return windowTable(samples, { part: 'promote', window: PROMOTE_WINDOW }, [
     { title: 'promotes', metric: 'moves' },
     { title: 'answered p50 ms', metric: 'answered_p50_ms' },
@@ -140,7 +185,7 @@ function promotes(samples: readonly Sample[]): string {
   ])
 }
 
-function emptyStarts(samples: readonly Sample[]): string {
+function emptyStarts(samples: readonly Sample[]): Table {
   return windowTable(samples, { part: 'start', window: START_WINDOW }, [
     { title: 'first answer s', metric: 'first_answer_ms', unit: 1000 },
     { title: 'first request s', metric: 'first_request_ms', unit: 1000 },
@@ -149,7 +194,7 @@ function emptyStarts(samples: readonly Sample[]): string {
   ])
 }
 
-function sessions(samples: readonly Sample[]): string {
+function sessions(samples: readonly Sample[]): Table {
   return windowTable(samples, { part: 'sessions', window: SESSIONS_WINDOW }, [
     { title: 'sent, MiB per session', metric: 'sent_bytes', unit: MIB },
     { title: 'on disk, MiB per session', metric: 'stored_bytes', unit: MIB },
@@ -158,8 +203,7 @@ function sessions(samples: readonly Sample[]): string {
 }
 
 /** Client latency while trainers are busy, and the trainers' CPU use. */
-function training(samples: readonly Sample[]): string {
-  if (!samples.some(({ part }) => part === 'training')) return ''
+function training(samples: readonly Sample[]): Table {
   const rows = LOADS.flatMap((load) =>
     STATES.map((busy) => {
       const who = load === 'upstream alone' ? 'direct' : 'svc-durable'
@@ -172,22 +216,20 @@ function training(samples: readonly Sample[]): string {
     }),
   )
   const title = `trainers busy, ${PACE.perSecond} requests/s on ${PACE.concurrency} connections`
-  return table(
-    [title, 'p50 ms', 'p99 ms', 'max ms', 'p50 / none', 'p99 / none', 'trainers, cores', 'others, cores'],
-    rows.filter(([, p50]) => p50 !== '-'),
-  )
+  return {
+    titles: [title, 'p50 ms', 'p99 ms', 'max ms', 'p50 / none', 'p99 / none', 'trainers, cores', 'others, cores'],
+    rows: rows.filter(([, p50]) => p50 !== '-'),
+  }
 }
 
-function starts(samples: readonly Sample[]): string {
+function starts(samples: readonly Sample[]): Table {
   const found = samples.filter(({ part, metrics }) => part === 'boot' && metrics['health_ms'] !== undefined)
   const rows = [...new Set(found.map(({ window }) => window))].map((window) => {
     const of = (metric: string): number => middle(samples, { part: 'boot', who: 'svc-durable', window, metric })
     const seconds = ['health_ms', 'report_ms', 'loaded_ms', 'cpu_ms'].map((metric) => fine(of(metric) / 1000))
     return [window, ...seconds, whole(of('rss_bytes') / MIB)]
   })
-  return rows.length === 0
-    ? ''
-    : table(['start: scenarios x records', 'first answer s', 'first report s', 'all loaded s', 'CPU s', 'RSS MiB'], rows)
+  return { titles: ['start: scenarios x records', 'first answer s', 'first report s', 'all loaded s', 'CPU s', 'RSS MiB'], rows }
 }
 
 function disk(samples: readonly Sample[]): string {
@@ -216,13 +258,6 @@ function notes(samples: readonly Sample[]): string {
   ]
     .filter((line) => line !== '')
     .join('\n')
-}
-
-function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
-  const all = [titles, ...rows]
-  const widths = titles.map((_, column) => Math.max(...all.map((row) => (row[column] ?? '').length)))
-  const line = (row: readonly string[]): string => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
-  return [line(titles), widths.map((width) => '-'.repeat(width)).join('  '), ...rows.map(line)].join('\n')
 }
 
 function whole(value: number): string {

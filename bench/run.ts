@@ -1,6 +1,6 @@
 /** `npm run bench`: checks the machine, runs the parts, evaluates the targets, prints and stores the result. */
 
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasListeners, installPortkey, serviceIsBuilt } from './contestants.ts'
 import { busyness, readEnvironment } from './environment.ts'
@@ -8,10 +8,12 @@ import { HOW_TO_INSTALL, installNginx, nginxVersion } from './nginx.ts'
 import { HELP, type Options, readOptions } from './options.ts'
 import { PART } from './parts.ts'
 import { installPython, PYTHON_NAMES } from './python.ts'
-import { report } from './report.ts'
+import { pageReport, report } from './report.ts'
 import { Rig } from './rig.ts'
+import { forTerminal, withBlocks } from './tables.ts'
 import { judge, type Target } from './targets.ts'
 
+const PAGE = new URL('../docs/performance.md', import.meta.url).pathname
 const RESULTS = new URL('./results/', import.meta.url).pathname
 
 async function bench(asked: Options): Promise<number> {
@@ -30,7 +32,8 @@ async function bench(asked: Options): Promise<number> {
   const { directory: _, ...settings } = options
   const result = { at: new Date().toISOString(), settings, environment, targets, samples: rig.samples }
   keep(result.at, result)
-  console.log(options.json ? JSON.stringify(result, undefined, 2) : report(options, environment, rig.samples, targets))
+  console.log(options.json ? JSON.stringify(result, undefined, 2) : forTerminal(report(options, environment, rig.samples, targets)))
+  if (options.page) writeFileSync(PAGE, withBlocks(readFileSync(PAGE, 'utf8'), pageReport(options, environment, rig.samples, targets)))
   return targets.some((target) => fails(target, options)) ? 1 : 0
 }
 
