@@ -1,6 +1,6 @@
 /** A trainer's thread, inner side: opens the trainer once, then runs one step after another. */
 import { spawn } from 'node:child_process'
-import { readlinkSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
@@ -39,17 +39,33 @@ export function serveTrainer(load: LoadRecipe): void {
 
 /**
  * Gives way to the threads that answer requests. A low niceness is not enough where every core has a busy trainer: the scheduler lets it
- * finish its slice of a few milliseconds. A thread of the idle class gives way at once. On Linux both apply to the calling thread only;
- * elsewhere they would apply to the whole process.
+ * finish its slice of a few milliseconds. A thread of the idle class gives way at once, and one core is never given to trainers, so that a
+ * request that passes several threads finds it free. On Linux all this applies to the calling thread, and what it starts; elsewhere it would
+ * apply to the whole process.
  */
 function lowerPriority(): void {
   if (process.platform !== 'linux') return
   setPriority(0, NICENESS)
   const thread = basename(readlinkSync('/proc/thread-self'))
-  // Without the command, only the niceness applies.
-  spawn('chrt', ['--idle', '--pid', '0', thread], { env: childEnvironment(process.env), stdio: 'ignore' })
+  // Without these commands, only the niceness applies.
+  tryCommand('chrt', ['--idle', '--pid', '0', thread])
+  const [, ...cores] = coresIn(readFileSync('/proc/thread-self/status', 'latin1'))
+  if (cores.length > 0) tryCommand('taskset', ['--cpu-list', '--pid', cores.join(','), thread])
+}
+
+function tryCommand(program: string, args: readonly string[]): void {
+  spawn(program, args, { env: childEnvironment(process.env), stdio: 'ignore' })
     .on('error', () => undefined)
     .unref()
+}
+
+/** The cores that a thread may run on, from its state in /proc; none where that does not say. */
+export function coresIn(status: string): readonly number[] {
+  const [, list = ''] = /^Cpus_allowed_list:\s*([\d,-]+)$/m.exec(status) ?? []
+  return list.split(',').flatMap((part) => {
+    const [first = Number.NaN, last = first] = part.split('-').map(Number)
+    return part === '' ? [] : Array.from({ length: last - first + 1 }, (_, index) => first + index)
+  })
 }
 
 /**

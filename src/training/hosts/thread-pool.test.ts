@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { heard, never, oneStep, threadHost, ThreadCount } from '../../../test/fixtures/trainers/hosts.ts'
 import { orderTo, trainerOf } from '../../../test/fixtures/trainers/orders.ts'
 import { until } from '../../../test/support/wait.ts'
+import { coresIn } from './thread-inside.ts'
 
 const count = orderTo('count')
 
@@ -72,6 +73,15 @@ describe('a thread', () => {
     },
   )
 
+  it.skipIf(process.platform !== 'linux' || spawnSync('taskset', ['--version']).error !== undefined || ownCores().length < 2)(
+    'leaves one core to the others (on Linux alone, with two cores and taskset)',
+    async () => {
+      const before = threadsOn(ownCores().slice(1))
+      await oneStep(threadHost(), trainerOf('one'), count)
+      await until(() => threadsOn(ownCores().slice(1)) - before === 1)
+    },
+  )
+
   it('leaves the service answering while it computes without end', async () => {
     const [host, stop, report] = [threadHost(), new AbortController(), heard()]
     const step = oneStep(host, trainerOf('one'), orderTo('loopAloud'), report, stop.signal)
@@ -92,6 +102,20 @@ function threadsWith(field: number, value: string): number {
   const stats = readdirSync('/proc/self/task').map((task) => readFileSync(`/proc/self/task/${task}/stat`, 'utf8'))
   return stats.filter((stat) => stat.slice(stat.lastIndexOf(')') + 2).split(' ')[field] === value).length
 }
+
+const ownCores = (): readonly number[] => coresIn(readFileSync('/proc/self/status', 'latin1'))
+
+/** How many threads of this process may run on these cores alone. */
+function threadsOn(cores: readonly number[]): number {
+  const states = readdirSync('/proc/self/task').map((task) => coresIn(readFileSync(`/proc/self/task/${task}/status`, 'latin1')))
+  return states.filter((state) => state.join() === cores.join()).length
+}
+
+it('reads the cores of a thread from its state', () => {
+  expect(coresIn('Name:\tnode\nCpus_allowed:\tf3\nCpus_allowed_list:\t0-1,4-7,9\nMems_allowed:\t1\n')).toEqual([0, 1, 4, 5, 6, 7, 9])
+  expect(coresIn('Cpus_allowed_list:\t3\n')).toEqual([3])
+  expect(coresIn('Name:\tnode\n')).toEqual([])
+})
 
 describe('turns', () => {
   it('go to the oldest asker: trainers that ask again at once alternate', async () => {
