@@ -1,4 +1,5 @@
 /** How a plug-in says what it is: its kind, and the version of the interfaces it was written for. */
+import type { MessagePort } from 'node:worker_threads'
 import type { JsonObject } from './json.ts'
 import type { Evaluator, Executor, Proposer, Selection } from './evolution.ts'
 import type { Adapter } from './harness.ts'
@@ -57,6 +58,11 @@ export interface Ready {
   objective: Objective
   examiner: Examiner
 }
+interface MakeStore extends Make<Store> {
+  /** Opens, in another thread, the store behind a port of its `share`. */
+  join?(port: MessagePort): Promise<Store>
+}
+
 interface Makers {
   recipe: MakeRecipe
   proposer: Make<Proposer>
@@ -79,7 +85,7 @@ export interface Kinds {
   executor: MakeExecutor
   runtime: Make<Runtime>
   gateway: Make<Gateway>
-  store: Make<Store>
+  store: MakeStore
   contents: Make<ContentStore>
 }
 export type Kind = keyof Kinds

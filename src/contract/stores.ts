@@ -1,4 +1,5 @@
 /** The interfaces of stores. */
+import type { MessagePort } from 'node:worker_threads'
 import type { Refusal } from './errors.ts'
 import type { JsonObject } from './json.ts'
 import type { Commit, Files, Losses, NewRecord, PendingRecord, Release, StoredRecord } from './nouns.ts'
@@ -24,6 +25,8 @@ export interface Store {
   follow(listener: (change: StoreChange) => void): () => void
   /** Takes a lease, or answers null while it is held, here or elsewhere. Every taking raises the token, also over restarts. */
   lease(name: string): Promise<StoreLease | null>
+  /** A port with which another thread of this process joins the store, once. Absent: only this thread can use it. */
+  share?(): MessagePort
   /** How writing stands. Absent from a store that never refuses a write on its own account. */
   readonly writing?: Writing
   /** Re-hashes everything kept and answers with what does not match. */

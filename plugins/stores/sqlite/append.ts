@@ -74,7 +74,7 @@ export function makeAppend(db: DatabaseSync, ledger: StoreLedger, changes: Chang
     }
     if (sequence > first) ledger.change(account, sequence - 1, written)
     const areNew = sequence - first === records.length
-    changes.appended(account.name, areNew ? records : records.filter((_, index) => typeof answers[index] === 'number'))
+    for (const [index, [, type]] of records.entries()) if (typeof answers[index] === 'number') changes.appended(account.name, type)
     return [account.step, areNew ? first : answers]
   }
 

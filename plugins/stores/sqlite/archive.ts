@@ -10,6 +10,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import type { MessagePort } from 'node:worker_threads'
 import { HOUSEKEEPING_ROWS_PER_TURN } from '../../../src/contract/index.ts'
 import { UNFINISHED_SUFFIX } from './export.ts'
 import type { Changes } from './changes.ts'
@@ -38,30 +39,41 @@ export function makeArchive(db: DatabaseSync, ledger: StoreLedger, changes: Chan
     return null
   }
 
+  /** Who writes the export of each scenario that is closing. */
+  const archiving = new Map<number, MessagePort>()
+
   return {
     /** Closes the scenario and answers its key, for the export. */
-    begin(scenario: string, archive: string): number {
+    begin(scenario: string, archive: string, by: MessagePort): number {
       const { key } = ledger.open(scenario)
+      archiving.set(key, by)
       close.run(archive, key)
       settle()
       return key
     },
     finish(key: number): null {
       const archived = finish.first(key)
+      archiving.delete(key)
       forgetSettings.run(key)
       if (archived !== undefined) changes.add({ kind: 'archived', scenario: archived.name })
       return settle()
     },
     abandon(key: number): null {
       reopen.run(key)
+      archiving.delete(key)
       return settle()
     },
-    recover(directory: string): void {
+    isArchiving: (by: MessagePort): boolean => [...archiving.values()].includes(by),
+    /** Takes back what was not finished: all of it at the start, and later what a thread that is gone had begun. */
+    recover(directory: string, by?: MessagePort): void {
       for (const { key, archive } of findClosing.all()) {
+        if (archiving.get(key) !== by) continue
+        archiving.delete(key)
         rmSync(join(directory, archive + UNFINISHED_SUFFIX), { force: true })
         rmSync(join(directory, archive), { force: true })
         reopen.run(key)
       }
+      settle()
     },
     hasRowsToClear: (): boolean => findToClear.first() !== undefined,
     clear(): void {

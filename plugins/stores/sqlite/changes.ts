@@ -1,26 +1,15 @@
-/** What a transaction changes, in order: told to followers once it is durable. */
+/** Changes in their order, of which those of records are told together. */
 import type { RequestType, StoreChange } from '../../../src/contract/index.ts'
-import type { WireRecord } from './wire.ts'
 
 export class Changes {
   #list: StoreChange[] = []
   /** The types of the appended change that is the latest of its scenario: later records are told with it. */
   readonly #appending = new Map<string, Set<RequestType>>()
 
-  /** A new transaction, or another try of the same. */
-  begin(): void {
-    this.#list = []
-    this.#appending.clear()
-  }
-
-  appended(scenario: string, records: readonly WireRecord[]): void {
-    if (records.length === 0) return
-    let types = this.#appending.get(scenario)
-    if (types === undefined) {
-      types = new Set()
-      this.#appending.set(scenario, types)
-    }
-    for (const [, type] of records) types.add(type)
+  appended(scenario: string, type: RequestType): void {
+    const types = this.#appending.get(scenario)
+    if (types === undefined) this.#appending.set(scenario, new Set([type]))
+    else types.add(type)
   }
 
   add(change: StoreChange): void {
@@ -28,9 +17,12 @@ export class Changes {
     this.#list.push(change)
   }
 
-  list(): readonly StoreChange[] {
+  /** All of them; the next ones begin anew. */
+  take(): readonly StoreChange[] {
     for (const scenario of this.#appending.keys()) this.#end(scenario)
-    return this.#list
+    const taken = this.#list
+    this.#list = []
+    return taken
   }
 
   #end(scenario: string): void {

@@ -1,11 +1,8 @@
 /** Questions to one thread, in groups: what is asked while the thread is busy waits and goes over as one message. */
-import type { Worker } from 'node:worker_threads'
-import { storeClosed, unavailable, type Refusal, type StoreChange } from '../../../src/contract/index.ts'
+import { storeClosed, unavailable, type Refusal } from '../../../src/contract/index.ts'
 import { storageFailed } from './refusals.ts'
-import { fromWire, isRefused, type Notice, type StoreAnswers, type StoreReply } from './wire.ts'
-
-/** A longer group would make its first waiter wait for its last. One call may be larger than this. */
-const GROUP_BYTES_MAX = 16 * 1024 * 1024
+import { onEnd, onMessage, type ThreadLine } from './thread.ts'
+import { fromWire, GROUP_BYTES_MAX, isRefused, type Notice, type StoreAnswers } from './wire.ts'
 
 export interface ChannelOptions<Call> {
   /** How many groups may be under way: with two the thread finds its next one waiting. */
@@ -13,9 +10,8 @@ export interface ChannelOptions<Call> {
   /** More waiting than this is refused rather than piled up. */
   readonly waitingBytesMax: number
   pack(calls: readonly Call[]): { readonly message: unknown; readonly transfer: readonly ArrayBuffer[] }
+  /** What came with answers comes before they are given. */
   onNotice?(notice: Notice): void
-  /** Before the group that made them is answered. */
-  onChanges?(changes: readonly StoreChange[]): void
 }
 
 interface Waiter<Call> {
@@ -27,28 +23,27 @@ interface Waiter<Call> {
 
 /** Groups are answered in the order sent, each by one list with an answer per call. */
 export class Channel<Call extends { readonly op: string }, Answers extends Readonly<Record<Call['op'], unknown>>> {
-  readonly #worker: Worker
+  readonly #line: ThreadLine
   readonly #options: ChannelOptions<Call>
   readonly #inFlight: Waiter<Call>[][] = []
-  readonly #exited: Promise<void>
+  readonly #ended: Promise<void>
   #waiting: Waiter<Call>[] = []
   #waitingBytes = 0
   #sending = false
   #refusal: Refusal | null = null
   #onIdle: (() => void) | null = null
 
-  constructor(worker: Worker, options: ChannelOptions<Call>) {
-    this.#worker = worker
+  constructor(line: ThreadLine, options: ChannelOptions<Call>) {
+    this.#line = line
     this.#options = options
     const { promise, resolve } = Promise.withResolvers<void>()
-    this.#exited = promise
-    worker.on('message', (reply: StoreReply) => {
+    this.#ended = promise
+    onMessage(line, (reply) => {
       if (!('answers' in reply)) return options.onNotice?.(reply)
       this.#settle(reply)
     })
-    worker.on('error', (error) => this.#fail(storageFailed(error)))
-    worker.on('exit', () => {
-      this.#fail(this.#refusal ?? storageFailed())
+    onEnd(line, (error) => {
+      this.#fail(this.#refusal ?? storageFailed(error))
       resolve()
     })
   }
@@ -72,8 +67,8 @@ export class Channel<Call extends { readonly op: string }, Answers extends Reado
       this.#onIdle = resolve
       await promise
     }
-    this.#worker.postMessage('close', [])
-    await this.#exited
+    this.#line.postMessage('close', [])
+    await this.#ended
   }
 
   /** Once this turn of the event loop is over, so that everything it asks goes over together. */
@@ -91,7 +86,7 @@ export class Channel<Call extends { readonly op: string }, Answers extends Reado
     const group = this.#takeGroup()
     this.#inFlight.push(group)
     const { message, transfer } = this.#options.pack(group.map((waiter) => waiter.call))
-    this.#worker.postMessage(message, transfer)
+    this.#line.postMessage(message, transfer)
   }
 
   #takeGroup(): Waiter<Call>[] {
@@ -111,7 +106,7 @@ export class Channel<Call extends { readonly op: string }, Answers extends Reado
   #settle({ answers, changes = [] }: StoreAnswers): void {
     const group = this.#inFlight.shift() ?? []
     this.#send()
-    if (changes.length > 0) this.#options.onChanges?.(changes)
+    if (changes.length > 0) this.#options.onNotice?.({ changes })
     group.forEach((waiter, index) => {
       this.#waitingBytes -= waiter.bytes
       const answer = answers[index]

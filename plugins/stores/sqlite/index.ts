@@ -3,7 +3,7 @@
  * Config: `directory`, where the files lie; `capacity_bytes`, how many bytes of bodies are kept before the oldest go.
  */
 import { define, invalid, RECORD_CAPACITY_BYTES_DEFAULT, type JsonObject } from '../../../src/contract/index.ts'
-import { openStore } from './store.ts'
+import { joinStore, openStore } from './store.ts'
 
 export default define('store', {
   make(config: JsonObject) {
@@ -16,4 +16,5 @@ export default define('store', {
     }
     return openStore({ directory, capacityBytes: capacity_bytes })
   },
+  join: joinStore,
 })

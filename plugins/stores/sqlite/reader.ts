@@ -1,12 +1,12 @@
 /** The thread that reads, on a connection of its own: a read never waits for a sync, and the event loop never waits for a read. */
-import { workerData } from 'node:worker_threads'
+import { workerData, type MessagePort } from 'node:worker_threads'
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoredRecord } from '../../../src/contract/index.ts'
 import { openForReading } from './open.ts'
 import { makeQueries, type Queries } from './queries.ts'
 import { isBusy, readFailed } from './refusals.ts'
 import { threadPort } from './thread.ts'
-import { toWire, type ReaderCall, type StoreReply, type StoreSettings, type WireRefusal } from './wire.ts'
+import { toWire, type ReaderCall, type StoreReply, type StoreSettings, type ThreadOrder, type WireRefusal } from './wire.ts'
 
 /** Each buffer that changes hands is compared with all the others, so the small ones of a page are cheaper to copy. */
 const TRANSFER_BYTES_MIN = 16 * 1024
@@ -16,13 +16,30 @@ const settings: StoreSettings = workerData
 let db: DatabaseSync | null = null
 let queries: Queries | null = null
 
-port.on('message', (message: readonly ReaderCall[] | 'close') => {
-  if (message !== 'close') return answerGroup(message)
-  db?.close()
-  port.close()
-})
+const joined = new Set<MessagePort>()
+serve(port)
 
-function answerGroup(calls: readonly ReaderCall[]): void {
+/** Calls of each port are answered there. */
+function serve(from: MessagePort): void {
+  from.on('message', (message: readonly ReaderCall[] | ThreadOrder) => {
+    if (message === 'close') return from === port ? stop() : from.close()
+    if ('joined' in message) return join(message.joined)
+    answerGroup(message, from)
+  })
+}
+
+function join(other: MessagePort): void {
+  joined.add(other)
+  other.once('close', () => joined.delete(other))
+  serve(other)
+}
+
+function stop(): void {
+  db?.close()
+  for (const each of [...joined, port]) each.close()
+}
+
+function answerGroup(calls: readonly ReaderCall[], from: MessagePort): void {
   const transfer: ArrayBuffer[] = []
   let busy: WireRefusal | null = null
   const answers = calls.map((call) => {
@@ -37,7 +54,7 @@ function answerGroup(calls: readonly ReaderCall[]): void {
     }
   })
   const reply: StoreReply = { answers }
-  port.postMessage(reply, transfer)
+  from.postMessage(reply, transfer)
 }
 
 /** With the first question: the thread starts beside the writer, which may still have to make the database. */

@@ -1,10 +1,10 @@
-/** The store as the service sees it: a thin side on the main thread that asks the writer and the reader. */
+/** The store as the service sees it: a thin side in each thread that uses it, which asks the writer and the reader. */
 import { hash, randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Worker } from 'node:worker_threads'
-import { isRefusal, rowOf, storeClosed } from '../../../src/contract/index.ts'
+import type { MessagePort } from 'node:worker_threads'
+import { isRefusal, rowOf } from '../../../src/contract/index.ts'
 import type {
   Appended,
   Damage,
@@ -17,15 +17,18 @@ import type {
   StoreUsage,
 } from '../../../src/contract/index.ts'
 import { Channel } from './channel.ts'
-import type { Errand, ErrandReport } from './errand.ts'
+import type { Errand } from './errand.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS } from './open.ts'
-import { startThread, untilReady } from './thread.ts'
-import { fromWire, isRefused, packGroup, payloadBytes } from './wire.ts'
+import { runErrand } from './run-errand.ts'
+import { JoinedThreads, receivePorts } from './sharing.ts'
+import { onEnd, startThread, untilReady, type ThreadLine } from './thread.ts'
+import { packGroup, payloadBytes } from './wire.ts'
 import type { AppendAnswer, ReaderAnswers, ReaderCall, StoreSettings, WriterAnswers, WriterCall } from './wire.ts'
-import { storageFailed } from './refusals.ts'
 import { WriterWatch } from './watch.ts'
 
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
+/** Less, since there may be one for each core. */
+const JOINED_WAITING_BYTES_MAX = 64 * 1024 * 1024
 const WRITER_GROUPS_IN_FLIGHT = 2
 const READER_GROUPS_IN_FLIGHT = 2
 const ABANDON_AGAIN_MS = 250
@@ -39,19 +42,21 @@ export interface StoreOptions extends Omit<StoreSettings, 'lockWaitMs'>, Partial
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { directory, capacityBytes, lockWaitMs = LOCK_WAIT_MS, waitingBytesMax = WAITING_BYTES_MAX } = options
   const settings: StoreSettings = { directory, capacityBytes, lockWaitMs }
-  const readerThread = startThread('reader', settings)
+  const reader = startThread('reader', settings)
   try {
-    const writerThread = await untilReady(startThread('writer', settings))
-    const writing = new WriterWatch(writerThread)
-    const listeners: Listeners = { losses: [], followers: new Set() }
-    const writer = writerChannel(writerThread, waitingBytesMax, writing, listeners)
-    const store = new SqliteStore(settings, writer, readerChannel(readerThread), writing, listeners)
-    writerThread.once('exit', () => store.loseLeases())
-    return store
+    const writer = await untilReady(startThread('writer', settings))
+    return new SqliteStore({ settings, writer, reader, waitingBytesMax, threads: new JoinedThreads(settings, writer, reader) })
   } catch (error) {
-    await readerThread.terminate()
+    await reader.terminate()
     throw error
   }
+}
+
+/** The store behind a port of `share`, in another thread. It is told of every change from here on. */
+export async function joinStore(port: MessagePort): Promise<Store> {
+  const { settings, writer, reader } = receivePorts(port)
+  await untilReady(writer)
+  return new SqliteStore({ settings, writer, reader, waitingBytesMax: JOINED_WAITING_BYTES_MAX, opener: port })
 }
 
 type Writer = Channel<WriterCall, WriterAnswers>
@@ -64,8 +69,8 @@ interface Listeners {
   readonly followers: Set<Follower>
 }
 
-function writerChannel(worker: Worker, waitingBytesMax: number, writing: WriterWatch, { losses, followers }: Listeners): Writer {
-  return new Channel<WriterCall, WriterAnswers>(worker, {
+function writerChannel(line: ThreadLine, waitingBytesMax: number, writing: WriterWatch, { losses, followers }: Listeners): Writer {
+  return new Channel<WriterCall, WriterAnswers>(line, {
     groupsInFlight: WRITER_GROUPS_IN_FLIGHT,
     waitingBytesMax,
     pack(calls) {
@@ -74,39 +79,56 @@ function writerChannel(worker: Worker, waitingBytesMax: number, writing: WriterW
     },
     onNotice(notice) {
       if ('trouble' in notice) return writing.found(notice.trouble)
-      for (const [scenario, lost] of notice.lost) for (const listener of losses) listener(scenario, lost)
-    },
-    onChanges(changes) {
-      for (const change of changes) for (const follower of followers) follower(change)
+      if ('changes' in notice) for (const change of notice.changes) for (const follower of followers) follower(change)
+      else for (const [scenario, lost] of notice.lost) for (const listener of losses) listener(scenario, lost)
     },
   })
 }
 
-function readerChannel(worker: Worker): Reader {
-  return new Channel<ReaderCall, ReaderAnswers>(worker, {
+function readerChannel(line: ThreadLine): Reader {
+  return new Channel<ReaderCall, ReaderAnswers>(line, {
     groupsInFlight: READER_GROUPS_IN_FLIGHT,
     waitingBytesMax: Number.POSITIVE_INFINITY,
     pack: (calls) => ({ message: calls, transfer: [] }),
   })
 }
 
+interface StoreParts {
+  readonly settings: StoreSettings
+  readonly writer: ThreadLine
+  readonly reader: ThreadLine
+  readonly waitingBytesMax: number
+  /** In the thread that opened it. */
+  readonly threads?: JoinedThreads
+  /** In a thread that joined it: by this port it is told to close. */
+  readonly opener?: MessagePort
+}
+
 class SqliteStore implements Store {
   readonly writing: WriterWatch
+  readonly share?: () => MessagePort
   readonly #settings: StoreSettings
   readonly #writer: Writer
   readonly #reader: Reader
-  readonly #listeners: Listeners
+  readonly #threads: JoinedThreads | undefined
+  readonly #opener: MessagePort | undefined
+  readonly #listeners: Listeners = { losses: [], followers: new Set() }
   readonly #leases = new AbortController()
   readonly #archiving = new Set<Promise<string>>()
   readonly #closing = new AbortController()
   #closed: Promise<void> | null = null
 
-  constructor(settings: StoreSettings, writer: Writer, reader: Reader, writing: WriterWatch, listeners: Listeners) {
-    this.writing = writing
+  constructor({ settings, writer, reader, waitingBytesMax, threads, opener }: StoreParts) {
+    this.writing = new WriterWatch(writer)
     this.#settings = settings
-    this.#writer = writer
-    this.#reader = reader
-    this.#listeners = listeners
+    this.#writer = writerChannel(writer, waitingBytesMax, this.writing, this.#listeners)
+    this.#reader = readerChannel(reader)
+    this.#threads = threads
+    this.#opener = opener
+    if (threads !== undefined) this.share = () => threads.share()
+    opener?.on('message', () => void this.close())
+    // The writer knows the holders, so nobody here holds a lease without it.
+    onEnd(writer, () => this.#leases.abort())
   }
 
   scenarios(): Promise<readonly string[]> {
@@ -165,11 +187,6 @@ class SqliteStore implements Store {
     return { name, token, signal, release }
   }
 
-  /** The writer knows the holders, so nobody here holds one without it. */
-  loseLeases(): void {
-    this.#leases.abort()
-  }
-
   verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]> {
     const errand: Errand = { errand: 'verify', directory: this.#settings.directory }
     return runErrand(errand, this.#closing.signal, progress)
@@ -210,11 +227,13 @@ class SqliteStore implements Store {
   /** A check is given up, an archive is finished; the writer closes last and so writes the log back. */
   async #close(): Promise<void> {
     this.#closing.abort()
-    this.loseLeases()
+    this.#leases.abort()
     this.writing.end()
     await Promise.allSettled(this.#archiving)
+    await this.#threads?.close()
     await this.#reader.close()
     await this.#writer.close()
+    this.#opener?.close()
   }
 }
 
@@ -238,28 +257,4 @@ function appended(records: readonly NewRecord[], [step, answer]: AppendAnswer): 
 function archivePath(name: string): string {
   const stamp = new Date().toISOString().replace(/\.\d+|[-:]/g, '')
   return `${ARCHIVE_FOLDER}/${hash('sha256', name)}-${stamp}-${randomBytes(4).toString('hex')}.sqlite3`
-}
-
-async function runErrand(
-  errand: Errand,
-  signal?: AbortSignal,
-  progress?: (checked: number, total: number) => void,
-): Promise<readonly Damage[]> {
-  const worker = startThread('errand', errand)
-  const { promise, resolve, reject } = Promise.withResolvers<readonly Damage[]>()
-  worker.on('message', (report: ErrandReport) => {
-    if (!('done' in report)) progress?.(report.checked, report.total)
-    else if (isRefused(report.done)) reject(fromWire(report.done))
-    else resolve(report.done)
-  })
-  worker.on('error', reject)
-  worker.on('exit', () => reject(signal?.aborted === true ? storeClosed() : storageFailed()))
-  const giveUp = () => void worker.terminate()
-  signal?.addEventListener('abort', giveUp, { once: true })
-  try {
-    signal?.throwIfAborted()
-    return await promise
-  } finally {
-    signal?.removeEventListener('abort', giveUp)
-  }
 }

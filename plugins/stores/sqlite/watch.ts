@@ -1,29 +1,29 @@
-/** How writing stands, and what was changed, as the main thread knows it. */
-import type { Worker } from 'node:worker_threads'
+/** How writing stands, as a thread knows it that uses the store. */
 import type { Refusal, Writing } from '../../../src/contract/index.ts'
 import { storageFailed } from './refusals.ts'
+import { onEnd, type ThreadLine } from './thread.ts'
 import { fromWire, type WireRefusal } from './wire.ts'
 
 /** A writer that hangs on a slow disk answers later than this: then what was known before is the answer. */
 const LOOK_MS_MAX = 700
 
-/** How writing stands, as the main thread knows it: the writer reports it by itself, and when it is asked to look. */
+/** The writer reports it by itself, and when it is asked to look. */
 export class WriterWatch implements Writing {
-  readonly #worker: Worker
+  readonly #line: ThreadLine
   readonly #listeners: ((trouble: Refusal | null) => void)[] = []
   #trouble: Refusal | null = null
   /** Resolves when the writer has looked. One look at a time, however many ask. */
   #look: PromiseWithResolvers<void> | null = null
 
-  constructor(worker: Worker) {
-    this.#worker = worker
-    worker.on('exit', () => this.#know(this.#trouble ?? storageFailed()))
+  constructor(line: ThreadLine) {
+    this.#line = line
+    onEnd(line, () => this.#know(this.#trouble ?? storageFailed()))
   }
 
   async check(): Promise<Refusal | null> {
     if (this.#look === null) {
       this.#look = Promise.withResolvers()
-      this.#worker.postMessage('look', [])
+      this.#line.postMessage('look', [])
     }
     const { promise, resolve } = Promise.withResolvers<void>()
     const timer = setTimeout(resolve, LOOK_MS_MAX)

@@ -1,4 +1,5 @@
 /** What the main thread and the store's threads say to each other: flat enough to cross cheaply, typed enough to trust. */
+import type { MessagePort } from 'node:worker_threads'
 import {
   Refusal,
   type ChainPage,
@@ -26,6 +27,12 @@ export interface StoreSettings {
   readonly capacityBytes: number
   readonly lockWaitMs: number
 }
+
+/** A longer group would make its first waiter wait for its last. One call may be larger than this. */
+export const GROUP_BYTES_MAX = 16 * 1024 * 1024
+
+/** What a thread is told besides calls: another thread uses it too, or this one no longer. */
+export type ThreadOrder = 'close' | { readonly joined: MessagePort }
 
 // ── to the writer ────────────────────────────────────────────────────────────────────────────
 
@@ -167,7 +174,7 @@ export interface StoreAnswers {
   readonly changes?: readonly StoreChange[]
 }
 export type StoreReply = StoreAnswers | Notice
-export type Notice = { readonly lost: LossNotice } | { readonly trouble: WireRefusal | null }
+export type Notice = { readonly changes: readonly StoreChange[] } | { readonly lost: LossNotice } | { readonly trouble: WireRefusal | null }
 
 export interface WireRefusal {
   readonly refused: RefusalKind

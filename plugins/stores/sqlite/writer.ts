@@ -1,21 +1,19 @@
-/** The one thread that writes: each group of calls is one transaction and one sync; between groups it tidies up. */
+/** The one thread that writes: all that waits is one transaction and one sync; between them it tidies up. */
 import type { DatabaseSync } from 'node:sqlite'
-import { workerData } from 'node:worker_threads'
-import { Refusal, type StoreChange } from '../../../src/contract/index.ts'
-import { makeAppend } from './append.ts'
+import { receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
+import type { Refusal } from '../../../src/contract/index.ts'
+import { makeAnswerGroups, type ReceivedGroup } from './answers.ts'
 import { makeArchive, type RecordArchive } from './archive.ts'
 import { Changes } from './changes.ts'
-import { makeCommit, makeKeepTotals } from './commit.ts'
-import { makeConfigure } from './configure.ts'
 import { StoreLeases } from './leases.ts'
 import { StoreLedger } from './ledger.ts'
+import { StoreMembers } from './members.ts'
 import { openForWriting } from './open.ts'
-import { openRefusal, storageFailed } from './refusals.ts'
+import { openRefusal } from './refusals.ts'
 import { threadPort } from './thread.ts'
 import { makeTidy } from './tidy.ts'
-import { makeTransactions, type Transact } from './transaction.ts'
-import { toWire } from './wire.ts'
-import type { StoreReply, StoreSettings, WireCall, WireGroup, WireRefusal, WriterAnswers } from './wire.ts'
+import { makeTransactions } from './transaction.ts'
+import { GROUP_BYTES_MAX, toWire, type StoreSettings, type ThreadOrder, type WireGroup } from './wire.ts'
 
 /** How often a store that refuses writes looks whether it must. */
 const LOOK_AGAIN_MS = 250
@@ -23,10 +21,10 @@ const LOOK_AGAIN_MS = 250
 const LOOK_WAIT_MS = 400
 
 const port = threadPort()
-const post = (reply: StoreReply) => port.postMessage(reply)
 start(workerData)
 
 type WritableStore = ReturnType<typeof openForWriting>
+type Order = ThreadOrder | 'look'
 
 function start(settings: StoreSettings): void {
   let store: WritableStore | null = null
@@ -52,23 +50,75 @@ function recover(db: DatabaseSync, archive: RecordArchive, directory: string): v
 function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, close }: WritableStore): void {
   const ledger = new StoreLedger(db)
   const changes = new Changes()
+  const leases = new StoreLeases(db)
   const archive = makeArchive(db, ledger, changes)
   recover(db, archive, directory)
+  const members = new StoreMembers()
   const transactions = makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble: sayTrouble })
   const { transact } = transactions
-  const tidy = makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss: (lost) => post({ lost }) })
-  const answerGroup = makeAnswerGroup({ db, ledger, transact, archive, changes })
+  const tidy = makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss: (lost) => members.post({ lost }) })
+  const answerGroups = makeAnswerGroups({ db, ledger, transact, archive, leases, changes })
   let tidying: NodeJS.Immediate | null = null
   let looking: NodeJS.Timeout | null = null
 
   tidySoon()
-  port.on('message', (message: WireGroup | 'close' | 'look') => {
-    if (message === 'close') return stop()
-    if (message === 'look') return look(LOOK_WAIT_MS)
-    tidy.catchUp()
-    post(answerGroup(message))
-    tidySoon()
-  })
+  join(port)
+
+  function join(member: MessagePort): void {
+    members.add(member)
+    member.on('message', (message: WireGroup | Order) => receive(member, message))
+    member.once('close', () => leave(member))
+  }
+
+  /** What waits on the other ports shares the transaction. */
+  function receive(first: MessagePort, message: WireGroup | Order): void {
+    const groups: ReceivedGroup[] = []
+    const orders: (readonly [MessagePort, Order])[] = []
+    let bytes = 0
+    take(first, message)
+    for (const member of members.ports()) takeWaiting(member)
+    if (groups.length > 0) {
+      tidy.catchUp()
+      members.answer(groups, answerGroups(groups))
+      tidySoon()
+    }
+    for (const [from, order] of orders) obey(from, order)
+
+    function takeWaiting(from: MessagePort): void {
+      while (bytes < GROUP_BYTES_MAX) {
+        const next: { readonly message: WireGroup | Order } | undefined = receiveMessageOnPort(from)
+        if (next === undefined) return
+        take(from, next.message)
+      }
+    }
+
+    function take(from: MessagePort, taken: WireGroup | Order): void {
+      if (typeof taken === 'string' || 'joined' in taken) return void orders.push([from, taken])
+      groups.push({ from, ...taken })
+      bytes += taken.bytes.byteLength
+    }
+  }
+
+  function obey(from: MessagePort, order: Order): void {
+    if (order === 'look') return look(LOOK_WAIT_MS)
+    if (order === 'close') return from === port ? stop() : from.close()
+    join(order.joined)
+    order.joined.postMessage('ready', [])
+    const trouble = transactions.trouble()
+    if (trouble !== null) order.joined.postMessage({ trouble: toWire(trouble) }, [])
+  }
+
+  /** Its thread closed the store, or died. */
+  function leave(member: MessagePort): void {
+    members.drop(member)
+    leases.releaseAll(member)
+    if (!archive.isArchiving(member)) return
+    try {
+      transact(() => archive.recover(directory, member))
+    } catch {
+      // The next opening recovers it.
+    }
+  }
 
   /** After the messages that wait, so that groups and turns alternate. */
   function tidySoon(): void {
@@ -86,7 +136,7 @@ function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, cl
 
   /** What passes is looked for until it has: no write is needed to find out. */
   function sayTrouble(trouble: Refusal | null): void {
-    post({ trouble: trouble === null ? null : toWire(trouble) })
+    members.post({ trouble: trouble === null ? null : toWire(trouble) })
     if (trouble === null || transactions.isStopped()) return
     looking ??= setTimeout(() => {
       looking = null
@@ -98,83 +148,6 @@ function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, cl
     if (looking !== null) clearTimeout(looking)
     if (tidying !== null) clearImmediate(tidying)
     close()
-    port.close()
-  }
-}
-
-type Answer = WriterAnswers[keyof WriterAnswers] | WireRefusal
-
-interface Answered {
-  readonly answers: readonly Answer[]
-  readonly changes: readonly StoreChange[]
-}
-
-interface AnswerNeeds {
-  readonly db: DatabaseSync
-  readonly ledger: StoreLedger
-  readonly transact: Transact
-  readonly archive: RecordArchive
-  readonly changes: Changes
-}
-
-/** Answers a group of calls in one transaction and one sync, each call as if it were alone. */
-function makeAnswerGroup({ db, ledger, transact, archive, changes }: AnswerNeeds): (group: WireGroup) => Answered {
-  const append = makeAppend(db, ledger, changes)
-  const leases = new StoreLeases(db)
-  const commit = makeCommit({ db, ledger, leases, changes })
-  const keepTotals = makeKeepTotals(db, ledger)
-  const configure = makeConfigure(db, ledger, changes)
-  return answerGroup
-
-  function answerGroup({ calls, bytes }: WireGroup): Answered {
-    try {
-      return transact(() => {
-        changes.begin()
-        const answers = calls.map((call) => answer(call, bytes))
-        return { answers, changes: changes.list() }
-      })
-    } catch (error) {
-      if (error instanceof Refusal) return { answers: calls.map((call) => refused(call, error)), changes: [] }
-      if (calls.length === 1) return { answers: [toWire(storageFailed(error))], changes: [] }
-      // An unexpected failure must not spoil the call's neighbours: each gets a transaction of its own.
-      const each = calls.map((call) => answerGroup({ calls: [call], bytes }))
-      return { answers: each.flatMap(({ answers }) => answers), changes: each.flatMap((alone) => alone.changes) }
-    }
-  }
-
-  function answer(call: WireCall, bytes: ArrayBuffer): Answer {
-    try {
-      return perform(call, bytes)
-    } catch (error) {
-      if (error instanceof Refusal) return toWire(error)
-      throw error
-    }
-  }
-
-  /** A lease is let go whatever the disk does. */
-  function refused(call: WireCall, refusal: Refusal): Answer {
-    return 'op' in call && call.op === 'release' ? leases.release(call) : toWire(refusal)
-  }
-
-  function perform(call: WireCall, bytes: ArrayBuffer): Answer {
-    if (!('op' in call)) return append(call, bytes)
-    switch (call.op) {
-      case 'commit':
-        return commit(call.scenario, call.commit, call.fence)
-      case 'totals':
-        return keepTotals(call.scenario, call.totals)
-      case 'configure':
-        return configure(call.scenario, call.changes)
-      case 'lease':
-        return leases.take(call.name)
-      case 'release':
-        return leases.release(call)
-      case 'archive_begin':
-        return archive.begin(call.scenario, call.archive)
-      case 'archive_finish':
-        return archive.finish(call.key)
-      default:
-        return archive.abandon(call.key)
-    }
+    members.close()
   }
 }
