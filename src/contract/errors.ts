@@ -64,5 +64,6 @@ export const stepConflict = (scenario: string, step: number): Refusal =>
 export const isStepConflict = (error: unknown): boolean => isRefusal(error) && error.code === 'step_conflict'
 export const leaseLost = (name: string): Refusal =>
   conflict('lease_lost', `the lease "${name}" was taken by another holder; stop this work, or take the lease again and start over`)
+export const isLeaseLost = (error: unknown): boolean => isRefusal(error) && error.code === 'lease_lost'
 export const alreadyConsumed = (id: string): Refusal =>
   conflict('already_consumed', `record "${id}" was consumed by an earlier step of this component; leave it out of consumed_ids`)

@@ -1,10 +1,10 @@
 /** Binds a scenario's rows to its recipe, and closes the binding again. */
 import { BIND_SECONDS_MAX, CLOSE_SECONDS_MAX, ENGINE_UNREACHABLE, isRefusal, unavailable } from '../contract/index.ts'
-import type { Binding, Commit, JsonObject, Refusal, Release, ScenarioScope, TrainingMode } from '../contract/index.ts'
+import type { Binding, Commit, JsonObject, Refusal, Release, ScenarioScope } from '../contract/index.ts'
 import { within } from '../kit/index.ts'
 import { isRestorable } from '../releases/index.ts'
 import { createdWith, heldStart } from './files.ts'
-import { inLandingLane } from './follow.ts'
+import { inLandingLane, noteStep } from './elsewhere.ts'
 import { COMMITS_PER_READ } from './history.ts'
 import { readHistory } from './read-history.ts'
 import { reach, recipeOf, type Services } from './services.ts'
@@ -12,15 +12,9 @@ import { composeWith, contentOf, writeSeed } from './composed.ts'
 import { hold, holdRelease, landRow, load, point, republish } from './land.ts'
 import { Scenario } from './scenario.ts'
 import { existingRelease, heldAtStart } from './start.ts'
-import { makeWorkers, type TrainingCircumstances } from './workers.ts'
+import { planWorkers, type TrainingCircumstances } from './workers.ts'
 
-export async function bindScenario(
-  services: Services,
-  name: string,
-  created: Commit,
-  chosenMode: TrainingMode | undefined,
-  training: TrainingCircumstances,
-): Promise<Scenario> {
+export async function bindScenario(services: Services, name: string, created: Commit, training: TrainingCircumstances): Promise<Scenario> {
   const store = services.store.scenario(name)
   const recipeName = createdWith(created, 'recipe')
   const configured = recipeOf(services, recipeName, () =>
@@ -32,6 +26,7 @@ export async function bindScenario(
   const { recipe, config, trainingMode } = configured
   const scope = scopeOf(services, name, config, created)
   const modelSettings = await services.files.readModel(created)
+  const { training_mode: chosen } = await store.settings()
   const binding = await bound(recipeName, () => recipe.bind(scope))
   const history = await readHistory(store, binding.surface.files?.component)
   const scenario = new Scenario({
@@ -44,13 +39,14 @@ export async function bindScenario(
     created,
     deploymentModel: services.model,
     modelSettings,
-    trainingMode: chosenMode ?? trainingMode,
+    trainingMode: chosen ?? trainingMode,
+    noteStep: (noted, step) => noteStep(services, noted, step),
   })
   try {
     scenario.checkMode(scenario.trainingMode)
-    const workers = makeWorkers(services, scenario, configured, training)
+    const makeWorkers = planWorkers(services, scenario, configured, training)
     await loadHead(services, scenario)
-    scenario.workers = workers
+    scenario.makeWorkers = makeWorkers
   } catch (error) {
     await closeBinding(services, binding)
     throw isRefusal(error) ? error : recipeFailed(recipeName, error)

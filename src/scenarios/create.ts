@@ -1,9 +1,10 @@
 import { countCodePoints } from '../kit/index.ts'
-import { invalid, isStepConflict, SCENARIO_NAME_CHARACTERS_MAX } from '../contract/index.ts'
+import { conflict, invalid, isStepConflict, SCENARIO_NAME_CHARACTERS_MAX } from '../contract/index.ts'
 import type { Commit, Recipe, Release, ModelSettings } from '../contract/index.ts'
 import { componentsOf, writeSeed } from './composed.ts'
 import { recipeOf, type Services } from './services.ts'
 import { seal } from './land.ts'
+import type { Scenario } from './scenario.ts'
 import { existingRelease, heldAtStart } from './start.ts'
 
 export interface NewScenario {
@@ -47,6 +48,17 @@ export async function createScenario(
     if (own !== null) await services.files.writeModel(created, null)
     return undefined
   }
+}
+
+/** Throws where the options contradict an existing scenario. */
+export function checkOptions({ name, start, recipeName }: Scenario, { release, recipe }: NewScenario): void {
+  if (release !== null && release !== start)
+    throw conflict(
+      'other_release',
+      `scenario ${JSON.stringify(name)} was bound to another starting release; leave the release out, or use another scenario`,
+    )
+  if (recipe !== null && recipe !== recipeName)
+    throw conflict('other_recipe', `scenario ${JSON.stringify(name)} runs recipe ${recipeName}; a recipe is fixed at creation`)
 }
 
 const FIRST_ROW = { step: 0, operation: 'create', pending: false, outcome: 'published', consumed_ids: [], metrics: {} } as const

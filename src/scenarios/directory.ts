@@ -1,12 +1,20 @@
-/** What the store says of scenarios: which exist, what they were created with, and whether there is room for one more. */
-import { conflict, type Commit } from '../contract/index.ts'
+/** What the store says of scenarios: which exist, and what they were created with. Creates one while there is room. */
+import { conflict, unknown, type Commit, type ModelSettings } from '../contract/index.ts'
 import { Lane } from '../kit/index.ts'
+import { createScenario, type NewScenario } from './create.ts'
 import { createdWith } from './files.ts'
 import type { Services } from './services.ts'
+import { checkRoomForWeights, trainsWeights } from './weights.ts'
+
+export interface RegistryLimits {
+  readonly implicitCreation: boolean
+  readonly scenariosMax: number
+  readonly loadedMax: number
+}
 
 export class Directory {
-  readonly #store: Services['store']
-  readonly #most: number
+  readonly #services: Services
+  readonly #limits: RegistryLimits
   /** The recipe never changes while the scenario exists. */
   readonly #recipes = new Map<string, string>()
   /** Scenarios that are being created; they count towards the limit. */
@@ -14,18 +22,21 @@ export class Directory {
   /** The names are read and counted one caller at a time. */
   readonly #counting = new Lane()
 
-  constructor({ store }: Pick<Services, 'store'>, most: number) {
-    this.#store = store
-    this.#most = most
+  /** Scenarios that train weights are created one at a time: two at once would both see the engine's last adapter slot free. */
+  readonly #weightScenarios = new Lane()
+
+  constructor(services: Services, limits: RegistryLimits) {
+    this.#services = services
+    this.#limits = limits
   }
 
   async names(): Promise<readonly string[]> {
-    return (await this.#store.scenarios()).toSorted()
+    return (await this.#services.store.scenarios()).toSorted()
   }
 
   /** The creation row; undefined where there is no such scenario. */
   async creationRow(name: string): Promise<Commit | undefined> {
-    const [created] = await this.#store.scenario(name).commits({ after: -1, limit: 1 })
+    const [created] = await this.#services.store.scenario(name).commits({ after: -1, limit: 1 })
     return created
   }
 
@@ -40,12 +51,37 @@ export class Directory {
     return recipe
   }
 
+  async trains(name: string): Promise<boolean> {
+    const recipe = await this.recipeOf(name)
+    return recipe !== null && this.#services.recipes.get(recipe)?.recipe.trainers !== undefined
+  }
+
   forget(name: string): void {
     this.#recipes.delete(name)
   }
 
+  /** Answers the row of the scenario created here, or by another process in the same moment. */
+  async createImplicitly(name: string, release: string | null): Promise<Commit | undefined> {
+    if (!this.#limits.implicitCreation)
+      throw unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; create it with POST /svc/scenarios`)
+    return (await this.create(name, { release, recipe: null }, null)) ?? this.creationRow(name)
+  }
+
+  /** Answers the creation row, or undefined when another process created the scenario in the same moment. */
+  async create(name: string, options: NewScenario, own: ModelSettings | null): Promise<Commit | undefined> {
+    const recipe = options.recipe ?? this.#services.defaultRecipe
+    const create = (): Promise<Commit | undefined> => this.#inRoom(name, () => createScenario(this.#services, name, options, own))
+    if (!trainsWeights(this.#services, recipe)) return create()
+    return this.#weightScenarios.run(() => this.#checkWeights().then(create))
+  }
+
+  async #checkWeights(): Promise<void> {
+    const recipes = await Promise.all((await this.names()).map((name) => this.recipeOf(name)))
+    checkRoomForWeights(this.#services, recipes.filter((recipe) => recipe !== null && trainsWeights(this.#services, recipe)).length)
+  }
+
   /** Runs the creation of a scenario, unless as many exist or are being created as the deployment may hold. */
-  async inRoom<T>(name: string, create: () => Promise<T>): Promise<T> {
+  async #inRoom<T>(name: string, create: () => Promise<T>): Promise<T> {
     await this.#counting.run(() => this.#reserve(name))
     try {
       return await create()
@@ -56,9 +92,12 @@ export class Directory {
   }
 
   async #reserve(name: string): Promise<void> {
-    const names = await this.#store.scenarios()
-    if (new Set([...names, ...this.#creating]).size >= this.#most)
-      throw conflict('too_many_scenarios', `this deployment holds at most ${this.#most} scenarios; delete one or raise svc.max_scenarios`)
+    const names = await this.#services.store.scenarios()
+    if (new Set([...names, ...this.#creating]).size >= this.#limits.scenariosMax)
+      throw conflict(
+        'too_many_scenarios',
+        `this deployment holds at most ${this.#limits.scenariosMax} scenarios; delete one or raise svc.max_scenarios`,
+      )
     this.#creating.add(name)
   }
 }

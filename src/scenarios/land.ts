@@ -1,5 +1,5 @@
 /** Appends one row to a scenario: content, row, pointer, loader, in this order and in the scenario's lane. The row is the commit point. */
-import { isEngineAway, POINT_SECONDS_MAX, type Commit, type Release, type SealMark } from '../contract/index.ts'
+import { isEngineAway, POINT_SECONDS_MAX, type Commit, type Fence, type Release, type SealMark } from '../contract/index.ts'
 import { within, wordsOf } from '../kit/index.ts'
 import { isRestorable } from '../releases/index.ts'
 import { SKIPPED, type StepDraft } from '../training/index.ts'
@@ -12,23 +12,24 @@ import { liveMetrics, livePath, liveRelease, nextLoadId, weightsAt } from './wei
 /** A row without its step, time and release. */
 export type RowFields = Omit<Commit, 'step' | 'recorded_at' | 'release' | 'pending'>
 
-/** Lands the outcome of a step. A candidate that equals the head is recorded as skipped. */
-export async function landStep(services: Services, scenario: Scenario, draft: StepDraft): Promise<Commit> {
+/** Lands the outcome of a step, if the lease is still held. A candidate that equals the head is recorded as skipped. */
+export async function landStep(services: Services, scenario: Scenario, draft: StepDraft, fence: Fence): Promise<Commit> {
   const { content, live, component, ...given } = draft
   const row: RowFields = { operation: 'train', ...given, ...(component !== '' && { component }) }
-  if (live !== null) return landLive(services, scenario, row, live)
-  if (content === null) return landRow(services, scenario, row, null)
+  if (live !== null) return landLive(services, scenario, row, live, { fence })
+  if (content === null) return landRow(services, scenario, row, null, { fence })
   const head = scenario.head()
   const contents = await composeWith(services, head, component, content)
-  if (contents.content_id !== head.content_id) return landRow(services, scenario, row, contents)
-  return landRow(services, scenario, { ...row, outcome: 'skipped', metrics: { ...row.metrics, skipped: SKIPPED.unchanged } }, null)
+  if (contents.content_id !== head.content_id) return landRow(services, scenario, row, contents, { fence })
+  const unchanged = { ...row, outcome: 'skipped', metrics: { ...row.metrics, skipped: SKIPPED.unchanged } } as const
+  return landRow(services, scenario, unchanged, null, { fence })
 }
 
 /** Weights kept only in the engine and in the scenario's own folder. A later checkpoint includes what they learnt. */
-function landLive(services: Services, scenario: Scenario, given: RowFields, path: string, onRefusal?: OnRefusal): Promise<Commit> {
+function landLive(services: Services, scenario: Scenario, given: RowFields, path: string, how: Landing): Promise<Commit> {
   const { component = '' } = scenario.surface.weights ?? {}
   const release = liveRelease(nextLoadId(scenario, component), nextStep(scenario), scenario.history.head.row.release)
-  return append(services, scenario, { ...given, metrics: { ...given.metrics, ...liveMetrics(path) } }, release, services.clock(), onRefusal)
+  return append(services, scenario, { ...given, metrics: { ...given.metrics, ...liveMetrics(path) } }, release, services.clock(), how)
 }
 
 export async function landRow(
@@ -36,11 +37,11 @@ export async function landRow(
   scenario: Scenario,
   given: RowFields,
   contents: ReleaseContent | null,
-  onRefusal?: OnRefusal,
+  how: Landing = {},
 ): Promise<Commit> {
   const at = services.clock()
   const mark = { step: nextStep(scenario), operation: given.operation, at }
-  return append(services, scenario, given, contents === null ? null : await sealOnHead(services, scenario, contents, mark), at, onRefusal)
+  return append(services, scenario, given, contents === null ? null : await sealOnHead(services, scenario, contents, mark), at, how)
 }
 
 /** A row for a release that exists already and waits for review. */
@@ -53,8 +54,12 @@ async function sealOnHead(services: Services, scenario: Scenario, contents: Rele
   return { ...(await seal(services, contents, await scenario.releases.lastKept(head), mark)), parent_release_id: head.release_id }
 }
 
-/** What happens when an engine refuses a published release: the previous one is published again, unless this is that attempt. */
-type OnRefusal = 'republish' | 'stay'
+interface Landing {
+  /** When an engine refuses a published release, the previous one is published again. This is that attempt: it stays, served or not. */
+  readonly isRestoring?: boolean
+  /** The row lands only under this lease. */
+  readonly fence?: Fence
+}
 
 const nextStep = ({ history }: Scenario): number => history.step + 1
 
@@ -64,11 +69,11 @@ async function append(
   given: RowFields,
   release: Release | null,
   at: number,
-  onRefusal: OnRefusal = 'republish',
+  { isRestoring = false, fence }: Landing = {},
 ): Promise<Commit> {
   const bare: Commit = { ...given, step: nextStep(scenario), recorded_at: at, release, pending: given.outcome === 'pending' }
   const row = await withTotals(scenario.store, scenario.history, bare)
-  await scenario.store.commit(row)
+  await scenario.store.commit(row, fence)
   if (release === null || row.pending) {
     if (release !== null) await waitBriefly(services, hold(services, release))
     scenario.landed(row)
@@ -76,7 +81,7 @@ async function append(
   }
   const before = scenario.head()
   const refused = await serve(services, scenario, release, row)
-  if (refused === null || onRefusal === 'stay') scenario.landed(row)
+  if (refused === null || isRestoring) scenario.landed(row)
   else await refuse(services, scenario, row, before, refused)
   return row
 }
@@ -131,10 +136,10 @@ export async function republish(services: Services, scenario: Scenario, before: 
   const given = { operation: 'rollback', outcome: 'published', consumed_ids: [], metrics: { error: reason }, state: {} } as const
   const to = (target: Release): RowFields => ({ ...given, rollback_target_release_id: target.release_id })
   const path = await livePath(services, scenario, before)
-  if (path !== null) await landLive(services, scenario, to(before), path, 'stay')
+  if (path !== null) await landLive(services, scenario, to(before), path, { isRestoring: true })
   else {
     const target = await scenario.releases.lastKept(before)
-    await landRow(services, scenario, to(target), target, 'stay')
+    await landRow(services, scenario, to(target), target, { isRestoring: true })
   }
 }
 

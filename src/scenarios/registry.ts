@@ -1,22 +1,17 @@
 /** Creates, loads, unloads and archives scenarios. No other module holds loaded scenarios. */
-import { conflict, isRefusal, SCENARIO_LOAD_RETRY_AFTER_SECONDS, unavailable, unknown } from '../contract/index.ts'
+import { isRefusal, SCENARIO_LOAD_RETRY_AFTER_SECONDS, unavailable, unknown } from '../contract/index.ts'
 import type { Adapter, Commit, TrainingMode, ModelSettings, ServiceStatus } from '../contract/index.ts'
-import { Lane, LaneByName, wordsOf } from '../kit/index.ts'
+import { LaneByName, wordsOf } from '../kit/index.ts'
 import { bindScenario, closeBinding, releaseUnloaded, retireBinding } from './bind.ts'
-import { createScenario, type NewScenario } from './create.ts'
-import { Directory } from './directory.ts'
+import { checkOptions, type NewScenario } from './create.ts'
+import { Directory, type RegistryLimits } from './directory.ts'
 import { archiveFolder } from './files.ts'
 import { reach, type ScenarioView, type Services } from './services.ts'
+import { Following } from './following.ts'
 import { moveHead, type Moved } from './move.ts'
+import { Standby } from './standby.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
 import { viewOf } from './view.ts'
-import { checkRoomForWeights, trainsWeights } from './weights.ts'
-
-export interface RegistryLimits {
-  readonly implicitCreation: boolean
-  readonly scenariosMax: number
-  readonly loadedMax: number
-}
 
 /** A slow recipe blocks one of these workers, not the others. */
 const PRELOADED_AT_ONCE = 4
@@ -31,15 +26,13 @@ export class Registry {
   /** Scenarios being unloaded. None is bound again before its recipe has closed. */
   readonly #closing = new Map<string, Promise<void>>()
   readonly #preloadErrors = new Map<string, string>()
-  /** Modes chosen at run time. They survive a reload, not a restart. */
-  readonly #modes = new Map<string, TrainingMode>()
   /** Scenarios unloaded before their worker was done. They are loaded again, oldest first, when others become idle. */
   readonly #unfinished = new Set<string>()
   /** Scenarios that are being loaded; they count towards `loadedMax`. */
   #loading = 0
-  /** Scenarios that train weights are created one at a time: two at once would both see the engine's last adapter slot free. */
-  readonly #weightScenarios = new Lane()
   readonly #openedAt: number
+  readonly #standby: Standby
+  readonly #following: Following
   #isClosed = false
   /** When a worker last ran out of work. */
   lastDrainAt: number | null = null
@@ -48,7 +41,14 @@ export class Registry {
     this.#services = services
     this.#openedAt = services.clock()
     this.#limits = limits
-    this.#directory = new Directory(services, limits.scenariosMax)
+    this.#directory = new Directory(services, limits)
+    this.#standby = new Standby(services, () => this.#retryLeases())
+    this.#following = new Following(services, this.#loaded, {
+      inBackground: (name, task) => this.#inBackground(name, task),
+      archived: (name) => this.#forget(name),
+      unload: (name) => this.#unload(name),
+      appended: (name) => this.#appendedUnloaded(name),
+    })
   }
 
   static async open(services: Services, limits: RegistryLimits): Promise<Registry> {
@@ -70,10 +70,10 @@ export class Registry {
   /** Creates the scenario on the first request where that is allowed. `release` binds a new scenario; an existing one must be bound to it already. */
   async useOrCreate<T>(name: string, release: string | null, work: (scenario: Scenario) => Promise<T>): Promise<T> {
     const checked = (scenario: Scenario): Promise<T> => {
-      if (release !== null && release !== scenario.start) throw otherStart(name)
+      checkOptions(scenario, { release, recipe: null })
       return work(scenario)
     }
-    return this.#use(name, checked, () => this.#createImplicitly(name, { release, recipe: null }))
+    return this.#use(name, checked, () => this.#directory.createImplicitly(name, release))
   }
 
   /** For callers that must never load or create a scenario. */
@@ -88,14 +88,12 @@ export class Registry {
     return this.#lanes.run(name, async () => {
       let isNew = false
       const make = async (): Promise<Commit | undefined> => {
-        const created = await this.#create(name, options, own())
+        const created = await this.#directory.create(name, options, own())
         isNew = created !== undefined
         return created ?? this.#directory.creationRow(name)
       }
       const scenario = await this.#load(name, (loaded) => loaded, make)
-      if (options.release !== null && options.release !== scenario.start) throw otherStart(name)
-      if (options.recipe !== null && options.recipe !== scenario.recipeName)
-        throw conflict('other_recipe', `scenario ${JSON.stringify(name)} runs recipe ${scenario.recipeName}; a recipe is fixed at creation`)
+      checkOptions(scenario, options)
       return { scenario, isNew }
     })
   }
@@ -116,10 +114,9 @@ export class Registry {
       await this.#services.files.writeModel(scenario.created, own)
       scenario.useModel(own)
     }
-    if (mode !== undefined) {
-      scenario.useMode(mode)
-      this.#modes.set(scenario.name, mode)
-    }
+    // Other processes read the settings again, also where only the file changed.
+    await scenario.store.configure(mode === undefined ? {} : { training_mode: mode })
+    if (mode !== undefined) scenario.useMode(mode)
     return scenario
   }
 
@@ -149,10 +146,7 @@ export class Registry {
       await this.#services.views?.settled()
       const rows = await store.archive(name)
       scenario?.retire()
-      this.#directory.forget(name)
-      this.#modes.delete(name)
-      this.#unfinished.delete(name)
-      this.#preloadErrors.delete(name)
+      this.#forget(name)
       await files.archive(created, rows)
       await this.#archiveFolders(folders)
       return [rows, ref]
@@ -235,7 +229,7 @@ export class Registry {
     for (const [index, name] of names) {
       if (signal.aborted) return
       if (index < this.#limits.loadedMax) await this.#preload(name)
-      else if (await this.#trains(name)) this.#unfinished.add(name)
+      else if (await this.#directory.trains(name)) this.#unfinished.add(name)
     }
   }
 
@@ -248,11 +242,6 @@ export class Registry {
     }
   }
 
-  async #trains(name: string): Promise<boolean> {
-    const recipe = await this.recipeOf(name)
-    return recipe !== null && this.#services.recipes.get(recipe)?.recipe.trainers !== undefined
-  }
-
   #rested(name: string): void {
     this.lastDrainAt = this.#services.clock()
     if (this.#loaded.get(name)?.hasWork === false) this.#resume()
@@ -263,11 +252,19 @@ export class Registry {
     const [name] = this.#unfinished
     if (name === undefined || this.#isClosed || !this.#hasRoomForWork()) return
     this.#unfinished.delete(name)
-    this.use(name, () => Promise.resolve()).catch((error: unknown) => {
-      if (isRefusal(error) && error.code === 'unknown_scenario') return
-      this.#services.warn('a scenario with work left could not be loaded', error)
-      if (isRefusal(error) && error.code === 'too_many_loaded') this.#unfinished.add(name)
-    })
+    this.#lanes
+      .run(name, () => this.#loadToTrain(name))
+      .catch((error: unknown) => {
+        if (isUnknownScenario(error)) return
+        this.#services.warn('a scenario with work left could not be loaded', error)
+        if (isRefusal(error) && error.code === 'too_many_loaded') this.#unfinished.add(name)
+      })
+  }
+
+  /** A scenario that another process trains is left to it, and tried again later. */
+  async #loadToTrain(name: string): Promise<void> {
+    if (this.#loaded.has(name) || (await this.#standby.isFree(name))) return this.#load(name, () => undefined)
+    this.#unfinished.add(name)
   }
 
   #hasRoomForWork(): boolean {
@@ -275,40 +272,61 @@ export class Registry {
     return [...this.#loaded.values()].some((scenario) => scenario.isIdle && !scenario.hasWork)
   }
 
+  #inBackground(name: string, task: () => Promise<void>): void {
+    if (this.#isClosed) return
+    this.#lanes.run(name, task).catch((error: unknown) => {
+      if (!isUnknownScenario(error)) this.#services.warn('a change of a scenario could not be followed', error)
+    })
+  }
+
+  /** A listener thread or another process appended to a scenario that is not loaded here: its trainer is to read that. */
+  async #appendedUnloaded(name: string): Promise<void> {
+    if (this.#loaded.has(name) || !(await this.#directory.trains(name))) return
+    this.#unfinished.add(name)
+    this.#resume()
+  }
+
+  #forget(name: string): void {
+    this.#directory.forget(name)
+    this.#unfinished.delete(name)
+    this.#preloadErrors.delete(name)
+  }
+
+  #retryLeases(): void {
+    for (const scenario of this.#standby.waiting) this.#inBackground(scenario.name, () => this.#takeOver(scenario))
+    this.#resume()
+  }
+
+  /** Trains a loaded scenario whose lease is free. One that has trained here is bound again, once no request uses it. */
+  async #takeOver(scenario: Scenario): Promise<void> {
+    const { name } = scenario
+    if (this.#loaded.get(name) !== scenario) return void this.#standby.leave(scenario)
+    if (!scenario.hasTrained) {
+      await this.#standby.take(scenario)
+      scenario.startTraining()
+    } else if (scenario.isIdle && (await this.#standby.isFree(name))) {
+      await this.#unload(name)
+      await this.#load(name, () => undefined)
+    }
+  }
+
   /** Runs before the server closes, since trainers call it. Steps in flight end without a row. */
   async stopTraining(): Promise<void> {
     this.#isClosed = true
+    this.#standby.close()
     await Promise.all([...this.#loaded.values()].map((scenario) => scenario.stopTraining()))
   }
 
   /** Records of interrupted requests are still being written; `idle()` waits for them. */
   async close(): Promise<void> {
     await this.stopTraining()
+    this.#following.stop()
     await Promise.all([...this.#loaded.values()].map((scenario) => scenario.idle()))
     await Promise.all([...this.#loaded.keys()].map((name) => this.#lanes.run(name, () => this.#unload(name))))
   }
 
   get createsImplicitly(): boolean {
     return this.#limits.implicitCreation
-  }
-
-  async #createImplicitly(name: string, options: NewScenario): Promise<Commit | undefined> {
-    if (!this.#limits.implicitCreation)
-      throw unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; create it with POST /svc/scenarios`)
-    return (await this.#create(name, options, null)) ?? this.#directory.creationRow(name)
-  }
-
-  /** Answers the creation row, or undefined when another process created the scenario in the same moment. */
-  async #create(name: string, options: NewScenario, own: ModelSettings | null): Promise<Commit | undefined> {
-    const recipe = options.recipe ?? this.#services.defaultRecipe
-    const create = (): Promise<Commit | undefined> => this.#directory.inRoom(name, () => createScenario(this.#services, name, options, own))
-    if (!trainsWeights(this.#services, recipe)) return create()
-    return this.#weightScenarios.run(() => this.#checkWeights().then(create))
-  }
-
-  async #checkWeights(): Promise<void> {
-    const recipes = await Promise.all((await this.names()).map((name) => this.recipeOf(name)))
-    checkRoomForWeights(this.#services, recipes.filter((recipe) => recipe !== null && trainsWeights(this.#services, recipe)).length)
   }
 
   /** `begin` runs before anything else can unload the scenario. `create` runs where the store has no such scenario. */
@@ -319,13 +337,18 @@ export class Registry {
     if (created === undefined) throw unknownScenario(name)
     const leaving = this.#scenarioToUnload()
     this.#loading += 1
+    const catchUp = this.#following.beginLoad(name)
     try {
       if (leaving !== null) await this.#unload(leaving.name)
       await this.#closing.get(name)
-      const scenario = await bindScenario(this.#services, name, created, this.#modes.get(name), {
+      const scenario = await bindScenario(this.#services, name, created, {
         since: this.#openedAt,
         onRest: () => this.#rested(name),
+        onLeaseLost: (lost) => this.#standby.lose(lost),
       })
+      if (!this.#isClosed) await this.#standby.takeAtLoad(scenario)
+      // Closed meanwhile: nothing trains from here on, so the lease is given back.
+      if (this.#isClosed) await scenario.stopTraining()
       this.#loaded.set(name, scenario)
       scenario.onServed(() => this.#tell(name))
       this.#unfinished.delete(name)
@@ -334,6 +357,7 @@ export class Registry {
       return begin(scenario)
     } finally {
       this.#loading -= 1
+      catchUp()
     }
   }
 
@@ -358,7 +382,7 @@ export class Registry {
     if (scenario === undefined) return
     this.#loaded.delete(name)
     this.#tell(name)
-    if (scenario.hasWork) this.#unfinished.add(name)
+    if (scenario.hasWork || this.#standby.leave(scenario)) this.#unfinished.add(name)
     const closing = scenario.stopTraining().then(() => closeBinding(this.#services, scenario.binding))
     this.#closing.set(name, closing)
     await closing
@@ -366,14 +390,9 @@ export class Registry {
   }
 }
 
-const nothing = (): Promise<undefined> => Promise.resolve(undefined)
+const isUnknownScenario = (error: unknown): boolean => isRefusal(error) && error.code === 'unknown_scenario'
 
-function otherStart(name: string): Error {
-  return conflict(
-    'other_release',
-    `scenario ${JSON.stringify(name)} was bound to another starting release; leave the release out, or use another scenario`,
-  )
-}
+const nothing = (): Promise<undefined> => Promise.resolve(undefined)
 
 /** The cause of a refusal is for the log, not for callers. */
 const causeOf = (error: unknown): unknown => (isRefusal(error) ? (error.detail.cause ?? error) : error)

@@ -4,6 +4,7 @@ import type {
   Binding,
   Commit,
   CommitPage,
+  Fence,
   ModelAddress,
   NewRecord,
   Processor,
@@ -14,6 +15,7 @@ import type {
   Runtime,
   ScenarioStore,
   ServedWeights,
+  StoreLease,
   Surface,
   TrainingMode,
   ModelSettings,
@@ -39,6 +41,8 @@ export interface ScenarioParts {
   readonly deploymentModel: ModelAddress
   readonly modelSettings: ModelSettings | null
   readonly trainingMode: TrainingMode
+  /** Called with the newest step after each append. */
+  readonly noteStep: (scenario: Scenario, step: number) => void
 }
 
 /** A scenario as an evaluation call sees it: the served model, without the hooks of the candidate and without recording. */
@@ -68,7 +72,16 @@ export class Scenario {
   /** Where calls go: the scenario's own settings over the deployment's. */
   model: ModelAddress
   trainingMode: TrainingMode
+  /** Makes the workers that land their steps under that lease; null where the recipe has no trainer. */
+  makeWorkers: ((lease: Fence) => readonly Worker[]) | null = null
+  /** Empty while another process holds the lease. */
   workers: readonly Worker[] = []
+  #lease: StoreLease | null = null
+  /** Its processors hold records of earlier training: it is bound again before it trains again. */
+  hasTrained = false
+  /** The newest step that this process knows of; its row may not have landed here yet. */
+  newestStep = -1
+  readonly #noteStep: ScenarioParts['noteStep']
   lastUse = 0
   #head: HeadRow
   #loadError: string | null = null
@@ -95,6 +108,7 @@ export class Scenario {
     this.#head = parts.history.head
     this.model = modelAddress(parts.modelSettings, parts.deploymentModel)
     this.trainingMode = parts.trainingMode
+    this.#noteStep = parts.noteStep
   }
 
   /** Counts a durable row, once. */
@@ -143,17 +157,24 @@ export class Scenario {
     return this.#store
   }
 
+  get isArchived(): boolean {
+    return this.#isArchived
+  }
+
   /** From here on, work still in flight can neither read nor write. */
   retire(): void {
     this.#isArchived = true
   }
 
-  /** Wakes the trainers once per call, without waiting for them. */
   async append(records: readonly NewRecord[]): Promise<readonly RecordRow[]> {
-    const { rows } = await this.store.append(records)
-    if (this.workers.length === 0) return rows
-    for (const type of new Set(records.map(requestType))) for (const worker of this.workers) worker.announce(type)
+    const { rows, step } = await this.store.append(records)
+    this.#noteStep(this, step)
     return rows
+  }
+
+  /** Records of these types were appended, here or elsewhere. Wakes the trainers, without waiting for them. */
+  announce(types: readonly RequestType[]): void {
+    for (const type of types) for (const worker of this.workers) worker.announce(type)
   }
 
   /** For an exchange whose client chose the id: runs one task per id at a time, and none once a record has the id. */
@@ -201,7 +222,14 @@ export class Scenario {
     return this.workers.reduce((sum, worker) => sum + worker.pendingInstructions, 0)
   }
 
+  /** Makes the workers; `startTraining` starts them. */
+  trainUnder(lease: StoreLease): void {
+    this.#lease = lease
+    this.workers = this.makeWorkers?.(lease) ?? []
+  }
+
   startTraining(): void {
+    if (this.workers.length > 0) this.hasTrained = true
     for (const worker of this.workers) worker.start()
   }
 
@@ -220,8 +248,12 @@ export class Scenario {
     })
   }
 
+  /** The lease is given back once nothing can land under it. */
   async stopTraining(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.stop()))
+    const lease = this.#lease
+    this.#lease = null
+    await lease?.release()
   }
 
   /** Current failures of the background work, one line each. */
@@ -319,8 +351,6 @@ export class Scenario {
     }
   }
 }
-
-const requestType = (record: NewRecord): RequestType => record.request_type
 
 export function unknownScenario(name: string): Error {
   return unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; GET /svc/scenarios lists those that do`)

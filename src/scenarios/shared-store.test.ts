@@ -1,16 +1,32 @@
 /** Two registries over one store, as two processes of one deployment have them. */
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import recordOnly from '../../plugins/recipes/record-only/index.ts'
+import { wrapStore } from '../../test/fixtures/wrap-store.ts'
 import { temporaryFolder } from '../../test/support/folder.ts'
-import { nothing, ROOM, servicesInMemory } from '../../test/support/services.ts'
-import type { Commit } from '../contract/index.ts'
-import { inLandingLane } from './follow.ts'
+import { emptyExchange, nothing, ROOM, servicesInMemory } from '../../test/support/services.ts'
+import type { Commit, Recipe } from '../contract/index.ts'
+import { inLandingLane } from './elsewhere.ts'
 import { landRow } from './land.ts'
 import type { Services } from './services.ts'
 import { ScenarioFiles } from './files.ts'
 import { Registry } from './registry.ts'
+
+/** Run once, when a release is loaded. */
+let onLoad: (() => Promise<void>) | null
+const held: Recipe = {
+  bind: async (scope) => {
+    const binding = await recordOnly.plugin.bind(scope)
+    return { ...binding, surface: { loader: { load: () => takeOnLoad()?.() ?? nothing() } } }
+  },
+}
+
+const takeOnLoad = (): typeof onLoad => {
+  const taken = onLoad
+  onLoad = null
+  return taken
+}
 
 let folder: string
 let services: Services
@@ -18,7 +34,8 @@ let here: Registry
 let there: Registry
 beforeEach(async () => {
   folder = temporaryFolder()
-  services = await servicesInMemory({ plain: recordOnly.plugin, other: recordOnly.plugin }, { files: new ScenarioFiles(folder) })
+  onLoad = null
+  services = await servicesInMemory({ plain: held, other: held }, { files: new ScenarioFiles(folder) })
   ;[here, there] = [await Registry.open(services, ROOM), await Registry.open(services, ROOM)]
 })
 
@@ -41,6 +58,13 @@ const publish = (at: Registry, text: string): Promise<Commit> =>
       return landRow(services, scenario, row, { content_id })
     }),
   )
+
+/** A registry that misses what the store tells, with the scenario loaded. */
+async function openDeaf(): Promise<Registry> {
+  const missing = await Registry.open({ ...services, store: wrapStore(services.store, { follow: () => () => undefined }) }, ROOM)
+  await missing.use('a', nothing)
+  return missing
+}
 
 const stepsOf = async (): Promise<readonly number[]> =>
   (await services.store.scenario('a').commits({ after: -1, limit: 100 })).map(({ step }) => step)
@@ -73,12 +97,75 @@ describe('a row that landed at one', () => {
 
   it('is not followed by a scenario whose name another one has by now', async () => {
     const [first = ''] = await twoReleases()
+    const missing = await openDeaf()
     await there.remove('a')
     await there.create('a', SEED, () => null)
     await publish(there, 'another')
     await publish(there, 'and another')
-    await expect(here.move('a', first, 'rollback')).rejects.toMatchObject({ code: 'unknown_scenario' })
+    await expect(missing.move('a', first, 'rollback')).rejects.toMatchObject({ code: 'unknown_scenario' })
     expect(await stepsOf()).toEqual([0, 1, 2])
+  })
+})
+
+describe('what is done at one', () => {
+  it('as a promote or rollback is served by the other', async () => {
+    const [first = ''] = await twoReleases()
+    const { head } = await here.move('a', first, 'rollback')
+    await vi.waitFor(() => expect(there.loaded('a')?.head()).toEqual(head))
+    await publish(there, 'third')
+    await vi.waitFor(() => expect(here.loaded('a')?.head()).toEqual(there.loaded('a')?.head()))
+  })
+
+  it('while the other is loading it is served there too', async () => {
+    await here.create('a', SEED, () => null)
+    const gate = Promise.withResolvers<void>()
+    const bound = Promise.withResolvers<void>()
+    onLoad = () => {
+      bound.resolve()
+      return gate.promise
+    }
+    const loading = there.use('a', nothing)
+    await bound.promise
+    await publish(here, 'second')
+    gate.resolve()
+    await loading
+    await vi.waitFor(() => expect(there.loaded('a')?.head()).toEqual(here.loaded('a')?.head()))
+  })
+
+  it('and was missed here is noticed with the next record', async () => {
+    await twoReleases()
+    const missing = await openDeaf()
+    const landed = await publish(there, 'third')
+    expect(missing.loaded('a')?.history.step).toBe(1)
+    await missing.use('a', (scenario) => scenario.append([emptyExchange('r')]))
+    await vi.waitFor(() => expect(missing.loaded('a')?.head()).toEqual(landed.release))
+  })
+
+  it('to the model settings counts at the other', async () => {
+    await twoReleases()
+    await here.update('a', undefined, { model: 'mine' })
+    await vi.waitFor(() => expect(there.loaded('a')?.model.model).toBe('mine'))
+    await there.update('a', undefined, null)
+    await vi.waitFor(() => expect(here.loaded('a')?.model.model).toBe('m'))
+  })
+
+  it('as archiving unloads it at the other, and requests in flight are refused', async () => {
+    await twoReleases()
+    const gate = Promise.withResolvers<void>()
+    const inFlight = there.use('a', async (scenario) => {
+      await gate.promise
+      return scenario.append([emptyExchange('late')])
+    })
+    await here.remove('a')
+    gate.resolve()
+    await expect(inFlight).rejects.toMatchObject({ code: 'unknown_scenario' })
+    await vi.waitFor(() => expect(there.loaded('a')).toBeUndefined())
+    await expect(there.use('a', nothing)).rejects.toMatchObject({ code: 'unknown_scenario' })
+    expect(await there.has('a')).toBe(false)
+    expect(await there.recipeOf('a')).toBeNull()
+    await there.create('a', { release: null, recipe: 'other' }, () => null)
+    expect(await here.recipeOf('a')).toBe('other')
+    expect(await services.store.scenario('a').records({ after: 0, limit: 9 })).toEqual([])
   })
 })
 

@@ -1,49 +1,53 @@
 /** Makes the workers of a loaded scenario: one per trainer of its recipe. */
-import { unavailable, type TrainerPlan } from '../contract/index.ts'
+import { isLeaseLost, unavailable, type Fence, type TrainerPlan } from '../contract/index.ts'
 import { scopeOf, Worker, type TrainingContext, type TrainerHost, type WorkerParts } from '../training/index.ts'
 import type { ConfiguredRecipe, Services } from './services.ts'
 import { plansOf } from './composed.ts'
-import { inLandingLane } from './follow.ts'
+import { inLandingLane } from './elsewhere.ts'
 import { landStep } from './land.ts'
 import type { Scenario } from './scenario.ts'
 import { admitLive, filesOf, keepContent, loadIdAt } from './weights.ts'
 
-export type TrainingCircumstances = Pick<WorkerParts, 'since' | 'onRest'>
+export type TrainingCircumstances = Pick<WorkerParts, 'since' | 'onRest'> & {
+  /** A landing was refused: another process holds the lease. */
+  readonly onLeaseLost: (scenario: Scenario) => void
+}
 
-export function makeWorkers(
+/** Answers how to make the workers; null where the recipe has no trainer. Throws for a broken recipe. */
+export function planWorkers(
   services: Services,
   scenario: Scenario,
   configured: ConfiguredRecipe,
-  circumstances: TrainingCircumstances,
-): readonly Worker[] {
+  { onLeaseLost, ...circumstances }: TrainingCircumstances,
+): ((lease: Fence) => readonly Worker[]) | null {
   const { config, plugin, budgets, limits } = configured
   const plans = plansOf(configured)
   const { traceStep } = services
   const [leader] = plans.find(([, plan]) => plan.lane === 'thread') ?? plans[0] ?? []
-  const context = trainingContext(services, scenario)
   const scope = {
     scenario: scenario.name,
     config,
     evaluation: services.evaluation(scenario.name),
     directory: services.files.folderOf(scenario.created),
   }
-  return plans.map(
-    ([component, plan]) =>
-      new Worker({
-        context,
-        address: { ...scope, component, plugin, limits },
-        host: hostFor(services, scenario, plan),
-        processor: processorOf(scenario, component),
-        plan,
-        budgets,
-        takesInstructions: component === leader,
-        ...circumstances,
-        trace: traceStep && ((named, requestId) => traceStep(scenario.name, named, requestId)),
-        onStep: (commit) => services.stepped(scenario.name, commit),
-        onInternalFailure: (error) =>
-          services.warn(`a step of scenario ${JSON.stringify(scenario.name)} failed for an internal reason and is tried again`, error),
-      }),
-  )
+  const parts = plans.map(([component, plan]): Omit<WorkerParts, 'context'> => ({
+    address: { ...scope, component, plugin, limits },
+    host: hostFor(services, scenario, plan),
+    processor: processorOf(scenario, component),
+    plan,
+    budgets,
+    takesInstructions: component === leader,
+    ...circumstances,
+    trace: traceStep && ((named, requestId) => traceStep(scenario.name, named, requestId)),
+    onStep: (commit) => services.stepped(scenario.name, commit),
+    onInternalFailure: (error) =>
+      services.warn(`a step of scenario ${JSON.stringify(scenario.name)} failed for an internal reason and is tried again`, error),
+  }))
+  if (parts.length === 0) return null
+  return (lease) => {
+    const context = trainingContext(services, scenario, lease, () => onLeaseLost(scenario))
+    return parts.map((part) => new Worker({ ...part, context }))
+  }
 }
 
 /** A weight trainer uses the scenario's own runtime, so it runs in the same process. */
@@ -62,7 +66,7 @@ function processorOf(scenario: Scenario, component: string) {
   )
 }
 
-function trainingContext(services: Services, scenario: Scenario): TrainingContext {
+function trainingContext(services: Services, scenario: Scenario, lease: Fence, onLeaseLost: () => void): TrainingContext {
   return {
     name: scenario.name,
     get mode() {
@@ -90,6 +94,10 @@ function trainingContext(services: Services, scenario: Scenario): TrainingContex
     keep: (content) => keepContent(services, scenario, content),
     admit: (livePath) => admitLive(services, scenario, livePath),
     busy: (work) => scenario.use(work),
-    landing: (task) => inLandingLane(services, scenario, () => task((draft) => landStep(services, scenario, draft))),
+    landing: (task) =>
+      inLandingLane(services, scenario, () => task((draft) => landStep(services, scenario, draft, lease))).catch((error: unknown) => {
+        if (isLeaseLost(error)) onLeaseLost()
+        throw error
+      }),
   }
 }

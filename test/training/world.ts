@@ -37,9 +37,12 @@ export interface Stores {
 /** Opens the stores, the first time and after every restart. */
 export type OpenStores = (before: Stores | null) => Promise<Stores>
 
-/** The same stores after a restart, like a disk. */
-export const inMemory: OpenStores = async (before) =>
-  before ?? { store: await memoryStore.plugin.make({}), contents: await memoryContents.plugin.make({}) }
+/** The same stores after a restart, like a disk, without what was chosen at run time. */
+export const inMemory: OpenStores = async (before) => {
+  if (before === null) return { store: await memoryStore.plugin.make({}), contents: await memoryContents.plugin.make({}) }
+  for (const name of await before.store.scenarios()) await before.store.scenario(name).configure({ training_mode: null })
+  return before
+}
 
 const RECIPES = { merge: pair, reevaluate, refuse }
 

@@ -22,14 +22,28 @@ export function inLandingLane<T>(services: Services, scenario: Scenario, task: (
   })
 }
 
-/** Runs in the scenario's lane. Answers whether there were rows to follow. */
-async function followLanded(services: Services, scenario: Scenario): Promise<boolean> {
+/** A row of that step is durable; also called for rows of this process that are still landing. Returns at once. */
+export function noteStep(services: Services, scenario: Scenario, step: number): void {
+  if (step <= scenario.history.step || step <= scenario.newestStep) return
+  scenario.newestStep = step
+  const following = scenario.lane.run(async () => {
+    if (scenario.history.step < step) await followLanded(services, scenario)
+  })
+  following.catch((error: unknown) => {
+    scenario.newestStep = scenario.history.step
+    if (!scenario.isArchived) services.warn('a row that landed elsewhere could not be read; the next request tries again', error)
+  })
+}
+
+/** Runs in the scenario's lane, or while it is being loaded. Answers whether there were rows to follow. */
+export async function followLanded(services: Services, scenario: Scenario): Promise<boolean> {
   const { store, history } = scenario
   const known = history.step
   await checkCreation(store, scenario)
   await followRows(store, history)
   if (history.step === known) return false
   if (history.head.row.release.release_id !== scenario.head().release_id) await serveHead(services, scenario)
+  else scenario.settle()
   return true
 }
 

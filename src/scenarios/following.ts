@@ -1,0 +1,102 @@
+/** Applies what the store tells to the loaded scenarios: records to train on, and rows, settings and archives of other processes. */
+import type { StoreChange } from '../contract/index.ts'
+import { noteStep } from './elsewhere.ts'
+import type { Scenario } from './scenario.ts'
+import type { Services } from './services.ts'
+
+export interface FollowingParts {
+  /** Runs the task in the lane of that scenario name, and logs its failure. */
+  inBackground(name: string, task: () => Promise<void>): void
+  archived(name: string): void
+  unload(name: string): Promise<void>
+  /** Records came to a scenario that is not loaded. Runs in its lane. */
+  appended(name: string): Promise<void>
+}
+
+export class Following {
+  readonly #services: Services
+  readonly #loaded: ReadonlyMap<string, Scenario>
+  readonly #parts: FollowingParts
+  /** Changes told while a scenario is being loaded. */
+  readonly #early = new Map<string, StoreChange[]>()
+  /** Scenarios that are not loaded, and have records that nobody here was told of yet. */
+  readonly #unseen = new Set<string>()
+  readonly stop: () => void
+
+  constructor(services: Services, loaded: ReadonlyMap<string, Scenario>, parts: FollowingParts) {
+    this.#services = services
+    this.#loaded = loaded
+    this.#parts = parts
+    this.stop = services.store.follow((change) => this.#heard(change))
+  }
+
+  /** Answers what to call when loading is over, loaded or not: changes told meanwhile are applied then. */
+  beginLoad(name: string): () => void {
+    const early: StoreChange[] = []
+    this.#early.set(name, early)
+    return () => {
+      this.#early.delete(name)
+      const scenario = this.#loaded.get(name)
+      if (scenario !== undefined) for (const change of early) this.#apply(scenario, change)
+    }
+  }
+
+  /** The store's listener must not throw, and a recipe's processor may. */
+  #heard(change: StoreChange): void {
+    try {
+      this.#told(change)
+    } catch (error) {
+      this.#services.warn('a change of a scenario could not be followed', error)
+    }
+  }
+
+  #told(change: StoreChange): void {
+    const { kind, scenario: name } = change
+    if (kind === 'archived') this.#parts.archived(name)
+    const scenario = this.#loaded.get(name)
+    const early = this.#early.get(name)
+    if (scenario !== undefined) this.#apply(scenario, change)
+    // Workers that are not made yet read all records.
+    else if (kind !== 'appended') early?.push(change)
+    else if (early === undefined) this.#appendedUnloaded(name)
+  }
+
+  #apply(scenario: Scenario, change: StoreChange): void {
+    const { name } = scenario
+    if (change.kind === 'appended') scenario.announce(change.types)
+    if (change.kind === 'landed') noteStep(this.#services, scenario, change.step)
+    if (change.kind === 'settings') this.#parts.inBackground(name, () => this.#readSettings(scenario))
+    if (change.kind === 'archived') this.#retire(scenario)
+  }
+
+  #appendedUnloaded(name: string): void {
+    if (this.#unseen.has(name)) return
+    this.#unseen.add(name)
+    this.#parts.inBackground(name, () => {
+      this.#unseen.delete(name)
+      return this.#parts.appended(name)
+    })
+  }
+
+  async #readSettings(scenario: Scenario): Promise<void> {
+    if (!this.#isLoaded(scenario)) return
+    const { training_mode: chosen } = await scenario.store.settings()
+    scenario.useModel(await this.#services.files.readModel(scenario.created))
+    const mode = chosen ?? this.#services.recipes.get(scenario.recipeName)?.trainingMode ?? scenario.trainingMode
+    if (mode !== scenario.trainingMode) scenario.useMode(mode)
+  }
+
+  /** Requests in flight are refused at once; the name may soon belong to another scenario. */
+  #retire(scenario: Scenario): void {
+    scenario.retire()
+    this.#services.views?.archived(scenario.name)
+    for (const worker of scenario.workers) worker.abort()
+    this.#parts.inBackground(scenario.name, async () => {
+      if (this.#isLoaded(scenario)) await this.#parts.unload(scenario.name)
+    })
+  }
+
+  #isLoaded(scenario: Scenario): boolean {
+    return this.#loaded.get(scenario.name) === scenario
+  }
+}
