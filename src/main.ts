@@ -19,10 +19,10 @@ import {
   type Refusal,
   type Store,
 } from './contract/index.ts'
-import { Bodies, listen, makeListener, makeLog, Metrics, screenedLog, type HttpServices, type Log } from './http/index.ts'
+import { Bodies, makeListener, makeLog, Metrics, screenedLog, type HttpServices, type Log } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
 import { knowSecrets, newId, wordsOf } from './kit/index.ts'
-import { Listeners, shareStandIn } from './listeners/index.ts'
+import { listenAlone, Listeners, shareStandIn } from './listeners/index.ts'
 import {
   importInto,
   refuseOriginal,
@@ -122,7 +122,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       }),
     )
     const server = await (listeners === null
-      ? listen(listener, { host: config.svc.host, port: config.svc.port }, graceSeconds)
+      ? listenAlone(listener, { host: config.svc.host, port: config.svc.port }, graceSeconds)
       : listeners.open({
           loaded,
           graceSeconds,

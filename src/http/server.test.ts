@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import type { RequestListener } from 'node:http'
+import type { RequestListener, ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { expect, it } from 'vitest'
 import { listen } from './server.ts'
@@ -50,4 +50,54 @@ it('a connection that the system cannot hand over fails alone, and the service g
   for (let times = 0; times < 3; times++) server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
   expect(await ask()).toBe('here')
   await listening.close()
+})
+
+/** Turns of the event loop until this many requests have come. All of them wait to be accepted before the first turn. */
+async function turnsFor(requests: number, reusePort: boolean): Promise<number> {
+  const { promise: all, resolve } = Promise.withResolvers<void>()
+  let come = 0
+  const answer: RequestListener = (_request, response) => {
+    response.end('here')
+    come += 1
+    if (come === requests) resolve()
+  }
+  const listening = await listen(answer, { host: '127.0.0.1', port: 0, reusePort })
+  const clients = Array.from({ length: requests }, () => connect({ port: listening.port, host: '127.0.0.1' }).on('error', () => undefined))
+  for (const client of clients) client.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n')
+  let turns = 0
+  const count = (): void => {
+    turns += 1
+    if (come < requests) setImmediate(count)
+  }
+  count()
+  await all
+  for (const client of clients) client.destroy()
+  await listening.close()
+  return turns
+}
+
+it.runIf(process.platform === 'linux')('a burst of connections is let in many at a time where the port may be shared', async () => {
+  const requests = 128
+  expect(await turnsFor(requests, false)).toBeGreaterThanOrEqual(requests)
+  expect(await turnsFor(requests, true)).toBeLessThan(requests)
+})
+
+it.runIf(process.platform === 'linux')('answers on every socket of the port are finished before the service ends', async () => {
+  const waiting: ServerResponse[] = []
+  const { promise: all, resolve } = Promise.withResolvers<void>()
+  const requests = 64
+  const listening = await listen(
+    (_request, response) => {
+      if (waiting.push(response) === requests) resolve()
+    },
+    { host: '127.0.0.1', port: 0, reusePort: true },
+    600,
+  )
+  const answers = Array.from({ length: requests }, async () => (await fetch(listening.address)).text())
+  await all
+  const closed = listening.close()
+  await expect(fetch(listening.address)).rejects.toThrow()
+  for (const response of waiting) response.end('whole')
+  expect(await Promise.all(answers)).toEqual(Array.from({ length: requests }, () => 'whole'))
+  await closed
 })

@@ -1,6 +1,6 @@
 /** The listening socket. Closing it lets answers in flight finish. */
-import { createServer, STATUS_CODES, type RequestListener } from 'node:http'
-import { Socket, type AddressInfo } from 'node:net'
+import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http'
+import { createServer as createDoor, Socket, type AddressInfo, type Server as Door } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { BODY_TIMEOUT_SECONDS, HEADER, HEADER_BYTES_MAX, HEADERS_TIMEOUT_SECONDS, SHUTDOWN_GRACE_SECONDS } from '../contract/index.ts'
 import { newId } from '../kit/index.ts'
@@ -11,8 +11,10 @@ const KEEP_ALIVE_MS = 75_000
 const SLOW_CLIENT_CHECK_MS = 5000
 /** When to close the connection of a client that sent no request, or too slowly, and does not hang up. */
 const HANG_UP_AFTER_MS = 1000
-/** Connections that the system queues while a burst is accepted, one per turn of the event loop. */
+/** Connections that the system queues while a burst is accepted. */
 const BACKLOG = 4096
+/** A turn of the event loop accepts one connection of a socket. Where a port may be shared, this many sockets let a burst in together. */
+const DOORS = 16
 
 /** Where to listen: on a port, which `reusePort` lets other threads listen on too, or on a socket of this machine alone. */
 type ListenAt = { readonly host: string; readonly port: number; readonly reusePort?: boolean } | { readonly path: string }
@@ -39,10 +41,30 @@ export async function listen(listener: RequestListener, at: ListenAt, graceSecon
   })
   // With no descriptors left, accepting fails. That client is lost, the service is not.
   server.on('error', () => undefined)
-  const close = (): Promise<void> => closeGracefully(server, graceSeconds)
+  const doors: Door[] = []
+  const close = (): Promise<void> => closeGracefully(server, doors, graceSeconds)
   const address = server.address()
   if (address === null || typeof address === 'string') return { address: '', port: 0, close }
+  if ('reusePort' in at && at.reusePort) doors.push(...(await openDoors(server, address)))
   return { address: addressText(address), port: address.port, close }
+}
+
+/** Further sockets on the same port. One that cannot be opened is done without. */
+async function openDoors(server: Server, at: AddressInfo): Promise<readonly Door[]> {
+  const opened = Array.from({ length: DOORS - 1 }, () => openDoor(server, at).catch(() => null))
+  return (await Promise.all(opened)).filter((door) => door !== null)
+}
+
+function openDoor(server: Server, { address, port }: AddressInfo): Promise<Door> {
+  // As the server's own connections are.
+  const door = createDoor({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket))
+  return new Promise((resolve, reject) => {
+    door.once('error', reject)
+    door.listen({ host: address, port, reusePort: true, backlog: BACKLOG }, () => {
+      door.on('error', () => undefined)
+      resolve(door)
+    })
+  })
 }
 
 /** Bytes that are no HTTP request never reach the listener, so they are answered here. */
@@ -85,16 +107,20 @@ function unreadableAnswer(error: Error): string {
 }
 
 /** Answers in flight may finish within the grace period. Then connections are cut, and what was received is kept. */
-async function closeGracefully(server: ReturnType<typeof createServer>, graceSeconds: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => resolve())
-  })
+async function closeGracefully(server: Server, doors: readonly Door[], graceSeconds: number): Promise<void> {
+  const closed = Promise.all([server, ...doors].map(closedOf))
   server.closeIdleConnections()
   const idle = setInterval(() => server.closeIdleConnections(), 100)
   const grace = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000)
   await closed
   clearInterval(idle)
   clearTimeout(grace)
+}
+
+function closedOf(door: Door): Promise<void> {
+  return new Promise((resolve) => {
+    door.close(() => resolve())
+  })
 }
 
 export function addressText(address: Pick<AddressInfo, 'family' | 'address' | 'port'>): string {

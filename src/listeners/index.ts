@@ -2,6 +2,7 @@
  * Listeners: threads that accept the connections, answer inference from views of scenarios, and relay everything else to the main thread.
  * Does not load, train or change a scenario.
  */
+export { listenAlone } from './alone.ts'
 export { runListener, type ListenerParts } from './inside.ts'
 export { Listeners } from './listeners.ts'
 export { joinStore, shareStandIn } from './stand-in.ts'
