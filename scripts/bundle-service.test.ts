@@ -9,8 +9,8 @@ import { temporaryFolder } from '../test/support/folder.ts'
 import { argumentsOf } from '../test/support/settings.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-/** How a module names the file of its thread, in the build. */
-const THREAD_NAME = /'(\.\/[\w-]+\.js)'/g
+/** How a module names the file of its thread. */
+const THREAD_NAME = /'\.\/([\w-]+)\.js'|threadEntry\('([\w-]+)'\)/g
 
 /** Rooms for agents, pages, training of weights, imports and traces. */
 const UNNEEDED =
@@ -31,7 +31,9 @@ it('has every thread that the sources start', () => {
     readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' }).map((name) => join(room, name)),
   )
   const starters = sources.filter((file) => /(?<!\.test)\.ts$/.test(file) && textOf(file).includes("import.meta.url.endsWith('.ts')"))
-  const threads = starters.flatMap((file) => [...textOf(file).matchAll(THREAD_NAME)].map(([, name = '']) => join(dirname(file), name)))
+  const threads = starters.flatMap((file) =>
+    [...textOf(file).matchAll(THREAD_NAME)].map(([, name, entry = name]) => join(dirname(file), `${entry}.js`)),
+  )
   const ofStore = ['writer', 'reader', 'errand'].map((name) => `plugins/stores/sqlite/${name}.js`)
   expect(threads.length).toBeGreaterThan(2)
   expect([...threads, ...ofStore].filter((file) => !existsSync(join(ROOT, 'dist', file)))).toEqual([])

@@ -61,7 +61,9 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const traces = await openTracing(loaded, log)
     // Opened first and closed last, so that it records how everything else ended.
     if (traces !== undefined) closing.push(() => traces.close())
-    const store = await openStore(loaded, load)
+    const opening = openStore(loaded, load)
+    readAhead(loaded, load)
+    const store = await opening
     closing.push(() => store.close())
     store.onLoss((scenario, lost) => log.write('warn', 'records_evicted', { scenario, records: lost.records, bytes: lost.bytes }))
     store.writing?.onChange((trouble) => logWriting(log, trouble))
@@ -255,9 +257,17 @@ export async function sandboxFacts(loaded: LoadedConfig): Promise<readonly Execu
   return (await (await loaderOf(loaded, builtins)('executor', 'sandbox')).facts?.()) ?? []
 }
 
+/** What is opened after the store is loaded while its threads start. A failure is told when it is opened. */
+function readAhead({ config, upstream }: LoadedConfig, load: Load): void {
+  const recipes = Object.values(config.recipes).map(({ use }) => load('recipe', use))
+  void Promise.allSettled([load('contents', contentsOf(config.storage)), load('runtime', upstream.runtime), ...recipes])
+}
+
+const contentsOf = ({ record_backend }: LoadedConfig['config']['storage']): string => (record_backend === 'memory' ? 'memory' : 'git')
+
 /** Records in memory are lost with the process, so their releases are kept in memory too. */
 async function openContents({ config: { storage } }: LoadedConfig, load: Load): Promise<ContentStore> {
-  const plugin = await load('contents', storage.record_backend === 'memory' ? 'memory' : 'git')
+  const plugin = await load('contents', contentsOf(storage))
   return plugin.make({ repository: storage.artifact_repository, cache: join(storage.agent_record_dir, '..', 'artifacts-cache') })
 }
 

@@ -9,7 +9,7 @@ export async function openRuntime({ config, upstream, proxies }: LoadedConfig, l
   const proxied = { timeout_s, ...proxySetting(proxies) }
   if (upstream.runtime === 'provider') return (await load('runtime', 'provider')).make(proxied)
   if (upstream.runtime !== 'practice') return (await load('runtime', upstream.runtime)).make(settings)
-  const [practice, provider] = [await load('runtime', 'practice'), await load('runtime', 'provider')]
+  const [practice, provider] = await Promise.all([load('runtime', 'practice'), load('runtime', 'provider')])
   return withOwnModels(await practice.make({}), await provider.make(proxied))
 }
 
