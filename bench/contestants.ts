@@ -90,7 +90,7 @@ async function startService(name: ServiceName, site: Site): Promise<Running> {
   const startedAt = performance.now()
   const [command, ...prefix] = [...(site.cores === undefined ? [] : ['taskset', '-c', site.cores]), process.execPath]
   const outputFile = join(site.directory, 'service.log')
-  const process_ = await start({ command, args: [...prefix, ...args], env, port, outputFile })
+  const process_ = await start({ command, args: [...prefix, ...args], env, port, outputFile, healthPath: '/healthz' })
   const headers = { authorization: `Bearer ${TOKEN}`, 'x-svc-scenario': SCENARIO }
   return { name, port, headers, process: process_, bootMs: performance.now() - startedAt }
 }

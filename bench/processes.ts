@@ -19,6 +19,8 @@ export interface Program {
   readonly outputFile: string
   readonly cwd?: string
   readonly readyWithinMs?: number
+  /** A path that answers once it is ready; missing: it is ready when it takes connections. */
+  readonly healthPath?: string
   /** It serves from a child, so that a kill must reach the whole family. */
   readonly hasChildren?: boolean
 }
@@ -39,7 +41,7 @@ process.on('exit', () => {
 })
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(2))
 
-/** Starts a program and waits until its port takes connections. */
+/** Starts a program and waits until it is ready. */
 export async function start(program: Program): Promise<Process> {
   const output = openSync(program.outputFile, 'a')
   const env = { ...process.env, ...program.env }
@@ -56,13 +58,21 @@ export async function start(program: Program): Promise<Process> {
 
 async function listening(child: ChildProcess, program: Program): Promise<void> {
   const startedAt = performance.now()
-  while (!(await accepts(program.port))) {
+  while (!(await isReady(program))) {
     if (child.exitCode !== null || performance.now() - startedAt > (program.readyWithinMs ?? READY_WITHIN_MS)) {
       const said = readFileSync(program.outputFile, 'utf8').slice(-OUTPUT_SHOWN_CHARACTERS)
       throw new Error(`${program.command} ${program.args[0] ?? ''} does not listen; it said:\n${said}`)
     }
     await new Promise((resolve) => setTimeout(resolve, READY_POLL_MS))
   }
+}
+
+function isReady({ port, healthPath }: Program): Promise<boolean> {
+  if (healthPath === undefined) return accepts(port)
+  return fetch(`http://127.0.0.1:${port}${healthPath}`).then(
+    async (answer) => answer.ok && (await answer.arrayBuffer()).byteLength >= 0,
+    () => false,
+  )
 }
 
 function accepts(port: number): Promise<boolean> {
