@@ -3,17 +3,18 @@ import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { isDeepStrictEqual } from 'node:util'
 import { contentDigest, recordConflict, Refusal, type NewRecord, type RecordRow } from '../../../src/contract/index.ts'
+import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from './bodies.ts'
 import type { Changes } from './changes.ts'
 import type { Account, StoreLedger } from './ledger.ts'
+import { makePacking } from './pack.ts'
 import { Query } from './query.ts'
 import { parseReferences, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
 import type { AppendAnswer, WireAppend, WireRecord } from './wire.ts'
 
 export type Append = (call: WireAppend, bytes: ArrayBuffer) => AppendAnswer
 
-interface StoredColumns extends RecordColumns {
+interface StoredColumns extends RecordColumns, BodyColumns {
   readonly digest: string
-  readonly payload: Uint8Array | null
 }
 
 export function makeAppend(db: DatabaseSync, ledger: StoreLedger, changes: Changes): Append {
@@ -21,12 +22,14 @@ export function makeAppend(db: DatabaseSync, ledger: StoreLedger, changes: Chang
     `INSERT INTO record (scenario, sequence, agent_record_id, request_type, created_at, "references", artifact_ref, score, age, summary)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scenario, agent_record_id) DO NOTHING`,
   )
-  const insertBody = db.prepare('INSERT INTO body (age, scenario, sequence, checksum, payload) VALUES (?, ?, ?, ?, ?)')
+  const insertBody = db.prepare(
+    'INSERT INTO body (age, scenario, sequence, checksum, payload, size, base, prefix) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
+  )
   const findStored = new Query<StoredColumns>(
     db,
-    `SELECT ${RECORD_COLUMNS}, lower(hex(r.digest)) AS digest, b.payload
-     FROM record r LEFT JOIN body b ON b.age = r.age WHERE r.scenario = ? AND r.agent_record_id = ?`,
+    `SELECT ${RECORD_COLUMNS}, lower(hex(r.digest)) AS digest, ${BODY_COLUMNS} FROM record r ${WITH_BODY} WHERE r.scenario = ? AND r.agent_record_id = ?`,
   )
+  const packing = makePacking(db, ledger.bases)
   const savepoint = db.prepare('SAVEPOINT append')
   const release = db.prepare('RELEASE append')
   const undo = db.prepare('ROLLBACK TO append')
@@ -49,6 +52,7 @@ export function makeAppend(db: DatabaseSync, ledger: StoreLedger, changes: Chang
       if (error instanceof Refusal) {
         undo.run()
         release.run()
+        ledger.bases.forget()
       }
       throw error
     }
@@ -64,10 +68,11 @@ export function makeAppend(db: DatabaseSync, ledger: StoreLedger, changes: Chang
     for (const record of records) {
       const payload = new Uint8Array(bytes, position, record[6])
       position += payload.byteLength
-      if (insert(account.key, sequence, record, payload)) {
+      const storedBytes = insert(account.key, sequence, record, payload)
+      if (storedBytes !== null) {
         answers.push(sequence)
         sequence += 1
-        written += payload.byteLength
+        written += storedBytes
       } else {
         answers.push(storedRow(account.key, newRecord(record, payload)))
       }
@@ -78,13 +83,15 @@ export function makeAppend(db: DatabaseSync, ledger: StoreLedger, changes: Chang
     return [account.step, areNew ? first : answers]
   }
 
-  function insert(key: number, sequence: number, record: WireRecord, payload: Uint8Array): boolean {
+  /** Answers how many bytes the body takes, or null for an id that is there already. */
+  function insert(key: number, sequence: number, record: WireRecord, payload: Uint8Array): number | null {
     const [id, type, createdAt, references, artifactRef, score, , summary] = record
     const age = ledger.nextAge()
     const written = insertRecord.run(key, sequence, id, type, createdAt, references, artifactRef, score, age, summary)
-    if (written.changes === 0) return false
-    insertBody.run(age, key, sequence, hash('sha256', payload, 'buffer'), payload)
-    return true
+    if (written.changes === 0) return null
+    const packed = packing.atOnce(age, key, payload)
+    insertBody.run(age, key, sequence, hash('sha256', payload, 'buffer'), packed.payload, packed.size, packed.base, packed.prefix)
+    return packed.payload.byteLength
   }
 
   /** An id met again: the row it has when it says the same, otherwise a conflict. */
@@ -98,7 +105,10 @@ export function makeAppend(db: DatabaseSync, ledger: StoreLedger, changes: Chang
 function isSame(stored: StoredColumns, record: NewRecord): boolean {
   if (stored.payload === null) return stored.digest === contentDigest(record)
   const row = recordRow(stored)
-  return isSent(row, stored.payload, record) || contentDigest({ ...row, payload: stored.payload }) === contentDigest(record)
+  const payload = readWholeBody(stored)
+  // What is damaged equals nothing.
+  if (payload === null) return false
+  return isSent(row, payload, record) || contentDigest({ ...row, payload }) === contentDigest(record)
 }
 
 /** A retry usually sends the very same bytes: then nothing need be read to know it. */

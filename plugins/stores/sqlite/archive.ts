@@ -83,12 +83,12 @@ export function makeArchive(db: DatabaseSync, ledger: StoreLedger, changes: Chan
   }
 }
 
-/** Removes the first rows of each table; a turn that finds none marks the scenario cleared. */
+/** Removes a few rows of each table, the newest records first since their bodies refer to older ones; a turn that finds none marks the scenario cleared. */
 function makeClearTurn(db: DatabaseSync): (key: number) => void {
   const few = HOUSEKEEPING_ROWS_PER_TURN
   const removals = [
-    `DELETE FROM body WHERE age IN (SELECT age FROM record WHERE scenario = ?1 ORDER BY sequence LIMIT ${few})`,
-    `DELETE FROM record WHERE scenario = ?1 AND sequence IN (SELECT sequence FROM record WHERE scenario = ?1 ORDER BY sequence LIMIT ${few})`,
+    `DELETE FROM body WHERE age IN (SELECT age FROM record WHERE scenario = ?1 ORDER BY sequence DESC LIMIT ${few})`,
+    `DELETE FROM record WHERE scenario = ?1 AND sequence IN (SELECT sequence FROM record WHERE scenario = ?1 ORDER BY sequence DESC LIMIT ${few})`,
     `DELETE FROM consumed WHERE scenario = ?1 AND (agent_record_id, component) IN
        (SELECT agent_record_id, component FROM consumed WHERE scenario = ?1 LIMIT ${few})`,
     `DELETE FROM commit_row WHERE scenario = ?1 AND step IN (SELECT step FROM commit_row WHERE scenario = ?1 LIMIT ${few})`,

@@ -1,5 +1,6 @@
 /** The writer's own account of every scenario: newest sequence and bytes kept, in memory, written with the transaction that changed them. */
 import type { DatabaseSync } from 'node:sqlite'
+import { Bases } from './bases.ts'
 import { Query } from './query.ts'
 import { noScenario } from '../../../src/contract/index.ts'
 
@@ -15,6 +16,7 @@ export interface Account {
 }
 
 export class StoreLedger {
+  readonly bases = new Bases()
   readonly #accounts = new Map<string, Account>()
   readonly #changed = new Set<Account>()
   readonly #find
@@ -60,6 +62,12 @@ export class StoreLedger {
     return account
   }
 
+  /** Of the newest body. */
+  get age(): number {
+    this.#load()
+    return this.#age
+  }
+
   nextAge(): number {
     this.#load()
     this.#age += 1
@@ -84,6 +92,7 @@ export class StoreLedger {
     this.#accounts.clear()
     this.#changed.clear()
     this.#known = false
+    this.bases.forget()
   }
 
   #load(): void {

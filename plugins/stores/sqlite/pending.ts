@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { PENDING_PAGE_BYTES_MAX, PENDING_RECORD_BYTES_MAX } from '../../../src/contract/index.ts'
 import type { PendingPage, PendingRecord, QuotedRecord, RequestType, StoredRecord } from '../../../src/contract/index.ts'
+import { BODY_COLUMNS, readWholeBody, type BodyColumns } from './bodies.ts'
 import { Query } from './query.ts'
 import { parseReferences, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
 
@@ -21,7 +22,7 @@ interface QuotedColumns extends FoundColumns {
 }
 
 /** Sizes come with the rows and bodies after them, so that no body is read that the page has no room for. */
-const FOUND_COLUMNS = `${RECORD_COLUMNS}, r.scenario, r.age, coalesce(length(b.payload), 0) AS body_bytes`
+const FOUND_COLUMNS = `${RECORD_COLUMNS}, r.scenario, r.age, coalesce(b.size, length(b.payload), 0) AS body_bytes`
 const WITH_BODY = 'LEFT JOIN body b ON b.age = r.age'
 const CONSUMED = `EXISTS (SELECT 1 FROM consumed c
   WHERE c.scenario = r.scenario AND c.agent_record_id = r.agent_record_id AND c.component = ?2)`
@@ -32,7 +33,10 @@ export function makePending(db: DatabaseSync): (scenario: string, page: PendingP
     db,
     `SELECT ${FOUND_COLUMNS}, ${CONSUMED} AS consumed FROM record r ${WITH_BODY} WHERE r.scenario = ?1 AND r.agent_record_id = ?3`,
   )
-  const selectBody = new Query<{ readonly payload: Uint8Array }>(db, 'SELECT payload FROM body WHERE age = ?')
+  const selectBody = new Query<BodyColumns>(
+    db,
+    `SELECT ${BODY_COLUMNS} FROM body b LEFT JOIN body base ON base.age = b.base WHERE b.age = ?`,
+  )
 
   /** The walk is not over before the last lookup, so all of them read the same snapshot. */
   return (scenario, page) => {
@@ -51,8 +55,10 @@ export function makePending(db: DatabaseSync): (scenario: string, page: PendingP
     return found
   }
 
+  /** A body that cannot be read back counts as lost, so that the rest goes on. */
   function whole(row: FoundColumns): StoredRecord {
-    return { ...recordRow(row), payload: row.age === null ? null : (selectBody.first(row.age)?.payload ?? null) }
+    const body = row.age === null ? undefined : selectBody.first(row.age)
+    return { ...recordRow(row), payload: body === undefined ? null : readWholeBody(body) }
   }
 
   function wholeQuoted(row: QuotedColumns): QuotedRecord {

@@ -1,6 +1,7 @@
 /** Every read of the store, one prepared statement each. A scenario that does not exist reads as an empty one. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { CommitPage, Losses, RecordPage, RequestType, ScenarioSettings } from '../../../src/contract/index.ts'
+import { BODY_COLUMNS, readBody, WITH_BODY, type BodyColumns } from './bodies.ts'
 import { makeChain } from './chain.ts'
 import { makePending } from './pending.ts'
 import { KEY, Query } from './query.ts'
@@ -36,9 +37,9 @@ function makeRecordQueries(db: DatabaseSync) {
     db,
     `SELECT request_type FROM record WHERE scenario = ${KEY} AND agent_record_id = ?`,
   )
-  const selectRecord = new Query<RecordColumns & { readonly payload: Uint8Array | null }>(
+  const selectRecord = new Query<RecordColumns & BodyColumns>(
     db,
-    `SELECT ${RECORD_COLUMNS}, b.payload FROM record r LEFT JOIN body b ON b.age = r.age
+    `SELECT ${RECORD_COLUMNS}, ${BODY_COLUMNS} FROM record r ${WITH_BODY}
      WHERE r.scenario = ${KEY} AND r.agent_record_id = ?`,
   )
   const [oldestFirst, newestFirst] = [makePages(db, '>', 'ASC'), makePages(db, '<', 'DESC')]
@@ -59,7 +60,7 @@ function makeRecordQueries(db: DatabaseSync) {
     },
     get(scenario: string, id: string): ReaderAnswers['get'] {
       const row = selectRecord.first(scenario, id)
-      return row === undefined ? null : { ...recordRow(row), payload: row.payload }
+      return row === undefined ? null : { ...recordRow(row), payload: readBody(row) }
     },
   }
 }

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { contentDigest, HOUSEKEEPING_ROWS_PER_TURN, type Losses } from '../../../src/contract/index.ts'
 import type { RecordArchive } from './archive.ts'
+import { BODY_COLUMNS, readWholeBody, type BodyColumns } from './bodies.ts'
 import type { StoreLedger } from './ledger.ts'
 import { Query } from './query.ts'
 import { RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
@@ -49,19 +50,22 @@ export function makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss 
 /** Digesting reads every byte, so a turn of large bodies ends before its rows are used up. */
 const EVICTED_BYTES_PER_TURN = 16 * 1024 * 1024
 
-interface OldestColumns extends RecordColumns {
+interface OldestColumns extends RecordColumns, BodyColumns {
   readonly age: number
   readonly name: string
   readonly payload: Uint8Array
 }
 
-/** One turn, inside a transaction: takes bodies until capacity holds or the turn is over. Also a lone body larger than all capacity goes. */
+/**
+ * One turn, inside a transaction: takes bodies until capacity holds or the turn is over, the oldest first; one that others refer to goes
+ * after the last of them. Also a lone body larger than all capacity goes.
+ */
 function makeEvict(db: DatabaseSync, ledger: StoreLedger, capacityBytes: number): () => LossNotice {
   const findOldest = new Query<OldestColumns>(
     db,
-    `SELECT b.age, s.name, b.payload, ${RECORD_COLUMNS} FROM body b
+    `SELECT b.age, s.name, ${BODY_COLUMNS}, ${RECORD_COLUMNS} FROM body b LEFT JOIN body base ON base.age = b.base
      JOIN scenario s ON s.key = b.scenario JOIN record r ON r.scenario = b.scenario AND r.sequence = b.sequence
-     ORDER BY b.age LIMIT 1`,
+     WHERE NOT EXISTS (SELECT 1 FROM body referring WHERE referring.base = b.age) ORDER BY b.age LIMIT 1`,
   )
   const keepDigest = db.prepare('UPDATE record SET digest = unhex(?), age = NULL WHERE scenario = ? AND sequence = ?')
   const removeBody = db.prepare('DELETE FROM body WHERE age = ?')
@@ -89,8 +93,11 @@ function makeEvict(db: DatabaseSync, ledger: StoreLedger, capacityBytes: number)
     const account = ledger.find(oldest.name)
     if (account === null) throw new Error('a body of an archived scenario met eviction before its removal')
     const bytes = oldest.payload.byteLength
-    keepDigest.run(contentDigest({ ...recordRow(oldest), payload: oldest.payload }), account.key, oldest.sequence)
+    // What is damaged is known by the bytes that were there, and so equals nothing that is sent again.
+    const payload = readWholeBody(oldest) ?? oldest.payload
+    keepDigest.run(contentDigest({ ...recordRow(oldest), payload }), account.key, oldest.sequence)
     removeBody.run(oldest.age)
+    ledger.bases.remove(oldest.age)
     countLoss.run(bytes, oldest.sequence, account.key)
     ledger.change(account, account.head, -bytes)
     return bytes

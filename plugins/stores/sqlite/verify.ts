@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Damage } from '../../../src/contract/index.ts'
+import { BODY_COLUMNS, DamagedBody, readBody, WITH_BODY, type BodyColumns } from './bodies.ts'
 import { openForReading } from './open.ts'
 import { Query } from './query.ts'
 
@@ -11,12 +12,10 @@ const FINDINGS_MAX = 1000
 
 type Progress = (checked: number, total: number) => void
 
-interface CheckedRow {
+interface CheckedRow extends BodyColumns {
   readonly sequence: number
   readonly agent_record_id: string
   readonly has_digest: number
-  readonly checksum: Uint8Array | null
-  readonly payload: Uint8Array | null
 }
 
 export function verifyStore(directory: string, progress: Progress): readonly Damage[] {
@@ -58,8 +57,8 @@ function checkScenarios(db: DatabaseSync, progress: Progress): Damage[] {
 function checkRecords(db: DatabaseSync, key: number, scenario: string, head: number, progress: (rows: number) => void): Damage[] {
   const slice = new Query<CheckedRow>(
     db,
-    `SELECT r.sequence, r.agent_record_id, r.digest IS NOT NULL AS has_digest, b.checksum, b.payload
-     FROM record r LEFT JOIN body b ON b.age = r.age
+    `SELECT r.sequence, r.agent_record_id, r.digest IS NOT NULL AS has_digest, ${BODY_COLUMNS}
+     FROM record r ${WITH_BODY}
      WHERE r.scenario = ? AND r.sequence > ? AND r.sequence <= ? ORDER BY r.sequence LIMIT ${ROWS_PER_SLICE}`,
   )
   const damages: Damage[] = []
@@ -79,7 +78,13 @@ function checkRecords(db: DatabaseSync, key: number, scenario: string, head: num
   return damages
 }
 
-function problemOf({ payload, checksum, has_digest }: CheckedRow): string | null {
+function problemOf(row: CheckedRow): string | null {
+  const { payload, checksum, has_digest } = row
   if (payload === null || checksum === null) return has_digest === 1 ? null : 'the body is missing and was not evicted'
-  return hash('sha256', payload, 'buffer').equals(checksum) ? null : 'the body does not match its checksum'
+  try {
+    return hash('sha256', readBody(row) ?? '', 'buffer').equals(checksum) ? null : 'the body does not match its checksum'
+  } catch (error) {
+    if (error instanceof DamagedBody) return error.message
+    throw error
+  }
 }

@@ -5,6 +5,7 @@ import type { Refusal } from '../../../src/contract/index.ts'
 import { makeAnswerGroups, type ReceivedGroup } from './answers.ts'
 import { makeArchive, type RecordArchive } from './archive.ts'
 import { Changes } from './changes.ts'
+import { makeCompression } from './compression.ts'
 import { StoreLeases } from './leases.ts'
 import { StoreLedger } from './ledger.ts'
 import { StoreMembers } from './members.ts'
@@ -57,6 +58,7 @@ function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, cl
   const transactions = makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble: sayTrouble })
   const { transact } = transactions
   const tidy = makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss: (lost) => members.post({ lost }) })
+  const compression = makeCompression({ db, ledger, transact })
   const answerGroups = makeAnswerGroups({ db, ledger, transact, archive, leases, changes })
   let tidying: NodeJS.Immediate | null = null
   let looking: NodeJS.Timeout | null = null
@@ -125,6 +127,7 @@ function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, cl
     tidying ??= setImmediate(() => {
       tidying = null
       if (tidy.turn()) tidySoon()
+      else compression.soon()
     })
   }
 
@@ -147,6 +150,7 @@ function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, cl
   function stop(): void {
     if (looking !== null) clearTimeout(looking)
     if (tidying !== null) clearImmediate(tidying)
+    compression.stop()
     close()
     members.close()
   }

@@ -1,0 +1,168 @@
+/**
+ * Decides how a body is written. With the append, only a body that begins like an earlier one of its scenario is compressed: that takes less
+ * time than writing it whole. Everything else is written as it came and compressed when the writer is idle (compression.ts).
+ *
+ * A body refers to one other at most, its base, which refers to none: two bodies are read to read one. Once those that refer to a base take
+ * as much room together as the base does, the next is a base itself: fewer bases or more would take more room.
+ */
+import type { DatabaseSync } from 'node:sqlite'
+import type { Base, Bases } from './bases.ts'
+import { compress, decompress, type PackedBody } from './bodies.ts'
+import { Query } from './query.ts'
+
+/** Smaller ones take longer to compress than to write. */
+const AT_ONCE_BYTES_MIN = 32 * 1024
+/** Larger ones are no bases: too much memory would go into reading what refers to them. */
+const BASE_BYTES_MAX = 16 * 1024 * 1024
+/** How much smaller a body of JSON usually gets, where it is not known. */
+const USUAL_RATIO = 3
+/** What must be saved, as a share of the original. */
+const SAVED_SHARE_MIN = 1 / 8
+/** Candidates that begin otherwise after all. */
+const TRIES_MAX = 3
+
+export interface PackedPlace {
+  readonly age: number
+  /** Key of the scenario. */
+  readonly scenario: number
+  readonly session: string | null
+}
+
+export type Packing = ReturnType<typeof makePacking>
+
+export function makePacking(db: DatabaseSync, bases: Bases) {
+  const findBody = new Query<{ payload: Uint8Array; size: number | null }>(
+    db,
+    'SELECT payload, size FROM body WHERE age = ? AND base IS NULL',
+  )
+
+  return {
+    /** Before the body is written: compressed where that is quicker, otherwise as it came. */
+    atOnce(age: number, scenario: number, payload: Uint8Array): PackedBody {
+      if (payload.byteLength < AT_ONCE_BYTES_MIN) return asItCame(payload)
+      const keys = beginnings(scenario, payload)
+      const referring = referAtOnce(keys, payload)
+      if (referring !== null) return referring
+      // A copy: the payload is part of a large buffer that should go.
+      if (payload.byteLength <= BASE_BYTES_MAX) bases.add(age, keys, Buffer.from(payload), payload.byteLength / USUAL_RATIO)
+      return asItCame(payload)
+    },
+    /** For a body that lies there as it came: smaller, or null when it gets no smaller. One that others refer to must stay a base. */
+    later(place: PackedPlace, payload: Uint8Array, isReferredTo: boolean): PackedBody | null {
+      const referring = isReferredTo ? null : referLater(place, payload)
+      if (referring === null) return alone(place, payload)
+      bases.remove(place.age)
+      return referring
+    },
+  }
+
+  function referAtOnce(keys: readonly string[], payload: Uint8Array): PackedBody | null {
+    const half = payload.byteLength / 2
+    let tries = 0
+    for (const key of keys) {
+      const base = bases.find(key)
+      if (base === undefined) continue
+      const bytes = bytesOf(base)
+      const prefix = bytes === null ? 0 : commonPrefix(bytes, payload)
+      if (prefix >= half) return hasRoom(base, payload.byteLength - prefix) ? refer(base, payload, prefix) : null
+      if ((tries += 1) === TRIES_MAX) return null
+    }
+    return null
+  }
+
+  function referLater({ age, scenario, session }: PackedPlace, payload: Uint8Array): PackedBody | null {
+    for (const key of [...beginnings(scenario, payload), ...belongings(scenario, session)]) {
+      const base = bases.find(key)
+      const bytes = base === undefined || base.age >= age ? null : bytesOf(base)
+      if (base !== undefined && bytes !== null) return refer(base, payload, commonPrefix(bytes, payload))
+    }
+    return null
+  }
+
+  /** Null when the body had better be a base, or gets no smaller. */
+  function refer(base: Base, payload: Uint8Array, prefix: number): PackedBody | null {
+    const roomLeft = base.storedBytes - base.spentBytes
+    const compressed = compress(payload, base.bytes, prefix)
+    if (compressed === null || compressed.byteLength > roomLeft || !isSmaller(compressed, payload)) return null
+    base.spentBytes += compressed.byteLength
+    return { payload: compressed, size: payload.byteLength, base: base.age, prefix }
+  }
+
+  /** A base for those after it, whether it gets smaller or not. */
+  function alone({ age, scenario, session }: PackedPlace, payload: Uint8Array): PackedBody | null {
+    const compressed = compress(payload, null, 0)
+    const isWorth = compressed !== null && isSmaller(compressed, payload)
+    if (payload.byteLength <= BASE_BYTES_MAX) {
+      const keys = [...beginnings(scenario, payload), ...belongings(scenario, session)]
+      bases.add(age, keys, payload, isWorth ? compressed.byteLength : payload.byteLength)
+    }
+    return isWorth ? { payload: compressed, size: payload.byteLength, base: null, prefix: null } : null
+  }
+
+  /** Null when the database has it no longer, or damaged. */
+  function bytesOf(base: Base): Uint8Array | null {
+    const bytes = base.bytes ?? loaded(base.age)
+    if (bytes === null) bases.remove(base.age)
+    else bases.use(base, bytes)
+    return bytes
+  }
+
+  function loaded(age: number): Uint8Array | null {
+    try {
+      const found = findBody.first(age)
+      return found === undefined || found.size === null ? (found?.payload ?? null) : decompress(found.payload, found.size, null, 0)
+    } catch {
+      return null
+    }
+  }
+}
+
+/** Spares the time of compressing what will most likely not fit. */
+const hasRoom = (base: Base, restBytes: number): boolean => restBytes / (2 * USUAL_RATIO) <= base.storedBytes - base.spentBytes
+
+const asItCame = (payload: Uint8Array): PackedBody => ({ payload, size: null, base: null, prefix: null })
+
+const isSmaller = (compressed: Uint8Array, payload: Uint8Array): boolean =>
+  compressed.byteLength < payload.byteLength * (1 - SAVED_SHARE_MIN)
+
+const BEGINNING_BYTES_MIN = 1024
+const BEGINNING_GROWTH = 1.25
+const SAMPLE_BYTES = 48
+
+/** A sample of the bytes at growing distances from the start, the longest first: of two bodies that share one, most likely all before is alike. */
+function beginnings(scenario: number, payload: Uint8Array): string[] {
+  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
+  const keys: string[] = []
+  for (let end = BEGINNING_BYTES_MIN; end <= bytes.byteLength; end = Math.floor(end * BEGINNING_GROWTH)) {
+    keys.push(`${scenario} ${end} ${bytes.toString('latin1', end - SAMPLE_BYTES, end)}`)
+  }
+  return keys.reverse()
+}
+
+function belongings(scenario: number, session: string | null): string[] {
+  return session === null ? [`${scenario}`] : [`${scenario} session ${session}`, `${scenario}`]
+}
+
+const COMPARED_BYTES = 4096
+const COMPARED_BYTES_MAX = 1024 * 1024
+const COMPARED_BYTES_MIN = 64
+
+/** How many bytes two bodies begin with alike, by comparing stretches: native comparing is far quicker than byte by byte. */
+export function commonPrefix(one: Uint8Array, other: Uint8Array): number {
+  const shorter = Math.min(one.byteLength, other.byteLength)
+  let alike = 0
+  let stretch = COMPARED_BYTES
+  while (alike < shorter) {
+    const end = Math.min(shorter, alike + stretch)
+    if (Buffer.compare(one.subarray(alike, end), other.subarray(alike, end)) === 0) {
+      alike = end
+      stretch = Math.min(stretch * 2, COMPARED_BYTES_MAX)
+    } else if (end - alike > COMPARED_BYTES_MIN) {
+      stretch = Math.max(COMPARED_BYTES_MIN, Math.floor((end - alike) / 8))
+    } else {
+      while (one[alike] === other[alike]) alike += 1
+      return alike
+    }
+  }
+  return alike
+}
