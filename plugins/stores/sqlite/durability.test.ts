@@ -77,6 +77,30 @@ describe('kill -9', () => {
   })
 })
 
+describe('kill -9 while bodies are compressed', () => {
+  it('with the append or afterwards, leaves every body answered for as it was sent', async () => {
+    const directory = temporaryFolder()
+    const answered = new Set<string>()
+    for (const [round, milliseconds] of [0, 110, 250, 400].entries()) {
+      const child = await start(directory)
+      const turns = counted(24).map((turn) => `r${round}-${turn}`)
+      await Promise.all(turns.slice(0, 16).map((id) => child.ask('turn', id).then(() => answered.add(id))))
+      for (const id of turns.slice(16)) void child.ask('turn', id).then(() => answered.add(id))
+      await pause(milliseconds)
+      await child.kill()
+    }
+    await withStore(directory, async (store) => {
+      for (const id of answered) {
+        const found = Buffer.from((await store.scenario('a').get(id))?.payload ?? []).toString()
+        const said = Array.from({ length: Number(id.slice(3)) + 1 }, (_, turn) => `${turn} `.repeat(4000))
+        assert.equal(found === JSON.stringify({ said, id }), true, id)
+      }
+      assert.deepEqual(await store.verify(() => undefined), [])
+      assert.ok(answered.size >= 64)
+    })
+  })
+})
+
 describe('kill -9 while archiving', () => {
   for (const milliseconds of [5, 20, 40, 80, 160]) {
     it(`after some ${milliseconds} ms leaves the scenario whole in exactly one place`, async () => {
@@ -162,7 +186,7 @@ class Child {
     })
   }
 
-  ask(verb: 'append' | 'archive' | 'fill' | 'get' | 'writing', id: string | number): Promise<Answer> {
+  ask(verb: 'append' | 'archive' | 'fill' | 'get' | 'turn' | 'writing', id: string | number): Promise<Answer> {
     const { promise, resolve } = Promise.withResolvers<Answer>()
     this.#waiting.set(`${verb} ${id}`, resolve)
     this.process.stdin?.write(`${JSON.stringify({ verb, id })}\n`)

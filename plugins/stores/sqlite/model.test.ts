@@ -7,7 +7,16 @@ import { bytes, commit, create, evicted, record, sequences } from '../../../conf
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { openStore } from './store.ts'
 
-const CAPACITY_BYTES = 100
+/** Small bodies lie as they came; large ones that begin alike refer to each other. */
+const SIZES = [
+  { bodies: 'small', capacityBytes: 100, text: '', numRuns: 30 },
+  {
+    bodies: 'large',
+    capacityBytes: 70_000,
+    text: Array.from({ length: 5000 }, (_, index) => `word${(index * index) % 997}`).join(' '),
+    numRuns: 10,
+  },
+] as const
 const SCENARIOS = ['a', 'b'] as const
 const COMPONENTS = ['', 'p'] as const
 
@@ -38,16 +47,18 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ verb: fc.constant('reopen' as const) }) },
 )
 
-it('behaves like a map that never forgets what an id was, nor which component consumed it', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-      const world = await makeWorld()
-      for (const each of steps) await world.take(each)
-      await world.close()
-    }),
-    { numRuns: 30, interruptAfterTimeLimit: 40_000 },
-  )
-})
+for (const { bodies, capacityBytes, text, numRuns } of SIZES) {
+  it(`behaves like a map that never forgets what an id was, nor which component consumed it, with ${bodies} bodies`, async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
+        const world = await makeWorld(capacityBytes, text)
+        for (const each of steps) await world.take(each)
+        await world.close()
+      }),
+      { numRuns, interruptAfterTimeLimit: 25_000 },
+    )
+  })
+}
 
 interface Known {
   readonly sequence: number
@@ -63,9 +74,11 @@ interface Model {
 const newModel = (): Model => ({ known: new Map(), consumed: new Set(), newest: 0 })
 
 /** The store and beside it the map; after each step both must say the same. */
-async function makeWorld() {
+async function makeWorld(capacityBytes: number, text: string) {
   const directory = temporaryFolder()
-  const open = () => openStore({ directory, capacityBytes: CAPACITY_BYTES })
+  const open = () => openStore({ directory, capacityBytes })
+  const sample = ([id, content]: readonly [string, number]): NewRecord =>
+    record(id, { payload: bytes(`{${text === '' ? '' : `"text":"${text}",`}"id":"${id}","content":${content}}`) })
   const model = new Map<Name, Model>()
   let store = await open()
   for (const name of SCENARIOS) await restart(name)
@@ -157,6 +170,4 @@ function commitToModel(model: Model, { step: number, component: who = '', consum
   return null
 }
 
-const sample = ([id, content]: readonly [string, number]): NewRecord =>
-  record(id, { payload: bytes(`{"id":"${id}","content":${content}}`) })
 const codeOf = (error: unknown) => (error instanceof Refusal ? error.code : String(error))

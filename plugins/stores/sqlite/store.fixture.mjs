@@ -4,15 +4,20 @@ import sqlite from './index.ts'
 
 const [directory] = process.argv.slice(2)
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
-const record = (id) => ({
+const record = (id, payload = { id, text: id.repeat(64) }) => ({
   agent_record_id: id,
   request_type: 'inference',
   created_at: 1,
   references: [],
   artifact_ref: null,
   score: null,
-  payload: Buffer.from(JSON.stringify({ id, text: id.repeat(64) })),
+  payload: Buffer.from(JSON.stringify(payload)),
 })
+/** Each turn repeats the ones before; its id ends in their number. */
+const conversation = (id) => {
+  const turns = Number(id.slice(id.indexOf('-') + 1))
+  return { said: Array.from({ length: turns + 1 }, (_, turn) => `${turn} `.repeat(4000)), id }
+}
 const creation = {
   step: 0,
   operation: 'create',
@@ -38,6 +43,7 @@ async function serve(store) {
   const verbs = {
     append: (id) => scenario.append([record(id)]).then(({ rows: [row] }) => row.sequence),
     fill: (count) => scenario.append(Array.from({ length: count }, (_, index) => record(`f${index}`))).then(({ rows }) => rows.length),
+    turn: (id) => scenario.append([record(id, conversation(id))]).then(({ rows: [row] }) => row.sequence),
     archive: (name) => store.archive(name).then(() => 0),
     writing: () => store.writing.check().then((trouble) => trouble?.code ?? null),
     get: (id) => scenario.get(id).then((found) => found?.sequence ?? null),
