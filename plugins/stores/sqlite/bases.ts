@@ -7,7 +7,7 @@ export interface Base {
   readonly storedBytes: number
   /** What the bodies that refer to it take together. */
   spentBytes: number
-  /** The original; null while only the database has it. */
+  /** The original, once a body refers to it; null while only the database has it. */
   bytes: Uint8Array | null
 }
 
@@ -31,13 +31,12 @@ export class Bases {
   }
 
   /** Of one that is known already, the keys and the size change. */
-  add(age: number, keys: readonly string[], bytes: Uint8Array, storedBytes: number): void {
+  add(age: number, keys: readonly string[], storedBytes: number): void {
     const spentBytes = this.#bases.get(age)?.spentBytes ?? 0
     this.remove(age)
     const base: Base = { age, keys, storedBytes, spentBytes, bytes: null }
     this.#bases.set(age, base)
     for (const key of keys) this.#byKey.set(key, base)
-    this.use(base, bytes)
     for (const [oldest] of this.#bases) {
       if (this.#bases.size <= BASES_MAX) break
       this.remove(oldest)

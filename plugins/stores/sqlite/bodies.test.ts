@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'vitest'
 import { Bases } from './bases.ts'
-import { compress, DamagedBody, readBody, type BodyColumns } from './bodies.ts'
+import { compress, DamagedBody, LEVEL, readBody, type BodyColumns, type PackedBody } from './bodies.ts'
 import { migrate } from './open.ts'
 import { commonPrefix, makePacking } from './pack.ts'
 
@@ -45,15 +45,15 @@ describe('with the append', () => {
 describe('when idle', () => {
   it('a body that gets no smaller stays as it is', () => {
     const random = Buffer.concat(Array.from({ length: 100 }, (_, index) => hash('sha512', String(index), 'buffer')))
-    assert.equal(openPacking().later({ age: 1, scenario: 7, session: null }, random, false), null)
+    assert.equal(openPacking().later(1, null, random), null)
   })
   it('a body refers to an earlier one of its session whatever it begins with, and one that is referred to does not', () => {
     const packing = openPacking()
-    packing.later({ age: 1, scenario: 7, session: 's' }, BASE, false)
-    packing.later({ age: 2, scenario: 7, session: 't' }, Buffer.from(noise('t', 300)), false)
+    packing.later(1, 's', BASE)
+    packing.later(2, 't', Buffer.from(noise('t', 300)))
     const changed = Buffer.concat([Buffer.from('at noon'), NEXT])
-    assert.equal(packing.later({ age: 3, scenario: 7, session: 's' }, changed, false)?.base, 1)
-    assert.equal(packing.later({ age: 4, scenario: 7, session: 's' }, changed, true)?.base, null)
+    assert.equal(packing.later(3, 's', changed)?.base, 1)
+    assert.equal(packing.later(4, 's', changed, true)?.base, null)
   })
 })
 
@@ -61,7 +61,7 @@ describe('bytes that are not what was written', () => {
   const whole = columns()
   it('read back as they were while they are whole', () => assert.deepEqual(readBody(whole), NEXT))
   it('are refused, and never become more than the size that was stored', () => {
-    const bomb = compress(Buffer.alloc(64 * 1024 * 1024), null, 0)
+    const bomb = compress(Buffer.alloc(64 * 1024 * 1024), null, 0, LEVEL)
     const damages: readonly Partial<BodyColumns>[] = [
       { payload: Buffer.alloc(40) },
       { payload: new Uint8Array() },
@@ -91,16 +91,31 @@ it('the common beginning of two bodies is counted to the byte', () => {
   }
 })
 
+/** Writes what is packed, since bases are read from the database. */
 function openPacking() {
   const db = new DatabaseSync(':memory:')
   migrate(db)
-  return makePacking(db, new Bases())
+  const packing = makePacking(db, new Bases())
+  const insert = db.prepare("INSERT INTO body VALUES (?, 7, ?, x'', ?, ?, ?, ?)")
+  const write = (age: number, { payload, size, base, prefix }: PackedBody) => insert.run(age, age, payload, size, base, prefix)
+  return {
+    atOnce(age: number, scenario: number, payload: Uint8Array): PackedBody {
+      const packed = packing.atOnce(age, scenario, payload)
+      write(age, packed)
+      return packed
+    },
+    later(age: number, session: string | null, payload: Uint8Array, isReferredTo = false): PackedBody | null {
+      const packed = packing.later({ age, scenario: 7, session }, payload, isReferredTo)
+      write(age, packed ?? { payload, size: null, base: null, prefix: null })
+      return packed
+    },
+  }
 }
 
 function columns(): BodyColumns {
   const prefix = commonPrefix(BASE, NEXT)
   const checksum = hash('sha256', NEXT, 'buffer')
-  const payload = compress(NEXT, BASE, prefix)
+  const payload = compress(NEXT, BASE, prefix, LEVEL)
   return { payload, checksum, size: NEXT.byteLength, base: 1, prefix, base_payload: BASE, base_size: null }
 }
 

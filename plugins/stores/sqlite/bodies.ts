@@ -29,9 +29,9 @@ export interface PackedBody {
 
 export class DamagedBody extends Error {}
 
-const LEVEL = 3
-/** Large bodies are compressed fast rather than small, since the writer waits. */
-const FAST_LEVEL = 1
+export const LEVEL = 3
+/** Where somebody waits, and for large bodies. */
+export const FAST_LEVEL = 1
 const FAST_FROM_BYTES = 1024 * 1024
 const DICTIONARY_BYTES_MAX = 4 * 1024 * 1024
 /** How far back a match may lie, as a power of two: it bounds the memory of both directions. */
@@ -42,7 +42,7 @@ const SIZE_MAX = 1024 * 1024 * 1024
 const CHUNK_BYTES_MAX = 16 * 1024 * 1024
 
 /** The rest of the body after the prefix, with the rest of the base as dictionary; null where compressing it fails. */
-export function compress(payload: Uint8Array, base: Uint8Array | null, prefix: number): Buffer | null {
+export function compress(payload: Uint8Array, base: Uint8Array | null, prefix: number, level: number): Buffer | null {
   const rest = payload.subarray(prefix)
   const dictionary = dictionaryOf(base, prefix)
   const window = Math.ceil(Math.log2(rest.byteLength + (dictionary?.byteLength ?? 0) + 1))
@@ -52,7 +52,7 @@ export function compress(payload: Uint8Array, base: Uint8Array | null, prefix: n
       pledgedSrcSize: rest.byteLength,
       ...(dictionary !== null && { dictionary }),
       params: {
-        [constants.ZSTD_c_compressionLevel]: rest.byteLength < FAST_FROM_BYTES ? LEVEL : FAST_LEVEL,
+        [constants.ZSTD_c_compressionLevel]: rest.byteLength < FAST_FROM_BYTES ? level : FAST_LEVEL,
         [constants.ZSTD_c_windowLog]: Math.min(WINDOW_LOG_MAX, Math.max(WINDOW_LOG_MIN, window)),
       },
     })

@@ -6,8 +6,9 @@
  * as much room together as the base does, the next is a base itself: fewer bases or more would take more room.
  */
 import type { DatabaseSync } from 'node:sqlite'
+import { crc32 } from 'node:zlib'
 import type { Base, Bases } from './bases.ts'
-import { compress, decompress, type PackedBody } from './bodies.ts'
+import { compress, decompress, FAST_LEVEL, LEVEL, type PackedBody } from './bodies.ts'
 import { Query } from './query.ts'
 
 /** Smaller ones take longer to compress than to write. */
@@ -43,8 +44,7 @@ export function makePacking(db: DatabaseSync, bases: Bases) {
       const keys = beginnings(scenario, payload)
       const referring = referAtOnce(keys, payload)
       if (referring !== null) return referring
-      // A copy: the payload is part of a large buffer that should go.
-      if (payload.byteLength <= BASE_BYTES_MAX) bases.add(age, keys, Buffer.from(payload), payload.byteLength / USUAL_RATIO)
+      if (payload.byteLength <= BASE_BYTES_MAX) bases.add(age, keys, payload.byteLength / USUAL_RATIO)
       return asItCame(payload)
     },
     /** For a body that lies there as it came: smaller, or null when it gets no smaller. One that others refer to must stay a base. */
@@ -64,7 +64,7 @@ export function makePacking(db: DatabaseSync, bases: Bases) {
       if (base === undefined) continue
       const bytes = bytesOf(base)
       const prefix = bytes === null ? 0 : commonPrefix(bytes, payload)
-      if (prefix >= half) return hasRoom(base, payload.byteLength - prefix) ? refer(base, payload, prefix) : null
+      if (prefix >= half) return hasRoom(base, payload.byteLength - prefix) ? refer(base, payload, prefix, FAST_LEVEL) : null
       if ((tries += 1) === TRIES_MAX) return null
     }
     return null
@@ -74,15 +74,15 @@ export function makePacking(db: DatabaseSync, bases: Bases) {
     for (const key of [...beginnings(scenario, payload), ...belongings(scenario, session)]) {
       const base = bases.find(key)
       const bytes = base === undefined || base.age >= age ? null : bytesOf(base)
-      if (base !== undefined && bytes !== null) return refer(base, payload, commonPrefix(bytes, payload))
+      if (base !== undefined && bytes !== null) return refer(base, payload, commonPrefix(bytes, payload), LEVEL)
     }
     return null
   }
 
   /** Null when the body had better be a base, or gets no smaller. */
-  function refer(base: Base, payload: Uint8Array, prefix: number): PackedBody | null {
+  function refer(base: Base, payload: Uint8Array, prefix: number, level: number): PackedBody | null {
     const roomLeft = base.storedBytes - base.spentBytes
-    const compressed = compress(payload, base.bytes, prefix)
+    const compressed = compress(payload, base.bytes, prefix, level)
     if (compressed === null || compressed.byteLength > roomLeft || !isSmaller(compressed, payload)) return null
     base.spentBytes += compressed.byteLength
     return { payload: compressed, size: payload.byteLength, base: base.age, prefix }
@@ -90,11 +90,11 @@ export function makePacking(db: DatabaseSync, bases: Bases) {
 
   /** A base for those after it, whether it gets smaller or not. */
   function alone({ age, scenario, session }: PackedPlace, payload: Uint8Array): PackedBody | null {
-    const compressed = compress(payload, null, 0)
+    const compressed = compress(payload, null, 0, LEVEL)
     const isWorth = compressed !== null && isSmaller(compressed, payload)
     if (payload.byteLength <= BASE_BYTES_MAX) {
       const keys = [...beginnings(scenario, payload), ...belongings(scenario, session)]
-      bases.add(age, keys, payload, isWorth ? compressed.byteLength : payload.byteLength)
+      bases.add(age, keys, isWorth ? compressed.byteLength : payload.byteLength)
     }
     return isWorth ? { payload: compressed, size: payload.byteLength, base: null, prefix: null } : null
   }
@@ -129,12 +129,16 @@ const BEGINNING_BYTES_MIN = 1024
 const BEGINNING_GROWTH = 1.25
 const SAMPLE_BYTES = 48
 
-/** A sample of the bytes at growing distances from the start, the longest first: of two bodies that share one, most likely all before is alike. */
+/**
+ * A checksum of the start and of samples at growing distances from it, for each distance, the longest first: of two bodies that share one,
+ * most likely all before is alike.
+ */
 function beginnings(scenario: number, payload: Uint8Array): string[] {
-  const bytes = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength)
   const keys: string[] = []
-  for (let end = BEGINNING_BYTES_MIN; end <= bytes.byteLength; end = Math.floor(end * BEGINNING_GROWTH)) {
-    keys.push(`${scenario} ${end} ${bytes.toString('latin1', end - SAMPLE_BYTES, end)}`)
+  let checksum = crc32(payload.subarray(0, BEGINNING_BYTES_MIN))
+  for (let end = BEGINNING_BYTES_MIN; end <= payload.byteLength; end = Math.floor(end * BEGINNING_GROWTH)) {
+    checksum = crc32(payload.subarray(end - SAMPLE_BYTES, end), checksum)
+    keys.push(`${scenario} ${end} ${checksum}`)
   }
   return keys.reverse()
 }
