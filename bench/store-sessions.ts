@@ -3,6 +3,7 @@
  * record. A session whose first bytes change with every turn is written as it came, which is the cost without compression.
  * Run: node bench/store-sessions.ts [turns] [folder]
  */
+import { hash } from 'node:crypto'
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,16 +11,25 @@ import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Commit, ScenarioStore, Store } from '../src/contract/index.ts'
 import sqlite from '../plugins/stores/sqlite/index.ts'
-import { session, type SessionOptions } from './session.ts'
+import type { FormatName } from './options.ts'
+import { sessionBodies } from './session.ts'
 
 const turns = Number(process.argv[2] ?? 100)
 const CAPACITY_BYTES = 4 * 1024 ** 3
 const IDLE_LOOK_MS = 500
-const SESSIONS: readonly (Pick<SessionOptions, 'shape' | 'hasClock'> & { readonly what: string })[] = [
-  { what: 'chat', shape: 'chat' },
-  { what: 'messages, marks on the end', shape: 'messages' },
-  { what: 'responses', shape: 'responses' },
-  { what: 'chat, the time first', shape: 'chat', hasClock: true },
+
+interface MeasuredSession {
+  readonly what: string
+  readonly format: FormatName
+  /** Each turn begins with the time, as some clients' do. */
+  readonly hasClock?: boolean
+}
+
+const SESSIONS: readonly MeasuredSession[] = [
+  { what: 'chat', format: 'chat' },
+  { what: 'messages', format: 'messages' },
+  { what: 'responses', format: 'responses' },
+  { what: 'chat, the time first', format: 'chat', hasClock: true },
 ]
 
 const folder = mkdtempSync(join(process.argv[3] ?? tmpdir(), 'session-bench-'))
@@ -30,10 +40,10 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-async function measure(seed: number, options: (typeof SESSIONS)[number] | undefined): Promise<void> {
+async function measure(seed: number, options: MeasuredSession | undefined): Promise<void> {
   if (options === undefined) return
   const directory = join(folder, String(seed))
-  const payloads = [...session({ ...options, seed, turns })]
+  const payloads = [...sessionBodies({ turns, seed }, options.format)].map((body, turn) => payloadOf(body, turn, options.hasClock ?? false))
   const sent = payloads.reduce((sum, payload) => sum + payload.byteLength, 0)
   const store = await sqlite.plugin.make({ directory, capacity_bytes: CAPACITY_BYTES })
   const scenario = store.scenario('bench')
@@ -51,6 +61,17 @@ async function measure(seed: number, options: (typeof SESSIONS)[number] | undefi
       `(${(sent / later).toFixed(1)} times less), ${megabytes(file)} of the file; ` +
       `CPU µs per record: append ${appendCpu}, idle ${idleCpu}, read ${readCpu}`,
   )
+}
+
+/** The request with its answer, as the service keeps an exchange. */
+function payloadOf(body: string, turn: number, hasClock: boolean): Buffer {
+  const time = hasClock ? `"time":"${new Date(turn * 13_000).toISOString()}",` : ''
+  const response = {
+    id: hash('md5', body),
+    model: 'mock',
+    choices: [{ index: 0, message: { role: 'assistant', content: `turn ${turn}` } }],
+  }
+  return Buffer.from(`{${time}${body.slice(1, -1)},"response":${JSON.stringify(response)}}`)
 }
 
 async function appendAll(scenario: ScenarioStore, payloads: readonly Buffer[]): Promise<void> {

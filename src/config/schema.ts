@@ -104,7 +104,7 @@ const storage = section({
   record_backend: backend().default('sqlite').describe('Where records are kept: `sqlite`, `memory` (lost at exit), or a store plug-in.'),
   record_capacity_bytes: count()
     .default(RECORD_CAPACITY_BYTES_DEFAULT)
-    .describe('How many bytes of record bodies are kept. Above that the oldest bodies are evicted.'),
+    .describe('How many bytes record bodies may take on the disk, where most lie compressed. Above that the oldest bodies are evicted.'),
   keep_raw_streams: flag().default(false).describe('Whether the raw frames of streamed answers are kept with the assembled answer.'),
 })
 

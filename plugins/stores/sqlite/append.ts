@@ -22,9 +22,8 @@ export function makeAppend(db: DatabaseSync, ledger: StoreLedger, changes: Chang
     `INSERT INTO record (scenario, sequence, agent_record_id, request_type, created_at, "references", artifact_ref, score, age, summary)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scenario, agent_record_id) DO NOTHING`,
   )
-  const insertBody = db.prepare(
-    'INSERT INTO body (age, scenario, sequence, checksum, payload, size, base, prefix) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-  )
+  const insertBody = db.prepare('INSERT INTO body (age, scenario, sequence, checksum, payload, size) VALUES (?, ?, ?, ?, ?, ?)')
+  const insertBase = db.prepare('INSERT INTO body_base (age, base, prefix) VALUES (?, ?, ?)')
   const findStored = new Query<StoredColumns>(
     db,
     `SELECT ${RECORD_COLUMNS}, lower(hex(r.digest)) AS digest, ${BODY_COLUMNS} FROM record r ${WITH_BODY} WHERE r.scenario = ? AND r.agent_record_id = ?`,
@@ -90,7 +89,8 @@ export function makeAppend(db: DatabaseSync, ledger: StoreLedger, changes: Chang
     const written = insertRecord.run(key, sequence, id, type, createdAt, references, artifactRef, score, age, summary)
     if (written.changes === 0) return null
     const packed = packing.atOnce(age, key, payload)
-    insertBody.run(age, key, sequence, hash('sha256', payload, 'buffer'), packed.payload, packed.size, packed.base, packed.prefix)
+    insertBody.run(age, key, sequence, hash('sha256', payload, 'buffer'), packed.payload, packed.size)
+    if (packed.base !== null) insertBase.run(age, packed.base, packed.prefix)
     return packed.payload.byteLength
   }
 

@@ -96,16 +96,16 @@ function openPacking() {
   const db = new DatabaseSync(':memory:')
   migrate(db)
   const packing = makePacking(db, new Bases())
-  const insert = db.prepare("INSERT INTO body VALUES (?, 7, ?, x'', ?, ?, ?, ?)")
-  const write = (age: number, { payload, size, base, prefix }: PackedBody) => insert.run(age, age, payload, size, base, prefix)
+  const insert = db.prepare("INSERT INTO body VALUES (?, 7, ?, x'', ?, ?)")
+  const write = (age: number, { payload, size }: PackedBody) => insert.run(age, age, payload, size)
   return {
     atOnce(age: number, scenario: number, payload: Uint8Array): PackedBody {
       const packed = packing.atOnce(age, scenario, payload)
       write(age, packed)
       return packed
     },
-    later(age: number, session: string | null, payload: Uint8Array, isReferredTo = false): PackedBody | null {
-      const packed = packing.later({ age, scenario: 7, session }, payload, isReferredTo)
+    later(age: number, session: string | null, payload: Uint8Array, isBase = false): PackedBody | null {
+      const packed = packing.later({ age, scenario: 7, session }, payload, isBase)
       write(age, packed ?? { payload, size: null, base: null, prefix: null })
       return packed
     },

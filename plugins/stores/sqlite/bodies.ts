@@ -6,8 +6,11 @@ import { hash } from 'node:crypto'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 
 /** To join `body b` of a record `r`, and what it takes to read it. */
-export const WITH_BODY = 'LEFT JOIN body b ON b.age = r.age LEFT JOIN body base ON base.age = b.base'
-export const BODY_COLUMNS = 'b.payload, b.checksum, b.size, b.base, b.prefix, base.payload AS base_payload, base.size AS base_size'
+export const WITH_BASE = 'LEFT JOIN body_base d ON d.age = b.age LEFT JOIN body base ON base.age = d.base'
+export const WITH_BODY = `LEFT JOIN body b ON b.age = r.age ${WITH_BASE}`
+export const BODY_COLUMNS = 'b.payload, b.checksum, b.size, d.base, d.prefix, base.payload AS base_payload, base.size AS base_size'
+/** Whether others refer to `body b`. */
+export const IS_BASE = 'EXISTS (SELECT 1 FROM body_base referring WHERE referring.base = b.age)'
 
 export interface BodyColumns {
   readonly payload: Uint8Array | null

@@ -10,7 +10,7 @@ import { until } from '../../../test/support/wait.ts'
 import { change, fileIn, fresh, open, rowsOf } from './testing/stores.ts'
 
 const ALL_COMPRESSED = 'SELECT 1 FROM body WHERE size IS NULL AND length(payload) >= 2048'
-const CHAINED = 'SELECT 1 FROM body b JOIN body base ON base.age = b.base WHERE base.base IS NOT NULL'
+const CHAINED = 'SELECT 1 FROM body_base d JOIN body_base base ON base.age = d.base'
 
 describe('a session', () => {
   it('takes less than a tenth of what was sent, and reads back the same, after reopening too', async () => {
@@ -28,7 +28,7 @@ describe('a session', () => {
     await assertSame(reopened, reopened.scenario('a'), turns)
     const [first, second] = turns
     assert.ok(first !== undefined && second !== undefined)
-    assert.equal((await reopened.scenario('a').append([second]))[0]?.sequence, 2)
+    assert.equal((await reopened.scenario('a').append([second])).rows[0]?.sequence, 2)
     await assert.rejects(reopened.scenario('a').append([{ ...second, payload: first.payload }]), { code: 'record_conflict' })
   })
   it('is found among others by what it begins with, or by its name when that changes with every turn', async () => {
@@ -83,10 +83,7 @@ describe('capacity', () => {
     for (const turn of turns) {
       await scenario.append([turn])
       await evicted(store)
-      assert.deepEqual(
-        rowsOf(directory, 'SELECT 1 FROM body b WHERE base IS NOT NULL AND NOT EXISTS (SELECT 1 FROM body c WHERE c.age = b.base)'),
-        [],
-      )
+      assert.deepEqual(rowsOf(directory, 'SELECT 1 FROM body_base d WHERE NOT EXISTS (SELECT 1 FROM body b WHERE b.age = d.base)'), [])
     }
     await compressed(directory)
     const found = await Promise.all(turns.map(async (turn) => (await scenario.get(turn.agent_record_id))?.payload ?? null))
@@ -96,7 +93,7 @@ describe('capacity', () => {
     assert.ok(found.at(-1) !== null)
     assert.deepEqual(await store.verify(() => undefined), [])
     const first = turns[0]
-    if (first !== undefined) assert.equal((await scenario.append([first]))[0]?.sequence, 1)
+    if (first !== undefined) assert.equal((await scenario.append([first])).rows[0]?.sequence, 1)
   })
 })
 
@@ -192,15 +189,11 @@ function storedBytes(directory: string): number {
 /** As a version before compression would have left it. */
 function asOlder(directory: string, turns: readonly NewRecord[]): void {
   for (const [index, { payload }] of turns.entries()) {
-    change(
-      directory,
-      `UPDATE body SET payload = x'${Buffer.from(payload).toString('hex')}', size = NULL, base = NULL, prefix = NULL WHERE sequence = ${index + 1}`,
-    )
+    change(directory, `UPDATE body SET payload = x'${Buffer.from(payload).toString('hex')}', size = NULL WHERE sequence = ${index + 1}`)
   }
   change(
     directory,
     `UPDATE scenario SET body_bytes = (SELECT sum(length(payload)) FROM body);
-     DROP TABLE compression; DROP INDEX body_by_base; ALTER TABLE body DROP COLUMN base; ALTER TABLE body DROP COLUMN size;
-     ALTER TABLE body DROP COLUMN prefix; PRAGMA user_version = 5`,
+     DROP TABLE compression; DROP TABLE body_base; ALTER TABLE body DROP COLUMN size; PRAGMA user_version = 6`,
   )
 }

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import { decompress, type PackedBody } from './bodies.ts'
+import { decompress, IS_BASE, type PackedBody } from './bodies.ts'
 import type { StoreLedger } from './ledger.ts'
 import { makePacking } from './pack.ts'
 import { Query } from './query.ts'
@@ -30,7 +30,7 @@ interface WaitingBody {
   readonly session: string | null
   readonly payload: Uint8Array
   readonly checksum: Uint8Array
-  readonly is_referred_to: number
+  readonly is_base: number
 }
 
 interface CompressionNeeds {
@@ -84,12 +84,13 @@ function makeWalk(db: DatabaseSync, ledger: StoreLedger) {
   const findWaiting = new Query<WaitingBody>(
     db,
     `SELECT b.age, s.name, s.key, json_extract(r.summary, '$.session') AS session, b.payload, b.checksum,
-            EXISTS (SELECT 1 FROM body referring WHERE referring.base = b.age) AS is_referred_to
+            ${IS_BASE} AS is_base
      FROM body b JOIN scenario s ON s.key = b.scenario JOIN record r ON r.scenario = b.scenario AND r.sequence = b.sequence
      WHERE b.age > ? AND b.age <= ? AND b.size IS NULL AND length(b.payload) >= ${BYTES_MIN} AND s.name IS NOT NULL
      ORDER BY b.age LIMIT 1`,
   )
-  const rewrite = db.prepare('UPDATE body SET payload = ?, size = ?, base = ?, prefix = ? WHERE age = ?')
+  const rewrite = db.prepare('UPDATE body SET payload = ?, size = ? WHERE age = ?')
+  const insertBase = db.prepare('INSERT INTO body_base (age, base, prefix) VALUES (?, ?, ?)')
   const packing = makePacking(db, ledger.bases)
 
   return { place: () => findPlace.first()?.age ?? 0, turn }
@@ -111,12 +112,13 @@ function makeWalk(db: DatabaseSync, ledger: StoreLedger) {
   }
 
   /** A damaged body stays as it is, for the check to find. */
-  function shrink({ age, name, key, session, payload, checksum, is_referred_to }: WaitingBody): void {
+  function shrink({ age, name, key, session, payload, checksum, is_base }: WaitingBody): void {
     const account = ledger.find(name)
     if (account === null || !hash('sha256', payload, 'buffer').equals(checksum)) return
-    const packed = packing.later({ age, scenario: key, session }, payload, is_referred_to === 1)
+    const packed = packing.later({ age, scenario: key, session }, payload, is_base === 1)
     if (packed === null || !isWhole(packed, payload)) return
-    rewrite.run(packed.payload, packed.size, packed.base, packed.prefix, age)
+    rewrite.run(packed.payload, packed.size, age)
+    if (packed.base !== null) insertBase.run(age, packed.base, packed.prefix)
     ledger.change(account, account.head, packed.payload.byteLength - payload.byteLength)
   }
 

@@ -44,6 +44,9 @@ function copyRows(from: string, to: string, key: number): void {
       db.prepare(`INSERT INTO ${table} SELECT * FROM source.${table} WHERE scenario = ?`).run(key)
     }
     db.prepare('INSERT INTO body SELECT b.* FROM source.record r JOIN source.body b ON b.age = r.age WHERE r.scenario = ?').run(key)
+    db.prepare('INSERT INTO body_base SELECT d.* FROM source.record r JOIN source.body_base d ON d.age = r.age WHERE r.scenario = ?').run(
+      key,
+    )
     db.exec('COMMIT')
   } finally {
     db.close()

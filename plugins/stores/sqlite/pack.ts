@@ -1,6 +1,6 @@
 /**
- * Decides how a body is written. With the append, only a body that begins like an earlier one of its scenario is compressed: that takes less
- * time than writing it whole. Everything else is written as it came and compressed when the writer is idle (compression.ts).
+ * Decides how a body is written. With the append, only a body that begins like an earlier one of its scenario is compressed: that takes no
+ * more time than writing it whole. Everything else is written as it came and compressed when the writer is idle (compression.ts).
  *
  * A body refers to one other at most, its base, which refers to none: two bodies are read to read one. Once those that refer to a base take
  * as much room together as the base does, the next is a base itself: fewer bases or more would take more room.
@@ -32,39 +32,40 @@ export interface PackedPlace {
 export type Packing = ReturnType<typeof makePacking>
 
 export function makePacking(db: DatabaseSync, bases: Bases) {
-  const findBody = new Query<{ payload: Uint8Array; size: number | null }>(
-    db,
-    'SELECT payload, size FROM body WHERE age = ? AND base IS NULL',
-  )
+  const findBody = new Query<{ payload: Uint8Array; size: number | null }>(db, 'SELECT payload, size FROM body WHERE age = ?')
 
   return {
     /** Before the body is written: compressed where that is quicker, otherwise as it came. */
     atOnce(age: number, scenario: number, payload: Uint8Array): PackedBody {
       if (payload.byteLength < AT_ONCE_BYTES_MIN) return asItCame(payload)
       const keys = beginnings(scenario, payload)
-      const referring = referAtOnce(keys, payload)
-      if (referring !== null) return referring
-      if (payload.byteLength <= BASE_BYTES_MAX) bases.add(age, keys, payload.byteLength / USUAL_RATIO)
-      return asItCame(payload)
+      const alike = findAlike(keys, payload)
+      if (alike === null) return asBase(age, keys, payload, null) ?? asItCame(payload)
+      const [base, prefix] = alike
+      const referring = hasRoom(base, payload.byteLength - prefix) ? refer(base, payload, prefix, FAST_LEVEL) : null
+      return referring ?? asBase(age, keys, payload, compress(payload, null, 0, FAST_LEVEL)) ?? asItCame(payload)
     },
     /** For a body that lies there as it came: smaller, or null when it gets no smaller. One that others refer to must stay a base. */
-    later(place: PackedPlace, payload: Uint8Array, isReferredTo: boolean): PackedBody | null {
-      const referring = isReferredTo ? null : referLater(place, payload)
-      if (referring === null) return alone(place, payload)
-      bases.remove(place.age)
-      return referring
+    later(place: PackedPlace, payload: Uint8Array, isBase: boolean): PackedBody | null {
+      const referring = isBase ? null : referLater(place, payload)
+      if (referring !== null) {
+        bases.remove(place.age)
+        return referring
+      }
+      const keys = [...beginnings(place.scenario, payload), ...belongings(place.scenario, place.session)]
+      return asBase(place.age, keys, payload, compress(payload, null, 0, LEVEL))
     },
   }
 
-  function referAtOnce(keys: readonly string[], payload: Uint8Array): PackedBody | null {
-    const half = payload.byteLength / 2
+  /** A base of which the body repeats enough, and how much. */
+  function findAlike(keys: readonly string[], payload: Uint8Array): readonly [Base, number] | null {
     let tries = 0
     for (const key of keys) {
       const base = bases.find(key)
       if (base === undefined) continue
       const bytes = bytesOf(base)
       const prefix = bytes === null ? 0 : commonPrefix(bytes, payload)
-      if (prefix >= half) return hasRoom(base, payload.byteLength - prefix) ? refer(base, payload, prefix, FAST_LEVEL) : null
+      if (prefix >= payload.byteLength / 2) return [base, prefix]
       if ((tries += 1) === TRIES_MAX) return null
     }
     return null
@@ -88,14 +89,10 @@ export function makePacking(db: DatabaseSync, bases: Bases) {
     return { payload: compressed, size: payload.byteLength, base: base.age, prefix }
   }
 
-  /** A base for those after it, whether it gets smaller or not. */
-  function alone({ age, scenario, session }: PackedPlace, payload: Uint8Array): PackedBody | null {
-    const compressed = compress(payload, null, 0, LEVEL)
+  /** A base for those after it, whether it gets smaller or not; null when it does not. */
+  function asBase(age: number, keys: readonly string[], payload: Uint8Array, compressed: Uint8Array | null): PackedBody | null {
     const isWorth = compressed !== null && isSmaller(compressed, payload)
-    if (payload.byteLength <= BASE_BYTES_MAX) {
-      const keys = [...beginnings(scenario, payload), ...belongings(scenario, session)]
-      bases.add(age, keys, isWorth ? compressed.byteLength : payload.byteLength)
-    }
+    if (payload.byteLength <= BASE_BYTES_MAX) bases.add(age, keys, isWorth ? compressed.byteLength : payload.byteLength / USUAL_RATIO)
     return isWorth ? { payload: compressed, size: payload.byteLength, base: null, prefix: null } : null
   }
 

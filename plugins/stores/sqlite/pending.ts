@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { PENDING_PAGE_BYTES_MAX, PENDING_RECORD_BYTES_MAX } from '../../../src/contract/index.ts'
 import type { PendingPage, PendingRecord, QuotedRecord, RequestType, StoredRecord } from '../../../src/contract/index.ts'
-import { BODY_COLUMNS, readWholeBody, type BodyColumns } from './bodies.ts'
+import { BODY_COLUMNS, readWholeBody, WITH_BASE, type BodyColumns } from './bodies.ts'
 import { Query } from './query.ts'
 import { parseReferences, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
 
@@ -33,10 +33,7 @@ export function makePending(db: DatabaseSync): (scenario: string, page: PendingP
     db,
     `SELECT ${FOUND_COLUMNS}, ${CONSUMED} AS consumed FROM record r ${WITH_BODY} WHERE r.scenario = ?1 AND r.agent_record_id = ?3`,
   )
-  const selectBody = new Query<BodyColumns>(
-    db,
-    `SELECT ${BODY_COLUMNS} FROM body b LEFT JOIN body base ON base.age = b.base WHERE b.age = ?`,
-  )
+  const selectBody = new Query<BodyColumns>(db, `SELECT ${BODY_COLUMNS} FROM body b ${WITH_BASE} WHERE b.age = ?`)
 
   /** The walk is not over before the last lookup, so all of them read the same snapshot. */
   return (scenario, page) => {

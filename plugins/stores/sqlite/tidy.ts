@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { contentDigest, HOUSEKEEPING_ROWS_PER_TURN, type Losses } from '../../../src/contract/index.ts'
 import type { RecordArchive } from './archive.ts'
-import { BODY_COLUMNS, readWholeBody, type BodyColumns } from './bodies.ts'
+import { BODY_COLUMNS, IS_BASE, readWholeBody, WITH_BASE, type BodyColumns } from './bodies.ts'
 import type { StoreLedger } from './ledger.ts'
 import { Query } from './query.ts'
 import { RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
@@ -63,9 +63,9 @@ interface OldestColumns extends RecordColumns, BodyColumns {
 function makeEvict(db: DatabaseSync, ledger: StoreLedger, capacityBytes: number): () => LossNotice {
   const findOldest = new Query<OldestColumns>(
     db,
-    `SELECT b.age, s.name, ${BODY_COLUMNS}, ${RECORD_COLUMNS} FROM body b LEFT JOIN body base ON base.age = b.base
+    `SELECT b.age, s.name, ${BODY_COLUMNS}, ${RECORD_COLUMNS} FROM body b ${WITH_BASE}
      JOIN scenario s ON s.key = b.scenario JOIN record r ON r.scenario = b.scenario AND r.sequence = b.sequence
-     WHERE NOT EXISTS (SELECT 1 FROM body referring WHERE referring.base = b.age) ORDER BY b.age LIMIT 1`,
+     WHERE NOT ${IS_BASE} ORDER BY b.age LIMIT 1`,
   )
   const keepDigest = db.prepare('UPDATE record SET digest = unhex(?), age = NULL WHERE scenario = ? AND sequence = ?')
   const removeBody = db.prepare('DELETE FROM body WHERE age = ?')
