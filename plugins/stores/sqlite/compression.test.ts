@@ -47,13 +47,14 @@ describe('a session', () => {
 describe('what an append leaves', () => {
   it('is nothing that a later body could refer to, when the append was refused', async () => {
     const { store, scenario } = await fresh()
-    const [first, second, third] = conversation('s', 3)
-    assert.ok(first !== undefined && second !== undefined && third !== undefined)
+    const [first, second, third, fourth] = conversation('s', 4)
+    assert.ok(first !== undefined && second !== undefined && third !== undefined && fourth !== undefined)
     await scenario.append([record('taken')])
-    await assert.rejects(scenario.append([first, record('taken', { payload: bytes('{}') })]), { code: 'record_conflict' })
-    await scenario.append([second])
+    // The second refers to the first, so that the first is in the writer's memory.
+    await assert.rejects(scenario.append([first, second, record('taken', { payload: bytes('{}') })]), { code: 'record_conflict' })
     await scenario.append([third])
-    await assertSame(store, scenario, [second, third])
+    await scenario.append([fourth])
+    await assertSame(store, scenario, [third, fourth])
   })
 })
 
