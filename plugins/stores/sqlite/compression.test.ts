@@ -156,7 +156,7 @@ function conversation(name: string, turns: number, head: (turn: number) => strin
 
 /** Text that compresses about as prose does. */
 function words(seed: string, count: number): string {
-  let state = [...seed].reduce((sum, each) => Math.imul(sum ^ each.charCodeAt(0), 16777619), 2166136261)
+  let state = Buffer.from(seed).reduce((sum, each) => Math.imul(sum ^ each, 16777619), 2166136261)
   const next = () => (state = (Math.imul(state, 1664525) + 1013904223) | 0) >>> 20
   return Array.from({ length: count }, () => `word${(next() * next()) % 4093}`).join(' ')
 }

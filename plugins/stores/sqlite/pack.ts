@@ -80,15 +80,6 @@ export function makePacking(db: DatabaseSync, bases: Bases) {
     return null
   }
 
-  /** Null when the body had better be a base, or gets no smaller. */
-  function refer(base: Base, payload: Uint8Array, prefix: number, level: number): PackedBody | null {
-    const roomLeft = base.storedBytes - base.spentBytes
-    const compressed = compress(payload, base.bytes, prefix, level)
-    if (compressed === null || compressed.byteLength > roomLeft || !isSmaller(compressed, payload)) return null
-    base.spentBytes += compressed.byteLength
-    return { payload: compressed, size: payload.byteLength, base: base.age, prefix }
-  }
-
   /** A base for those after it, whether it gets smaller or not; null when it does not. */
   function asBase(age: number, keys: readonly string[], payload: Uint8Array, compressed: Uint8Array | null): PackedBody | null {
     const isWorth = compressed !== null && isSmaller(compressed, payload)
@@ -114,6 +105,15 @@ export function makePacking(db: DatabaseSync, bases: Bases) {
   }
 }
 
+/** Null when the body had better be a base, or gets no smaller. */
+function refer(base: Base, payload: Uint8Array, prefix: number, level: number): PackedBody | null {
+  const roomLeft = base.storedBytes - base.spentBytes
+  const compressed = compress(payload, base.bytes, prefix, level)
+  if (compressed === null || compressed.byteLength > roomLeft || !isSmaller(compressed, payload)) return null
+  base.spentBytes += compressed.byteLength
+  return { payload: compressed, size: payload.byteLength, base: base.age, prefix }
+}
+
 /** Spares the time of compressing what will most likely not fit. */
 const hasRoom = (base: Base, restBytes: number): boolean => restBytes / (2 * USUAL_RATIO) <= base.storedBytes - base.spentBytes
 
@@ -137,7 +137,7 @@ function beginnings(scenario: number, payload: Uint8Array): string[] {
     checksum = crc32(payload.subarray(end - SAMPLE_BYTES, end), checksum)
     keys.push(`${scenario} ${end} ${checksum}`)
   }
-  return keys.reverse()
+  return keys.toReversed()
 }
 
 function belongings(scenario: number, session: string | null): string[] {
