@@ -1,6 +1,6 @@
 /** Bodies that later ones may refer to, in the writer's memory: found by what a body begins with, by its session, or by its scenario. */
 
-export interface Base {
+export interface BaseBody {
   readonly age: number
   readonly keys: readonly string[]
   /** What it takes in the database, or is thought to take once it is compressed. */
@@ -17,16 +17,16 @@ const CACHED_BYTES_MAX = 32 * 1024 * 1024
 
 export class Bases {
   /** The longest unused first. */
-  readonly #bases = new Map<number, Base>()
-  readonly #byKey = new Map<string, Base>()
+  readonly #bases = new Map<number, BaseBody>()
+  readonly #byKey = new Map<string, BaseBody>()
   #cachedBytes = 0
 
-  get(age: number): Base | undefined {
+  get(age: number): BaseBody | undefined {
     return this.#bases.get(age)
   }
 
   /** The newest base that has the key. */
-  find(key: string): Base | undefined {
+  find(key: string): BaseBody | undefined {
     return this.#byKey.get(key)
   }
 
@@ -34,7 +34,7 @@ export class Bases {
   add(age: number, keys: readonly string[], storedBytes: number): void {
     const spentBytes = this.#bases.get(age)?.spentBytes ?? 0
     this.remove(age)
-    const base: Base = { age, keys, storedBytes, spentBytes, bytes: null }
+    const base: BaseBody = { age, keys, storedBytes, spentBytes, bytes: null }
     this.#bases.set(age, base)
     for (const key of keys) this.#byKey.set(key, base)
     for (const [oldest] of this.#bases) {
@@ -44,7 +44,7 @@ export class Bases {
   }
 
   /** Marks it used and holds its original, at the cost of those that were not used for longest. */
-  use(base: Base, bytes: Uint8Array): void {
+  use(base: BaseBody, bytes: Uint8Array): void {
     this.#bases.delete(base.age)
     this.#bases.set(base.age, base)
     this.#cachedBytes += bytes.byteLength - (base.bytes?.byteLength ?? 0)

@@ -7,7 +7,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
-import type { Base, Bases } from './bases.ts'
+import type { BaseBody, Bases } from './bases.ts'
 import { compress, decompress, FAST_LEVEL, LEVEL, type PackedBody } from './bodies.ts'
 import { Query } from './query.ts'
 
@@ -58,7 +58,7 @@ export function makePacking(db: DatabaseSync, bases: Bases) {
   }
 
   /** A base of which the body repeats enough, and how much. */
-  function findAlike(keys: readonly string[], payload: Uint8Array): readonly [Base, number] | null {
+  function findAlike(keys: readonly string[], payload: Uint8Array): readonly [BaseBody, number] | null {
     let tries = 0
     for (const key of keys) {
       const base = bases.find(key)
@@ -88,7 +88,7 @@ export function makePacking(db: DatabaseSync, bases: Bases) {
   }
 
   /** Null when the database has it no longer, or damaged. */
-  function bytesOf(base: Base): Uint8Array | null {
+  function bytesOf(base: BaseBody): Uint8Array | null {
     const bytes = base.bytes ?? loaded(base.age)
     if (bytes === null) bases.remove(base.age)
     else bases.use(base, bytes)
@@ -106,7 +106,7 @@ export function makePacking(db: DatabaseSync, bases: Bases) {
 }
 
 /** Null when the body had better be a base, or gets no smaller. */
-function refer(base: Base, payload: Uint8Array, prefix: number, level: number): PackedBody | null {
+function refer(base: BaseBody, payload: Uint8Array, prefix: number, level: number): PackedBody | null {
   const roomLeft = base.storedBytes - base.spentBytes
   const compressed = compress(payload, base.bytes, prefix, level)
   if (compressed === null || compressed.byteLength > roomLeft || !isSmaller(compressed, payload)) return null
@@ -115,7 +115,7 @@ function refer(base: Base, payload: Uint8Array, prefix: number, level: number): 
 }
 
 /** Spares the time of compressing what will most likely not fit. */
-const hasRoom = (base: Base, restBytes: number): boolean => restBytes / (2 * USUAL_RATIO) <= base.storedBytes - base.spentBytes
+const hasRoom = (base: BaseBody, restBytes: number): boolean => restBytes / (2 * USUAL_RATIO) <= base.storedBytes - base.spentBytes
 
 const asItCame = (payload: Uint8Array): PackedBody => ({ payload, size: null, base: null, prefix: null })
 
