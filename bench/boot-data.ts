@@ -3,6 +3,8 @@
 import gitContents from '../plugins/contents/git/index.ts'
 import sqlite from '../plugins/stores/sqlite/index.ts'
 import { BODY_BYTES_MAX, type Commit, type ContentStore, type NewRecord, type Release, type ScenarioStore } from '../src/contract/index.ts'
+import { History as RowHistory } from '../src/scenarios/history.ts'
+import { withTotals } from '../src/scenarios/read-history.ts'
 import { newId } from '../src/kit/index.ts'
 import { artifactsIn, recordsIn, type Site } from './contestant.ts'
 import { FORMAT } from './formats.ts'
@@ -73,6 +75,8 @@ class HistoryWriter {
   readonly #contents: ContentStore
   readonly #isBehind: boolean
   readonly #seed: Release
+  /** Rows carry their totals, as those of a service do. */
+  readonly #history = new RowHistory(undefined)
   #head: Release
   #step = 0
   #sequence = 0
@@ -90,7 +94,8 @@ class HistoryWriter {
   }
 
   async create(): Promise<void> {
-    await this.#store.commit({ ...ROW, step: 0, operation: 'create', release: this.#seed, state: { recipe: RECIPE, folder: newId() } })
+    const state = { recipe: RECIPE, folder: newId() }
+    await this.#store.commit(await this.#followed({ ...ROW, step: 0, operation: 'create', release: this.#seed, state }))
   }
 
   /** Records first, then the steps that consumed them, all concurrently: the writer keeps the order and groups the syncs. */
@@ -110,9 +115,15 @@ class HistoryWriter {
     this.#sequence += consumed.length
     const state = { settled_through: this.#sequence, set_aside: {}, trainer: {} }
     const row = { ...ROW, step: this.#step, consumed_ids: consumed, metrics: { samples: BATCH, score: 0.5 }, state }
-    if (this.#step % PUBLISHED_EVERY !== 0) return { ...row, release: null, outcome: 'rejected' }
+    if (this.#step % PUBLISHED_EVERY !== 0) return this.#followed({ ...row, release: null, outcome: 'rejected' })
     this.#head = await publish(this.#contents, withLines({}, [`${consumed.join(' ')}\n`]), this.#head, this.#step)
-    return { ...row, release: this.#head }
+    return this.#followed({ ...row, release: this.#head })
+  }
+
+  async #followed(row: Commit): Promise<Commit> {
+    const whole = await withTotals(this.#store, this.#history, row)
+    this.#history.follow(whole)
+    return whole
   }
 }
 

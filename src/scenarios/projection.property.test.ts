@@ -3,7 +3,8 @@ import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { commit } from '../../conformance/store-samples.ts'
 import { keptChain, storeOf, type KeptChain } from '../../test/support/chain.ts'
-import { isObject, type Commit, type Json, type Release, type ScenarioStore } from '../contract/index.ts'
+import { isObject, type Commit, type Json, type ListedRow, type Release, type ScenarioStore } from '../contract/index.ts'
+import { madeRelease, promotionOf } from '../presentation/index.ts'
 import { catalogOf, isPublished, isReleased, listedCatalog, pulledRelease, releaseWithoutRequires } from '../releases/index.ts'
 import { catalogRows, listedRows } from './catalog.ts'
 import { History } from './history.ts'
@@ -30,7 +31,7 @@ const act = fc.oneof(
 type Act = typeof act extends fc.Arbitrary<infer T> ? T : never
 
 const life = fc.record({
-  acts: fc.array(act, { maxLength: 40 }),
+  acts: fc.array(act, { maxLength: 40, size: 'max' }),
   isComposed: fc.boolean(),
   /** From this row on they lie in the store without totals. */
   bareFrom: fc.nat({ max: 45 }),
@@ -53,7 +54,7 @@ it('is the same from the totals and from all rows', async () => {
         await expectRequires(landed, rows, listed)
       }
     }),
-    { numRuns: 60 },
+    { numRuns: 100 },
   )
 })
 
@@ -89,6 +90,37 @@ async function expectCatalog(chain: KeptChain, rows: readonly Commit[], listed: 
   // What is served as a page about the newest row shows it.
   const served = catalog.findLastIndex(({ result, pending }) => result === 'published' && !pending)
   expect((await relatedRows(chain, placed?.row ?? null)).get(served)?.step).toBe(catalog[served]?.step)
+}
+
+it('gives a page the rows that it would find among all of them', async () => {
+  const own = life.map(({ acts, ...more }) => ({ ...more, acts: acts.filter(({ verb }) => verb !== 'import') }))
+  await fc.assert(
+    fc.asyncProperty(own, async ({ acts, isComposed }) => {
+      const rows = chainOf(acts, isComposed)
+      for (const listed of isComposed ? ['harness', 'weights'] : [undefined]) {
+        const chain = await keptChain(rows, listed)
+        const all = new Map([...listedCatalog(rows, listed).entries()].filter(([, row]) => madeRelease(row)))
+        for (const { row } of await listedRows(chain, { step: 0 }, 100))
+          expect(seenFrom(row, await relatedRows(chain, row))).toEqual(seenFrom(row, all))
+      }
+    }),
+    { numRuns: 100 },
+  )
+})
+
+/** What the page about a row reads in others: their places, and what became of those that it names. */
+function seenFrom(row: ListedRow, among: ReadonlyMap<number, ListedRow>): unknown {
+  const places = (isMeant: (other: ListedRow) => boolean): readonly number[] =>
+    [...among].flatMap(([place, other]) => (isMeant(other) ? [place] : []))
+  const children = madeRelease(row) ? places((other) => other.parent_release_id === row.release_id) : []
+  const again = madeRelease(row) ? places((other) => other.rollback_target_release_id === row.release_id) : []
+  const named = [row.release_id, row.parent_release_id, row.rollback_target_release_id].map((id) =>
+    places((other) => other.release_id === id).slice(0, 1),
+  )
+  const shown = [...children, ...again, ...named.flat()].flatMap((place) => among.get(place) ?? [])
+  const served = places(({ result, pending }) => result === 'published' && !pending).at(-1)
+  const promotions = [row, ...shown].map((each) => promotionOf([...among.values()], each)?.step)
+  return { children, again, named, served, promotions }
 }
 
 /** Over all rows at once, which the service does not hold. */

@@ -1,5 +1,5 @@
 /** The rows that a page about one row refers to: what is served, what it came from, and what was made of it. Held in memory for that page alone. */
-import type { Commit, ReleaseRow } from '../contract/index.ts'
+import type { Commit, ListedRow, ReleaseRow } from '../contract/index.ts'
 import { isPublished, isReleased, type ReleasedCommit } from '../releases/index.ts'
 import { catalogRows, placedRows } from './catalog.ts'
 import { COMMITS_PER_READ, remembered } from './history.ts'
@@ -9,7 +9,7 @@ import { totalsOf } from './totals.ts'
 type RelatedSource = Pick<Scenario, 'history' | 'releases' | 'wholeRows'>
 
 /** By place in the catalog, oldest first. `row` is as listed; null for none. */
-export async function relatedRows(scenario: RelatedSource, row: ReleaseRow | null): Promise<ReadonlyMap<number, ReleaseRow>> {
+export async function relatedRows(scenario: RelatedSource, row: ReleaseRow | null): Promise<ReadonlyMap<number, ListedRow>> {
   const { history, releases } = scenario
   const rows = new Collected()
   const served = await rowAt(scenario, history.totals?.chain.served ?? -1)

@@ -29,6 +29,17 @@ describe('a file of version 1', () => {
     await scenario.commit({ ...commit(4, ['y']), component: 'p' })
     assert.deepEqual(await store.verify(() => undefined), [])
   })
+  it('has its releases found by their index', async () => {
+    const release = { release_id: 'r', parent_release_id: null, content_id: 'c' }
+    const more = `INSERT INTO commit_row VALUES
+      (1, 4, 'train', 1, '${JSON.stringify(release)}', 0, '[]', '{}', '{}', 'published', NULL, NULL),
+      (1, 5, 'rollback', 1, '${JSON.stringify({ ...release, release_id: 's' })}', 0, '[]', '{}', '{}', 'published', 'r', NULL)`
+    const scenario = (await open(versionOne(more))).scenario('old')
+    assert.equal((await scenario.release('r'))?.step, 4)
+    assert.deepEqual(steps(await scenario.chain({ after: -1, limit: 10 })), [4, 5])
+    assert.deepEqual(steps(await scenario.chain({ after: -1, limit: 10, only: { target: 'r' } })), [5])
+    assert.equal((await scenario.head())?.published?.step, 5)
+  })
   it('is migrated once: what it holds then stays as it is', async () => {
     const directory = versionOne()
     const tables = ['scenario', 'record', 'body', 'commit_row', 'consumed']
