@@ -34,7 +34,7 @@ const cleaned = (fields: JsonObject): JsonObject =>
 /** Writes to standard error, so that standard output stays the command's own. */
 export function makeLog(clock: () => number): Log {
   const lineOf = (level: string, event: string, fields: JsonObject, at = clock()): string =>
-    logLine({ time: new Date(at * 1000).toISOString(), level, event, ...fields })
+    logLine({ time: timeText(at), level, event, ...fields })
   const writer = (shared ??= takeStandardError((lines) => lineOf('warn', 'log_dropped', { lines })))
   return {
     write: (level, event, fields, at) => writer.write(lineOf(level, event, fields, at)),
@@ -43,6 +43,16 @@ export function makeLog(clock: () => number): Log {
       return writer.dropped
     },
   }
+}
+
+/** Lines of one second share all but the milliseconds: printing a date takes longer than printing the rest of a line. */
+let printedSecond = { second: Number.NaN, text: '' }
+
+export function timeText(at: number): string {
+  const ms = Math.floor(at * 1000)
+  const second = Math.floor(ms / 1000)
+  if (second !== printedSecond.second) printedSecond = { second, text: new Date(second * 1000).toISOString().slice(0, -'000Z'.length) }
+  return `${printedSecond.text}${String(ms - second * 1000).padStart(3, '0')}Z`
 }
 
 /** Names that clients chose are shown on the operator's terminal. */

@@ -101,7 +101,7 @@ export function joined(bytes: Buffer, cut: Pick<Cut, 'kept'>, members: Members):
 export function piecesOf(bytes: Buffer, { kept }: Pick<Cut, 'kept'>, members: Members): readonly Uint8Array[] {
   const pieces: Uint8Array[] = []
   const mark = (): string => (pieces.length === 0 ? '{' : ',')
-  for (const { start, end } of kept) pieces.push(Buffer.from(mark()), bytes.subarray(start, end))
+  for (const { start, end } of kept) pieces.push(pieces.length === 0 ? BEGIN_OF_OBJECT : NEXT, bytes.subarray(start, end))
   for (const [key, value] of members) {
     const name = `${mark()}${JSON.stringify(key)}:`
     if (typeof value === 'string') pieces.push(Buffer.from(name + value))
@@ -112,6 +112,8 @@ export function piecesOf(bytes: Buffer, { kept }: Pick<Cut, 'kept'>, members: Me
 }
 
 const EMPTY_OBJECT = Buffer.from('{}')
+const BEGIN_OF_OBJECT = Buffer.from('{')
+const NEXT = Buffer.from(',')
 const END_OF_OBJECT = Buffer.from('}')
 
 function pastSpace(bytes: Buffer, start: number): number {
