@@ -53,6 +53,16 @@ describe('threads that share a store', () => {
     assert.ok(two.changes.length > 0 && two.changes.length <= 51, `${two.changes.length} of 51`)
   })
 
+  it('have heard what others changed when they are answered', async () => {
+    const { store } = await fresh()
+    const [one, two] = [await join(store), await join(store)]
+    for (const index of counted(10)) {
+      await one.ask('append', `r${index}`)
+      await two.ask('lease', `l${index}`)
+      assert.equal(two.changes.length, index)
+    }
+  })
+
   it('hear of trouble with writing, also those that join meanwhile, and of its end', async () => {
     const { directory, store } = await fresh({ lockWaitMs: 50 })
     const before = await join(store)
