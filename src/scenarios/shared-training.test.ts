@@ -1,6 +1,7 @@
 /** Two registries over one store: the one that holds the lease trains, and the other takes over. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import recordOnly from '../../plugins/recipes/record-only/index.ts'
+import sqlite from '../../plugins/stores/sqlite/index.ts'
 import { wrapStore } from '../../test/fixtures/wrap-store.ts'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { emptyExchange, hostsOf, nothing, ROOM, servicesInMemory } from '../../test/support/services.ts'
@@ -225,5 +226,29 @@ describe('a store that grants no lease', () => {
     lease.mockRestore()
     await second()
     await vi.waitFor(async () => expect(await trained()).toEqual(['1']))
+  })
+})
+
+describe('on a disk', () => {
+  it('one trains and the other serves; what is chosen and appended at one counts at both; the other takes over', async () => {
+    const store = await sqlite.plugin.make({ directory: temporaryFolder(), capacity_bytes: 1e6 })
+    services = { ...services, store }
+    try {
+      await openBoth()
+      await vi.waitFor(() => expect(two.registry.loaded('a')?.history.step).toBe(1))
+      const [first = ''] = (await rows()).flatMap(({ release }) => release?.release_id ?? [])
+      const { head } = await two.registry.move('a', first, 'rollback')
+      await vi.waitFor(() => expect(one.registry.loaded('a')?.head()).toEqual(head))
+      await two.append('2')
+      await vi.waitFor(async () => expect(await trained()).toEqual(['1', '2']))
+      await one.registry.close()
+      await two.append('3')
+      await second()
+      await vi.waitFor(async () => expect(await trained()).toEqual(['1', '2', '3']))
+      expect(two.steps).toHaveLength(1)
+    } finally {
+      await Promise.all([one.registry.close(), two.registry.close()])
+      await store.close()
+    }
   })
 })
