@@ -28,7 +28,10 @@ export async function bindScenario(services: Services, name: string, created: Co
   const modelSettings = await services.files.readModel(created)
   const { training_mode: chosen } = await store.settings()
   const binding = await bound(recipeName, () => recipe.bind(scope))
-  const history = await readHistory(store, binding.surface.files?.component)
+  const history = await readHistory(store, binding.surface.files?.component).catch(async (error: unknown) => {
+    await closeBinding(services, binding)
+    throw error
+  })
   const scenario = new Scenario({
     name,
     recipeName,

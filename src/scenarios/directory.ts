@@ -40,6 +40,12 @@ export class Directory {
     return created
   }
 
+  /** Whether the name still belongs to the scenario with that creation row; assumed while the store does not answer. */
+  async isStill(name: string, created: Commit): Promise<boolean> {
+    const now = await this.creationRow(name).catch(() => created)
+    return now !== undefined && createdWith(now, 'folder') === createdWith(created, 'folder')
+  }
+
   /** The recipe a scenario was created with; null where there is no such scenario. */
   async recipeOf(name: string): Promise<string | null> {
     const known = this.#recipes.get(name)

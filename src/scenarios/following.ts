@@ -30,14 +30,14 @@ export class Following {
     this.stop = services.store.follow((change) => this.#heard(change))
   }
 
-  /** Answers what to call when loading is over, loaded or not: changes told meanwhile are applied then. */
+  /** Answers what to call when loading is over, loaded or not: changes told meanwhile are applied then. May be repeated. */
   beginLoad(name: string): () => void {
     const early: StoreChange[] = []
     this.#early.set(name, early)
     return () => {
       this.#early.delete(name)
       const scenario = this.#loaded.get(name)
-      if (scenario !== undefined) for (const change of early) this.#apply(scenario, change)
+      if (scenario !== undefined) for (const change of early.splice(0)) this.#apply(scenario, change)
     }
   }
 

@@ -337,7 +337,7 @@ export class Registry {
     if (created === undefined) throw unknownScenario(name)
     const leaving = this.#scenarioToUnload()
     this.#loading += 1
-    const catchUp = this.#following.beginLoad(name)
+    const loadIsOver = this.#following.beginLoad(name)
     try {
       if (leaving !== null) await this.#unload(leaving.name)
       await this.#closing.get(name)
@@ -346,18 +346,19 @@ export class Registry {
         onRest: () => this.#rested(name),
         onLeaseLost: (lost) => this.#standby.lose(lost),
       })
-      if (!this.#isClosed) await this.#standby.takeAtLoad(scenario)
-      // Closed meanwhile: nothing trains from here on, so the lease is given back.
-      if (this.#isClosed) await scenario.stopTraining()
+      await this.#standby.takeAtLoad(scenario)
       this.#loaded.set(name, scenario)
       scenario.onServed(() => this.#tell(name))
       this.#unfinished.delete(name)
       if (!this.#isClosed) scenario.startTraining()
       this.#preloadErrors.delete(name)
+      loadIsOver()
       return begin(scenario)
+    } catch (error) {
+      throw (await this.#directory.isStill(name, created)) ? error : unknownScenario(name)
     } finally {
       this.#loading -= 1
-      catchUp()
+      loadIsOver()
     }
   }
 

@@ -38,19 +38,21 @@ export class Standby {
   }
 
   async #take(scenario: Scenario, catchUp: () => Promise<unknown>): Promise<void> {
-    if (scenario.makeWorkers === null) return
+    if (scenario.makeWorkers === null || this.#isClosed) return
     this.#waiting.add(scenario)
     const lease = await this.#ask(scenario.name)
     if (lease === null) return
     try {
       // The previous holder may have landed rows until now.
       await catchUp()
+      if (this.#isClosed) return await lease.release()
       scenario.trainUnder(lease)
       this.#waiting.delete(scenario)
       lease.signal.addEventListener('abort', () => this.lose(scenario), { once: true })
     } catch (error) {
       this.#services.warn('a scenario could not be trained; it is tried again', error)
       await lease.release()
+      this.#arm()
     }
   }
 
