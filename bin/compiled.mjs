@@ -6,7 +6,7 @@ import { join } from 'node:path'
 
 const WRITABLE_BY_OTHERS = 0o022
 /** By then the start is over, and what it ran is compiled. A process that is killed writes nothing at its end. */
-const FLUSH_MILLISECONDS = 10_000
+const FLUSH_MILLISECONDS = 3000
 
 export function keepCompiled(root) {
   if (process.env.NODE_COMPILE_CACHE !== undefined) return
