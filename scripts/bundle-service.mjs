@@ -26,6 +26,9 @@ Object.assign(Dispatcher.prototype, api)
 export { EnvHttpProxyAgent, Pool }
 `
 const CONNECTIONS_ID = at('node_modules/undici/connections.js')
+/** An import of these as modules reads each of their names, and some load much on being read: a second fetch, the Web Crypto API. */
+const BUILTIN = /^node:(?:http|crypto)$/
+const BUILTIN_PREFIX = '\0builtin:'
 const HOME = /__home_(url|folder)__\("([^"]+)"\)/g
 
 export async function bundleService(folder) {
@@ -33,7 +36,7 @@ export async function bundleService(folder) {
     input: Object.fromEntries(entries().map((file) => [file.replace(/\.ts$/, ''), at(file)])),
     platform: 'node',
     transform: { target: 'es2024' },
-    plugins: [besideSource, connectionsOnly],
+    plugins: [besideSource, connectionsOnly, builtinsAsTheyAre],
   })
   const { output } = await made.write({
     dir: join(folder, BUILT),
@@ -92,4 +95,17 @@ const connectionsOnly = {
     return name === 'undici' && isRuntime ? CONNECTIONS_ID : null
   },
   load: (id) => (id === CONNECTIONS_ID ? CONNECTIONS : null),
+}
+
+/** The same functions, without the names that are made when they are read. */
+const builtinsAsTheyAre = {
+  name: 'builtins-as-they-are',
+  resolveId: (name, importer, { kind }) => (BUILTIN.test(name) && kind === 'import-statement' ? `${BUILTIN_PREFIX}${name}` : null),
+  load(id) {
+    if (!id.startsWith(BUILTIN_PREFIX)) return null
+    const name = id.slice(BUILTIN_PREFIX.length)
+    const members = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(name)))
+    const names = members.flatMap(([member, { value }]) => (value === undefined ? [] : [member]))
+    return `const { ${names.join(', ')} } = process.getBuiltinModule('${name}')\nexport { ${names.join(', ')} }`
+  },
 }
