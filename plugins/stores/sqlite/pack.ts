@@ -1,6 +1,6 @@
 /**
- * Decides how a body is written. With the append, only a body that begins like an earlier one of its scenario is compressed: that takes no
- * more time than writing it whole. Everything else is written as it came and compressed when the writer is idle (compression.ts).
+ * Decides how a body is written. With the append, only a body that begins like an earlier one of its scenario is compressed: that takes about
+ * as long as writing it whole. Everything else is written as it came and compressed when the writer is idle (compression.ts).
  *
  * A body refers to one other at most, its base, which refers to none: two bodies are read to read one. Once those that refer to a base take
  * as much room together as the base does, the next is a base itself: fewer bases or more would take more room.
@@ -29,13 +29,11 @@ export interface PackedPlace {
   readonly session: string | null
 }
 
-export type Packing = ReturnType<typeof makePacking>
-
 export function makePacking(db: DatabaseSync, bases: Bases) {
   const findBody = new Query<{ payload: Uint8Array; size: number | null }>(db, 'SELECT payload, size FROM body WHERE age = ?')
 
   return {
-    /** Before the body is written: compressed where that is quicker, otherwise as it came. */
+    /** Before the body is written: compressed where it repeats an earlier one, otherwise as it came. */
     atOnce(age: number, scenario: number, payload: Uint8Array): PackedBody {
       if (payload.byteLength < AT_ONCE_BYTES_MIN) return asItCame(payload)
       const keys = beginnings(scenario, payload)
