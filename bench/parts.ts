@@ -20,8 +20,11 @@ const TTFT_CONCURRENCY = 4
 const ROW_PLAN: StreamPlan = { tokens: 64, gapMs: 0 }
 const CROWD_PLAN: StreamPlan = { tokens: 64, gapMs: 20 }
 export const CROWD_STREAMS = 1000
-/** The parts of the short run that a second listener may change: receipts, and what promotes do. */
-const QUICK_WITH_TWO: ReadonlySet<PartName> = new Set(['json', 'promote'])
+/** The short run tries two listeners where they may change something: receipts, and what promotes do. */
+const QUICK_WITHOUT: Partial<Record<ContestantName, ReadonlySet<PartName>>> = {
+  'svc-durable': new Set(['promote']),
+  'svc-2-listeners': new Set(['sse', 'streams']),
+}
 const LISTENERS: ReadonlySet<ContestantName> = new Set(['svc-durable', 'svc-2-listeners'])
 const LISTENERS_CONCURRENCY = 128
 export const LISTENERS_WINDOW = `c=${LISTENERS_CONCURRENCY}`
@@ -51,7 +54,7 @@ function inPart(
   more: Pick<Part, 'settings'> = {},
 ) {
   return async (rig: Rig): Promise<void> => {
-    const isLeftOut = (who: ContestantName): boolean => rig.options.quick && who === 'svc-2-listeners' && !QUICK_WITH_TWO.has(name)
+    const isLeftOut = (who: ContestantName): boolean => rig.options.quick && (QUICK_WITHOUT[who]?.has(name) ?? false)
     const contestants = rig.options.contestants.filter((who) => (among?.includes(who) ?? true) && !isLeftOut(who))
     await inRounds(rig, { name, rounds: rig.options.rounds, contestants, upstream: await startUpstream(rig), ...more }, take)
   }

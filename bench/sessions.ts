@@ -1,15 +1,20 @@
-/** What an agent's sessions take on the disk: several at once, turn by turn, through the service; then it is stopped and its files are counted. */
+/** What an agent's sessions take on the disk: several at once, turn by turn, through the service; then it is stopped and its database is measured. */
 
-import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { recordsIn, type Running } from './contestant.ts'
 import { CONTESTANT } from './contestants.ts'
 import { usageOf } from './cpu.ts'
+import { usedBytes } from './disk.ts'
 import { type Rig, startJsonUpstream } from './rig.ts'
 import { sessionBodies } from './session.ts'
 
 const SESSIONS = 4
 const TURNS = 100
+const LOOK_SECONDS = 2
+const LOOKS_MAX = 30
+/** Of a core. */
+const IDLE_SHARE = 0.05
 export const SESSIONS_WINDOW = `${SESSIONS} sessions of ${TURNS} turns`
 
 export async function takeSessions(rig: Rig): Promise<void> {
@@ -21,8 +26,9 @@ export async function takeSessions(rig: Rig): Promise<void> {
     const before = usageOf(running.process?.pid ?? 0).cpuMicros
     const sent = await playSessions(rig, running)
     const cpu = usageOf(running.process?.pid ?? 0).cpuMicros - before
+    await untilIdle(running)
     await running.process?.stop()
-    const stored = bytesUnder(recordsIn(site))
+    const stored = usedBytes(join(recordsIn(site), 'records.sqlite3'))
     const metrics = {
       requests: SESSIONS * TURNS,
       sent_bytes: sent / SESSIONS,
@@ -58,6 +64,13 @@ async function playSessions(rig: Rig, { port, headers }: Running): Promise<numbe
   return sent
 }
 
-function bytesUnder(folder: string): number {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).reduce((sum, name) => sum + statSync(join(folder, name)).size, 0)
+/** The store may go on packing what it has: until it uses no CPU to speak of. */
+async function untilIdle({ process: service }: Running): Promise<void> {
+  const used = (): number => usageOf(service?.pid ?? 0).cpuMicros
+  for (let looks = 0, before = used(); looks < LOOKS_MAX; looks += 1) {
+    await sleep(LOOK_SECONDS * 1000)
+    const now = used()
+    if ((now - before) / 1e6 < LOOK_SECONDS * IDLE_SHARE) return
+    before = now
+  }
 }

@@ -4,13 +4,13 @@
  * Run: node bench/store-sessions.ts [turns] [folder]
  */
 import { hash } from 'node:crypto'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Commit, ScenarioStore, Store } from '../src/contract/index.ts'
 import sqlite from '../plugins/stores/sqlite/index.ts'
+import { usedBytes } from './disk.ts'
 import type { FormatName } from './options.ts'
 import { sessionBodies } from './session.ts'
 
@@ -101,15 +101,6 @@ async function cpuPerRecord(work: () => Promise<void>): Promise<number> {
   await work()
   const { user, system } = process.cpuUsage(before)
   return Math.round((user + system) / turns)
-}
-
-/** Free pages are used again. */
-function usedBytes(path: string): number {
-  const db = new DatabaseSync(path, { readOnly: true })
-  const free = Number(db.prepare('PRAGMA freelist_count').get()?.['freelist_count'])
-  const page = Number(db.prepare('PRAGMA page_size').get()?.['page_size'])
-  db.close()
-  return statSync(path).size - free * page
 }
 
 function megabytes(bytes: number): string {
