@@ -48,6 +48,8 @@ export interface ServiceOptions {
   readonly graceSeconds?: number
   /** Replaces the built-in plug-ins, for tests. */
   readonly plugins?: Builtins
+  /** Replaces the file that listener threads run, for tests. */
+  readonly listenerThread?: URL
 }
 
 export async function startService(loaded: LoadedConfig, options: ServiceOptions = {}): Promise<RunningService> {
@@ -75,7 +77,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     closing.push(() => runtime.close())
     const hosts = openHosts(loaded, closing)
     const metrics = new Metrics()
-    const listeners = listenersOf(loaded, plugins, { log, metrics })
+    const listeners = listenersOf(loaded, options, { log, metrics })
     const evaluationToken = randomBytes(32).toString('hex')
     knowSecrets([evaluationToken])
     // Known once the socket listens; scenarios are bound after that.
@@ -284,7 +286,7 @@ function openHosts({ config }: LoadedConfig, closing: Closing): Services['hosts'
 /** Null where this thread accepts the connections itself: by the configuration, or since other threads could not do its work. */
 function listenersOf(
   { config: { svc, storage }, upstream: { runtime } }: LoadedConfig,
-  plugins: Builtins,
+  { plugins = builtins, listenerThread = threadEntry('listener-thread') }: ServiceOptions,
   { log, metrics }: Pick<HttpServices, 'log' | 'metrics'>,
 ): Listeners | null {
   const wanted = svc.listeners ?? usualListeners()
@@ -297,7 +299,7 @@ function listenersOf(
   if (storage.record_backend === 'memory') return alone('no other thread can use the store memory')
   if (runtime !== 'provider') return alone(`only one thread can use the runtime ${runtime}`)
   if (plugins !== builtins) return alone('plug-ins were given to this thread alone')
-  return new Listeners({ wanted, entry: threadEntry('listener-thread'), log, metrics })
+  return new Listeners({ wanted, entry: listenerThread, log, metrics })
 }
 
 /** More of them wait for the one thread that writes records. */
