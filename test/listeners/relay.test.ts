@@ -60,9 +60,7 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   'an unknown expectation': [`GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: a miracle\r\n${END}`],
   'an empty body': [`POST /svc/scenarios HTTP/1.1\r\n${JSON_POST}${END}`],
   'a header of other letters': [`GET /svc/scenarios/n%C3%B6/records HTTP/1.1\r\nHost: x\r\nX-Svc-Scenario: n\u00c3\u00b6\r\n${END}`],
-  'an upgrade': [
-    `GET /v1/responses HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nGET /nope HTTP/1.1\r\nHost: x\r\n${END}`,
-  ],
+  'an upgrade': [`GET /v1/responses HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: upgrade, close\r\n\r\n`],
   'no HTTP': ['HELLO\r\n\r\n'],
 }
 
