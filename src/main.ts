@@ -22,7 +22,7 @@ import {
 import { Bodies, makeListener, makeLog, Metrics, screenedLog, type HttpServices, type Log } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
 import { knowSecrets, newId, wordsOf } from './kit/index.ts'
-import { listenAlone, Listeners, shareStandIn } from './listeners/index.ts'
+import { listenAlone, Listeners } from './listeners/index.ts'
 import {
   importInto,
   refuseOriginal,
@@ -77,7 +77,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     closing.push(() => runtime.close())
     const hosts = openHosts(loaded, closing)
     const metrics = new Metrics()
-    const listeners = listenersOf(loaded, options, { log, metrics })
+    const listeners = listenersOf(loaded, options, { store, log, metrics })
     const evaluationToken = randomBytes(32).toString('hex')
     knowSecrets([evaluationToken])
     // Known once the socket listens; scenarios are bound after that.
@@ -132,11 +132,6 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
           graceSeconds,
           relayed: listener,
           view: (name) => registry.view(name),
-          share: () =>
-            shareStandIn(async (name, record) => {
-              await (registry.loaded(name)?.append([record]) ?? store.scenario(name).append([record]))
-              return 0
-            }),
         }))
     closing.push(() => server.close())
     port = server.port
@@ -287,7 +282,7 @@ function openHosts({ config }: LoadedConfig, closing: Closing): Services['hosts'
 function listenersOf(
   { config: { svc, storage }, upstream: { runtime } }: LoadedConfig,
   { plugins = builtins, listenerThread = threadEntry('listener-thread') }: ServiceOptions,
-  { log, metrics }: Pick<HttpServices, 'log' | 'metrics'>,
+  { store, log, metrics }: Pick<HttpServices, 'store' | 'log' | 'metrics'>,
 ): Listeners | null {
   const wanted = svc.listeners ?? usualListeners()
   if (wanted === 1) return null
@@ -296,10 +291,11 @@ function listenersOf(
     return null
   }
   if (process.platform !== 'linux') return alone('threads share a port on Linux only')
-  if (storage.record_backend === 'memory') return alone('no other thread can use the store memory')
+  const share = store.share?.bind(store)
+  if (share === undefined) return alone(`no other thread can use the store ${storage.record_backend}`)
   if (runtime !== 'provider') return alone(`only one thread can use the runtime ${runtime}`)
   if (plugins !== builtins) return alone('plug-ins were given to this thread alone')
-  return new Listeners({ wanted, entry: listenerThread, log, metrics })
+  return new Listeners({ wanted, entry: listenerThread, share, log, metrics })
 }
 
 /** More of them wait for the one thread that writes records. */

@@ -5,4 +5,3 @@
 export { listenAlone } from './alone.ts'
 export { runListener, type ListenerParts } from './inside.ts'
 export { Listeners } from './listeners.ts'
-export { joinStore, shareStandIn } from './stand-in.ts'

@@ -1,6 +1,6 @@
 /** A listener thread, inner side: composed like the service, with views in place of scenarios and a relay for everything else. */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { NewRecord, Runtime } from '../contract/index.ts'
+import type { Runtime, Store } from '../contract/index.ts'
 import { Bodies, listen, makeTrafficListener, Metrics, screenedLog, type Log, type TrafficServices } from '../http/index.ts'
 import { codeOf, knowPassingSecret, knowSecrets, wordsOf } from '../kit/index.ts'
 import { News } from './news.ts'
@@ -12,8 +12,7 @@ export interface ListenerParts {
   readonly runtime: Runtime
   readonly configured: Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'traces'>
   readonly traces: (NonNullable<TrafficServices['traces']> & { close(): Promise<void> }) | undefined
-  append(scenario: string, record: NewRecord): Promise<number>
-  closeStore(): Promise<void>
+  readonly store: Pick<Store, 'scenario' | 'close'>
 }
 
 type Compose = (settings: ListenerSettings, log: Log) => Promise<ListenerParts>
@@ -34,7 +33,7 @@ export async function runListener(compose: Compose): Promise<void> {
     if (parts.traces !== undefined) news.spans = parts.traces.spans
     const views = new Views({
       runtime: parts.runtime,
-      append: (scenario, record) => parts.append(scenario, record),
+      append: async (scenario, record) => (await parts.store.scenario(scenario).append([record])).step,
       ask: (name) => say({ said: 'ask', name }),
     })
     const relay = new Relay(settings.relayPath)
@@ -47,7 +46,7 @@ export async function runListener(compose: Compose): Promise<void> {
       await views.idle()
       relay.close()
       await Promise.all([bodies.close(), parts.runtime.close(), parts.traces?.close()])
-      await parts.closeStore()
+      await parts.store.close()
       news.flush()
       say({ said: 'closed' })
     }

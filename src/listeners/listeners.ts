@@ -22,6 +22,8 @@ const CLOSE_SECONDS_MORE = 10
 export interface ListenerOptions {
   readonly wanted: number
   readonly entry: URL
+  /** A port to the store, for one thread. */
+  readonly share: () => MessagePort
   readonly log: Log
   readonly metrics: Metrics
 }
@@ -33,8 +35,6 @@ export interface ListenOptions {
   readonly relayed: RequestListener
   /** What a scenario serves now; null while it is not loaded. */
   readonly view: (name: string) => ScenarioView | null
-  /** A port to the store, for one thread. */
-  share(): MessagePort
 }
 
 export class Listeners implements ServedViews {
@@ -111,7 +111,7 @@ export class Listeners implements ServedViews {
     const at = { host: claimed.address, port: claimed.port }
     const start = (slot: number): HostedListener => {
       const bodies = { all: this.#bodies, slot }
-      return this.#start(options, { loaded, at, relayPath, graceSeconds, bodies, secrets: knownSecrets(), store: options.share() })
+      return this.#start(options, { loaded, at, relayPath, graceSeconds, bodies, secrets: knownSecrets(), store: this.#options.share() })
     }
     const first = Array.from({ length: this.#options.wanted }, (_, index) => start(index + 1))
     try {

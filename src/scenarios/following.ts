@@ -1,5 +1,5 @@
 /** Applies what the store tells to the loaded scenarios: records to train on, and rows, settings and archives of other processes. */
-import type { StoreChange } from '../contract/index.ts'
+import type { RequestType, StoreChange } from '../contract/index.ts'
 import { noteStep } from './elsewhere.ts'
 import type { Scenario } from './scenario.ts'
 import type { Services } from './services.ts'
@@ -63,10 +63,16 @@ export class Following {
 
   #apply(scenario: Scenario, change: StoreChange): void {
     const { name } = scenario
-    if (change.kind === 'appended') scenario.announce(change.types)
+    if (change.kind === 'appended') this.#appended(scenario, change.types)
     if (change.kind === 'landed') noteStep(this.#services, scenario, change.step)
     if (change.kind === 'settings') this.#parts.inBackground(name, () => this.#readSettings(scenario))
     if (change.kind === 'archived') this.#retire(scenario)
+  }
+
+  /** Listener threads use a scenario without asking for it here. */
+  #appended(scenario: Scenario, types: readonly RequestType[]): void {
+    scenario.lastUse = performance.now()
+    scenario.announce(types)
   }
 
   #appendedUnloaded(name: string): void {

@@ -48,7 +48,7 @@ describe('a service with two listeners', () => {
     const { code, err } = await startCommand(['serve', ...args({ ...TWO, 'svc.port': port })]).ended
     expect(code).not.toBe(0)
     expect(err.split('\n').filter((line) => line.includes('is in use'))).toEqual([
-      `port ${port} is in use: stop the other process or set svc.port`,
+      `svc: port ${port} is in use: stop the other process or set svc.port`,
     ])
   })
 
