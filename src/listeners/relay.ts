@@ -7,10 +7,12 @@ import { unavailable } from '../contract/index.ts'
 const TRIES = 40
 const TRY_AGAIN_MS = 25
 const IDLE_CONNECTIONS_MAX = 256
+/** Sooner than the main thread would, so that no request meets a connection that is being closed. */
+const IDLE_MS_MAX = 30_000
 
 export class Relay {
   readonly #path: string
-  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS_MAX })
+  readonly #agent = new Agent({ keepAlive: true, maxFreeSockets: IDLE_CONNECTIONS_MAX, timeout: IDLE_MS_MAX })
 
   constructor(path: string) {
     this.#path = path
