@@ -146,7 +146,7 @@ async function apply(inner: Store, line: Line): Promise<void> {
   else await inner.archive(line.scenario)
 }
 
-const asText = (record: NewRecord) => ({ ...record, payload: Buffer.from(record.payload).toString() })
+const asText = ({ pieces: _pieces, ...record }: NewRecord) => ({ ...record, payload: Buffer.from(record.payload).toString() })
 const asBytes = (record: Omit<NewRecord, 'payload'> & { readonly payload: string }): NewRecord => ({
   ...record,
   payload: Buffer.from(record.payload),
