@@ -142,9 +142,10 @@ const recipeFailed = (recipeName: string, cause: unknown): Error =>
 function finishLanding(services: Services, scenario: Scenario): void {
   const { name, history, releases, lane } = scenario
   const finishing = lane.run(async () => {
-    const head = await releases.lastKept(history.head.row.release)
+    // Before anything else is read: a read that fails must not keep the pointer back.
+    await point(services, name, await releases.lastKept(history.head.row.release))
     const held = await releases.page({ before: history.step + 1, limit: COMMITS_PER_READ, only: 'held' })
-    await Promise.all([point(services, name, head), ...held.map(({ release }) => hold(services, release))])
+    await Promise.all(held.map(({ release }) => hold(services, release)))
   })
   void finishing.catch((error: unknown) => services.warn('the refs of a scenario could not be set again', error))
 }

@@ -4,7 +4,7 @@ import type { ContentStore, ScenarioStore, Store } from '../../src/contract/inde
 import { ScenarioFiles } from '../../src/scenarios/index.ts'
 
 /** Calls that can fail once. */
-export const BREAKABLE = ['commit', 'pending', 'losses', 'write', 'read', 'seal'] as const
+export const BREAKABLE = ['commit', 'pending', 'losses', 'head', 'chain', 'release', 'write', 'read', 'seal'] as const
 export type Breakable = (typeof BREAKABLE)[number]
 
 /** More than any command makes. */
