@@ -3,5 +3,5 @@
  * Does not load, train or change a scenario.
  */
 export { listenAlone } from './alone.ts'
-export { runListener, type ListenerParts } from './inside.ts'
+export { runListener } from './inside.ts'
 export { Listeners } from './listeners.ts'

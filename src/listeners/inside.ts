@@ -8,7 +8,7 @@ import { Relay } from './relay.ts'
 import { Views } from './views.ts'
 import type { FromListener, ListenerSettings, ToListener } from './wire.ts'
 
-export interface ListenerParts {
+interface ListenerParts {
   readonly runtime: Runtime
   readonly configured: Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'traces'>
   readonly traces: (NonNullable<TrafficServices['traces']> & { close(): Promise<void> }) | undefined
