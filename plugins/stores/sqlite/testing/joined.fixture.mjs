@@ -35,11 +35,13 @@ const verbs = {
 
 store.follow((change) => tell({ change }))
 store.writing.onChange((trouble) => tell({ trouble: trouble?.code ?? null }))
-parentPort.on('message', async ({ verb, id }) => {
+parentPort.on('message', ({ verb, id }) => void perform(verb, id))
+tell('ready')
+
+async function perform(verb, id) {
   try {
     tell({ verb, id, answer: (await verbs[verb](id)) ?? null })
   } catch (error) {
     tell({ verb, id, refused: error.code ?? String(error) })
   }
-})
-tell('ready')
+}
