@@ -181,5 +181,6 @@ function renewed(settings: JsonObject): JsonObject {
     .map(([tool, on]): [string, Json] => [['write', 'patch'].includes(tool) ? 'edit' : tool, on === true ? 'allow' : 'deny'])
   const newer = typeof permission === 'string' ? { '*': permission } : isObject(permission) ? permission : {}
   const both = { ...Object.fromEntries(older), ...newer }
-  return { ...settings, ...(Object.keys(both).length > 0 && { permission: both }), ...(steps !== undefined && { steps }) }
+  const { permission: _, ...others } = settings
+  return { ...others, ...(Object.keys(both).length > 0 && { permission: both }), ...(steps !== undefined && { steps }) }
 }

@@ -61,7 +61,9 @@ describe('a scenario whose recipe', () => {
     mood.isBroken = true
     await here.restart()
     expect((await served(moody.name)).status).toBe(503)
-    expect(Object.keys(memberOf((await here.get('/svc/status')).json, 'preload_errors'))).toEqual([moody.name])
+    const preloadErrors = async () => Object.keys(memberOf((await here.get('/svc/status')).json, 'preload_errors'))
+    await until(async () => (await preloadErrors()).length > 0)
+    expect(await preloadErrors()).toEqual([moody.name])
     expect((await served(clinging.name)).status).toBe(200)
     await expectOthersTrain()
     mood.isBroken = false

@@ -1,6 +1,6 @@
 /** Intercepts all outgoing calls, so that a test can fail one, simulate a power cut at one, and wait until none is running. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ContentStore, ScenarioStore, Store } from '../../src/contract/index.ts'
+import type { ContentStore, ScenarioStore, Store, StoreLease } from '../../src/contract/index.ts'
 import { ScenarioFiles } from '../../src/scenarios/index.ts'
 
 /** Calls that can fail once. */
@@ -12,6 +12,8 @@ const CALLS_AT_REST_MAX = 20_000
 
 export class Power {
   isOn = true
+  /** Lost with the power. */
+  readonly leases = new Set<StoreLease>()
   readonly #delays: readonly number[]
   readonly #onBreak: () => void
   readonly #broken = new Set<string>()
@@ -128,7 +130,12 @@ export function poweredStore(inner: Store, power: Power, durable: Durable): Stor
     durable.archived(name)
     return place
   }
-  return powered(inner, power, { scenario, archive }, ['scenario', 'onLoss', 'follow', 'verify', 'close'])
+  const lease: Store['lease'] = async (name) => {
+    const taken = await inner.lease(name)
+    if (taken !== null) power.leases.add(taken)
+    return taken
+  }
+  return powered(inner, power, { scenario, archive, lease }, ['scenario', 'onLoss', 'follow', 'verify', 'close'])
 }
 
 export function poweredContents(inner: ContentStore, power: Power, durable: Durable): ContentStore {

@@ -4,7 +4,15 @@ import { isDeepStrictEqual } from 'node:util'
 import { vi } from 'vitest'
 import memoryContents from '../../plugins/contents/memory/index.ts'
 import memoryStore from '../../plugins/stores/memory/index.ts'
-import type { Commit, ContentStore, NewRecord, ScenarioStore, Store, TrainingMode } from '../../src/contract/index.ts'
+import {
+  unknown,
+  type Commit,
+  type ContentStore,
+  type NewRecord,
+  type ScenarioStore,
+  type Store,
+  type TrainingMode,
+} from '../../src/contract/index.ts'
 import { catalogOf } from '../../src/releases/index.ts'
 import { History } from '../../src/scenarios/history.ts'
 import { Registry, type Services, type Scenario } from '../../src/scenarios/index.ts'
@@ -87,6 +95,7 @@ export class ScenarioWorld {
 
   async start(): Promise<void> {
     this.#stores = await this.#open(this.#stores)
+    if (!this.power.isOn) for (const lease of this.power.leases) await lease.release()
     this.power = new Power(this.#settings.delays, () => this.#model?.serviceFailed())
     this.#mode = this.#settings.configuredMode
     this.#model?.chosen(this.#mode)
@@ -115,7 +124,10 @@ export class ScenarioWorld {
 
   /** Acknowledged records must be stored. */
   async append(records: readonly NewRecord[]): Promise<void> {
-    await this.registry.useOrCreate(NAME, null, (scenario) => scenario.append(records))
+    await this.registry.useOrCreate(NAME, null, async (scenario) => {
+      await refuseForeign(scenario, records)
+      return scenario.append(records)
+    })
     const kept = new Set(this.model.records.map(({ id }) => id))
     for (const { agent_record_id: id } of records) if (!kept.has(id)) this.#wrongs.push(`${id} was acknowledged and is not kept`)
   }
@@ -264,3 +276,12 @@ function unequal(what: string, found: unknown, expected: unknown): string[] {
 }
 
 const idsOf = (records: readonly { readonly agent_record_id: string }[]): readonly string[] => records.map(({ agent_record_id: id }) => id)
+
+/** As reports are admitted: what they quote belongs to the scenario, which may be a later one of its name. */
+async function refuseForeign(scenario: Scenario, records: readonly NewRecord[]): Promise<void> {
+  const own = new Set(records.map(({ agent_record_id: id }) => id))
+  const quoted = records.flatMap(({ references }) => references).filter((id) => !own.has(id))
+  if (quoted.length === 0) return
+  const found = await scenario.types(quoted)
+  if (quoted.some((id) => !found.has(id))) throw unknown('unknown_record', 'no record of this scenario has that id')
+}

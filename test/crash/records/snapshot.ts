@@ -9,6 +9,8 @@ import type { Place } from '../child.ts'
 import { ask, get, listIn, objectIn, textIn, textsIn } from '../http.ts'
 import { readRecords } from '../steps.ts'
 import type { SeenArchive, SeenRow, SeenScenario, Snapshot } from './oracle.ts'
+import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from '../../../plugins/stores/sqlite/bodies.ts'
+import { Query } from '../../../plugins/stores/sqlite/query.ts'
 
 const READS_AT_ONCE = 16
 const ARCHIVES = 'archived'
@@ -64,8 +66,11 @@ async function readArchives({ records }: Place): Promise<readonly SeenArchive[]>
 function readArchive(path: string): ReadonlyMap<string, JsonObject> {
   const db = new DatabaseSync(path, { readOnly: true })
   try {
-    const rows = db.prepare('SELECT r.agent_record_id AS id, b.payload FROM record r JOIN body b ON b.age = r.age').all()
-    return new Map(rows.map(({ id, payload }) => [String(id), parse(payload)]))
+    const bodies = new Query<BodyColumns & { readonly id: string }>(
+      db,
+      `SELECT r.agent_record_id AS id, ${BODY_COLUMNS} FROM record r ${WITH_BODY} WHERE b.age IS NOT NULL`,
+    )
+    return new Map(bodies.all().map((row) => [row.id, parse(readWholeBody(row))]))
   } finally {
     db.close()
   }
