@@ -170,7 +170,13 @@ function asLoaded({ name }: Adapter, settings: JsonObject): JsonObject {
   if (name !== 'opencode') return settings
   const { agent } = settings
   const agents = Object.entries(isObject(agent) ? agent : {}).map(([key, value]) => [key, isObject(value) ? renewed(value) : value])
-  return { ...renewed(settings), ...(agents.length > 0 && { agent: Object.fromEntries(agents) }) }
+  const { permission, ...others } = renewed(settings)
+  const isEmpty = isObject(permission) && Object.keys(permission).length === 0
+  return {
+    ...others,
+    ...(permission !== undefined && !isEmpty && { permission }),
+    ...(agents.length > 0 && { agent: Object.fromEntries(agents) }),
+  }
 }
 
 function renewed(settings: JsonObject): JsonObject {
@@ -181,6 +187,5 @@ function renewed(settings: JsonObject): JsonObject {
     .map(([tool, on]): [string, Json] => [['write', 'patch'].includes(tool) ? 'edit' : tool, on === true ? 'allow' : 'deny'])
   const newer = typeof permission === 'string' ? { '*': permission } : isObject(permission) ? permission : {}
   const both = { ...Object.fromEntries(older), ...newer }
-  const { permission: _, ...others } = settings
-  return { ...others, ...(Object.keys(both).length > 0 && { permission: both }), ...(steps !== undefined && { steps }) }
+  return { ...settings, ...(Object.keys(both).length > 0 && { permission: both }), ...(steps !== undefined && { steps }) }
 }

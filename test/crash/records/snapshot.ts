@@ -9,7 +9,7 @@ import type { Place } from '../child.ts'
 import { ask, get, listIn, objectIn, textIn, textsIn } from '../http.ts'
 import { readRecords } from '../steps.ts'
 import type { SeenArchive, SeenRow, SeenScenario, Snapshot } from './oracle.ts'
-import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from '../../../plugins/stores/sqlite/bodies.ts'
+import { BODY_COLUMNS, readBody, WITH_BODY, type BodyColumns } from '../../../plugins/stores/sqlite/bodies.ts'
 import { Query } from '../../../plugins/stores/sqlite/query.ts'
 
 const READS_AT_ONCE = 16
@@ -70,7 +70,7 @@ function readArchive(path: string): ReadonlyMap<string, JsonObject> {
       db,
       `SELECT r.agent_record_id AS id, ${BODY_COLUMNS} FROM record r ${WITH_BODY} WHERE b.age IS NOT NULL`,
     )
-    return new Map(bodies.all().map((row) => [row.id, parse(readWholeBody(row))]))
+    return new Map(bodies.all().map((row) => [row.id, parse(readBody(row))]))
   } finally {
     db.close()
   }
