@@ -60,9 +60,9 @@ const LONG_FORM =
         'src/cli/welcome/killed.test.ts',
         'src/training/hosts/trainer-failures.test.ts',
         'test/docs/weights.test.ts',
-        'test/install/{gate,several,trouble}.test.ts',
+        'test/install/{cut,gate,several,trouble}.test.ts',
         'test/ops/{launchers,traces-beside,training-failpoints}.test.ts',
-        'test/reef/command.test.ts',
+        'test/reef/{command,import}.test.ts',
         'test/spec/poisoned.test.ts',
         'test/weights/{bad-engine,bad-input,imports,sharing,trainer-refusals,trainer-saved,tttd,updates}.test.ts',
       ]
