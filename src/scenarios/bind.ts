@@ -3,7 +3,7 @@ import { BIND_SECONDS_MAX, CLOSE_SECONDS_MAX, ENGINE_UNREACHABLE, isRefusal, una
 import type { Binding, Commit, JsonObject, Refusal, Release, ScenarioScope } from '../contract/index.ts'
 import { within } from '../kit/index.ts'
 import { isRestorable } from '../releases/index.ts'
-import { createdWith, heldStart } from './files.ts'
+import { archiveFolder, createdWith, heldStart } from './files.ts'
 import { inLandingLane, noteStep } from './elsewhere.ts'
 import { COMMITS_PER_READ } from './history.ts'
 import { readHistory } from './read-history.ts'
@@ -107,6 +107,12 @@ export async function releaseUnloaded(services: Services, name: string, created:
     services.warn('the folders of a deleted scenario are unknown and stay where they are', error)
     return []
   }
+}
+
+/** The scenario is already archived, so a folder that cannot be moved is only logged. */
+export async function archiveFolders(services: Services, folders: readonly string[]): Promise<void> {
+  const stay = (error: unknown): void => services.warn('a folder of a deleted scenario could not be moved', error)
+  for (const folder of folders) await archiveFolder(folder, services.newId()).catch(stay)
 }
 
 /** Deleting a scenario does not depend on its external trainer being notified. */

@@ -2,15 +2,15 @@
 import { isRefusal, SCENARIO_LOAD_RETRY_AFTER_SECONDS, unavailable, unknown } from '../contract/index.ts'
 import type { Adapter, Commit, TrainingMode, ModelSettings, ServiceStatus } from '../contract/index.ts'
 import { LaneByName, wordsOf } from '../kit/index.ts'
-import { bindScenario, closeBinding, releaseUnloaded, retireBinding } from './bind.ts'
+import { archiveFolders, bindScenario, closeBinding, releaseUnloaded, retireBinding } from './bind.ts'
 import { checkOptions, type NewScenario } from './create.ts'
 import { Directory, type RegistryLimits } from './directory.ts'
-import { archiveFolder } from './files.ts'
 import { reach, type ScenarioView, type Services } from './services.ts'
 import { Following } from './following.ts'
 import { moveHead, type Moved } from './move.ts'
 import { Standby } from './standby.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
+import { Unfinished } from './unfinished.ts'
 import { viewOf } from './view.ts'
 
 /** A slow recipe blocks one of these workers, not the others. */
@@ -26,8 +26,7 @@ export class Registry {
   /** Scenarios being unloaded. None is bound again before its recipe has closed. */
   readonly #closing = new Map<string, Promise<void>>()
   readonly #preloadErrors = new Map<string, string>()
-  /** Scenarios unloaded before their worker was done. They are loaded again, oldest first, when others become idle. */
-  readonly #unfinished = new Set<string>()
+  readonly #unfinished = new Unfinished(() => this.#resume())
   /** Scenarios that are being loaded; they count towards `loadedMax`. */
   #loading = 0
   readonly #openedAt: number
@@ -148,7 +147,7 @@ export class Registry {
       scenario?.retire()
       this.#forget(name)
       await files.archive(created, rows)
-      await this.#archiveFolders(folders)
+      await archiveFolders(this.#services, folders)
       return [rows, ref]
     })
   }
@@ -159,12 +158,6 @@ export class Registry {
     if (scenario !== undefined) return scenario.binding.folders ?? []
     await this.#closing.get(name)
     return releaseUnloaded(this.#services, name, created)
-  }
-
-  /** The scenario is already archived, so a folder that cannot be moved is only logged. */
-  async #archiveFolders(folders: readonly string[]): Promise<void> {
-    const stay = (error: unknown): void => this.#services.warn('a folder of a deleted scenario could not be moved', error)
-    for (const folder of folders) await archiveFolder(folder, this.#services.newId()).catch(stay)
   }
 
   async has(name: string): Promise<boolean> {
@@ -244,20 +237,23 @@ export class Registry {
 
   #rested(name: string): void {
     this.lastDrainAt = this.#services.clock()
-    if (this.#loaded.get(name)?.hasWork === false) this.#resume()
+    const scenario = this.#loaded.get(name)
+    if (scenario?.hasWork === false) void scenario.idle().then(() => this.#resume())
   }
 
   /** Loads the scenario that has waited longest with work left, unless that would unload one that is working. */
   #resume(): void {
-    const [name] = this.#unfinished
-    if (name === undefined || this.#isClosed || !this.#hasRoomForWork()) return
-    this.#unfinished.delete(name)
+    if (this.#isClosed || this.#unfinished.isEmpty) return
+    if (!this.#hasRoomForWork()) return this.#unfinished.waitForRoom()
+    const name = this.#unfinished.take() ?? ''
     this.#lanes
       .run(name, () => this.#loadToTrain(name))
       .catch((error: unknown) => {
         if (isUnknownScenario(error)) return
         this.#services.warn('a scenario with work left could not be loaded', error)
         if (isRefusal(error) && error.code === 'too_many_loaded') this.#unfinished.add(name)
+        else this.#unfinished.failed(name)
+        this.#resume()
       })
   }
 
@@ -314,6 +310,7 @@ export class Registry {
   async stopTraining(): Promise<void> {
     this.#isClosed = true
     this.#standby.close()
+    this.#unfinished.close()
     await Promise.all([...this.#loaded.values()].map((scenario) => scenario.stopTraining()))
   }
 
@@ -359,6 +356,8 @@ export class Registry {
     } finally {
       this.#loading -= 1
       loadIsOver()
+      // Another scenario made room for one that is not loaded.
+      if (!this.#loaded.has(name)) this.#resume()
     }
   }
 

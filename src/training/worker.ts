@@ -217,6 +217,7 @@ export class Worker {
   /** Looks again at what may have changed while waiting for a turn. A reserved batch stays as it is. */
   async #step(run: RunStep): Promise<Next> {
     this.#state = 'working'
+    if (this.#task === null) await this.#feed.fill(this.#parts.context.mode)
     const reserved = this.#task?.reserved ?? this.#next()
     // The mode changed meanwhile, or the processor withdrew its batch.
     if (reserved === null) return { afterSeconds: STEP_RETRY_FIRST_SECONDS }

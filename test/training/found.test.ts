@@ -50,6 +50,9 @@ describe('a scenario that makes room for another', () => {
 
   it('goes on after it rested over a failure of the service', () => see(single, [], infer, failing('commit'), instruct, elsewhere))
 
+  it('goes on when the other could not be loaded', () =>
+    see({ ...single, configuredMode: 'auto' }, throws(1), report, failing('head'), elsewhere, ...later(1)))
+
   it('leaves it the place until all of its trainers are done, so that two do not push each other out for ever', () =>
     see({ ...pair, delays: [1] }, [], elsewhere, infer, restart))
 

@@ -132,8 +132,10 @@ export function poweredStore(inner: Store, power: Power, durable: Durable): Stor
   }
   const lease: Store['lease'] = async (name) => {
     const taken = await inner.lease(name)
-    if (taken !== null) power.leases.add(taken)
-    return taken
+    if (taken === null) return null
+    power.leases.add(taken)
+    // Without power nothing is given back.
+    return { ...taken, release: () => power.call('give back', () => taken.release()).catch(() => undefined) }
   }
   return powered(inner, power, { scenario, archive, lease }, ['scenario', 'onLoss', 'follow', 'verify', 'close'])
 }

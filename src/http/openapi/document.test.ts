@@ -118,8 +118,15 @@ describe('the codes of refusals', () => {
   const all = refusals(UNREADABLE, UNAUTHORIZED, ...described.map(({ spec }) => spec.refusals))
   const declared = new Set(Object.entries(all).flatMap(([status, codes]) => codes.map((code) => `${status} ${code}`)))
 
-  /** Of no route: before one is found, on the console, and outside HTTP. */
-  const ELSEWHERE = new Set(['404 unknown_route', '405 method_not_allowed', '501 console_not_built', '501 not_built', '503 stopping'])
+  /** Of no route: before one is found, between threads, on the console, and outside HTTP. */
+  const ELSEWHERE = new Set([
+    '404 unknown_route',
+    '405 method_not_allowed',
+    '501 console_not_built',
+    '501 not_built',
+    '503 relay_failed',
+    '503 stopping',
+  ])
 
   it('are those that the interface page lists with their status', () => {
     expect([...declared].filter((code) => !listed.has(code) && !code.endsWith(' upstream_refused'))).toEqual([])
