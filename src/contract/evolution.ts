@@ -12,8 +12,9 @@ import type { Reporter } from './training.ts'
  * train       a proposer may read and play it, and see the result
  * regression  a candidate must not do worse here
  * health      every candidate must pass it
+ * sealed      never played by a step and never shown: it measures in the end what was gained
  */
-export type TaskRole = 'gate' | 'train' | 'regression' | 'health'
+export type TaskRole = 'gate' | 'train' | 'regression' | 'health' | 'sealed'
 export interface Task {
   readonly name: string
   readonly prompt: string

@@ -26,7 +26,7 @@ export function chooseTasks(run: StepRun): TaskChoice | { readonly skip: string 
   const exposed = run.state.exposed.filter((name) => all.some((task) => task.name === name))
   const isSeen = ({ name, role }: Task): boolean => role === 'gate' && exposed.includes(name)
   // A task that a proposer saw cannot show a gain, but it can show a loss: it still guards requests.
-  const gate = all.filter((task) => task.role !== 'train' && (request !== null || !isSeen(task)))
+  const gate = all.filter((task) => isPlayedByGate(task) && (request !== null || !isSeen(task)))
   run.state = { ...run.state, exposed, promoted }
   run.metrics['evaluation_task_count'] = gate.length
   const notRun = all.filter((task) => isSeen(task) && !gate.includes(task)).length
@@ -38,6 +38,8 @@ export function chooseTasks(run: StepRun): TaskChoice | { readonly skip: string 
     return { skip: 'every sample holds the text of a held-out task, so none may be shown to a proposer' }
   return { gate, train: all.filter(({ role }) => role === 'train'), shown }
 }
+
+const isPlayedByGate = ({ role }: Task): boolean => role !== 'train' && role !== 'sealed'
 
 /** Turns failing reports into tasks, but not those that hold the text of a held-out task. */
 function promoteFailures(run: StepRun): readonly Task[] {

@@ -230,6 +230,18 @@ describe('held-out tasks', () => {
     expect(seen).toEqual([['mine']])
   })
 
+  it('that are sealed are neither shown nor played, for traffic and for requests', async () => {
+    const seen: string[] = []
+    const bench = await testBench({
+      tasks: [...GATE, taskNamed('sealed', { role: 'sealed' })],
+      propose: ({ tasks }) => (seen.push(...tasks.map(({ name }) => name)), { mutations: [WORSE] }),
+    })
+    expect(await bench.step()).toMatchObject({ kind: 'reject', metrics: { evaluation_task_count: 3 } })
+    expect(await bench.step({ request: REQUEST })).toMatchObject({ metrics: { evaluation_task_count: 3 } })
+    expect(bench.played.filter((name) => name.includes('sealed'))).toEqual([])
+    expect(seen).toEqual([])
+  })
+
   it('stay in play when a batch holds their text: the sample is kept from the proposer', async () => {
     const shown: number[] = []
     const bench = await testBench({ propose: ({ samples }) => (shown.push(samples.length), { mutations: [WORSE] }) })

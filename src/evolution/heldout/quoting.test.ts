@@ -46,7 +46,7 @@ describe('a sample is kept from the proposer when it holds a held-out prompt', (
     ['in the name of a field', sampleOf({ [PROMPT]: 1 })],
     ['in a later exchange', sampleOf({}, { exchanges: [asked('hello'), asked(PROMPT)] })],
   ])('%s', (_how, sample) => {
-    for (const role of ['gate', 'regression', 'health'] as const) expect(isKept(sample, taskOf(PROMPT, role))).toBe(true)
+    for (const role of ['gate', 'regression', 'health', 'sealed'] as const) expect(isKept(sample, taskOf(PROMPT, role))).toBe(true)
   })
 
   it.each<readonly [string, Sample]>([

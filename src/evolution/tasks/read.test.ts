@@ -78,7 +78,7 @@ describe('a list of tasks', () => {
     ['no prompt', { name: 'sum' }, 'task sum: prompt must be non-blank text'],
     ['an endless prompt', { ...sum, prompt: 'x'.repeat(100_001) }, 'task sum: prompt must be at most 100000 bytes'],
     ['a prompt that no command takes', { ...sum, prompt: 'a\0b' }, 'task sum: prompt must be at most'],
-    ['an unknown role', { ...sum, role: 'test' }, 'task sum: role must be one of gate, train, regression, health'],
+    ['an unknown role', { ...sum, role: 'test' }, 'task sum: role must be one of gate, train, regression, health, sealed'],
     ['an answer that is a number', { ...sum, answer: 42 }, 'task sum: answer must be non-blank text, or a list of such texts; put quotes'],
     ['answers without one', { ...sum, answer: [] }, 'task sum: answer must be'],
     ['a command that is none', { ...sum, verify: {} }, 'task sum: verify must be'],

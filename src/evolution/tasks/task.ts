@@ -56,7 +56,7 @@ const dataSchema = z
       context.addIssue({ code: 'custom', message: `must not hold ${taken}, which is a field of tasks; write it beside data` })
   })
 
-const ROLES = ['gate', 'train', 'regression', 'health'] as const
+const ROLES = ['gate', 'train', 'regression', 'health', 'sealed'] as const
 
 const shape = {
   name: nameSchema,
