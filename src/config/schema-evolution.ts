@@ -44,7 +44,7 @@ export const evolution = section({
     .nullable()
     .default(null)
     .describe(
-      'What candidates are measured by: a list of prompts, or of `{name, prompt, role?, answer?, files?, verify?, rubric?, data?}`. Unset, and no `tasks_dir`: a set of small general tasks. See docs/evolution.md.',
+      'What candidates are measured by: a list of prompts, or of `{name, prompt, role?, family?, answer?, files?, verify?, rubric?, data?}`. Unset, and no `tasks_dir`: a set of small general tasks. See docs/evolution.md.',
     ),
   tasks_dir: text().nullable().default(null).describe('A folder with one folder per task; relative to the configuration file.'),
   proposer: text().default('text').describe('Who writes changes: `text`, `reflect`, `agent`, or a proposer plug-in.'),

@@ -19,6 +19,8 @@ export interface Task {
   readonly name: string
   readonly prompt: string
   readonly role: TaskRole
+  /** Tasks of one family are alike and share their luck, so together they count as one. Without one, a task is a family of its own. */
+  readonly family?: string
   /** The workspace's files when the agent starts. */
   readonly files?: Files
   /** For the evaluator: `answer`, `verify`, `rubric` and others, and the task's own `data`. Never shown to an agent. */

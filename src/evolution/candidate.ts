@@ -146,7 +146,11 @@ function repeatProblem(run: StepRun, gate: readonly Task[], { mutations }: Propo
 
 /** Identifies the served content and the tasks of the gate: the same change gets the same decision there. */
 export const caseOf = ({ order, context }: StepRun, gate: readonly Task[]): string =>
-  cacheKey([order.files, othersIn(order.base, context.component), ...gate.map(({ name, prompt }) => ({ name, prompt }))])
+  cacheKey([
+    order.files,
+    othersIn(order.base, context.component),
+    ...gate.map(({ name, prompt, family = '' }) => ({ name, prompt, family })),
+  ])
 
 /** Settles a proposal of the inbox, and remembers the change for the next brief. */
 async function refused(run: StepRun, found: ProposedChange, reason: string): Promise<Skip> {

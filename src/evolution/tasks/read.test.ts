@@ -35,7 +35,7 @@ describe('a list of tasks', () => {
 
   it('keeps what the evaluator goes by apart from what the agent is given', async () => {
     const data = { answer: ['a', 'b'], verify: ['sh', 'x'], verify_files: { x: 'y' }, verify_reward: true, rubric: 'r', evaluator: 'mine' }
-    const task = { name: 't', prompt: 'p', role: 'regression', files: { 'a/b': 'c' } }
+    const task = { name: 't', prompt: 'p', role: 'regression', family: 'letters', files: { 'a/b': 'c' } }
     expect(await listed([{ ...task, ...data }])).toEqual([{ ...task, data }])
   })
 
@@ -79,13 +79,14 @@ describe('a list of tasks', () => {
     ['an endless prompt', { ...sum, prompt: 'x'.repeat(100_001) }, 'task sum: prompt must be at most 100000 bytes'],
     ['a prompt that no command takes', { ...sum, prompt: 'a\0b' }, 'task sum: prompt must be at most'],
     ['an unknown role', { ...sum, role: 'test' }, 'task sum: role must be one of gate, train, regression, health, sealed'],
+    ['a family that is a path', { ...sum, family: 'a/b' }, 'task sum: family must start with a letter'],
     ['an answer that is a number', { ...sum, answer: 42 }, 'task sum: answer must be non-blank text, or a list of such texts; put quotes'],
     ['answers without one', { ...sum, answer: [] }, 'task sum: answer must be'],
     ['a command that is none', { ...sum, verify: {} }, 'task sum: verify must be'],
     ['a reward in words', { ...sum, verify_reward: 'yes' }, 'task sum: verify_reward must be true or false'],
     ['data that is none', { ...sum, data: 'x' }, 'task sum: data must be an object'],
     ['data that hides a field', { ...sum, data: { verify: 'true' } }, 'task sum: data must not hold verify, which is a field of tasks'],
-    ['a misspelt field', { ...sum, anwser: '42' }, 'task sum: it holds an unknown field; there are: name, prompt, role, answer'],
+    ['a misspelt field', { ...sum, anwser: '42' }, 'task sum: it holds an unknown field; there are: name, prompt, role, family, answer'],
     ['files in a list', { ...sum, files: ['a'] }, 'task sum: files must be an object of paths and texts'],
     ['a file that is no text', { ...sum, files: { a: 1 } }, 'task sum: files.a must be text'],
     ['a file that leads out', { ...sum, files: { '../a': '' } }, 'task sum: files cannot be laid out: path "../a" has a segment'],

@@ -14,7 +14,8 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 const NAME_RULE = `must start with a letter or digit and go on with those, '.', '_' or '-', ${NAME_CHARACTERS_MAX} characters at most`
 const PROMOTED_RULE = `must not start with ${PROMOTED_PREFIX}: tasks that come from reports do`
 const isName = (value: unknown): value is string => typeof value === 'string' && value.length <= NAME_CHARACTERS_MAX && NAME.test(value)
-const nameSchema = z.custom<string>(isName, NAME_RULE).refine((chosen) => !chosen.startsWith(PROMOTED_PREFIX), PROMOTED_RULE)
+const familySchema = z.custom<string>(isName, NAME_RULE)
+const nameSchema = familySchema.refine((chosen) => !chosen.startsWith(PROMOTED_PREFIX), PROMOTED_RULE)
 
 const TEXT_RULE = 'must be non-blank text; put quotes around a number'
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
@@ -62,6 +63,7 @@ const shape = {
   name: nameSchema,
   prompt: promptSchema,
   role: z.enum(ROLES, `must be one of ${ROLES.join(', ')}`).default('gate'),
+  family: familySchema.exactOptional(),
   answer: textOrTexts.exactOptional(),
   files: filesSchema.exactOptional(),
   verify: textOrTexts.exactOptional(),
@@ -86,9 +88,16 @@ export function taskFrom(value: Json, where: string): Task {
   const parsed = FIELDS.safeParse(value)
   const named = isObject(value) && isName(value['name']) ? `${where}: task ${value['name']}` : where
   if (!parsed.success) throw invalid('task_invalid', `${named}: ${ruleIn(parsed.error.issues)}`)
-  const { name, prompt, role, files, data: free = {}, ...fields } = parsed.data
+  const { name, prompt, role, family, files, data: free = {}, ...fields } = parsed.data
   const data = { ...free, ...fields }
-  const task: Task = { name, prompt, role, ...(files && { files }), ...(Object.keys(data).length > 0 && { data }) }
+  const task: Task = {
+    name,
+    prompt,
+    role,
+    ...(family !== undefined && { family }),
+    ...(files && { files }),
+    ...(Object.keys(data).length > 0 && { data }),
+  }
   if (bytesOf(task) <= TASK_BYTES_MAX) return task
   throw invalid('task_invalid', `${named}: files and verify_files must be at most ${TASK_BYTES_MAX} bytes together`)
 }
