@@ -11,7 +11,7 @@ import { Query } from './query.ts'
 import { parseReferences, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
 import type { AppendAnswer, WireAppend, WireRecord } from './wire.ts'
 
-export type Append = (call: WireAppend, bytes: ArrayBuffer) => AppendAnswer
+export type Append = (call: WireAppend, bytes: SharedArrayBuffer) => AppendAnswer
 
 interface StoredColumns extends RecordColumns, BodyColumns {
   readonly digest: string
@@ -58,7 +58,7 @@ export function makeAppend(db: DatabaseSync, ledger: StoreLedger, changes: Chang
   }
 
   /** The account changes last, so that a refusal half-way leaves it alone. */
-  function writeRecords(account: Account, records: readonly WireRecord[], bytes: ArrayBuffer, offset: number): AppendAnswer {
+  function writeRecords(account: Account, records: readonly WireRecord[], bytes: SharedArrayBuffer, offset: number): AppendAnswer {
     const first = account.head + 1
     const answers: (number | RecordRow)[] = []
     let sequence = first

@@ -9,7 +9,8 @@ export interface ChannelOptions<Call> {
   readonly groupsInFlight: number
   /** More waiting than this is refused rather than piled up. */
   readonly waitingBytesMax: number
-  pack(calls: readonly Call[]): { readonly message: unknown; readonly transfer: readonly ArrayBuffer[] }
+  /** `answered` is called when the group's answers are there. */
+  pack(calls: readonly Call[]): { readonly message: unknown; readonly answered?: () => void }
   /** What came with answers comes before they are given. */
   onNotice?(notice: Notice): void
 }
@@ -21,11 +22,16 @@ interface Waiter<Call> {
   readonly reject: (error: Refusal) => void
 }
 
+interface Group<Call> {
+  readonly waiters: readonly Waiter<Call>[]
+  readonly answered: (() => void) | undefined
+}
+
 /** Groups are answered in the order sent, each by one list with an answer per call. */
 export class Channel<Call extends { readonly op: string }, Answers extends Readonly<Record<Call['op'], unknown>>> {
   readonly #line: ThreadLine
   readonly #options: ChannelOptions<Call>
-  readonly #inFlight: Waiter<Call>[][] = []
+  readonly #inFlight: Group<Call>[] = []
   readonly #ended: Promise<void>
   #waiting: Waiter<Call>[] = []
   #waitingBytes = 0
@@ -83,10 +89,10 @@ export class Channel<Call extends { readonly op: string }, Answers extends Reado
 
   #send(): void {
     if (this.#waiting.length === 0 || this.#inFlight.length >= this.#options.groupsInFlight) return
-    const group = this.#takeGroup()
-    this.#inFlight.push(group)
-    const { message, transfer } = this.#options.pack(group.map((waiter) => waiter.call))
-    this.#line.postMessage(message, transfer)
+    const waiters = this.#takeGroup()
+    const { message, answered } = this.#options.pack(waiters.map((waiter) => waiter.call))
+    this.#inFlight.push({ waiters, answered })
+    this.#line.postMessage(message, [])
   }
 
   #takeGroup(): Waiter<Call>[] {
@@ -104,10 +110,11 @@ export class Channel<Call extends { readonly op: string }, Answers extends Reado
 
   /** The next group leaves first: the thread works while the waiters of this one go on. */
   #settle({ answers, changes = [] }: StoreAnswers): void {
-    const group = this.#inFlight.shift() ?? []
+    const { waiters = [], answered } = this.#inFlight.shift() ?? {}
+    answered?.()
     this.#send()
     if (changes.length > 0) this.#options.onNotice?.({ changes })
-    group.forEach((waiter, index) => {
+    waiters.forEach((waiter, index) => {
       this.#waitingBytes -= waiter.bytes
       const answer = answers[index]
       if (isRefused(answer)) waiter.reject(fromWire(answer))
@@ -119,7 +126,7 @@ export class Channel<Call extends { readonly op: string }, Answers extends Reado
   /** The thread is gone: these calls get no answer, and no later ones do. */
   #fail(refusal: Refusal): void {
     this.#refusal = refusal
-    const lost = [...this.#inFlight.flat(), ...this.#waiting]
+    const lost = [...this.#inFlight.flatMap(({ waiters }) => waiters), ...this.#waiting]
     this.#inFlight.length = 0
     this.#waiting = []
     this.#waitingBytes = 0

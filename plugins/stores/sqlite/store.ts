@@ -16,6 +16,7 @@ import type {
   StoreLease,
   StoreUsage,
 } from '../../../src/contract/index.ts'
+import { Carriers } from './carriers.ts'
 import { Channel } from './channel.ts'
 import type { Errand } from './errand.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS } from './open.ts'
@@ -70,12 +71,13 @@ interface Listeners {
 }
 
 function writerChannel(line: ThreadLine, waitingBytesMax: number, writing: WriterWatch, { losses, followers }: Listeners): Writer {
+  const carriers = new Carriers()
   return new Channel<WriterCall, WriterAnswers>(line, {
     groupsInFlight: WRITER_GROUPS_IN_FLIGHT,
     waitingBytesMax,
     pack(calls) {
-      const message = packGroup(calls)
-      return { message, transfer: [message.bytes] }
+      const message = packGroup(calls, carriers)
+      return { message, answered: () => carriers.giveBack(message.bytes) }
     },
     onNotice(notice) {
       if ('trouble' in notice) return writing.found(notice.trouble)
@@ -89,7 +91,7 @@ function readerChannel(line: ThreadLine): Reader {
   return new Channel<ReaderCall, ReaderAnswers>(line, {
     groupsInFlight: READER_GROUPS_IN_FLIGHT,
     waitingBytesMax: Number.POSITIVE_INFINITY,
-    pack: (calls) => ({ message: calls, transfer: [] }),
+    pack: (calls) => ({ message: calls }),
   })
 }
 

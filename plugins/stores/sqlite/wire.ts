@@ -21,6 +21,7 @@ import {
   type StoredRecord,
   type StoreUsage,
 } from '../../../src/contract/index.ts'
+import type { Carriers } from './carriers.ts'
 
 export interface StoreSettings {
   readonly directory: string
@@ -79,10 +80,12 @@ export interface WriterAnswers {
 
 export type WireCall = WireAppend | Exclude<WriterCall, { op: 'append' }>
 
-/** Everything that waited when the writer got free. The payloads lie back to back in one buffer that changes hands. */
+/** Everything that waited when the writer got free. The payloads lie back to back in shared memory, which the writer reads until it answers. */
 export interface WireGroup {
   readonly calls: readonly WireCall[]
-  readonly bytes: ArrayBuffer
+  readonly bytes: SharedArrayBuffer
+  /** How much of it the payloads take. */
+  readonly byteLength: number
 }
 
 /** For an append: the first sequence when every record is new; otherwise, per record, its new sequence or the row already stored. */
@@ -98,11 +101,11 @@ export function payloadBytes(records: readonly NewRecord[]): number {
 
 const piecesOf = (record: NewRecord): readonly Uint8Array[] => record.pieces ?? [record.payload]
 
-export function packGroup(calls: readonly WriterCall[]): WireGroup {
+export function packGroup(calls: readonly WriterCall[], carriers: Pick<Carriers, 'take'>): WireGroup {
   let total = 0
   for (const call of calls) if (call.op === 'append') total += payloadBytes(call.records)
-  // A buffer of its own: one from the shared pool could not change hands.
-  const bytes = Buffer.allocUnsafeSlow(total)
+  const carrier = carriers.take(total)
+  const bytes = new Uint8Array(carrier)
   let offset = 0
   const packed = calls.map((call): WireCall => {
     if (call.op !== 'append') return call
@@ -117,7 +120,7 @@ export function packGroup(calls: readonly WriterCall[]): WireGroup {
     })
     return [call.scenario, begin, records]
   })
-  return { calls: packed, bytes: bytes.buffer }
+  return { calls: packed, bytes: carrier, byteLength: total }
 }
 
 function wireRecord(record: NewRecord, payloadLength: number): WireRecord {

@@ -97,7 +97,7 @@ function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, cl
     function take(from: MessagePort, taken: WireGroup | Order): void {
       if (typeof taken === 'string' || 'joined' in taken) return void orders.push([from, taken])
       groups.push({ from, ...taken })
-      bytes += taken.bytes.byteLength
+      bytes += taken.byteLength
     }
   }
 
