@@ -145,6 +145,8 @@ export interface Episode {
   readonly ended?: EpisodeEnd
   /** What the executor left out of the agent's calls or refused, for the record. */
   readonly notes?: readonly string[]
+  /** Why the model gave no answer at the end: it refused, timed out or broke off. Not what the agent caused; such an episode has no score. */
+  readonly modelFailure?: string
 }
 /** `start`: the command could not be started. The others: it exceeded a limit. */
 export type EpisodeEnd = 'start' | 'time' | 'memory' | 'processes' | 'disk' | 'files' | 'output'
@@ -156,7 +158,8 @@ export interface Evaluator {
   readonly compares?: boolean
   /**
    * A finite number, higher is better; from 0 to 1 for the selection `evidence`; null when it cannot decide. An evaluator that fails throws,
-   * which gives no score and never 0. Called after all processes of the agent ended, while the workspace still exists.
+   * which gives no score and never 0; then it is called once more, and the episode is played again at most twice. Called after all processes
+   * of the agent ended, while the workspace still exists.
    */
   score(task: Task, episode: Episode, scene: Scene): Promise<number | null>
 }

@@ -10,22 +10,22 @@ beforeEach(() => void (folder = temporaryFolder()))
 
 const path = (): string => join(folder, 'deep/er/episodes.jsonl')
 const episode = (stdout: string) => ({ exitCode: 0, stdout, stderr: '', trajectory: [] })
-const known = { score: 0.5, failure: null }
+const known = { score: 0.5, failure: null, troubles: 0 }
 
 describe('a cache of episodes', () => {
   it('knows what was put into it, also after it was opened again', async () => {
     const cache = await EpisodeCache.open(path())
     expect(cache.get('a')).toBeNull()
     await cache.put('a', known)
-    await cache.put('b', { score: 0, failure: 'it took too long and was ended' })
+    await cache.put('b', { score: 0, failure: 'it took too long and was ended', troubles: 1 })
     const again = await EpisodeCache.open(path())
-    expect([again.get('a'), again.get('b')]).toEqual([known, { score: 0, failure: 'it took too long and was ended' }])
+    expect([again.get('a'), again.get('b')]).toEqual([known, { score: 0, failure: 'it took too long and was ended', troubles: 1 }])
   })
 
   it('keeps what it knew first', async () => {
     const cache = await EpisodeCache.open(path())
     await cache.put('a', known)
-    await cache.put('a', { score: 1, failure: null })
+    await cache.put('a', { score: 1, failure: null, troubles: 0 })
     expect((await EpisodeCache.open(path())).get('a')).toEqual(known)
   })
 
@@ -57,7 +57,7 @@ describe('a cache of episodes', () => {
     const lines = Array.from({ length: 20_001 }, (_, n) => `["k${n}",1,null]\n`).join('')
     await writeFile(join(folder, 'long.jsonl'), lines)
     const cache = await EpisodeCache.open(join(folder, 'long.jsonl'))
-    expect([cache.get('k0'), cache.get('k20000')]).toEqual([null, { score: 1, failure: null }])
+    expect([cache.get('k0'), cache.get('k20000')]).toEqual([null, { score: 1, failure: null, troubles: 0 }])
     expect((await readFile(join(folder, 'long.jsonl'), 'utf8')).trim().split('\n')).toHaveLength(10_000)
   })
 

@@ -15,6 +15,8 @@ const EPISODE_BYTES_MAX = 256 * 1024
 export interface Known {
   readonly score: number
   readonly failure: string | null
+  /** How often the model or the evaluator failed before it had a score. */
+  readonly troubles: number
 }
 
 export class EpisodeCache {
@@ -57,9 +59,8 @@ export class EpisodeCache {
   async put(key: string, value: Known): Promise<void> {
     if (this.#known.has(key)) return
     this.#known.set(key, value)
-    const line = `${JSON.stringify([key, value.score, value.failure])}\n`
     await mkdir(dirname(this.#path), { recursive: true })
-      .then(() => appendFile(this.#path, line))
+      .then(() => appendFile(this.#path, lineOf(key, value)))
       .catch(() => undefined)
   }
 
@@ -67,7 +68,7 @@ export class EpisodeCache {
     const kept = [...this.#known].slice(-LINES_MAX / 2)
     this.#known.clear()
     for (const [key, value] of kept) this.#known.set(key, value)
-    await writeAtomicFile(this.#path, kept.map(([key, { score, failure }]) => `${JSON.stringify([key, score, failure])}\n`).join(''))
+    await writeAtomicFile(this.#path, kept.map(([key, value]) => lineOf(key, value)).join(''))
   }
 }
 
@@ -80,12 +81,14 @@ function printedBytes(episode: Episode): number {
   }
 }
 
+const lineOf = (key: string, { score, failure, troubles }: Known): string => `${JSON.stringify([key, score, failure, troubles])}\n`
+
 /** Skips lines that are cut short or of another shape. */
 function readLine(line: string): readonly [string, Known][] {
   try {
-    const [key, score, failure]: readonly unknown[] = JSON.parse(line)
+    const [key, score, failure, troubles]: readonly unknown[] = JSON.parse(line)
     if (typeof key !== 'string' || typeof score !== 'number') return []
-    return [[key, { score, failure: typeof failure === 'string' ? failure : null }]]
+    return [[key, { score, failure: typeof failure === 'string' ? failure : null, troubles: typeof troubles === 'number' ? troubles : 0 }]]
   } catch {
     return []
   }

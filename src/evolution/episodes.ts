@@ -18,6 +18,7 @@ import type {
 import { renderTree } from '../harness/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { cacheKey, type EpisodeCache } from './cache.ts'
+import { Troubles } from './troubles.ts'
 
 /** What all episodes of a step share. */
 interface EpisodeSetup extends Pick<Scene, 'executor' | 'models' | 'signal'> {
@@ -31,6 +32,8 @@ interface EpisodeSetup extends Pick<Scene, 'executor' | 'models' | 'signal'> {
   /** Throws when the program cannot be installed. */
   program(): Promise<Program>
   readonly timeoutSeconds: number
+  /** Before another try; times the number of tries so far, squared. */
+  readonly pauseMs: number
   evaluatorOf(task: Task): Promise<Evaluator>
 }
 
@@ -47,8 +50,9 @@ export interface EpisodeOutcome extends Trial {
   /** The evaluator's note; null where it wrote none. */
   readonly note: { readonly words: string; readonly more: JsonObject } | null
   /** What failed where the missing score is neither side's fault. */
-  readonly trouble: 'machine' | 'evaluator' | null
+  readonly trouble: Trouble | null
 }
+type Trouble = 'machine' | 'model' | 'evaluator'
 
 /** The evaluator returned something other than a number, or failed on every episode: the evaluation cannot be trusted. */
 export class ScorerProblem extends Error {}
@@ -76,17 +80,18 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
   let left: Episode | null = null
   const inspect = async (workspace: string | null, episode: Episode): Promise<void> => {
     left = episode
+    if (episode.modelFailure !== undefined) return
+    const scene: Scene = {
+      workspace,
+      models,
+      executor: hiding(executor, setup.hides),
+      reference: evaluator.compares === true ? reference : null,
+      note: (words, more = {}) => void (note = { words: wordsOf(words), more }),
+      signal,
+    }
     // An episode that never started is no reference: any answer of the candidate would win.
     if (evaluator.compares === true && side === 'current') score = episode.ended === 'start' ? null : AS_GOOD
-    else
-      score = await evaluator.score(task, episode, {
-        workspace,
-        models,
-        executor: hiding(executor, setup.hides),
-        reference: evaluator.compares === true ? reference : null,
-        note: (words, more = {}) => void (note = { words: wordsOf(words), more }),
-        signal,
-      })
+    else score = await scoredOrAgain(() => evaluator.score(task, episode, scene), signal)
   }
   try {
     const episode = await executor.run(
@@ -104,7 +109,7 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
     )
     // An executor without a workspace never calls inspect.
     if (left === null) await inspect(null, episode)
-    return { score: checkedScore(task, score), failure: failureOf(episode, score), episode, note, trouble: null }
+    return { score: checkedScore(task, score), failure: failureOf(episode, score), episode, note, trouble: troubleOf(episode, score) }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ScorerProblem) throw error
@@ -116,6 +121,18 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
       trouble: isMachines(error, left !== null) ? 'machine' : left !== null ? 'evaluator' : null,
     }
   }
+}
+
+/** Scores the same episode once more where the evaluator failed: that gives no side another try at the task. */
+async function scoredOrAgain(score: () => Promise<number | null>, signal: AbortSignal): Promise<number | null> {
+  try {
+    const scored = await score()
+    if (scored !== null) return scored
+  } catch (error) {
+    signal.throwIfAborted()
+    if (isMachines(error, true)) throw error
+  }
+  return score()
 }
 
 /** What an evaluator runs may run what the agent left. */
@@ -140,7 +157,14 @@ function checkedScore(task: Task, score: number | null): number | null {
   throw new ScorerProblem(`the evaluator answered ${String(score)} for task ${task.name}; a score is a finite number or null`)
 }
 
-function failureOf({ ended, exitCode, stderr }: Episode, score: number | null): string | null {
+/** A program that never started is without a score too, and another try would not start it. */
+function troubleOf({ modelFailure, ended }: Episode, score: number | null): Trouble | null {
+  if (modelFailure !== undefined) return 'model'
+  return score === null && ended !== 'start' ? 'evaluator' : null
+}
+
+function failureOf({ modelFailure, ended, exitCode, stderr }: Episode, score: number | null): string | null {
+  if (modelFailure !== undefined) return `the model failed: ${wordsOf(modelFailure)}`
   if (ended !== undefined) return ENDED[ended]
   if (exitCode !== 0) return `exit code ${exitCode}: ${wordsOf(stderr.trimEnd().split('\n').at(-1) ?? '')}`
   return score === null ? 'the evaluator gave no score' : null
@@ -156,19 +180,24 @@ const ENDED: Readonly<Record<NonNullable<Episode['ended']>, string>> = {
   output: 'it printed too much and was ended',
 }
 
-/** Trouble of the machine says nothing about the change: the episode is repeated, then the step, and none of them is scored. */
-async function playUntilScored(setup: EpisodeSetup, input: EpisodeInput): Promise<EpisodeOutcome> {
+type MayRepeat = (trouble: Trouble, compares: boolean) => boolean
+
+/**
+ * Trouble that is neither side's says nothing about the change: the episode is played again at most twice. `mayRepeat` is asked after each
+ * trouble of the model or the evaluator.
+ */
+async function playUntilScored(setup: EpisodeSetup, input: EpisodeInput, mayRepeat: MayRepeat): Promise<EpisodeOutcome> {
+  const { compares = false } = await setup.evaluatorOf(input.task)
   for (let tries = 1; ; tries += 1) {
     const played = await playEpisode(setup, input)
-    if (played.trouble !== 'machine') return played
-    if (tries === MACHINE_TRIES) throw new MachineProblem(`an episode ${played.failure ?? 'failed'}`)
-    await wait(PAUSE_MS * tries ** 2, undefined, { signal: setup.signal })
+    if (played.trouble === null) return played
+    if (played.trouble === 'machine' && tries === TRIES_MAX) throw new MachineProblem(`an episode ${played.failure ?? 'failed'}`)
+    if (played.trouble !== 'machine' && !mayRepeat(played.trouble, compares)) return played
+    if (played.trouble !== 'evaluator') await wait(setup.pauseMs * tries ** 2, undefined, { signal: setup.signal })
   }
 }
 
-const MACHINE_TRIES = 3
-/** Times the number of tries so far, squared: a neighbour is ended at its own limit within a second. */
-const PAUSE_MS = 100
+const TRIES_MAX = 3
 
 /** One episode of the step, played or cached. */
 export interface EpisodeResult extends EpisodeOutcome {
@@ -176,6 +205,8 @@ export interface EpisodeResult extends EpisodeOutcome {
   readonly task: Task
   readonly repeat: number
   readonly cached: boolean
+  /** How often the model or the evaluator failed it, also where a later try has a score. */
+  readonly troubles: number
 }
 
 interface EpisodeRunnerParts {
@@ -193,6 +224,7 @@ export class EpisodeRunner {
   readonly #parts: EpisodeRunnerParts
   readonly results: EpisodeResult[] = []
   readonly #treeKeys = new Map<readonly Entry[], string>()
+  readonly troubles = new Troubles()
   /** How many episodes ran. */
   played = 0
 
@@ -225,16 +257,42 @@ export class EpisodeRunner {
     const { name, prompt, files = {}, data = {} } = task
     const key = cacheKey([[version, this.#treeKey(entries)], { name, prompt, files, data }, this.#parts.scoredWith, repeat])
     const known = compares ? null : cache.get(key)
-    if (known !== null)
+    if (known !== null) {
+      if (side !== 'trial') this.troubles.add(side, known.troubles > 0)
       return this.#add({ side, task, repeat, cached: true, episode: cache.episode(key), note: null, trouble: null, ...known })
+    }
     if (this.left === 0) return null
-    this.played += 1
-    const played = await playUntilScored(setup, { side: side === 'current' ? side : 'candidate', entries, task, reference })
-    if (played.score !== null && !compares) await cache.put(key, { score: played.score, failure: played.failure })
+    const played = await this.#playAndRepeat({ side: side === 'current' ? side : 'candidate', entries, task, reference }, side)
+    const { score, failure, trouble, troubles } = played
+    if (score !== null && trouble === null && !compares) await cache.put(key, { score, failure, troubles })
     if (side === 'trial' && played.episode !== null) cache.study(key, played.episode)
     const result = this.#add({ side, task, repeat, cached: false, ...played })
     await keep(result)
     return result
+  }
+
+  /** Counts every try: each is paid for. */
+  async #playAndRepeat(input: EpisodeInput, side: EpisodeResult['side']): Promise<EpisodeOutcome & { readonly troubles: number }> {
+    let troubles = 0
+    this.played += 1
+    const mayRepeat = (trouble: Trouble, compares: boolean): boolean => {
+      troubles += 1
+      if (side !== 'trial' && troubles === 1) this.troubles.add(side, true)
+      // Only the candidate is scored by an evaluator that compares, and its words may be why that failed.
+      if (troubles === TRIES_MAX || this.left === 0 || (compares && trouble === 'evaluator')) return false
+      if (side === 'candidate' && this.troubles.isOwnOf(side)) return false
+      this.played += 1
+      return true
+    }
+    const played = await playUntilScored(this.#parts.setup, input, mayRepeat)
+    if (troubles === 0 && side !== 'trial') this.troubles.add(side, false)
+    return { ...(side === 'candidate' ? this.#blamed(played) : played), troubles }
+  }
+
+  /** What fails on the candidate's side alone is its own doing: a verdict. */
+  #blamed(played: EpisodeOutcome): EpisodeOutcome {
+    if (played.trouble === null || !this.troubles.isOwnOf('candidate')) return played
+    return { ...played, score: 0, failure: `${played.failure ?? 'it failed'}; this happens to the candidate alone, so it counts as 0` }
   }
 
   #add(result: EpisodeResult): EpisodeResult {

@@ -1,6 +1,6 @@
 /** The gate: plays pairs as the selection draws them until it can decide. The two sides of a pair are played one after the other. */
 import type { Decision, Draw, Entry, Pair, Question, Reporter, Selection, Side, Task } from '../contract/index.ts'
-import type { EpisodeOutcome, EpisodeRunner } from './episodes.ts'
+import { MachineProblem, ScorerProblem, type EpisodeOutcome, type EpisodeRunner } from './episodes.ts'
 
 /** A selection that draws more than this is broken. */
 const PAIRS_MAX = 20_000
@@ -80,12 +80,24 @@ async function playPair(evaluation: Evaluation, draw: Draw, index: number): Prom
     if (played === null) return null
     scores[side] = played
   }
+  refuseOutage(evaluation.episodes, task, scores)
   const pair = pairOf(task, draw, scores)
   evaluation.report.line('trial', lineOf(pair, wanted), scores.candidate?.score === null)
   return pair
 }
 
 const SIDES: readonly Side[] = ['candidate', 'current']
+
+/**
+ * Throws where the model answers nobody, and where it fails the served side alone. A candidate could cause the latter, and a pair without the
+ * served side's score would spare it a loss.
+ */
+function refuseOutage({ troubles }: EpisodeRunner, task: Task, { candidate, current }: Partial<Record<Side, EpisodeOutcome>>): void {
+  if (candidate?.trouble === 'model' && current?.trouble === 'model')
+    throw new MachineProblem(`both sides of ${task.name} had no score: ${current.failure ?? 'the model failed'}`)
+  if (current?.score === null && troubles.isOwnOf('current'))
+    throw new ScorerProblem(`episodes of the served side alone fail (${troubles.words}), so nothing can be compared`)
+}
 
 /** Alternates, so that drift during a step affects both sides alike; where an evaluator compares, the candidate comes second. */
 async function orderOf({ episodes }: Evaluation, task: Task, index: number): Promise<readonly Side[]> {

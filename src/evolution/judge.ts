@@ -88,12 +88,19 @@ function evaluationMetrics({ episodes, context }: StepRun, pairs: readonly Pair[
     ...meanMetrics(pairs, results),
     ...(!played('current') && played('candidate') && { evaluation_sides: ['candidate'] }),
     episode_failures: results.filter(({ score }) => score === null).length,
+    ...repeatedMetrics(results),
     episode_repeats: context.settings.episode_repeats,
     episodes_used: episodes.played,
     episodes_cached: results.filter(({ cached }) => cached).length,
     ...unsolvedMetrics(pairs),
     candidate_episodes: listed.map(briefly),
   }
+}
+
+/** Episodes that the model or the evaluator failed at first. */
+function repeatedMetrics(results: readonly EpisodeResult[]): JsonObject {
+  const repeated = results.filter(({ troubles, cached }) => troubles > 0 && !cached).length
+  return repeated === 0 ? {} : { episodes_repeated: repeated }
 }
 
 /** Tasks in which both sides scored 0 in every pair. Most likely the evaluator is wrong. */

@@ -102,6 +102,9 @@ async function withModule(settings: EvolutionSettings, baseDirectory: string): P
   return { ...settings, evaluator_module: hash('sha256', code) }
 }
 
+/** A neighbour that fills the machine is ended at its own limit within a second. */
+const PAUSE_MS = 100
+
 async function openTrainer(opened: Pick<EvolutionContext, 'settings' | 'method' | 'adapter' | 'tasks' | 'hides'>, scope: TrainerScope) {
   const { directory, scenario, component } = scope
   const { settings, adapter } = opened
@@ -116,6 +119,7 @@ async function openTrainer(opened: Pick<EvolutionContext, 'settings' | 'method' 
     scenario,
     component,
     folder: basename(directory),
+    pauseMs: PAUSE_MS,
     program: once(() => openProgram({ adapter, binary: settings.binary, directory: join(directory, '../../agents') })),
   })
 }

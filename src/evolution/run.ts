@@ -41,6 +41,8 @@ export interface EvolutionContext {
   readonly component: string
   /** The name of the scenario's folder. */
   readonly folder: string
+  /** Before another try of an episode that the model or the machine failed. */
+  readonly pauseMs: number
   /** Installs the program on first use. */
   program(): Promise<Program>
 }
@@ -105,6 +107,7 @@ function runnerOf(context: EvolutionContext, { model, models, record, signal, ba
       hides: context.hides,
       program: () => context.program(),
       timeoutSeconds: settings.episode_timeout_s,
+      pauseMs: context.pauseMs,
       evaluatorOf: (task) => method.evaluator(evaluatorName(task)),
       signal,
     },
@@ -147,7 +150,7 @@ function episodeName({ tasks }: EvolutionContext, { side, task, repeat }: Episod
   return `${side}-${index === -1 ? task.name : index}${repeat === 0 ? '' : `-${repeat}`}`
 }
 
-function episodeRecord({ side, task, repeat, score, failure, episode, note }: EpisodeResult): JsonObject {
+function episodeRecord({ side, task, repeat, score, failure, episode, note, troubles }: EpisodeResult): JsonObject {
   const { exitCode = null, stdout = '', stderr = '', ended = null, notes = [] } = episode ?? {}
   const evaluation = note === null ? {} : { evaluation: { words: note.words, ...note.more } }
   return {
@@ -157,6 +160,7 @@ function episodeRecord({ side, task, repeat, score, failure, episode, note }: Ep
     repeat,
     score,
     failure,
+    ...(troubles > 0 && { troubles }),
     ...evaluation,
     exit_code: exitCode,
     ended,

@@ -90,6 +90,7 @@ const NUMBERS_BEFORE = [
 ] as const
 const NUMBERS_AFTER = [
   ['episode_failures', 'Without a score'],
+  ['episodes_repeated', 'Played again'],
   ['evaluation_task_count', 'Tasks'],
   ['not_run_tasks', 'No longer held out'],
   ['withheld_samples', 'Samples kept from the proposer'],

@@ -63,7 +63,8 @@ function sandbox(limits: EpisodeLimits): Executor {
         const relay = await written(openRelay(socketOf(folder), play.model, key, limits.model))
         try {
           const ended = await runIn(folder, { bubblewrap, play, inputs: Object.keys(files), limits, signal })
-          return { ...ended, ...(relay.notes().length > 0 && { notes: relay.notes() }) }
+          const modelFailure = relay.modelFailure(ended.ended === 'time' ? play.launch(INSIDE.root).timeoutSeconds : null)
+          return { ...ended, ...(relay.notes().length > 0 && { notes: relay.notes() }), ...(modelFailure !== null && { modelFailure }) }
         } finally {
           await relay.close()
         }

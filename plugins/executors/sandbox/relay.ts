@@ -8,6 +8,7 @@ import type { ModelAddress } from '../../../src/contract/index.ts'
 import type { ModelLimits } from '../common/limits.ts'
 import { buildBody, buildHeaders, routeOf } from './bodies/index.ts'
 import { ModelBudget } from './budget.ts'
+import { ModelCalls, type ModelCall } from './failures.ts'
 
 const CALL_BYTES_MAX = 16 * 1024 * 1024
 const CALLS_MAX = 16
@@ -16,12 +17,16 @@ const HEADER_BYTES_MAX = 16 * 1024
 const HEADERS_TIMEOUT_MS = 10_000
 const BODY_TIMEOUT_MS = 60_000
 const RETURNED = ['content-type', 'content-encoding', 'retry-after'] as const
+/** No answer of a model. */
+const COUNTING = '/count_tokens'
 const NOTES_MAX = 32
 const NOTE_CHARACTERS_MAX = 100
 
 interface Relay {
   /** What was left out of calls or refused, each once. */
   readonly notes: () => readonly string[]
+  /** Why the model gave the last call no answer, or null. `seconds` is how long the episode ran where its time was up. */
+  readonly modelFailure: (seconds: number | null) => string | null
   close(): Promise<void>
 }
 
@@ -29,6 +34,7 @@ interface Relay {
 interface Line {
   readonly model: ModelAddress
   readonly budget: ModelBudget
+  readonly calls: ModelCalls
   readonly over: AbortSignal
   readonly note: (words: string) => undefined
   /** The one model of the episode: the configured one, else the first that is asked for. */
@@ -53,6 +59,7 @@ export async function openRelay(path: string, model: ModelAddress, key: string, 
   await new Promise<void>((resolve, reject) => server.on('error', reject).listen({ path, readableAll: true, writableAll: true }, resolve))
   return {
     notes: () => [...notes],
+    modelFailure: (seconds) => line.calls.failure(seconds),
     async close() {
       over.abort()
       const closed = new Promise((resolve) => server.close(resolve))
@@ -67,6 +74,7 @@ function lineOf(model: ModelAddress, limits: ModelLimits, over: AbortSignal, not
   return {
     model,
     budget: new ModelBudget(limits),
+    calls: new ModelCalls(),
     over,
     // Names of members are the agent's own words.
     note(words) {
@@ -110,9 +118,15 @@ async function forward(request: IncomingMessage, response: ServerResponse, line:
     const paid = line.budget.take(Buffer.byteLength(built.text), built.outputTokensMax)
     if (typeof paid === 'string') return refuseSpent(response, paid, line)
     const headers = buildHeaders(request.headers, (at) => line.note(`left out: ${at}`))
+    const call = (route.endsWith(COUNTING) ? new ModelCalls() : line.calls).begin()
     try {
-      await answerWith(response, ask({ url: request.url ?? '', headers, body: built.text }, line, left.signal), (part) => paid.read(part))
+      const ended = AbortSignal.any([line.over, left.signal])
+      const asked = ask({ url: request.url ?? '', headers, body: built.text }, line, ended)
+      // An agent that leaves a call, and the end of the episode, are no failures of the model.
+      const onError = (): void => (ended.aborted ? undefined : call.failed('it broke off, or could not be reached'))
+      await answerWith(response, asked.once('error', onError), call, (part) => paid.read(part), onError)
     } finally {
+      call.end()
       paid.settle()
     }
   } catch {
@@ -139,11 +153,23 @@ async function bodyOf(request: AsyncIterable<Buffer>): Promise<string | null> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-async function answerWith(response: ServerResponse, call: ClientRequest, onPart: (part: Buffer) => void): Promise<void> {
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => call.once('response', resolve).once('error', reject))
-  response.writeHead(answer.statusCode ?? 502, picked(answer.headers, RETURNED))
-  answer.on('data', onPart)
+async function answerWith(
+  response: ServerResponse,
+  asked: ClientRequest,
+  call: ModelCall,
+  onPart: (part: Buffer) => void,
+  onError: () => void,
+): Promise<void> {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => asked.once('response', resolve).once('error', reject))
+  const { statusCode = 502 } = answer
+  response.writeHead(statusCode, picked(answer.headers, RETURNED))
+  answer.once('error', onError)
+  answer.on('data', (part: Buffer) => {
+    onPart(part)
+    call.read(part)
+  })
   await pipeline(answer, response)
+  call.answered(statusCode)
 }
 
 interface Question {
@@ -152,10 +178,10 @@ interface Question {
   readonly body: string
 }
 
-function ask({ url, headers, body }: Question, { model, over }: Line, left: AbortSignal): ClientRequest {
+function ask({ url, headers, body }: Question, { model }: Line, signal: AbortSignal): ClientRequest {
   const target = new URL(model.url + url)
   const pass = model.apiKey === null ? {} : { authorization: `Bearer ${model.apiKey}` }
-  const options = { method: 'POST', headers: { ...headers, ...pass }, agent: false, signal: AbortSignal.any([over, left]) }
+  const options = { method: 'POST', headers: { ...headers, ...pass }, agent: false, signal }
   const call = target.protocol === 'https:' ? askHttps(target, options) : askHttp(target, options)
   return call.end(body)
 }

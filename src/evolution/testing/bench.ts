@@ -184,6 +184,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     scenario: 'test',
     component: 'harness',
     folder: 'scenario',
+    pauseMs: 1,
     program: tools.program ?? (async () => ({ argv: ['agent'], needs: [], env: {}, version: '1' })),
   }
   const trainer = makeTrainer(context)
