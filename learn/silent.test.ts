@@ -10,15 +10,17 @@ const GAIN = 0.1
 const SILENT = 0.1
 const RUNS = 40
 
+/** Says which side it is of. */
+const run: Executor['run'] = async (play) => {
+  const files = play.files({ url: '', model: 'm', api: 'openai', apiKey: null })
+  const episode = episodeOf(files['agent/RULES.md']?.includes('magic') === true ? 'candidate' : 'current')
+  await play.inspect?.('/root/workspace', episode)
+  return episode
+}
+
 async function isFound(number: number): Promise<boolean> {
   const random = randomOf(number)
   const chances = new Map(Array.from({ length: TASKS }, (_, n) => [`task-${n}`, betaOf(random)]))
-  const run: Executor['run'] = async (play) => {
-    const files = play.files({ url: '', model: 'm', api: 'openai', apiKey: null })
-    const episode = episodeOf(files['agent/RULES.md']?.includes('magic') === true ? 'candidate' : 'current')
-    await play.inspect?.('/root/workspace', episode)
-    return episode
-  }
   const evaluator: Evaluator = {
     async score({ name }, { stdout }) {
       if (random() < SILENT) return null
@@ -38,6 +40,6 @@ async function isFound(number: number): Promise<boolean> {
 
 it('is found nine times in ten', async () => {
   let found = 0
-  for (let run = 0; run < RUNS; run += 1) found += (await isFound(run)) ? 1 : 0
+  for (let number = 0; number < RUNS; number += 1) found += (await isFound(number)) ? 1 : 0
   expect(found / RUNS).toBeGreaterThanOrEqual(0.9)
 }, 120_000)

@@ -134,17 +134,17 @@ describe('a candidate gains nothing', () => {
   )
 })
 
-describe('trouble is one side’s own', () => {
-  const troubles = (candidate: readonly [number, number], current: readonly [number, number]): Troubles => {
-    const counted = new Troubles()
-    for (const [side, [played, failed]] of [
-      ['candidate', candidate],
-      ['current', current],
-    ] as const)
-      for (let n = 0; n < played; n += 1) counted.add(side, n < failed)
-    return counted
-  }
+const troubles = (candidate: readonly [number, number], current: readonly [number, number]): Troubles => {
+  const counted = new Troubles()
+  for (const [side, [played, failed]] of [
+    ['candidate', candidate],
+    ['current', current],
+  ] as const)
+    for (let n = 0; n < played; n += 1) counted.add(side, n < failed)
+  return counted
+}
 
+describe('trouble is one side’s own', () => {
   it.each([
     [[40, 12], [40, 0], true],
     [[40, 6], [40, 3], false],

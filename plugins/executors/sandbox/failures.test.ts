@@ -94,16 +94,16 @@ describe('is the agent’s own doing, and no failure of the model', () => {
   })
 })
 
-describe('an episode whose time is up', () => {
-  const waited = (seconds: number, hasWord: boolean): ModelCalls => {
-    let now = 0
-    const calls = new ModelCalls(() => now)
-    const call = calls.begin()
-    if (hasWord) call.read(Buffer.from('data: {}'))
-    now = seconds * 1000
-    return calls
-  }
+const waited = (seconds: number, hasWord: boolean): ModelCalls => {
+  let now = 0
+  const calls = new ModelCalls(() => now)
+  const call = calls.begin()
+  if (hasWord) call.read(Buffer.from('data: {}'))
+  now = seconds * 1000
+  return calls
+}
 
+describe('an episode whose time is up', () => {
   it('failed by the model where that gave no word for most of it', () => {
     expect(waited(400, false).failure(600)).toBe('it gave no word for 400 seconds')
   })
