@@ -18,6 +18,10 @@ const STARTING_MS_MAX = 900
 const WORKING_MS_MAX = 900
 const COUNT_MAX = 120
 const TRAFFIC_BEGINS = 'start of traffic'
+const OWN = 'own-'
+
+/** Whoever sends to a scenario that another client removes may make it again. */
+const ownerOf = ({ scenario }: Sent): number | null => (scenario.startsWith(OWN) ? Number(scenario.slice(OWN.length)) : null)
 
 export const oracle = ordealOracle(
   { kills: 50, shortKills: 12 },
@@ -65,7 +69,7 @@ class RecordsWorld implements World {
     this.#upstream.received.length = 0
     trigger.happened(TRAFFIC_BEGINS)
     const working = Array.from({ length: CLIENTS }, (_, index) =>
-      this.#client(address, index, life).work(this.#interrupted.filter((_sent, at) => at % CLIENTS === index)),
+      this.#client(address, index, life).work(this.#interrupted.filter((sent, at) => (ownerOf(sent) ?? at % CLIENTS) === index)),
     )
     await Promise.all(working)
     const open = [...this.#history.sent.values()].filter((sent) => sent.fate === 'open' && canBeSentAgain(sent))
@@ -97,7 +101,7 @@ class RecordsWorld implements World {
   }
 
   #client(address: string, index: number, { round, random, trigger }: Life): Client {
-    const part = { label: `${round}-${index}`, own: `own-${index}`, random: random.branch(`${index}`), trigger }
+    const part = { label: `${round}-${index}`, own: `${OWN}${index}`, random: random.branch(`${index}`), trigger }
     return new Client(address, this.#history, part)
   }
 
