@@ -24,6 +24,7 @@ const EVOLUTION = {
   review_kinds: ['code_extension'],
   publish_powers: ['words'],
   episode_timeout_s: 600,
+  score_age_max_s: 1800,
   episode_repeats: 1,
   episode_workers: 2,
   max_model_calls_per_step: 0,

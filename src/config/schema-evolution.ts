@@ -84,6 +84,11 @@ export const evolution = section({
       `The powers that evidence alone may publish: a list of ${POWERS.map((power) => `\`${power}\``).join(', ')}. A change with any other power is held for review, also one that a person asked for. See docs/evolution.md.`,
     ),
   episode_timeout_s: seconds('above zero').default(600).describe('How long one episode may take, in seconds.'),
+  score_age_max_s: seconds('zero')
+    .default(1800)
+    .describe(
+      'How long the score of an episode may be used again by later steps, in seconds. A sample of such scores is played again in every step, and all of them before a change is published. 0: every step plays both sides anew.',
+    ),
   episode_repeats: count().default(1).describe('How often a task is played per side, where the selection does not choose itself.'),
   episode_workers: whole('must be a whole number from 1 to 64', 1, 64).default(2).describe('How many pairs of episodes run at once.'),
   max_model_calls_per_step: none().describe('How many calls of the model one step may make, those of `judge` included. 0: no limit.'),

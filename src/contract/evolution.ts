@@ -147,6 +147,8 @@ export interface Episode {
   readonly notes?: readonly string[]
   /** Why the model gave no answer at the end: it refused, timed out or broke off. Not what the agent caused; such an episode has no score. */
   readonly modelFailure?: string
+  /** The model and its version as the answers named them, where the executor saw them. */
+  readonly answeredBy?: string
 }
 /** `start`: the command could not be started. The others: it exceeded a limit. */
 export type EpisodeEnd = 'start' | 'time' | 'memory' | 'processes' | 'disk' | 'files' | 'output'

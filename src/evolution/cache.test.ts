@@ -3,38 +3,38 @@ import { appendFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
-import { cacheKey, EpisodeCache } from './cache.ts'
+import { cacheKey, EpisodeCache, type Known } from './cache.ts'
 
 let folder: string
 beforeEach(() => void (folder = temporaryFolder()))
 
 const path = (): string => join(folder, 'deep/er/episodes.jsonl')
 const episode = (stdout: string) => ({ exitCode: 0, stdout, stderr: '', trajectory: [] })
-const known = { score: 0.5, failure: null, troubles: 0 }
+const known: Known = { score: 0.5, failure: null, troubles: 0, at: 5, step: 1, answeredBy: null }
 
 describe('a cache of episodes', () => {
   it('knows what was put into it, also after it was opened again', async () => {
     const cache = await EpisodeCache.open(path())
     expect(cache.get('a')).toBeNull()
     await cache.put('a', known)
-    await cache.put('b', { score: 0, failure: 'it took too long and was ended', troubles: 1 })
+    await cache.put('b', { ...known, failure: 'it took too long and was ended', troubles: 1 })
     const again = await EpisodeCache.open(path())
-    expect([again.get('a'), again.get('b')]).toEqual([known, { score: 0, failure: 'it took too long and was ended', troubles: 1 }])
+    expect([again.get('a'), again.get('b')]).toEqual([known, { ...known, failure: 'it took too long and was ended', troubles: 1 }])
   })
 
-  it('keeps what it knew first', async () => {
+  it('keeps what was played last', async () => {
     const cache = await EpisodeCache.open(path())
     await cache.put('a', known)
-    await cache.put('a', { score: 1, failure: null, troubles: 0 })
-    expect((await EpisodeCache.open(path())).get('a')).toEqual(known)
+    await cache.put('a', { ...known, score: 1 })
+    expect([cache.get('a')?.score, (await EpisodeCache.open(path())).get('a')?.score]).toEqual([1, 1])
   })
 
   it('leaves out a line that a crash cut short and lines that are none of its own', async () => {
     const cache = await EpisodeCache.open(path())
     await cache.put('a', known)
-    await appendFile(path(), '["b",1]\n["c","high",null]\n{}\nnot json\n["d",0.2')
+    await appendFile(path(), '["b",1,null,0,5,1,null]\n["c","high",null,0,5,1]\n["e",1,null]\n{}\nnot json\n["d",0.2')
     const again = await EpisodeCache.open(path())
-    expect(['a', 'b', 'c', 'd'].map((key) => again.get(key)?.score)).toEqual([0.5, 1, undefined, undefined])
+    expect(['a', 'b', 'c', 'd', 'e'].map((key) => again.get(key)?.score)).toEqual([0.5, 1, undefined, undefined, undefined])
   })
 
   it('writes nothing on to a line that a crash cut short', async () => {
@@ -53,11 +53,55 @@ describe('a cache of episodes', () => {
     expect(cache.get('a')).toEqual(known)
   })
 
+  it('forgets every score at once, also over a restart', async () => {
+    const cache = await EpisodeCache.open(path())
+    await cache.put('a', known)
+    await cache.flush()
+    await cache.put('b', known)
+    const again = await EpisodeCache.open(path())
+    expect([cache.get('a'), again.get('a'), again.get('b')]).toEqual([null, null, known])
+  })
+
+  it('may not be used any more once an answer names another model, and then knows both names', async () => {
+    const cache = await EpisodeCache.open(path())
+    await cache.put('a', { ...known, answeredBy: 'm 1' })
+    await cache.put('b', known)
+    expect(cache.problem).toBeNull()
+    const again = await EpisodeCache.open(path())
+    await again.put('c', { ...known, answeredBy: 'm 2' })
+    expect(again.problem).toBe('the answers name another model or version than before')
+    await again.flush()
+    for (const answeredBy of ['m 1', 'm 2', 'm 1']) await again.put('d', { ...known, answeredBy })
+    expect(again.problem).toBeNull()
+  })
+
+  it('may not be used any more once scores that are played again mostly rise, or mostly fall', async () => {
+    for (const [before, now] of [
+      [0, 1],
+      [0.7, 0.2],
+    ] as const) {
+      const cache = await EpisodeCache.open(path())
+      for (let n = 0; n < 4; n += 1) cache.compare(before, now)
+      expect(cache.problem).toBeNull()
+      cache.compare(1, 1)
+      cache.compare(before, now)
+      expect(cache.problem).toContain('of 6 known scores')
+      await cache.flush()
+      expect(cache.problem).toBeNull()
+    }
+  })
+
+  it('may be used where they differ by chance', async () => {
+    const cache = await EpisodeCache.open(path())
+    for (let n = 0; n < 40; n += 1) cache.compare(n % 2, 1 - (n % 2))
+    expect(cache.problem).toBeNull()
+  })
+
   it('is written again with the newest half once it is long', async () => {
-    const lines = Array.from({ length: 20_001 }, (_, n) => `["k${n}",1,null]\n`).join('')
+    const lines = Array.from({ length: 20_001 }, (_, n) => `["k${n}",1,null,0,5,1,null]\n`).join('')
     await writeFile(join(folder, 'long.jsonl'), lines)
     const cache = await EpisodeCache.open(join(folder, 'long.jsonl'))
-    expect([cache.get('k0'), cache.get('k20000')]).toEqual([null, { score: 1, failure: null, troubles: 0 }])
+    expect([cache.get('k0'), cache.get('k20000')]).toEqual([null, { ...known, score: 1 }])
     expect((await readFile(join(folder, 'long.jsonl'), 'utf8')).trim().split('\n')).toHaveLength(10_000)
   })
 

@@ -1,9 +1,10 @@
-/** A cache of scores: an episode with the same content, task, model and repeat is not played again. */
+/** A cache of scores: an episode with the same content, task, model and repeat is not played again while its score may be trusted. */
 import { createHash } from 'node:crypto'
 import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { canonicalJson, type Episode, type Json } from '../contract/index.ts'
 import { writeAtomicFile } from '../kit/index.ts'
+import { CacheAudit } from './audit.ts'
 
 /** A longer file is cut to its newest half. */
 const LINES_MAX = 20_000
@@ -12,21 +13,33 @@ const LINES_MAX = 20_000
 const EPISODES_MAX = 256
 const EPISODE_BYTES_MAX = 256 * 1024
 
+const MODELS_MAX = 64
+
 export interface Known {
   readonly score: number
   readonly failure: string | null
   /** How often the model or the evaluator failed before it had a score. */
   readonly troubles: number
+  /** When it was played, in milliseconds, and by which step. */
+  readonly at: number
+  readonly step: number
+  /** As the answers named the model; null where that was not seen. */
+  readonly answeredBy: string | null
 }
 
 export class EpisodeCache {
   readonly #path: string
   readonly #known: Map<string, Known>
   readonly #episodes = new Map<string, Episode>()
+  #audit = new CacheAudit()
+  /** Every name by which the model answered. */
+  readonly #models: Set<string>
+  #newModel: string | null = null
 
   private constructor(path: string, known: Map<string, Known>) {
     this.#path = path
     this.#known = known
+    this.#models = new Set([...known.values()].flatMap(({ answeredBy }) => answeredBy ?? []))
   }
 
   /** An unreadable cache counts as empty. */
@@ -55,13 +68,41 @@ export class EpisodeCache {
     if (this.#episodes.size > EPISODES_MAX && oldest !== undefined) this.#episodes.delete(oldest)
   }
 
-  /** A disk error loses the entry for later steps only. */
+  /** Why no known score may be used any more, or null. */
+  get problem(): string | null {
+    return this.#newModel ?? this.#audit.problem
+  }
+
+  /** A known score that was played again. */
+  compare(before: number, now: number): void {
+    this.#audit.add(before, now)
+  }
+
+  /** Forgets every score. */
+  async flush(): Promise<void> {
+    this.#known.clear()
+    this.#episodes.clear()
+    this.#audit = new CacheAudit()
+    this.#newModel = null
+    await writeAtomicFile(this.#path, '').catch(() => undefined)
+  }
+
+  /** The last one counts. A disk error loses the entry for later steps only. */
   async put(key: string, value: Known): Promise<void> {
-    if (this.#known.has(key)) return
+    this.#watchModel(value)
+    this.#known.delete(key)
     this.#known.set(key, value)
     await mkdir(dirname(this.#path), { recursive: true })
       .then(() => appendFile(this.#path, lineOf(key, value)))
       .catch(() => undefined)
+  }
+
+  /** A provider may answer with several versions at once: only one that is new is a change. */
+  #watchModel({ answeredBy }: Known): void {
+    if (answeredBy === null) return
+    const isNew = !this.#models.has(answeredBy)
+    if (isNew && this.#models.size > 0) this.#newModel ??= 'the answers name another model or version than before'
+    if (isNew && this.#models.size < MODELS_MAX) this.#models.add(answeredBy)
   }
 
   async #shrink(): Promise<void> {
@@ -81,18 +122,23 @@ function printedBytes(episode: Episode): number {
   }
 }
 
-const lineOf = (key: string, { score, failure, troubles }: Known): string => `${JSON.stringify([key, score, failure, troubles])}\n`
+const lineOf = (key: string, { score, failure, troubles, at, step, answeredBy }: Known): string =>
+  `${JSON.stringify([key, score, failure, troubles, at, step, answeredBy])}\n`
 
-/** Skips lines that are cut short or of another shape. */
+/** Skips lines that are cut short or of another shape, also those of versions that did not say when a score was played. */
 function readLine(line: string): readonly [string, Known][] {
   try {
-    const [key, score, failure, troubles]: readonly unknown[] = JSON.parse(line)
+    const [key, score, failure, troubles, at, step, answeredBy]: readonly unknown[] = JSON.parse(line)
     if (typeof key !== 'string' || typeof score !== 'number') return []
-    return [[key, { score, failure: typeof failure === 'string' ? failure : null, troubles: typeof troubles === 'number' ? troubles : 0 }]]
+    if (typeof troubles !== 'number' || typeof at !== 'number' || typeof step !== 'number') return []
+    const said = { failure: textOr(failure), answeredBy: textOr(answeredBy) }
+    return [[key, { score, troubles, at, step, ...said }]]
   } catch {
     return []
   }
 }
+
+const textOr = (value: unknown): string | null => (typeof value === 'string' ? value : null)
 
 /** `parts` are everything that the outcome of an episode depends on. */
 export const cacheKey = (parts: readonly Json[]): string =>

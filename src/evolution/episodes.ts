@@ -17,7 +17,7 @@ import type {
 } from '../contract/index.ts'
 import { renderTree } from '../harness/index.ts'
 import { wordsOf } from '../kit/index.ts'
-import { cacheKey, type EpisodeCache } from './cache.ts'
+import { cacheKey, type EpisodeCache, type Known } from './cache.ts'
 import { Troubles } from './troubles.ts'
 
 /** What all episodes of a step share. */
@@ -205,13 +205,25 @@ export interface EpisodeResult extends EpisodeOutcome {
   readonly task: Task
   readonly repeat: number
   readonly cached: boolean
+  /** The step that played it. */
+  readonly step: number
   /** How often the model or the evaluator failed it, also where a later try has a score. */
   readonly troubles: number
+}
+
+/** Which episode is wanted. */
+interface EpisodeOrder extends Pick<EpisodeResult, 'side' | 'task' | 'repeat'> {
+  readonly entries: readonly Entry[]
 }
 
 interface EpisodeRunnerParts {
   readonly setup: EpisodeSetup
   readonly cache: EpisodeCache
+  readonly step: number
+  /** In milliseconds. */
+  readonly now: () => number
+  /** How old a score may be that is used again, in milliseconds. */
+  readonly ageMaxMs: number
   /** What the outcome also depends on: the agent's version, the model, the evaluator. */
   readonly scoredWith: JsonObject
   /** 0: no limit. */
@@ -224,6 +236,7 @@ export class EpisodeRunner {
   readonly #parts: EpisodeRunnerParts
   readonly results: EpisodeResult[] = []
   readonly #treeKeys = new Map<readonly Entry[], string>()
+  readonly #taskKeys = new Map<Task, string>()
   readonly troubles = new Troubles()
   /** How many episodes ran. */
   played = 0
@@ -243,32 +256,66 @@ export class EpisodeRunner {
     return (await this.#parts.setup.evaluatorOf(task)).compares === true
   }
 
-  /** Null when the budget is spent. */
-  async play(
-    side: EpisodeResult['side'],
-    entries: readonly Entry[],
-    task: Task,
-    repeat: number,
-    reference: Episode | null,
-  ): Promise<EpisodeResult | null> {
-    const { setup, cache, keep } = this.#parts
-    const compares = await this.compares(task)
-    const { version } = await setup.program()
-    const { name, prompt, files = {}, data = {} } = task
-    const key = cacheKey([[version, this.#treeKey(entries)], { name, prompt, files, data }, this.#parts.scoredWith, repeat])
-    const known = compares ? null : cache.get(key)
-    if (known !== null) {
-      if (side !== 'trial') this.troubles.add(side, known.troubles > 0)
-      return this.#add({ side, task, repeat, cached: true, episode: cache.episode(key), note: null, trouble: null, ...known })
-    }
+  get step(): number {
+    return this.#parts.step
+  }
+
+  /** Why no known score may be used any more, or null. */
+  get cacheProblem(): string | null {
+    return this.#parts.cache.problem
+  }
+
+  async flush(): Promise<void> {
+    await this.#parts.cache.flush()
+  }
+
+  /** What is known of an episode; null where its evaluator compares. */
+  async known({ entries, task, repeat }: EpisodeOrder): Promise<Known | null> {
+    return (await this.compares(task)) ? null : this.#parts.cache.get(await this.#keyOf(entries, task, repeat))
+  }
+
+  /** A score of the future is the mark of a clock that was set back. */
+  isRecent({ at }: Known): boolean {
+    return Math.abs(this.#parts.now() - at) <= this.#parts.ageMaxMs
+  }
+
+  /** Takes a known score as the result. */
+  async take(order: EpisodeOrder, known: Known): Promise<EpisodeResult> {
+    const { side, entries, task, repeat } = order
+    if (side !== 'trial') this.troubles.add(side, known.troubles > 0)
+    const episode = this.#parts.cache.episode(await this.#keyOf(entries, task, repeat))
+    return this.#add({ side, task, repeat, cached: true, episode, note: null, trouble: null, ...known })
+  }
+
+  /** Plays it, also where a score is known; `before` is one to compare with. Null when the budget is spent. */
+  async play(order: EpisodeOrder, reference: Episode | null, before: Known | null = null): Promise<EpisodeResult | null> {
+    const { side, entries, task, repeat } = order
+    const { cache, keep, step, now } = this.#parts
     if (this.left === 0) return null
+    const at = now()
     const played = await this.#playAndRepeat({ side: side === 'current' ? side : 'candidate', entries, task, reference }, side)
-    const { score, failure, trouble, troubles } = played
-    if (score !== null && trouble === null && !compares) await cache.put(key, { score, failure, troubles })
-    if (side === 'trial' && played.episode !== null) cache.study(key, played.episode)
-    const result = this.#add({ side, task, repeat, cached: false, ...played })
+    const { score, failure, trouble, troubles, episode } = played
+    const key = await this.#keyOf(entries, task, repeat)
+    if (before !== null && score !== null) cache.compare(before.score, score)
+    if (score !== null && trouble === null && !(await this.compares(task)))
+      await cache.put(key, { score, failure, troubles, at, step, answeredBy: episode?.answeredBy ?? null })
+    if (side === 'trial' && episode !== null) cache.study(key, episode)
+    const result = this.#add({ side, task, repeat, cached: false, step, ...played })
     await keep(result)
     return result
+  }
+
+  async #keyOf(entries: readonly Entry[], task: Task, repeat: number): Promise<string> {
+    const { version } = await this.#parts.setup.program()
+    return cacheKey([version, this.#treeKey(entries), this.#taskKey(task), repeat])
+  }
+
+  /** Cached, since its files may be large. */
+  #taskKey(task: Task): string {
+    const { name, prompt, files = {}, data = {} } = task
+    const known = this.#taskKeys.get(task) ?? cacheKey([{ name, prompt, files, data }, this.#parts.scoredWith])
+    this.#taskKeys.set(task, known)
+    return known
   }
 
   /** Counts every try: each is paid for. */

@@ -1,6 +1,8 @@
 /** The gate: plays pairs as the selection draws them until it can decide. The two sides of a pair are played one after the other. */
+import { hash } from 'node:crypto'
 import type { Decision, Draw, Entry, Pair, Question, Reporter, Selection, Side, Task } from '../contract/index.ts'
-import { MachineProblem, ScorerProblem, type EpisodeOutcome, type EpisodeRunner } from './episodes.ts'
+import { MachineProblem, ScorerProblem, type EpisodeOutcome, type EpisodeResult, type EpisodeRunner } from './episodes.ts'
+import type { Known } from './cache.ts'
 
 /** A selection that draws more than this is broken. */
 const PAIRS_MAX = 20_000
@@ -16,18 +18,80 @@ interface Evaluation {
   readonly report: Reporter
 }
 
-export async function evaluate(evaluation: Evaluation): Promise<{ readonly pairs: readonly Pair[]; readonly decision: Decision }> {
-  const { selection } = evaluation
+export async function evaluate(evaluation: Evaluation): Promise<EvaluationEnd> {
+  const { selection, episodes, report } = evaluation
+  const played: PlayedPair[] = []
   const pairs: Pair[] = []
+  const flushed: string[] = []
+  let rechecked = 0
+  let isFresh = false
+  const renew = async (): Promise<void> => {
+    rechecked += played.filter(isStale).length
+    const again = await renewed(evaluation, played)
+    played.splice(0, Infinity, ...again)
+    pairs.splice(0, Infinity, ...again.map(({ pair }) => pair))
+  }
   for (;;) {
     const draws = drawsOf(selection, questionOf(evaluation, pairs))
-    const round = await playRound(evaluation, draws, pairs.length)
-    pairs.push(...round)
-    // Nothing more to play, or the budget is spent.
-    if (round.length < draws.length || draws.length === 0) break
+    const before = pairs.length
+    const round = await playRound(
+      evaluation,
+      draws.map((draw, index) => () => playPair(evaluation, draw, before + index, isFresh)),
+    )
+    played.push(...round)
+    pairs.push(...round.map(({ pair }) => pair))
+    const { cacheProblem } = episodes
+    if (cacheProblem !== null) {
+      flushed.push(cacheProblem)
+      report.line('check', `${cacheProblem}; all known scores are dropped, and played again`, true)
+      await episodes.flush()
+      await renew()
+      continue
+    }
     if (pairs.length > PAIRS_MAX) throw new Error(`the selection asked for more than ${PAIRS_MAX} pairs without deciding`)
+    // There is more to play, and a budget for it.
+    if (round.length === draws.length && draws.length > 0) continue
+    const decision = selection.decide(pairs, questionOf(evaluation, pairs))
+    if (!decision.selected || !played.some(isStale)) return { pairs, decision, flushed, rechecked }
+    report.line('check', 'plays again what is known from earlier steps, before it is published')
+    isFresh = true
+    await renew()
   }
-  return { pairs, decision: selection.decide(pairs, questionOf(evaluation, pairs)) }
+}
+
+interface EvaluationEnd {
+  readonly pairs: readonly Pair[]
+  readonly decision: Decision
+  /** Why known scores were dropped, each time. */
+  readonly flushed: readonly string[]
+  /** How many pairs with a known score were played again. */
+  readonly rechecked: number
+}
+
+type Scores = Partial<Record<Side, EpisodeResult>>
+interface PlayedPair {
+  readonly pair: Pair
+  readonly draw: Draw
+  readonly index: number
+  readonly scores: Scores
+}
+
+/** Whether its sides were not played one after the other: a model may have changed between two steps. */
+const isStale = ({ scores: { candidate, current } }: PlayedPair): boolean =>
+  candidate !== undefined && current !== undefined && candidate.step !== current.step
+
+/** Plays what earlier steps left of the stale pairs. A pair for which the budget is too small is dropped. */
+async function renewed(evaluation: Evaluation, played: readonly PlayedPair[]): Promise<readonly PlayedPair[]> {
+  const { step } = evaluation.episodes
+  const again = await playRound(
+    evaluation,
+    played.filter(isStale).map(({ draw, index, scores: { candidate, current } }) => () => {
+      const kept = { ...(candidate?.step === step && { candidate }), ...(current?.step === step && { current }) }
+      return playPair(evaluation, draw, index, true, kept)
+    }),
+  )
+  const byIndex = new Map(again.map((pair) => [pair.index, pair]))
+  return played.flatMap((pair) => (isStale(pair) ? (byIndex.get(pair.index) ?? []) : pair))
 }
 
 const questionOf = ({ question, episodes }: Evaluation, pairs: readonly Pair[]): Question => ({
@@ -51,40 +115,88 @@ export function futileReason(selection: Selection, question: Question): string |
 }
 
 /** Returns pairs in the order drawn, fewer when the budget ended. A failure is thrown after running episodes end: none outlives its step. */
-async function playRound(evaluation: Evaluation, draws: readonly Draw[], before: number): Promise<readonly Pair[]> {
-  const played: (Pair | null)[] = draws.map(() => null)
-  const waiting = [...draws.entries()]
+async function playRound({ workers }: Evaluation, pairs: readonly (() => Promise<PlayedPair | null>)[]): Promise<readonly PlayedPair[]> {
+  const played: (PlayedPair | null)[] = pairs.map(() => null)
+  const waiting = [...pairs.entries()]
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [index, draw] = next
-      played[index] = await playPair(evaluation, draw, before + index)
+      const [index, play] = next
+      played[index] = await play()
     }
   }
   const stop = (error: unknown): never => {
     waiting.length = 0
     throw error
   }
-  const ended = await Promise.allSettled(Array.from({ length: Math.min(evaluation.workers, draws.length) }, () => work().catch(stop)))
+  const ended = await Promise.allSettled(Array.from({ length: Math.min(workers, pairs.length) }, () => work().catch(stop)))
   for (const end of ended) if (end.status === 'rejected') throw end.reason
   return played.filter((pair) => pair !== null)
 }
 
-async function playPair(evaluation: Evaluation, draw: Draw, index: number): Promise<Pair | null> {
+async function playPair(
+  evaluation: Evaluation,
+  draw: Draw,
+  index: number,
+  isFresh: boolean,
+  kept: Scores = {},
+): Promise<PlayedPair | null> {
+  const { episodes, report } = evaluation
   const task = evaluation.question.tasks.find(({ name }) => name === draw.task)
   if (task === undefined) throw new Error(`the selection asked for task ${draw.task}, which is not in the question`)
   const wanted = draw.sides ?? SIDES
-  const scores: Partial<Record<Side, EpisodeOutcome>> = {}
+  const scores: Scores = { ...kept }
+  const known = await knownOf(evaluation, task, draw, { isFresh, isFirst: index === 0 })
   for (const side of await orderOf(evaluation, task, index)) {
-    if (!wanted.includes(side)) continue
-    const played = await evaluation.episodes.play(side, evaluation[side], task, draw.repeat, scores.current?.episode ?? null)
+    if (!wanted.includes(side) || scores[side] !== undefined) continue
+    const order = orderFor(evaluation, side, task, draw)
+    const { taken = null, before = null } = known[side] ?? {}
+    const played = taken === null ? await episodes.play(order, scores.current?.episode ?? null, before) : await episodes.take(order, taken)
     if (played === null) return null
     scores[side] = played
   }
-  refuseOutage(evaluation.episodes, task, scores)
+  refuseOutage(episodes, task, scores)
   const pair = pairOf(task, draw, scores)
-  evaluation.report.line('trial', lineOf(pair, wanted), scores.candidate?.score === null)
-  return pair
+  report.line('trial', lineOf(pair, wanted), scores.candidate?.score === null)
+  return { pair, draw, index, scores }
 }
+
+const orderFor = (evaluation: Evaluation, side: Side, task: Task, { repeat }: Draw) => ({ side, entries: evaluation[side], task, repeat })
+
+/** `taken`: used as it is. `before`: played again, and compared with this one. */
+type KnownScores = Partial<Record<Side, { readonly taken?: Known; readonly before?: Known }>>
+
+interface Use {
+  /** Nothing of other steps is used. */
+  readonly isFresh: boolean
+  readonly isFirst: boolean
+}
+
+/** What an earlier try of this step played is taken; what other steps played only while it is recent, but for a sample of the served side. */
+async function knownOf(evaluation: Evaluation, task: Task, draw: Draw, { isFresh, isFirst }: Use): Promise<KnownScores> {
+  const { episodes, question } = evaluation
+  const found: Record<Side, Known | null> = {
+    candidate: await episodes.known(orderFor(evaluation, 'candidate', task, draw)),
+    current: await episodes.known(orderFor(evaluation, 'current', task, draw)),
+  }
+  const { candidate, current } = found
+  // One step played them by turns.
+  if (candidate !== null && current !== null && candidate.step === current.step && episodes.isRecent(current))
+    return { candidate: { taken: candidate }, current: { taken: current } }
+  const usable = (known: Known): boolean => known.step === episodes.step || (!isFresh && episodes.isRecent(known))
+  const scores: { -readonly [S in Side]?: KnownScores[S] } = {}
+  for (const side of SIDES) {
+    const known = found[side]
+    if (known === null || !usable(known)) continue
+    const isDrawn = isFirst || lotOf(`${question.seed} ${draw.task} ${draw.repeat}`) === 0
+    const isSample = side === 'current' && known.step !== episodes.step && isDrawn
+    scores[side] = isSample ? { before: known } : { taken: known }
+  }
+  return scores
+}
+
+/** The first, and one in this many known scores of the served release are played again. */
+const SAMPLE_OF = 8
+const lotOf = (seed: string): number => Number.parseInt(hash('sha256', `sample ${seed}`).slice(0, 8), 16) % SAMPLE_OF
 
 const SIDES: readonly Side[] = ['candidate', 'current']
 

@@ -12,10 +12,10 @@ import { stateOf, type AskedEntry, type StepRun } from './run.ts'
 const LISTED_EPISODES_MAX = 8
 
 export async function judge(run: StepRun, choice: TaskChoice, candidate: HarnessCandidate): Promise<StepResult> {
-  const { decision: selections, pairs } = await play(run, choice, candidate)
+  const { decision: selections, pairs, flushed, rechecked } = await play(run, choice, candidate)
   refuseUnscored(run)
   const decision = healthy(pairs, selections)
-  Object.assign(run.metrics, evaluationMetrics(run, pairs), decisionMetrics(run, decision))
+  Object.assign(run.metrics, evaluationMetrics(run, pairs), decisionMetrics(run, decision), cacheMetrics(flushed, rechecked))
   run.report.line('check', decision.reason, !decision.selected)
   const { unsolved_tasks: unsolved } = run.metrics
   if (Array.isArray(unsolved)) run.report.line('check', `both sides score 0 in ${unsolved.join(', ')}; see the evaluator's notes`, true)
@@ -96,6 +96,12 @@ function evaluationMetrics({ episodes, context }: StepRun, pairs: readonly Pair[
     candidate_episodes: listed.map(briefly),
   }
 }
+
+/** What became of scores that earlier steps left. */
+const cacheMetrics = (flushed: readonly string[], rechecked: number): JsonObject => ({
+  ...(flushed.length > 0 && { known_scores_dropped: flushed.join('; ') }),
+  ...(rechecked > 0 && { episodes_rechecked: rechecked }),
+})
 
 /** Episodes that the model or the evaluator failed at first. */
 function repeatedMetrics(results: readonly EpisodeResult[]): JsonObject {

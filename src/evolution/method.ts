@@ -86,6 +86,7 @@ const section = z.object({
   publish_powers: z.array(z.enum(POWERS)),
   sandbox: z.json(),
   episode_timeout_s: z.number(),
+  score_age_max_s: z.number(),
   episode_repeats: z.number(),
   episode_workers: z.number(),
   max_model_calls_per_step: z.number(),

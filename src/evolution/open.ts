@@ -120,6 +120,7 @@ async function openTrainer(opened: Pick<EvolutionContext, 'settings' | 'method' 
     component,
     folder: basename(directory),
     pauseMs: PAUSE_MS,
+    now: Date.now,
     program: once(() => openProgram({ adapter, binary: settings.binary, directory: join(directory, '../../agents') })),
   })
 }

@@ -43,6 +43,8 @@ export interface EvolutionContext {
   readonly folder: string
   /** Before another try of an episode that the model or the machine failed. */
   readonly pauseMs: number
+  /** The time, in milliseconds. */
+  readonly now: () => number
   /** Installs the program on first use. */
   program(): Promise<Program>
 }
@@ -80,7 +82,7 @@ export async function beginRun(context: EvolutionContext, order: StepOrder, repo
     entries: entriesIn(adapter, order.files),
     record,
     models,
-    episodes: runnerOf(context, { model, models, record, signal, base: order.base }),
+    episodes: runnerOf(context, { model, models, record, signal, base: order.base, step: order.step }),
     metrics: {
       steps: before.steps + 1,
       traces: order.batch.samples.length,
@@ -92,9 +94,9 @@ export async function beginRun(context: EvolutionContext, order: StepOrder, repo
   }
 }
 
-type Means = Pick<StepRun, 'models' | 'record' | 'signal'> & { readonly model: ModelAddress; readonly base: Release }
+type Means = Pick<StepRun, 'models' | 'record' | 'signal'> & { readonly model: ModelAddress; readonly base: Release; readonly step: number }
 
-function runnerOf(context: EvolutionContext, { model, models, record, signal, base }: Means): EpisodeRunner {
+function runnerOf(context: EvolutionContext, { model, models, record, signal, base, step }: Means): EpisodeRunner {
   const { settings, method, adapter, cache } = context
   const evaluatorName = ({ data }: Task): string => (typeof data?.['evaluator'] === 'string' ? data['evaluator'] : settings.evaluator)
   return new EpisodeRunner({
@@ -112,6 +114,9 @@ function runnerOf(context: EvolutionContext, { model, models, record, signal, ba
       signal,
     },
     cache,
+    step,
+    now: context.now,
+    ageMaxMs: settings.score_age_max_s * 1000,
     scoredWith: { ...scoreContext(context, model), ...scoreInputs(context, base) },
     episodesMax: settings.max_episodes_per_step,
     keep: async (result) => record?.episode(episodeName(context, result), episodeRecord(result), result.episode?.trajectory ?? []),

@@ -91,6 +91,7 @@ const NUMBERS_BEFORE = [
 const NUMBERS_AFTER = [
   ['episode_failures', 'Without a score'],
   ['episodes_repeated', 'Played again'],
+  ['episodes_rechecked', 'Checked again'],
   ['evaluation_task_count', 'Tasks'],
   ['not_run_tasks', 'No longer held out'],
   ['withheld_samples', 'Samples kept from the proposer'],
@@ -123,6 +124,7 @@ function factsOf(metrics: UnknownRecord): readonly StepFact[] {
     ['Sides played', textsAt(metrics, 'evaluation_sides').join(', ')],
     ['Measured with', ['model', 'adapter', 'adapter_version'].flatMap((name) => textAt(context, name) ?? []).join(', ')],
     ['No points on either side', unsolvedWords(metrics)],
+    ['Known scores dropped', textAt(metrics, 'known_scores_dropped')],
     ['Step record', textAt(metrics, 'step_record')],
     ['No step record', textAt(metrics, 'step_record_error')],
   ] as const

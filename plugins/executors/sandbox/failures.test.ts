@@ -75,6 +75,20 @@ describe('a model that gives the last call no answer', () => {
   })
 })
 
+it('the model and its version are those that the last answer named first, whatever its words are', async () => {
+  const named = JSON.stringify({
+    id: 'x',
+    model: 'm-2026',
+    system_fingerprint: 'fp_1',
+    choices: [{ model: 'other', text: '"model":"third"' }],
+  })
+  const { relay, ask } = await relayTo(says(200, `data: {"model":"old"}\n\n`), says(200, named), OK)
+  for (const name of ['old', 'm-2026 fp_1', 'm-2026 fp_1']) {
+    await ask()
+    await expect.poll(() => relay.answeredBy()).toBe(name)
+  }
+})
+
 describe('is the agent’s own doing, and no failure of the model', () => {
   it.each([
     ['a call that the provider refuses', says(400)],

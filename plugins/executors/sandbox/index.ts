@@ -64,7 +64,13 @@ function sandbox(limits: EpisodeLimits): Executor {
         try {
           const ended = await runIn(folder, { bubblewrap, play, inputs: Object.keys(files), limits, signal })
           const modelFailure = relay.modelFailure(ended.ended === 'time' ? play.launch(INSIDE.root).timeoutSeconds : null)
-          return { ...ended, ...(relay.notes().length > 0 && { notes: relay.notes() }), ...(modelFailure !== null && { modelFailure }) }
+          const answeredBy = relay.answeredBy()
+          return {
+            ...ended,
+            ...(relay.notes().length > 0 && { notes: relay.notes() }),
+            ...(modelFailure !== null && { modelFailure }),
+            ...(answeredBy !== null && { answeredBy }),
+          }
         } finally {
           await relay.close()
         }

@@ -27,6 +27,7 @@ interface Relay {
   readonly notes: () => readonly string[]
   /** Why the model gave the last call no answer, or null. `seconds` is how long the episode ran where its time was up. */
   readonly modelFailure: (seconds: number | null) => string | null
+  readonly answeredBy: () => string | null
   close(): Promise<void>
 }
 
@@ -60,6 +61,7 @@ export async function openRelay(path: string, model: ModelAddress, key: string, 
   return {
     notes: () => [...notes],
     modelFailure: (seconds) => line.calls.failure(seconds),
+    answeredBy: () => line.calls.answeredBy,
     async close() {
       over.abort()
       const closed = new Promise((resolve) => server.close(resolve))

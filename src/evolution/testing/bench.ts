@@ -92,6 +92,8 @@ export interface TestBench {
   /** Names of what was played, in order: `candidate one 0`. */
   readonly played: string[]
   readonly lines: string[]
+  /** The clock, for a test to move. */
+  readonly time: { ms: number }
   /** Runs a step on the current content; a published one replaces it. */
   step(batch?: TestBatch, signal?: AbortSignal): Promise<StepResult>
 }
@@ -142,6 +144,7 @@ export const SETTINGS: EvolutionContext['settings'] = {
   publish_powers: ['words'],
   sandbox: {},
   episode_timeout_s: 10,
+  score_age_max_s: 1800,
   episode_repeats: 1,
   episode_workers: 1,
   max_model_calls_per_step: 0,
@@ -159,6 +162,7 @@ export const SETTINGS: EvolutionContext['settings'] = {
 export async function testBench(tools: Tools = {}): Promise<TestBench> {
   const folder = temporaryFolder()
   const played: string[] = []
+  const time = { ms: 1_000_000 }
   const lines: string[] = []
   const inbox = new Inbox(join(folder, 'inbox'), 8)
   const evaluator = tools.evaluator ?? saysMagic
@@ -185,6 +189,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     component: 'harness',
     folder: 'scenario',
     pauseMs: 1,
+    now: () => time.ms,
     program: tools.program ?? (async () => ({ argv: ['agent'], needs: [], env: {}, version: '1' })),
   }
   const trainer = makeTrainer(context)
@@ -200,6 +205,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     inbox,
     played,
     lines,
+    time,
     async step({ samples = [SAMPLE], request = null, components = {}, id } = {}, signal = new AbortController().signal) {
       step += 1
       const order: StepOrder = {
