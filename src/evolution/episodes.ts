@@ -186,7 +186,7 @@ type MayRepeat = (trouble: Trouble, compares: boolean) => boolean
  * Trouble that is neither side's says nothing about the change: the episode is played again at most twice. `mayRepeat` is asked after each
  * trouble of the model or the evaluator.
  */
-async function playUntilScored(setup: EpisodeSetup, input: EpisodeInput, mayRepeat: MayRepeat): Promise<EpisodeOutcome> {
+export async function playUntilScored(setup: EpisodeSetup, input: EpisodeInput, mayRepeat: MayRepeat): Promise<EpisodeOutcome> {
   const { compares = false } = await setup.evaluatorOf(input.task)
   for (let tries = 1; ; tries += 1) {
     const played = await playEpisode(setup, input)

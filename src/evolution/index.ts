@@ -3,6 +3,7 @@
  * Does not publish, serve, or know where its steps run.
  */
 export { openEvolution } from './open.ts'
+export { openPlayer, type PlayedTask, type Player } from './play.ts'
 export { DATA_REMINDER, DESIGN_BRIEF, groundRules, REQUIRES_GUIDE, situation, SMALL_CHANGE } from './proposing/briefing.ts'
 export { describeMachine, describeRejected, describeReply, describeSamples } from './proposing/describe.ts'
 export { describeKinds, kindProblem } from './proposing/kinds.ts'

@@ -5,7 +5,7 @@
 export { admit, admitBeside, isReserved, parseMutations, parseProposal, type NewProposal } from './admission.ts'
 export { authored } from './authors.ts'
 export { below, fittingAdapters, folderPowers, isTreeOf, type FolderContent, type StrayFile } from './folder.ts'
-export { describeAdapter, kindsOf } from './kinds.ts'
+export { describeAdapter, entryProblem, kindsOf } from './kinds.ts'
 export { openHarness } from './open.ts'
 export { powersIn, powersOf } from './powers.ts'
 export { powerMetrics, powersBeyond, reviewedEntry, runsCode, touchedEntries } from './review.ts'

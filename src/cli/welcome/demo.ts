@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HEADER, RELEASE_TAG, ROUTE_PREFIX, type JsonObject } from '../../contract/index.ts'
 import { objectOf, objectsOf, textOf } from '../../dialects/index.ts'
+import { call, type ServiceAddress } from '../../improve/index.ts'
 
 export const PRACTICE = 'practice'
 
@@ -105,36 +106,4 @@ async function learn(service: ServiceAddress, first: readonly Exchange[]): Promi
 async function settled(service: ServiceAddress, id: string): Promise<void> {
   while (objectsOf((await call(service, `${AT}/commits?record_id=${id}`)).body['commits']).length === 0)
     await sleep(LOOK_AGAIN_MILLISECONDS, undefined, { signal: service.signal })
-}
-
-export interface ServiceAddress {
-  readonly url: string
-  readonly token: string | null
-  readonly signal: AbortSignal
-}
-
-interface Question {
-  readonly headers?: Readonly<Record<string, string>>
-  readonly body?: object
-  /** Refusal codes that are valid answers. */
-  readonly expected?: readonly string[]
-}
-
-const ANSWER_MILLISECONDS_MAX = 60_000
-
-/** An unexpected refusal is thrown with the service's message. */
-async function call({ url, token, signal }: ServiceAddress, path: string, question: Question = {}) {
-  const { headers = {}, body, expected = [] } = question
-  const response = await fetch(`${url}${path}`, {
-    headers: { ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) },
-    signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MILLISECONDS_MAX)]),
-    ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-  })
-  const answered = objectOf(JSON.parse(await response.text()))
-  const receipt = response.headers.get(HEADER.receipt) ?? ''
-  if (response.ok) return { receipt, body: answered, refused: '' }
-  const { code, message } = objectOf(answered['error'])
-  const refused = textOf(code)
-  if (expected.includes(refused)) return { receipt, body: answered, refused }
-  throw new Error(textOf(message) || `the service answered ${response.status}`)
 }

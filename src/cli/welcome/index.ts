@@ -3,11 +3,12 @@ import { fileURLToPath } from 'node:url'
 import { ConfigProblem, loadConfig, type Environment, type LoadedConfig } from '../../config/index.ts'
 import type { JsonObject } from '../../contract/index.ts'
 import { objectOf, textOf } from '../../dialects/index.ts'
+import type { ServiceAddress } from '../../improve/index.ts'
 import { showHiddenLine, wordsOf } from '../../kit/index.ts'
 import { paint, cut, oneLine } from '../screen/text.ts'
 import type { ServiceOptions } from '../../main.ts'
 import type { ConfigOptions, Surroundings } from '../surroundings.ts'
-import { demoStateOf, PRACTICE, runDemo, type DemoState, type ServiceAddress } from './demo.ts'
+import { demoStateOf, PRACTICE, runDemo, type DemoState } from './demo.ts'
 
 const FILE = fileURLToPath(new URL('./svc.yaml', import.meta.url))
 const RULE_CHARACTERS_MAX = 100

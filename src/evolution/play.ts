@@ -1,0 +1,80 @@
+/** Plays single tasks outside of a step: for a baseline before there is a change, and for what a change reached. Nothing is published by it. */
+import type { Adapter, Entry, JsonObject, ModelAddress, Parts, Reporter, Task } from '../contract/index.ts'
+import { playUntilScored } from './episodes.ts'
+import { evolutionSettings, loadMethod } from './method.ts'
+import { openModels } from './models/index.ts'
+import { openProgram } from './program.ts'
+import { readTasks } from './tasks/read.ts'
+
+export interface Player {
+  readonly tasks: readonly Task[]
+  /** Why no episode runs on this machine, and the fix; null where they run. */
+  problem(): Promise<string | null>
+  play(order: PlayOrder): Promise<PlayedTask>
+}
+
+interface PlayOrder {
+  readonly entries: readonly Entry[]
+  readonly task: Task
+  readonly model: ModelAddress
+  readonly signal: AbortSignal
+}
+
+export interface PlayedTask {
+  /** Null where there is none, which is not a 0. */
+  readonly score: number | null
+  readonly failure: string | null
+  /** The evaluator's words about the score. */
+  readonly note: string | null
+  /** What the agent printed. */
+  readonly answer: string
+}
+
+interface PlayerParts {
+  readonly adapter: Adapter
+  readonly parts: Parts
+  /** Where agents' programs are installed. */
+  readonly programs: string
+}
+
+/** `config` is what a recipe is made from. */
+export async function openPlayer(config: JsonObject, { adapter, parts, programs }: PlayerParts): Promise<Player> {
+  const settings = evolutionSettings(config)
+  const method = await loadMethod(settings, { ...Object(config['evolution']), base_directory: parts.baseDirectory }, parts)
+  const tasks = await readTasks(settings, parts.baseDirectory, [])
+  const evaluatorName = ({ data }: Task): string => (typeof data?.['evaluator'] === 'string' ? data['evaluator'] : settings.evaluator)
+  return {
+    tasks,
+    problem: () => method.unplayable(),
+    async play({ entries, task, model, signal }) {
+      const { models } = openModels(model, { callsMax: 0, report: SILENT, signal })
+      let repeats = 0
+      const played = await playUntilScored(
+        {
+          adapter,
+          executor: method.executor,
+          contained: method.contained,
+          model,
+          models,
+          hides: [parts.baseDirectory, ...(parts.ownPaths ?? [])],
+          program: () => openProgram({ adapter, binary: settings.binary, directory: programs }),
+          timeoutSeconds: settings.episode_timeout_s,
+          pauseMs: PAUSE_MS,
+          evaluatorOf: (each) => method.evaluator(evaluatorName(each)),
+          signal,
+        },
+        { side: 'candidate', entries, task, reference: null },
+        () => (repeats += 1) <= REPEATS_MAX,
+      )
+      const { score, failure, note, episode, trouble } = played
+      // What the model or the evaluator could not do says nothing about the tree.
+      return { score: trouble === null ? score : null, failure, note: note?.words ?? null, answer: episode?.stdout ?? '' }
+    },
+  }
+}
+
+const PAUSE_MS = 100
+/** After the trouble of a model or an evaluator. */
+const REPEATS_MAX = 2
+
+const SILENT: Reporter = { phase: () => undefined, line: () => undefined }

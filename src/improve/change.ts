@@ -1,0 +1,131 @@
+/** The result as git knows it: a patch, or a branch that is made without touching the working tree or the index. */
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { invalid } from '../contract/index.ts'
+import { writeAtomicFile } from '../kit/index.ts'
+import type { FileChange } from './harness-files.ts'
+
+const run = promisify(execFile)
+const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
+
+/** Settings and hooks of the user must not change what is made; the user's name stays. */
+const QUIET = ['-c', 'core.autocrlf=false', '-c', 'commit.gpgsign=false', '-c', 'core.quotepath=true', '-c', 'core.fsmonitor=false']
+
+type GitOptions = { readonly env?: Readonly<Record<string, string>>; readonly input?: string }
+
+async function git(folder: string, args: readonly string[], { env = {}, input }: GitOptions = {}): Promise<string> {
+  const called = run('git', [...QUIET, ...args], { cwd: folder, maxBuffer: OUTPUT_BYTES_MAX, env: { ...outside(), ...env } })
+  called.child.stdin?.on('error', () => undefined)
+  called.child.stdin?.end(input ?? '')
+  return (await called).stdout
+}
+
+/** Variables that a hook of git sets would lead into another repository. */
+const outside = (): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|OBJECT_DIRECTORY)$/.test(name)))
+
+export interface GitPlace {
+  /** The commit that is checked out; null in a repository without commits. */
+  readonly head: string | null
+  /** The folder below the top of the repository: '' or 'packages/one/'. */
+  readonly prefix: string
+}
+
+/** Null where the folder is in no repository. */
+export async function gitPlaceOf(folder: string): Promise<GitPlace | null> {
+  const prefix = await git(folder, ['rev-parse', '--show-prefix']).catch(() => null)
+  if (prefix === null) return null
+  const head = await git(folder, ['rev-parse', '--verify', '-q', 'HEAD^{commit}']).catch(() => '')
+  return { head: head.trim() || null, prefix: prefix.trimEnd() }
+}
+
+/** Why no branch of that name can be made, or null. */
+export async function branchProblem(folder: string, name: string): Promise<string | null> {
+  const place = await gitPlaceOf(folder)
+  if (place === null) return '--branch needs a git repository; use --patch FILE'
+  if (place.head === null) return '--branch needs a commit to begin at, and the repository has none; commit first, or use --patch FILE'
+  const isValid = await git(folder, ['check-ref-format', '--branch', name]).then((said) => said.trim() === name, () => false)
+  if (!isValid) return '--branch must be a valid name of a branch; choose another'
+  const isTaken = await git(folder, ['show-ref', '--verify', '-q', `refs/heads/${name}`]).then(() => true, () => false)
+  return isTaken ? `a branch ${name} is there already; choose another name with --branch` : null
+}
+
+/** Files that differ from the commit that is checked out, or are not in it: a branch would carry those edits along. */
+export async function uncommitted(folder: string, changes: readonly Pick<FileChange, 'path' | 'before'>[]): Promise<readonly string[]> {
+  const place = await gitPlaceOf(folder)
+  const committed = async (path: string): Promise<string | null> =>
+    git(folder, ['cat-file', 'blob', `HEAD:${place?.prefix ?? ''}${path}`]).catch(() => null)
+  const differs = await Promise.all(changes.map(async ({ path, before }) => (await committed(path)) !== before))
+  return changes.filter((_, at) => differs[at]).map(({ path }) => path)
+}
+
+/** The commit's id. Throws where the branch came to be meanwhile. */
+export async function makeBranch(folder: string, name: string, changes: readonly FileChange[], message: string): Promise<string> {
+  const place = await gitPlaceOf(folder)
+  if (place === null || place.head === null) throw invalid('no_commit', '--branch needs a repository with a commit; use --patch FILE')
+  const { head, prefix } = place
+  return withIndex(async (env) => {
+    await git(folder, ['read-tree', head], { env })
+    await stage(folder, changes, prefix, env)
+    const tree = (await git(folder, ['write-tree'], { env })).trim()
+    const commit = (await git(folder, ['commit-tree', tree, '-p', head], { env: { ...env, ...(await authorOf(folder)) }, input: message })).trim()
+    await git(folder, ['update-ref', `refs/heads/${name}`, commit, '']).catch(() => {
+      throw invalid('branch_taken', `a branch ${name} is there already; choose another name with --branch`)
+    })
+    return commit
+  })
+}
+
+async function withIndex<T>(work: (env: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-index-'))
+  try {
+    return await work({ GIT_INDEX_FILE: join(folder, 'index') })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+async function stage(folder: string, changes: readonly FileChange[], prefix: string, env: Readonly<Record<string, string>>): Promise<void> {
+  const lines: string[] = []
+  for (const { path, after, isExecutable } of changes) {
+    if (after === null) lines.push(`0 ${ABSENT}\t${prefix}${path}`)
+    else {
+      const blob = (await git(folder, ['hash-object', '-w', '--no-filters', '--stdin'], { env, input: after })).trim()
+      lines.push(`${isExecutable ? '100755' : '100644'} ${blob}\t${prefix}${path}`)
+    }
+  }
+  if (lines.length > 0) await git(folder, ['update-index', '-z', '--index-info'], { env, input: `${lines.join('\0')}\0` })
+}
+const ABSENT = '0'.repeat(40)
+
+/** Git refuses to commit for somebody without a name. */
+async function authorOf(folder: string): Promise<Readonly<Record<string, string>>> {
+  const isKnown = await git(folder, ['var', 'GIT_AUTHOR_IDENT']).then(() => true, () => false)
+  if (isKnown) return {}
+  const [name, email] = ['svc', 'svc@localhost']
+  return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email }
+}
+
+/** Against the files as they lie in the folder, committed or not; `git apply` takes it there. */
+export async function patchOf(changes: readonly FileChange[], message: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'svc-patch-'))
+  try {
+    await git(folder, ['init', '-q', '--bare', '--template='])
+    const treeOf = async (name: string, side: 'before' | 'after'): Promise<string> => {
+      const env = { GIT_DIR: folder, GIT_INDEX_FILE: join(folder, name) }
+      const files = changes.filter((change) => change[side] !== null).map((change) => ({ ...change, after: change[side] }))
+      await stage(folder, files, '', env)
+      return (await git(folder, ['write-tree'], { env })).trim()
+    }
+    const [before, after] = [await treeOf('old', 'before'), await treeOf('new', 'after')]
+    const diff = await git(folder, ['diff-tree', '-r', '-p', '--full-index', '--no-renames', '--no-ext-diff', before, after])
+    return `${message.trimEnd()}\n\n${diff}`
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+export const writePatch = (path: string, text: string): Promise<void> => writeAtomicFile(path, text)

@@ -1,0 +1,64 @@
+/** What a run says while it works, for people and for programs alike. */
+import type { TaskRole } from '../contract/index.ts'
+import type { LeftOut } from './harness-files.ts'
+
+export interface NamedTask {
+  readonly name: string
+  readonly role: TaskRole
+}
+
+/** One episode of a task, as it is kept and told. */
+export interface TaskScore {
+  readonly task: string
+  readonly role: TaskRole
+  /** Null: it could not be scored. */
+  readonly score: number | null
+  readonly failure: string | null
+  readonly seconds: number
+  readonly model_calls: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+}
+
+export interface Estimate {
+  /** At most; a run that finds nothing more to try ends earlier. */
+  readonly episodes: number
+  readonly model_calls: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  /** Null where no prices are set. */
+  readonly cost: number | null
+  readonly seconds: number
+}
+
+export interface RoundOutcome {
+  readonly round: number
+  readonly result: string
+  readonly reason: string
+  readonly episodes: number
+  readonly model_calls: number
+}
+
+export interface TaskComparison extends NamedTask {
+  readonly before: number | null
+  readonly after: number | null
+}
+
+export interface ImproveResult {
+  /** Whether a change was proved and published. */
+  readonly improved: boolean
+  readonly rounds: readonly RoundOutcome[]
+  readonly tasks: readonly TaskComparison[]
+  readonly episodes: number
+  readonly model_calls: number
+}
+
+export type ImproveEvent =
+  | { readonly event: 'found'; readonly agent: string; readonly why: string; readonly files: readonly string[]; readonly left_out: readonly LeftOut[] }
+  | { readonly event: 'tasks'; readonly tasks: readonly NamedTask[]; readonly folder: string }
+  | ({ readonly event: 'played'; readonly side: 'before' | 'after' } & TaskScore)
+  | ({ readonly event: 'estimate'; readonly budget: number; readonly used: number } & Estimate)
+  | { readonly event: 'round'; readonly round: number; readonly tasks: readonly string[]; readonly episodes_max: number }
+  | { readonly event: 'progress'; readonly round: number; readonly episodes: number; readonly seconds_left: number }
+  | ({ readonly event: 'step' } & RoundOutcome)
+  | ({ readonly event: 'result' } & ImproveResult)

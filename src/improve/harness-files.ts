@@ -1,0 +1,199 @@
+/**
+ * The harness of a repository as entries, and back: which file is which entry, and which files a better tree changes. A file whose entry did
+ * not change is never touched, and neither is one that the agent's adapter refuses.
+ */
+import type { Stats } from 'node:fs'
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { isRefusal, type Adapter, type Entry, type Files } from '../contract/index.ts'
+import { entriesIn, entryProblem, renderTree } from '../harness/index.ts'
+import { codeOf, isMissing } from '../kit/index.ts'
+import type { HarnessPlaces } from './agents.ts'
+
+export interface HarnessRead {
+  readonly entries: readonly Entry[]
+  /** The file of each entry, by the path that the adapter renders it to. */
+  readonly sources: Readonly<Record<string, SourceFile>>
+  readonly leftOut: readonly LeftOut[]
+}
+
+export interface SourceFile {
+  /** Below the repository. */
+  readonly path: string
+  readonly text: string
+  readonly isExecutable: boolean
+}
+
+export interface LeftOut {
+  readonly path: string
+  readonly why: string
+}
+
+const FILE_BYTES_MAX = 1024 * 1024
+const KINDS = ['skill', 'agent_command'] as const
+
+/** The tree of a repository for an agent. Nothing is written. */
+export async function readHarness(adapter: Adapter, places: HarnessPlaces, folder: string): Promise<HarnessRead> {
+  const read = await Promise.all((await candidatesIn(places, folder)).map((place) => readCandidate(folder, place)))
+  let tree: HarnessRead = { entries: [], sources: {}, leftOut: read.flatMap((each) => ('why' in each ? [each] : [])) }
+  for (const each of read) if ('entry' in each) tree = taken(adapter, tree, each)
+  return tree
+}
+
+interface Candidate {
+  readonly path: string
+  readonly entry: (text: string) => Entry
+}
+type ReadCandidate = { readonly entry: Entry; readonly source: SourceFile }
+
+/** The first rules file that is there, and every skill and command; of two with one name the first place's. */
+async function candidatesIn(places: HarnessPlaces, folder: string): Promise<readonly Candidate[]> {
+  const rules = await rulesIn(places.rules, folder)
+  const named = await Promise.all(KINDS.flatMap((kind) => places[kind].map((template) => namesIn(folder, kind, template))))
+  const all = named.flat()
+  return [
+    ...rules.map((path) => ({ path, entry: (text: string): Entry => ({ id: 'rules', name: 'rules', config: { text } }) })),
+    ...all.filter(({ key }, at) => all.findIndex((other) => other.key === key) === at),
+  ]
+}
+
+/** A file that only points to another, as `@AGENTS.md`, stands for that one. */
+async function rulesIn(paths: readonly string[], folder: string): Promise<readonly string[]> {
+  for (const path of paths) {
+    const text = await readFile(join(folder, path), 'utf8').catch(() => null)
+    if (text === null) continue
+    const [, other] = /^@(?:\.\/)?([\w.-]+\.md)$/.exec(text.trim()) ?? []
+    const isThere = other !== undefined && (await lstat(join(folder, other)).then((found) => found.isFile(), () => false))
+    return [isThere ? other : path]
+  }
+  return []
+}
+
+interface NamedCandidate extends Candidate {
+  readonly key: string
+}
+
+async function namesIn(folder: string, kind: (typeof KINDS)[number], template: string): Promise<readonly NamedCandidate[]> {
+  const [head = '', tail = ''] = template.split('{name}')
+  const listed = await readdir(join(folder, head), { withFileTypes: true }).catch((error: unknown) => {
+    if (isMissing(error) || codeOf(error) === 'ENOTDIR') return []
+    throw error
+  })
+  const isFolder = tail.startsWith('/')
+  const names = listed.flatMap((each) =>
+    isFolder ? (each.isFile() ? [] : [each.name]) : each.name.endsWith(tail) ? [each.name.slice(0, -tail.length)] : [],
+  )
+  return names.toSorted().map((name) => ({
+    key: `${kind} ${name}`,
+    path: `${head}${name}${tail}`,
+    entry: (text) => ({ id: `${kind}.${name}`, name: kind, config: { name, text } }),
+  }))
+}
+
+/** A link counts as the file it leads to, as long as that is in the repository. */
+async function readCandidate(folder: string, { path, entry }: Candidate): Promise<ReadCandidate | LeftOut> {
+  try {
+    const root = await realpath(folder)
+    const real = await realpath(join(folder, path))
+    const below = relative(root, real).split(sep).join('/')
+    if (below.startsWith('../')) return { path, why: 'it leads to a file outside of the repository' }
+    const found: Stats = await lstat(real)
+    if (!found.isFile()) return { path, why: 'it is no plain file' }
+    if (found.size > FILE_BYTES_MAX) return { path, why: `it is larger than ${FILE_BYTES_MAX} bytes` }
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(real))
+    return { entry: entry(unixLines(text)), source: { path: below, text, isExecutable: (found.mode & 0o111) !== 0 } }
+  } catch (error) {
+    return { path, why: error instanceof TypeError ? 'it is no text in UTF-8' : `it cannot be read (${codeOf(error) ?? 'unreadable'})` }
+  }
+}
+
+const unixLines = (text: string): string => text.replaceAll('\r\n', '\n')
+
+/** The tree with the entry, or without it where the agent's adapter refuses it. */
+function taken(adapter: Adapter, tree: HarnessRead, { entry, source }: ReadCandidate): HarnessRead {
+  // An empty file is no entry, and new rules go into it.
+  if (source.text.trim() === '')
+    return entry.name === 'rules' ? { ...tree, sources: { ...tree.sources, [adapter.layout.rules ?? '']: source } } : tree
+  const problem = problemWith(adapter, [...tree.entries, entry])
+  if (problem !== null) return { ...tree, leftOut: [...tree.leftOut, { path: source.path, why: problem }] }
+  const before = renderTree(adapter, tree.entries)
+  const rendered = Object.keys(renderTree(adapter, [...tree.entries, entry])).find((path) => !Object.hasOwn(before, path)) ?? ''
+  return { ...tree, entries: [...tree.entries, entry], sources: { ...tree.sources, [rendered]: source } }
+}
+
+function problemWith(adapter: Adapter, entries: readonly Entry[]): string | null {
+  const last = entries.at(-1)
+  if (last === undefined) return null
+  try {
+    renderTree(adapter, entries)
+    return entryProblem(adapter, last)
+  } catch (error) {
+    if (isRefusal(error)) return error.message
+    throw error
+  }
+}
+
+/** The entries that these rendered files came from: as the agent's own file lists them, else one for each file without the settings. */
+export function entriesOf(adapter: Adapter, files: Files): readonly Entry[] {
+  const { layout } = adapter
+  if (layout.tree !== undefined && Object.hasOwn(files, layout.tree)) return entriesIn(adapter, files)
+  return Object.entries(files).flatMap(([path, text]): readonly Entry[] => {
+    if (path === layout.rules) return [{ id: 'rules', name: 'rules', config: { text } }]
+    for (const kind of KINDS) {
+      const name = nameAt(layout.named[kind] ?? '', path)
+      if (name !== null) return [{ id: `${kind}.${name}`, name: kind, config: { name, text } }]
+    }
+    return []
+  })
+}
+
+function nameAt(template: string, path: string): string | null {
+  const [head = '', tail] = template.split('{name}')
+  if (tail === undefined || !path.startsWith(head) || !path.endsWith(tail) || path.length <= head.length + tail.length) return null
+  const name = path.slice(head.length, path.length - tail.length)
+  return name.includes('/') ? null : name
+}
+
+/** Whether the path is one that the agent reads its harness from, whatever its name. */
+export const isHarnessPath = (places: HarnessPlaces, path: string): boolean =>
+  places.rules.includes(path) || KINDS.some((kind) => places[kind].some((template) => nameAt(template, path) !== null))
+
+/** A file of the repository before and after. Null: it is not there. */
+export interface FileChange {
+  readonly path: string
+  readonly before: string | null
+  readonly after: string | null
+  readonly isExecutable: boolean
+}
+
+/** What the better tree changes in the repository: texts that render the same stay as they are, byte by byte. */
+export function changesOf(adapter: Adapter, places: HarnessPlaces, read: HarnessRead, served: Files): readonly FileChange[] {
+  const before = renderTree(adapter, read.entries)
+  const after = renderTree(adapter, entriesOf(adapter, served))
+  const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((path) => before[path] !== after[path])
+  return paths.flatMap((path) => {
+    const source = read.sources[path]
+    const target = source?.path ?? targetOf(adapter, places, path)
+    if (target === null || read.leftOut.some((each) => each.path === target)) return []
+    const text = after[path]
+    return [
+      {
+        path: target,
+        before: source?.text ?? null,
+        after: text === undefined ? null : source?.text.includes('\r\n') === true ? text.replaceAll('\n', '\r\n') : text,
+        isExecutable: source?.isExecutable ?? false,
+      },
+    ]
+  })
+}
+
+/** Where a new entry goes; null for what has no place in a repository. */
+function targetOf({ layout }: Adapter, places: HarnessPlaces, path: string): string | null {
+  if (path === layout.rules) return places.rules[0] ?? null
+  for (const kind of KINDS) {
+    const name = nameAt(layout.named[kind] ?? '', path)
+    const [template] = places[kind]
+    if (name !== null && template !== undefined) return template.replaceAll('{name}', () => name)
+  }
+  return null
+}

@@ -1,0 +1,88 @@
+/** Plays tasks with one tree, some at a time, and keeps each result as soon as it is there: what was played is not played again. */
+import type { Entry, ModelAddress, Task } from '../contract/index.ts'
+import type { Player } from '../evolution/index.ts'
+import { wordsOf } from '../kit/index.ts'
+import type { ImproveEvent, TaskScore } from './events.ts'
+import type { Meter } from './meter.ts'
+import type { ImproveState } from './state.ts'
+
+export interface KeptPlay extends TaskScore {
+  /** What the agent said, for a report about it. */
+  readonly answer: string
+  readonly note: string | null
+}
+
+export interface PlayParts {
+  readonly state: ImproveState
+  readonly player: Player
+  readonly meter: Meter
+  readonly model: Pick<ModelAddress, 'model' | 'api'>
+  readonly workers: number
+  readonly signal: AbortSignal
+  readonly emit: (event: ImproveEvent) => void
+}
+
+const ANSWER_CHARACTERS_MAX = 20_000
+
+/** By task, in the order of the tasks. `name` is where the results are kept. */
+export async function playAll(
+  parts: PlayParts,
+  name: string,
+  side: 'before' | 'after',
+  tasks: readonly Task[],
+  entries: readonly Entry[],
+): Promise<readonly KeptPlay[]> {
+  const results = new Map<string, KeptPlay>()
+  const waiting = [...tasks]
+  const work = async (): Promise<void> => {
+    for (let task = waiting.shift(); task !== undefined; task = waiting.shift()) {
+      const kept = await keptPlay(parts.state, name, task)
+      const played = kept ?? (await playOne(parts, task, entries))
+      // One without a score is played again by the next run: its cause may be gone by then.
+      if (kept === null && played.score !== null) await parts.state.write(`${name}/${task.name}`, played)
+      results.set(task.name, played)
+      const { answer: _answer, note: _note, ...told } = played
+      parts.emit({ event: 'played', side, ...told })
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(parts.workers, tasks.length) }, work))
+  return tasks.flatMap((task) => results.get(task.name) ?? [])
+}
+
+async function playOne({ player, meter, model, signal }: PlayParts, task: Task, entries: readonly Entry[]): Promise<KeptPlay> {
+  const { url, usage } = meter.open()
+  const began = performance.now()
+  const { score, failure, note, answer } = await player
+    .play({ entries, task, model: { ...model, url, apiKey: null }, signal })
+    .catch((error: unknown) => {
+      signal.throwIfAborted()
+      return { score: null, failure: wordsOf(error), note: null, answer: '' }
+    })
+  const { calls, inputTokens, outputTokens } = usage()
+  return {
+    task: task.name,
+    role: task.role,
+    score,
+    failure,
+    seconds: Math.round(performance.now() - began) / 1000,
+    model_calls: calls,
+    input_tokens: inputTokens,
+    output_tokens: outputTokens,
+    answer: answer.slice(-ANSWER_CHARACTERS_MAX).toWellFormed(),
+    note,
+  }
+}
+
+/** How many of these tasks a run has played already. */
+async function keptPlay(state: ImproveState, name: string, task: Task): Promise<KeptPlay | null> {
+  const kept = await state.read(`${name}/${task.name}`)
+  return isPlay(kept) ? kept : null
+}
+
+const isPlay = (value: unknown): value is KeptPlay =>
+  typeof value === 'object' && value !== null && 'task' in value && 'score' in value && typeof value.score === 'number' && 'answer' in value
+
+/** The name under which the results of a tree are kept: another tree is played anew. */
+export const playsOf = (side: 'before' | 'after', digest: string): string => `${side}-${digest.slice(0, DIGEST_CHARACTERS)}`
+const DIGEST_CHARACTERS = 12
+

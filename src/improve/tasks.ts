@@ -1,0 +1,32 @@
+/** The tasks of a run: copied, so that what a run is measured by stays the same, and without the harness that the repository held at the time. */
+import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { invalid } from '../contract/index.ts'
+import { codeOf } from '../kit/index.ts'
+import type { HarnessPlaces } from './agents.ts'
+import { isHarnessPath } from './harness-files.ts'
+
+const WORKSPACE = 'workspace'
+
+/** An agent would read the old rules of a workspace beside the ones that are measured. */
+export async function copyTasks(from: string, to: string, places: HarnessPlaces): Promise<void> {
+  const beside = `${to}.new`
+  await rm(beside, { recursive: true, force: true })
+  await mkdir(beside, { recursive: true })
+  for (const name of await namesIn(from)) {
+    const workspace = join(from, name, WORKSPACE)
+    await cp(join(from, name), join(beside, name), {
+      recursive: true,
+      filter: (path) => !isHarnessPath(places, relative(workspace, path).split(sep).join('/')),
+    })
+  }
+  await rm(to, { recursive: true, force: true })
+  await rename(beside, to)
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  const listed = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    throw invalid('no_tasks', `the folder of the tasks cannot be read (${codeOf(error) ?? 'unreadable'}); name another with --tasks-dir`)
+  })
+  return listed.filter((each) => each.isDirectory() && !each.name.startsWith('.')).map(({ name }) => name)
+}
