@@ -70,7 +70,8 @@ const OWN: AgentLayout = {
   places: { rules: [SHARED_RULES, 'CLAUDE.md'], skill: [SHARED_SKILLS], agent_command: [] },
 }
 
-export const layoutOf = (agent: string): AgentLayout | null => (agent === NATIVE ? OWN : Object.hasOwn(AGENTS, agent) ? (AGENTS[agent] ?? null) : null)
+export const layoutOf = (agent: string): AgentLayout | null =>
+  agent === NATIVE ? OWN : Object.hasOwn(AGENTS, agent) ? (AGENTS[agent] ?? null) : null
 
 export interface FoundAgents {
   /** What the repository and the machine speak for; one alone is the agent. */
@@ -99,12 +100,26 @@ async function those(names: readonly string[], holds: (name: string) => Promise<
 }
 
 async function anyOf(paths: readonly string[]): Promise<boolean> {
-  const found = await Promise.all(paths.map((path) => stat(path).then(() => true, () => false)))
+  const found = await Promise.all(
+    paths.map((path) =>
+      stat(path).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
   return found.includes(true)
 }
 
 async function isInstalled(program: string, path: string): Promise<boolean> {
   const places = path.split(delimiter).filter((folder) => folder !== '')
-  const found = await Promise.all(places.map((folder) => access(join(folder, program), constants.X_OK).then(() => true, () => false)))
+  const found = await Promise.all(
+    places.map((folder) =>
+      access(join(folder, program), constants.X_OK).then(
+        () => true,
+        () => false,
+      ),
+    ),
+  )
   return found.includes(true)
 }

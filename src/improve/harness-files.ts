@@ -17,7 +17,7 @@ export interface HarnessRead {
   readonly leftOut: readonly LeftOut[]
 }
 
-export interface SourceFile {
+interface SourceFile {
   /** Below the repository. */
   readonly path: string
   readonly text: string
@@ -63,7 +63,12 @@ async function rulesIn(paths: readonly string[], folder: string): Promise<readon
     const text = await readFile(join(folder, path), 'utf8').catch(() => null)
     if (text === null) continue
     const [, other] = /^@(?:\.\/)?([\w.-]+\.md)$/.exec(text.trim()) ?? []
-    const isThere = other !== undefined && (await lstat(join(folder, other)).then((found) => found.isFile(), () => false))
+    const isThere =
+      other !== undefined &&
+      (await lstat(join(folder, other)).then(
+        (found) => found.isFile(),
+        () => false,
+      ))
     return [isThere ? other : path]
   }
   return []
@@ -159,7 +164,7 @@ export const isHarnessPath = (places: HarnessPlaces, path: string): boolean =>
   places.rules.includes(path) || KINDS.some((kind) => places[kind].some((template) => nameAt(template, path) !== null))
 
 /** A file of the repository before and after. Null: it is not there. */
-export interface FileChange {
+export interface RepositoryChange {
   readonly path: string
   readonly before: string | null
   readonly after: string | null
@@ -167,7 +172,7 @@ export interface FileChange {
 }
 
 /** What the better tree changes in the repository: texts that render the same stay as they are, byte by byte. */
-export function changesOf(adapter: Adapter, places: HarnessPlaces, read: HarnessRead, served: Files): readonly FileChange[] {
+export function changesOf(adapter: Adapter, places: HarnessPlaces, read: HarnessRead, served: Files): readonly RepositoryChange[] {
   const before = renderTree(adapter, read.entries)
   const after = renderTree(adapter, entriesOf(adapter, served))
   const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((path) => before[path] !== after[path])
