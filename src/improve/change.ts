@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { invalid } from '../contract/index.ts'
 import { writeAtomicFile } from '../kit/index.ts'
-import type { FileChange } from './harness-files.ts'
+import type { RepositoryChange } from './harness-files.ts'
 
 const run = promisify(execFile)
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
@@ -25,7 +25,9 @@ async function git(folder: string, args: readonly string[], { env = {}, input }:
 
 /** Variables that a hook of git sets would lead into another repository. */
 const outside = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|OBJECT_DIRECTORY)$/.test(name)))
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|OBJECT_DIRECTORY)$/.test(name)),
+  )
 
 export interface GitPlace {
   /** The commit that is checked out; null in a repository without commits. */
@@ -47,14 +49,23 @@ export async function branchProblem(folder: string, name: string): Promise<strin
   const place = await gitPlaceOf(folder)
   if (place === null) return '--branch needs a git repository; use --patch FILE'
   if (place.head === null) return '--branch needs a commit to begin at, and the repository has none; commit first, or use --patch FILE'
-  const isValid = await git(folder, ['check-ref-format', '--branch', name]).then((said) => said.trim() === name, () => false)
+  const isValid = await git(folder, ['check-ref-format', '--branch', name]).then(
+    (said) => said.trim() === name,
+    () => false,
+  )
   if (!isValid) return '--branch must be a valid name of a branch; choose another'
-  const isTaken = await git(folder, ['show-ref', '--verify', '-q', `refs/heads/${name}`]).then(() => true, () => false)
+  const isTaken = await git(folder, ['show-ref', '--verify', '-q', `refs/heads/${name}`]).then(
+    () => true,
+    () => false,
+  )
   return isTaken ? `a branch ${name} is there already; choose another name with --branch` : null
 }
 
 /** Files that differ from the commit that is checked out, or are not in it: a branch would carry those edits along. */
-export async function uncommitted(folder: string, changes: readonly Pick<FileChange, 'path' | 'before'>[]): Promise<readonly string[]> {
+export async function uncommitted(
+  folder: string,
+  changes: readonly Pick<RepositoryChange, 'path' | 'before'>[],
+): Promise<readonly string[]> {
   const place = await gitPlaceOf(folder)
   const committed = async (path: string): Promise<string | null> =>
     git(folder, ['cat-file', 'blob', `HEAD:${place?.prefix ?? ''}${path}`]).catch(() => null)
@@ -63,7 +74,7 @@ export async function uncommitted(folder: string, changes: readonly Pick<FileCha
 }
 
 /** The commit's id. Throws where the branch came to be meanwhile. */
-export async function makeBranch(folder: string, name: string, changes: readonly FileChange[], message: string): Promise<string> {
+export async function makeBranch(folder: string, name: string, changes: readonly RepositoryChange[], message: string): Promise<string> {
   const place = await gitPlaceOf(folder)
   if (place === null || place.head === null) throw invalid('no_commit', '--branch needs a repository with a commit; use --patch FILE')
   const { head, prefix } = place
@@ -71,7 +82,9 @@ export async function makeBranch(folder: string, name: string, changes: readonly
     await git(folder, ['read-tree', head], { env })
     await stage(folder, changes, prefix, env)
     const tree = (await git(folder, ['write-tree'], { env })).trim()
-    const commit = (await git(folder, ['commit-tree', tree, '-p', head], { env: { ...env, ...(await authorOf(folder)) }, input: message })).trim()
+    const commit = (
+      await git(folder, ['commit-tree', tree, '-p', head], { env: { ...env, ...(await authorOf(folder)) }, input: message })
+    ).trim()
     await git(folder, ['update-ref', `refs/heads/${name}`, commit, '']).catch(() => {
       throw invalid('branch_taken', `a branch ${name} is there already; choose another name with --branch`)
     })
@@ -88,7 +101,12 @@ async function withIndex<T>(work: (env: Readonly<Record<string, string>>) => Pro
   }
 }
 
-async function stage(folder: string, changes: readonly FileChange[], prefix: string, env: Readonly<Record<string, string>>): Promise<void> {
+async function stage(
+  folder: string,
+  changes: readonly RepositoryChange[],
+  prefix: string,
+  env: Readonly<Record<string, string>>,
+): Promise<void> {
   const lines: string[] = []
   for (const { path, after, isExecutable } of changes) {
     if (after === null) lines.push(`0 ${ABSENT}\t${prefix}${path}`)
@@ -103,14 +121,17 @@ const ABSENT = '0'.repeat(40)
 
 /** Git refuses to commit for somebody without a name. */
 async function authorOf(folder: string): Promise<Readonly<Record<string, string>>> {
-  const isKnown = await git(folder, ['var', 'GIT_AUTHOR_IDENT']).then(() => true, () => false)
+  const isKnown = await git(folder, ['var', 'GIT_AUTHOR_IDENT']).then(
+    () => true,
+    () => false,
+  )
   if (isKnown) return {}
   const [name, email] = ['svc', 'svc@localhost']
   return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email }
 }
 
 /** Against the files as they lie in the folder, committed or not; `git apply` takes it there. */
-export async function patchOf(changes: readonly FileChange[], message: string): Promise<string> {
+export async function patchOf(changes: readonly RepositoryChange[], message: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-patch-'))
   try {
     await git(folder, ['init', '-q', '--bare', '--template='])

@@ -2,7 +2,7 @@
 import type { TaskRole } from '../contract/index.ts'
 import type { LeftOut } from './harness-files.ts'
 
-export interface NamedTask {
+interface NamedTask {
   readonly name: string
   readonly role: TaskRole
 }
@@ -53,12 +53,29 @@ export interface ImproveResult {
   readonly model_calls: number
 }
 
+/** What the run left: a branch with its commit, or a file. */
+interface ChangeMade {
+  readonly event: 'change'
+  readonly files: readonly string[]
+  readonly branch?: string
+  readonly commit?: string
+  readonly patch?: string
+}
+
 export type ImproveEvent =
-  | { readonly event: 'found'; readonly agent: string; readonly why: string; readonly files: readonly string[]; readonly left_out: readonly LeftOut[] }
+  | {
+      readonly event: 'found'
+      readonly agent: string
+      readonly why: string
+      readonly files: readonly string[]
+      readonly left_out: readonly LeftOut[]
+    }
   | { readonly event: 'tasks'; readonly tasks: readonly NamedTask[]; readonly folder: string }
-  | ({ readonly event: 'played'; readonly side: 'before' | 'after' } & TaskScore)
+  /** `kept`: by an earlier stage, or an earlier run. */
+  | ({ readonly event: 'played'; readonly side: 'before' | 'after'; readonly kept: boolean } & TaskScore)
   | ({ readonly event: 'estimate'; readonly budget: number; readonly used: number } & Estimate)
   | { readonly event: 'round'; readonly round: number; readonly tasks: readonly string[]; readonly episodes_max: number }
   | { readonly event: 'progress'; readonly round: number; readonly episodes: number; readonly seconds_left: number }
   | ({ readonly event: 'step' } & RoundOutcome)
   | ({ readonly event: 'result' } & ImproveResult)
+  | ChangeMade

@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import { pipeline } from 'node:stream/promises'
 import { Transform } from 'node:stream'
 
-export interface Usage {
+interface Usage {
   readonly calls: number
   readonly inputTokens: number
   readonly outputTokens: number
@@ -16,13 +16,13 @@ export interface Usage {
 
 export interface Meter {
   /** The address for one episode. */
-  open(): { readonly url: string; usage(): Usage }
+  open(): { readonly url: string; readonly usage: () => Usage }
   close(): Promise<void>
 }
 
-export const NO_USAGE: Usage = { calls: 0, inputTokens: 0, outputTokens: 0 }
+const NO_USAGE: Usage = { calls: 0, inputTokens: 0, outputTokens: 0 }
 
-export const sumOf = (usages: readonly Usage[]): Usage =>
+const sumOf = (usages: readonly Usage[]): Usage =>
   usages.reduce(
     (sum, each) => ({
       calls: sum.calls + each.calls,
@@ -38,7 +38,10 @@ export async function openMeter(target: string, token: string): Promise<Meter> {
   const server = createServer((request, response) => {
     const [, key = '', path = ''] = /^\/(\w+)(\/.*)$/.exec(request.url ?? '') ?? []
     const before = counts.get(key)
-    if (before === undefined) return void response.writeHead(404).end()
+    if (before === undefined) {
+      response.writeHead(404).end()
+      return
+    }
     counts.set(key, { ...before, calls: before.calls + 1 })
     forward(`${target}${path}`, token, request, response, (text) => counts.set(key, sumOf([counts.get(key) ?? NO_USAGE, usageIn(text)])))
   })

@@ -20,7 +20,10 @@ const NUMERALS: Readonly<Partial<Record<TaskRole, readonly number[]>>> = {
 export async function makeSample(folder: string): Promise<string> {
   const repository = join(folder, 'sample')
   const rules = join(repository, 'AGENTS.md')
-  const isThere = await access(rules).then(() => true, () => false)
+  const isThere = await access(rules).then(
+    () => true,
+    () => false,
+  )
   if (!isThere) await writeAtomicFile(rules, RULES)
   return repository
 }

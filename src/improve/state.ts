@@ -41,20 +41,27 @@ export async function openState(repository: string, environment: Readonly<Record
     async clear() {
       for (const part of PARTS) await rm(join(folder, part), { recursive: true, force: true })
     },
-    close: () => lock.close(),
+    close: () => {
+      if (lock.isOpen) lock.close()
+    },
   }
 }
 
 function dataDirectory({ XDG_DATA_HOME: data = '', HOME: home = '' }: Readonly<Record<string, string | undefined>>): string {
   if (data.startsWith('/')) return join(data, PRODUCT)
   if (home !== '') return join(home, '.local/share', PRODUCT)
-  throw invalid('no_data_directory', 'neither HOME nor XDG_DATA_HOME is set, so there is no place for the state of a run; set XDG_DATA_HOME')
+  throw invalid(
+    'no_data_directory',
+    'neither HOME nor XDG_DATA_HOME is set, so there is no place for the state of a run; set XDG_DATA_HOME',
+  )
 }
 
 /** The folder's own name for people, and its whole path for the machine. */
 async function nameOf(repository: string): Promise<string> {
   const whole = await realpath(repository).catch(() => resolve(repository))
-  const words = basename(whole).replaceAll(/[^\w.-]+/g, '-').slice(0, NAME_CHARACTERS_MAX)
+  const words = basename(whole)
+    .replaceAll(/[^\w.-]+/g, '-')
+    .slice(0, NAME_CHARACTERS_MAX)
   return `${words}-${hash('sha256', whole).slice(0, DIGEST_CHARACTERS)}`
 }
 const NAME_CHARACTERS_MAX = 40
@@ -65,7 +72,10 @@ async function hold(folder: string): Promise<DatabaseSync> {
   try {
     await mkdir(folder, { recursive: true, mode: PRIVATE })
   } catch (error) {
-    throw unavailable('no_state', `the state of a run cannot be kept in ${folder} (${codeOf(error) ?? 'unwritable'}); set XDG_DATA_HOME to a folder of yours`)
+    throw unavailable(
+      'no_state',
+      `the state of a run cannot be kept in ${folder} (${codeOf(error) ?? 'unwritable'}); set XDG_DATA_HOME to a folder of yours`,
+    )
   }
   const database = new DatabaseSync(join(folder, LOCK))
   try {

@@ -1,0 +1,111 @@
+/** The change as a patch and as a branch, in repositories of all kinds. Nothing but the new branch may be touched. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import { branchProblem, gitPlaceOf, makeBranch, patchOf, uncommitted } from './change.ts'
+import type { RepositoryChange } from './harness-files.ts'
+
+const IDENTITY = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
+const git = (folder: string, ...args: readonly string[]): string =>
+  execFileSync('git', [...IDENTITY, ...args], { cwd: folder, encoding: 'utf8', env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' } })
+
+/** With a space and quotes in its name, edits that are not committed, and others that are staged. */
+function dirtyRepository(): string {
+  const folder = join(temporaryFolder(), `a 'b" c`)
+  mkdirSync(join(folder, '.claude/commands'), { recursive: true })
+  writeFileSync(join(folder, 'CLAUDE.md'), 'Be kind.\n')
+  writeFileSync(join(folder, '.claude/commands/old.md'), 'Old.\n')
+  writeFileSync(join(folder, 'code.txt'), 'one\n')
+  git(folder, 'init', '-q', '-b', 'main')
+  git(folder, 'add', '-A')
+  git(folder, 'commit', '-qm', 'first')
+  writeFileSync(join(folder, 'code.txt'), 'two\n')
+  writeFileSync(join(folder, 'staged.txt'), 'x')
+  git(folder, 'add', 'staged.txt')
+  writeFileSync(join(folder, 'new.txt'), 'y')
+  return folder
+}
+
+const CHANGES: readonly RepositoryChange[] = [
+  { path: 'CLAUDE.md', before: 'Be kind.\n', after: 'Be kind.\n\nBe short.\n', isExecutable: false },
+  { path: '.claude/commands/old.md', before: 'Old.\n', after: null, isExecutable: false },
+  { path: '.claude/skills/one/SKILL.md', before: null, after: 'Add.\n', isExecutable: false },
+]
+const MESSAGE = 'Improve\n\ntask  before  after\nsum   0       1\n'
+
+const stateOf = (folder: string) => ({
+  status: git(folder, 'status', '--porcelain=v2'),
+  index: readFileSync(join(folder, '.git/index')).toString('hex'),
+  head: git(folder, 'rev-parse', 'HEAD'),
+  branch: git(folder, 'symbolic-ref', 'HEAD'),
+})
+
+it('a branch holds the change and its message, and neither index, working tree nor HEAD is touched', async () => {
+  const folder = dirtyRepository()
+  const before = stateOf(folder)
+  const commit = await makeBranch(folder, 'better', CHANGES, MESSAGE)
+  expect(stateOf(folder)).toEqual(before)
+  expect(git(folder, 'rev-parse', 'better').trim()).toBe(commit)
+  expect(git(folder, 'log', '-1', '--format=%B', 'better').trim()).toBe(MESSAGE.trim())
+  expect(git(folder, 'diff-tree', '-r', '--name-status', 'main', 'better').trim().split('\n')).toEqual([
+    'D\t.claude/commands/old.md',
+    'A\t.claude/skills/one/SKILL.md',
+    'M\tCLAUDE.md',
+  ])
+  await expect(makeBranch(folder, 'better', CHANGES, MESSAGE)).rejects.toThrow('is there already')
+  expect(git(folder, 'rev-parse', 'better').trim()).toBe(commit)
+})
+
+it('of a folder below the top is placed below the top', async () => {
+  const folder = dirtyRepository()
+  const below = join(folder, 'packages/one')
+  mkdirSync(below, { recursive: true })
+  await makeBranch(below, 'better', [{ path: 'CLAUDE.md', before: null, after: 'x\n', isExecutable: true }], MESSAGE)
+  expect(git(folder, 'diff-tree', '-r', 'main', 'better')).toMatch(/100755 .* A\tpackages\/one\/CLAUDE.md/)
+})
+
+it('a patch applies to the files as they lie there, and holds the message', async () => {
+  const folder = dirtyRepository()
+  const patch = await patchOf(CHANGES, MESSAGE)
+  expect(patch.startsWith(MESSAGE)).toBe(true)
+  const file = join(temporaryFolder(), 'change.patch')
+  writeFileSync(file, patch)
+  git(folder, 'apply', file)
+  expect(readFileSync(join(folder, 'CLAUDE.md'), 'utf8')).toBe('Be kind.\n\nBe short.\n')
+  expect(readFileSync(join(folder, '.claude/skills/one/SKILL.md'), 'utf8')).toBe('Add.\n')
+  expect(readFileSync(join(folder, 'code.txt'), 'utf8')).toBe('two\n')
+  expect(git(folder, 'status', '--porcelain')).toContain(' D .claude/commands/old.md')
+})
+
+it('a patch of lines that end like those of Windows applies too', async () => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'CLAUDE.md'), 'One.\r\n')
+  const file = join(folder, 'p')
+  writeFileSync(file, await patchOf([{ path: 'CLAUDE.md', before: 'One.\r\n', after: 'One.\r\nTwo.\r\n', isExecutable: false }], MESSAGE))
+  git(folder, 'apply', file)
+  expect(readFileSync(join(folder, 'CLAUDE.md'), 'utf8')).toBe('One.\r\nTwo.\r\n')
+})
+
+it('says why there can be no branch: no repository, no commit, a bad name, a name that is taken', async () => {
+  expect(await branchProblem(temporaryFolder(), 'x')).toContain('needs a git repository')
+  const empty = temporaryFolder()
+  git(empty, 'init', '-q')
+  expect(await gitPlaceOf(empty)).toEqual({ head: null, prefix: '' })
+  expect(await branchProblem(empty, 'x')).toContain('needs a commit')
+  const folder = dirtyRepository()
+  for (const name of ['a b', '-x', 'a..b', '', '@{-1}', 'x.lock']) expect(await branchProblem(folder, name)).toContain('valid name')
+  expect(await branchProblem(folder, 'main')).toContain('there already')
+  expect(await branchProblem(folder, 'fine/name')).toBeNull()
+})
+
+it('knows files with edits that are not committed', async () => {
+  const folder = dirtyRepository()
+  const files = [
+    { path: 'CLAUDE.md', before: 'Be kind.\n' },
+    { path: 'code.txt', before: 'two\n' },
+    { path: 'new.txt', before: 'y' },
+  ]
+  expect(await uncommitted(folder, files)).toEqual(['code.txt', 'new.txt'])
+})
