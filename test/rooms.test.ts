@@ -45,6 +45,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/dialects',
     'src/config',
     'src/harness',
+    'src/evolution',
     'src/improve',
     'src/presentation',
     'src/main.ts',

@@ -15,13 +15,14 @@ describe('help and version', () => {
   test('--help shows every command and examples', async () => {
     const { exit, out } = await run('--help')
     expect(exit).toBe(0)
-    const commands = ['serve', 'init', 'doctor', 'verify', 'config', ...REMOTE, 'completion']
+    const commands = ['serve', 'init', 'improve', 'doctor', 'verify', 'config', ...REMOTE, 'completion']
     for (const word of [...commands, 'Examples:', '--section.key value', 'Exit codes']) expect(out).toContain(word)
   })
 
   test.each([
     ['serve'],
     ['init'],
+    ['improve'],
     ['doctor'],
     ['verify'],
     ['config'],

@@ -9,6 +9,7 @@ import { configPrint, configSchema } from './config.ts'
 import { printError } from './explain.ts'
 import { addHarnessCommands } from './harness.ts'
 import { addImportCommands } from './import.ts'
+import { addImproveCommand } from './program-improve.ts'
 import { addKeyCommands } from './key.ts'
 import { addRemoteCommands } from './program-remote.ts'
 import { addRuntimeCommands } from './runtime.ts'
@@ -20,6 +21,7 @@ const EXAMPLES = `
 Examples:
   svc serve                                   start; no configuration needed
   svc init                                    write a configuration, after three questions
+  svc improve .                               better rules and skills for the agent of a repository, proved on tasks
   svc serve -c svc.yaml --svc.port 9000       a file, and one key over it
   svc doctor -c svc.yaml                      what is misconfigured, and how to fix it
   svc verify -c svc.yaml                      check every stored record for damage
@@ -82,6 +84,7 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
       outcome.exit = await action({ ...command.opts<T & object>(), ...argumentsOf(command), commandLine }, surroundings)
     })
   addOwnCommands(program, run)
+  addImproveCommand(program, run)
   addHarnessCommands(program, run)
   addImportCommands(program, run)
   addKeyCommands(program, run)

@@ -42,7 +42,7 @@ export async function playAll(
       if (kept === null && played.score !== null) await parts.state.write(`${name}/${task.name}`, played)
       results.set(task.name, played)
       const { answer: _answer, note: _note, ...told } = played
-      parts.emit({ event: 'played', side, ...told })
+      parts.emit({ event: 'played', side, kept: kept !== null, ...told })
     }
   }
   await Promise.all(Array.from({ length: Math.min(parts.workers, tasks.length) }, work))
@@ -73,7 +73,7 @@ async function playOne({ player, meter, model, signal }: PlayParts, task: Task, 
   }
 }
 
-/** How many of these tasks a run has played already. */
+/** Null where it was not played yet, or not scored. */
 async function keptPlay(state: ImproveState, name: string, task: Task): Promise<KeptPlay | null> {
   const kept = await state.read(`${name}/${task.name}`)
   return isPlay(kept) ? kept : null
@@ -85,4 +85,3 @@ const isPlay = (value: unknown): value is KeptPlay =>
 /** The name under which the results of a tree are kept: another tree is played anew. */
 export const playsOf = (side: 'before' | 'after', digest: string): string => `${side}-${digest.slice(0, DIGEST_CHARACTERS)}`
 const DIGEST_CHARACTERS = 12
-

@@ -63,7 +63,8 @@ export async function readEnd(state: ImproveState, round: number): Promise<Round
   return isEnd(kept) ? kept : null
 }
 
-const isPlan = (value: unknown): value is RoundPlan => typeof value === 'object' && value !== null && 'reports' in value && 'episodesMax' in value
+const isPlan = (value: unknown): value is RoundPlan =>
+  typeof value === 'object' && value !== null && 'reports' in value && 'episodesMax' in value
 const isEnd = (value: unknown): value is RoundEnd => typeof value === 'object' && value !== null && 'result' in value && 'files' in value
 
 export interface RoundParts {

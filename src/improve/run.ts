@@ -20,6 +20,12 @@ export interface OpenedService extends Omit<ServiceAddress, 'signal'> {
   close(): Promise<void>
 }
 
+/** What one step takes and may play. */
+export interface RoundLimits {
+  readonly reports: number
+  readonly episodesMax: number
+}
+
 export interface ImproveOrder {
   readonly state: ImproveState
   readonly adapter: Adapter
@@ -30,8 +36,8 @@ export interface ImproveOrder {
   readonly workers: number
   readonly prices: TokenPrices | null
   readonly signal: AbortSignal
-  /** With what one step takes and may play. */
-  readonly open: (step: { readonly reports: number; readonly episodesMax: number }) => Promise<OpenedService>
+  /** With what one step takes and may play; null: no step runs. */
+  readonly open: (step: RoundLimits | null) => Promise<OpenedService>
   readonly emit: (event: ImproveEvent) => void
   /** Asked once, before anything but the baseline is played. */
   readonly agree: (cost: Estimate) => Promise<boolean>
@@ -55,7 +61,10 @@ export async function improve(order: ImproveOrder): Promise<ImproveEnd> {
   refuseUnscored(before)
   const left = order.budget - before.length - lastEpisodes(player.tasks)
   if (left < STEP_EPISODES_LEAST)
-    throw invalid('budget_too_small', `--budget leaves ${Math.max(0, left)} episodes for changes after the baseline; make it ${order.budget - left + STEP_EPISODES_LEAST} or more`)
+    throw invalid(
+      'budget_too_small',
+      `--budget leaves ${Math.max(0, left)} episodes for changes after the baseline; make it ${order.budget - left + STEP_EPISODES_LEAST} or more`,
+    )
   if (!(await agreed(order, before, left))) return { kind: 'declined' }
   const rounds = await learn(order, before, left)
   const files = rounds.at(-1)?.files ?? start
@@ -93,7 +102,7 @@ function checkTasks(tasks: readonly Task[]): void {
 /** The service answers the model calls of the episodes; a counter in front of it knows what they take. */
 async function playStage(order: ImproveOrder, side: 'before' | 'after', tasks: readonly Task[], entries: readonly Entry[]) {
   if (tasks.length === 0) return []
-  const service = await order.open({ reports: 1, episodesMax: 1 })
+  const service = await order.open(null)
   try {
     await createScenario({ ...service, signal: order.signal })
     const meter = await openMeter(`${service.url}${evaluationPath}`, service.token ?? '')
@@ -180,9 +189,10 @@ async function compare(order: ImproveOrder, before: readonly KeptPlay[], files: 
   const { tasks } = order.player
   const sealed = await playStage(order, 'before', sealedTasks(tasks), order.entries)
   const after = await playStage(order, 'after', tasks, entriesOf(order.adapter, files))
-  const scoreIn = (plays: readonly KeptPlay[], name: string): number | null => plays.find(({ task }) => task === name)?.score ?? null
   return tasks.map(({ name, role }) => ({ name, role, before: scoreIn([...before, ...sealed], name), after: scoreIn(after, name) }))
 }
+
+const scoreIn = (plays: readonly KeptPlay[], name: string): number | null => plays.find(({ task }) => task === name)?.score ?? null
 
 const same = ({ task, role, score }: KeptPlay): TaskComparison => ({ name: task, role, before: score, after: score })
 
@@ -204,4 +214,3 @@ function resultOf({ improved, rounds, before, compared }: EndParts): ImproveResu
     model_calls: before.reduce((sum, { model_calls }) => sum + model_calls, 0) + rounds.reduce((sum, each) => sum + each.model_calls, 0),
   }
 }
-

@@ -36,7 +36,7 @@ export async function call({ url, token, signal }: ServiceAddress, path: string,
 }
 
 /** The scenario that a run improves. */
-export const SCENARIO = 'improve'
+const SCENARIO = 'improve'
 const AT = `${ROUTE_PREFIX}/scenarios/${SCENARIO}`
 const HEADERS = { [HEADER.scenario]: SCENARIO }
 const LOOK_AGAIN_MILLISECONDS = 300
@@ -72,14 +72,14 @@ export async function sendReport(service: ServiceAddress, { id, prompt, answer, 
 }
 
 /** A row of a step, as the service lists it. */
-export interface StepRow {
+export interface ServedRow {
   readonly step: number
   readonly operation: string
   readonly result: string
   readonly metrics: JsonObject
 }
 
-export async function readRows(service: ServiceAddress): Promise<readonly StepRow[]> {
+export async function readRows(service: ServiceAddress): Promise<readonly ServedRow[]> {
   const { body } = await call(service, `${AT}/releases`)
   return objectsOf(body['releases']).map(({ step, operation, result, metrics }) => ({
     step: typeof step === 'number' ? step : 0,
@@ -93,7 +93,7 @@ export async function readRows(service: ServiceAddress): Promise<readonly StepRo
 const FAILURES_MAX = 3
 
 /** The row that used the report. `look` is called while there is none. Throws what the step failed of. */
-export async function settledBy(service: ServiceAddress, id: string, after: number, look: () => Promise<void>): Promise<StepRow> {
+export async function settledBy(service: ServiceAddress, id: string, after: number, look: () => Promise<void>): Promise<ServedRow> {
   for (;;) {
     const { body } = await call(service, `${AT}/commits?record_id=${encodeURIComponent(id)}`)
     const [step] = objectsOf(body['commits']).map((commit) => commit['step'])
@@ -108,7 +108,7 @@ export async function settledBy(service: ServiceAddress, id: string, after: numb
 }
 
 /** Why a step ended as it did, in the service's words. */
-export function reasonOf(row: StepRow | undefined): string {
+export function reasonOf(row: ServedRow | undefined): string {
   const metrics = row?.metrics ?? {}
   const said = [
     objectOf(metrics['selection'])['reason'],

@@ -22,6 +22,7 @@ async function follow(page: string): Promise<Session> {
 const SAYS: Readonly<Record<string, readonly RegExp[]>> = {
   'serve-and-record.md': [/"object":"chat\.completion"/, /"request_type":"report"/, /What is 17 \+ 25\?/, /checked, none damaged/],
   'evolve-a-coding-agent.md': [/train.*published/, /^MCD$/m],
+  'improve.md': [/improved: 1 round/, /^\+.*numeral/im, /this run has ended/],
   'ask-for-a-change.md': [/"settled":true/, /train/],
   'review-and-roll-back.md': [/waits for review/, /promote/, /rollback/],
 }

@@ -1,0 +1,115 @@
+/** What `svc improve` says before it plays anything: which agent, which model, which tasks, and what to do where one is missing. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import { openState } from '../improve/index.ts'
+import { execute, fakeSurroundings, type FakeTerminal } from './testing/surroundings.ts'
+
+function repositoryOf(files: Readonly<Record<string, string>>): string {
+  const folder = join(temporaryFolder(), `it's "one" repository`)
+  mkdirSync(folder)
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text)
+  return folder
+}
+
+const CLAUDE = { 'CLAUDE.md': 'Be kind.\n' }
+const MODEL = { SVC_UPSTREAM_MODEL: 'm' }
+
+async function typed(args: readonly string[], environment: Readonly<Record<string, string>> = MODEL, terminal?: FakeTerminal) {
+  const data = temporaryFolder()
+  const surroundings = fakeSurroundings({}, { XDG_DATA_HOME: data, PATH: '/nowhere', ...environment }, terminal)
+  return { ...(await execute(['improve', ...args], surroundings)), data }
+}
+
+describe('svc improve', () => {
+  it.each<[what: string, files: Readonly<Record<string, string>>, words: string]>([
+    [
+      'no files of an agent',
+      {},
+      'the repository holds no rules of an agent, and none is installed: name it with --agent claude|codex|opencode|pi',
+    ],
+    ['files that several agents read', { 'AGENTS.md': 'x' }, 'it may be for codex, opencode, pi: name it with --agent codex|opencode|pi'],
+  ])('with %s says which agents there are', async (_, files, words) => {
+    const { exit, err } = await typed([repositoryOf(files)])
+    expect([exit, err]).toEqual([2, [`it is not clear which agent should improve: ${words}`]])
+  })
+
+  it('asks which agent on a terminal, once', async () => {
+    const { asked, err } = await typed([repositoryOf({ 'AGENTS.md': 'x' })], MODEL, { answers: ['pi'] })
+    expect(asked).toContain('Which agent should improve')
+    expect(err).toEqual([expect.stringContaining('no tasks')])
+  })
+
+  it.each<[what: string, args: readonly string[], environment: Readonly<Record<string, string>>, words: string]>([
+    ['an agent that is not known', ['--agent', 'nobody'], MODEL, '--agent must be one of claude, codex, opencode, pi, native'],
+    ['no name of the model', ['--tasks-dir', '.'], {}, 'has no name here: set --inference.upstream_model or SVC_UPSTREAM_MODEL'],
+    ['no model', ['--tasks-dir', '.'], { SVC_UPSTREAM_URL: '' }, '--practice'],
+    ['no tasks', [], MODEL, 'there are no tasks to measure a change by: name their folder with --tasks-dir DIR'],
+    ['tasks that are not there', ['--tasks-dir', '/nowhere'], MODEL, 'name another with --tasks-dir'],
+    ['a branch and no repository', ['--branch', 'x'], MODEL, '--branch needs a git repository: use --patch FILE'],
+    ['a branch and a patch', ['--branch', 'x', '--patch', 'y'], MODEL, 'cannot be used with'],
+    ['a budget that is none', ['--budget', '0'], MODEL, 'whole number above 0'],
+    ['no place for its state', [], { ...MODEL, XDG_DATA_HOME: '' }, 'set XDG_DATA_HOME'],
+  ])('with %s says what to do, and leaves the repository alone', async (_, args, environment, words) => {
+    const folder = repositoryOf(CLAUDE)
+    const { exit, err, out } = await typed([folder, ...args], environment)
+    expect(exit).toBeGreaterThan(0)
+    expect(err.join('\n')).toContain(words)
+    expect(out).not.toContain('before')
+    expect(readdirSync(folder)).toEqual(['CLAUDE.md'])
+  })
+
+  it('makes no branch that would carry edits along which are not committed', async () => {
+    const folder = repositoryOf(CLAUDE)
+    const git = (...args: readonly string[]) =>
+      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: folder })
+    git('init', '-q')
+    expect((await typed([folder, '--branch', 'x'])).err.join()).toContain('the repository has none')
+    git('add', '-A')
+    git('commit', '-qm', 'first')
+    expect((await typed([folder, '--branch', 'x'])).err.join()).toContain('no tasks')
+    writeFileSync(join(folder, 'CLAUDE.md'), 'Be rude.\n')
+    expect((await typed([folder, '--branch', 'x'])).err.join()).toContain('CLAUDE.md holds edits that are not committed')
+  })
+
+  it('of two at once the second says so and stops', async () => {
+    const [folder, data] = [repositoryOf(CLAUDE), temporaryFolder()]
+    const state = await openState(folder, { XDG_DATA_HOME: data })
+    const { exit, err } = await typed([folder], { ...MODEL, XDG_DATA_HOME: data })
+    state.close()
+    expect([exit, err]).toEqual([1, ['another svc improve works on this repository; wait for it, or stop it'.replace('; ', ': ')]])
+  })
+
+  it('begins no second run in an unfinished one of other rules, until it is told to', async () => {
+    const [folder, data] = [repositoryOf(CLAUDE), temporaryFolder()]
+    const again = async (...args: readonly string[]) => (await typed([folder, ...args], { ...MODEL, XDG_DATA_HOME: data })).err.join()
+    expect(await again()).toContain('no tasks')
+    writeFileSync(join(folder, 'CLAUDE.md'), 'Be short.\n')
+    expect(await again()).toContain('go back to those, or begin anew with --fresh')
+    expect(await again('--fresh')).toContain('no tasks')
+  })
+
+  it('says which files it leaves out', async () => {
+    const folder = repositoryOf(CLAUDE)
+    mkdirSync(join(folder, '.claude/commands'), { recursive: true })
+    writeFileSync(join(folder, '.claude/commands/x.md'), '---\nmodel: other\n---\nx\n')
+    const { out } = await typed([folder])
+    expect(out).toContain('claude, by the files of the repository: CLAUDE.md')
+    expect(out).toContain('left out, and not touched: .claude/commands/x.md: ')
+    const { out: json } = await typed([folder, '--json'])
+    expect(JSON.parse(json)).toMatchObject({
+      event: 'found',
+      agent: 'claude',
+      files: ['CLAUDE.md'],
+      left_out: [{ path: '.claude/commands/x.md' }],
+    })
+  })
+
+  it('refuses rules that the agent would not read as they are, instead of writing over them', async () => {
+    const { exit, err } = await typed([repositoryOf({ 'CLAUDE.md': '---\nx: y\n---\nBe kind.\n' })])
+    expect(exit).toBe(1)
+    expect(err.join()).toContain('CLAUDE.md cannot be improved: ')
+  })
+})

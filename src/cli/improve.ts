@@ -1,0 +1,277 @@
+/** `svc improve`: from a repository to a better agent, in one command that goes on where it was stopped. */
+import { stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { hash } from 'node:crypto'
+import { ConfigProblem, type CommandLineReading, type LoadedConfig } from '../config/index.ts'
+import { canonicalJson, invalid, PRODUCT, type Adapter, type Files } from '../contract/index.ts'
+import {
+  AGENTS,
+  branchProblem,
+  changesOf,
+  copyTasks,
+  findAgents,
+  improve as runImprove,
+  layoutOf,
+  makeBranch,
+  makeSample,
+  makeSampleTasks,
+  messageOf,
+  NATIVE,
+  openState,
+  patchOf,
+  readHarness,
+  readResult,
+  uncommitted,
+  writePatch,
+  type AgentLayout,
+  type HarnessRead,
+  type ImproveResult,
+  type ImproveState,
+} from '../improve/index.ts'
+import { printError } from './explain.ts'
+import { costText, openScreen, type ImproveScreen } from './improve/screen.ts'
+import { configFor, loadAdapter, playerFor, requireModel, startFor, tasksFolder, withTools, type RunConfig } from './improve/service.ts'
+import { shellWord } from './screen/text.ts'
+import { EXIT, type StopSignal, type Surroundings } from './surroundings.ts'
+
+export interface ImproveOptions {
+  readonly dir?: string
+  readonly agent?: string
+  readonly tasksDir?: string
+  readonly budget: number
+  readonly modelUrl?: string
+  readonly branch?: string
+  readonly patch?: string
+  readonly serve?: boolean
+  readonly practice?: boolean
+  readonly yes?: boolean
+  readonly fresh?: boolean
+  readonly json?: boolean
+  readonly commandLine: CommandLineReading
+}
+
+const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
+
+export async function improve(options: ImproveOptions, surroundings: Surroundings): Promise<number> {
+  const stopping = new AbortController()
+  let stopped: StopSignal | null = null
+  surroundings.onStop((signal) => {
+    if (stopped !== null) return surroundings.exitNow(SIGNAL_EXIT[signal])
+    stopped = signal
+    stopping.abort()
+  })
+  let state: ImproveState | null = null
+  try {
+    const folder = await folderOf(options)
+    state = await openState(folder, surroundings.environment)
+    return await run(options, { folder, state, surroundings, signal: stopping.signal })
+  } catch (error) {
+    if (stopped === null) {
+      printError(error, null, surroundings)
+      return error instanceof ConfigProblem ? EXIT.misconfigured : EXIT.failed
+    }
+    surroundings.err(`stopped; the same command goes on from here, and --fresh begins anew`)
+    return SIGNAL_EXIT[stopped]
+  } finally {
+    state?.close()
+  }
+}
+
+async function folderOf({ dir = '.' }: ImproveOptions): Promise<string> {
+  const folder = resolve(dir)
+  const found = await stat(folder).catch(() => null)
+  if (found?.isDirectory() !== true) throw new ConfigProblem([`${shellWord(dir)} is no folder; name the folder of a repository`])
+  return folder
+}
+
+interface RunPlace {
+  readonly folder: string
+  readonly state: ImproveState
+  readonly surroundings: Surroundings
+  readonly signal: AbortSignal
+}
+
+/** The repository with its agent, and what the agent reads there. */
+interface Subject {
+  readonly repository: string
+  readonly agent: string
+  readonly why: string
+  readonly layout: AgentLayout
+  readonly adapter: Adapter
+  readonly read: HarnessRead
+}
+
+async function run(options: ImproveOptions, place: RunPlace): Promise<number> {
+  const { state, surroundings } = place
+  const screen = openScreen(surroundings, options.json === true)
+  if (options.fresh === true) await state.clear()
+  const subject = await subjectOf(options, place)
+  await checkBranch(options, subject)
+  await checkBegun(state, subject, options)
+  const { agent, why, read } = subject
+  screen.show({ event: 'found', agent, why, files: Object.values(read.sources).map(({ path }) => path), left_out: read.leftOut })
+  const ended = await readResult(state)
+  if (ended !== null) {
+    screen.say(`this run has ended; --fresh begins a new one`)
+    screen.show({ event: 'result', ...ended.result })
+    return finish(options, place, subject, ended, screen)
+  }
+  const config = runConfigOf(options, place, subject)
+  const loaded = await configFor(config, null, surroundings)
+  requireModel(loaded, options.practice === true)
+  await takeTasks(options, place, subject)
+  const player = await playerFor(loaded, subject.adapter, (line) => surroundings.err(line))
+  const problem = await player.problem()
+  if (problem !== null) throw invalid('no_episodes', `${problem}; or take --evolution.executor local, which runs agents without a sandbox`)
+  screen.show({ event: 'tasks', tasks: player.tasks.map(({ name, role }) => ({ name, role })), folder: tasksFolder(state.folder) })
+  const end = await runImprove({
+    state,
+    adapter: subject.adapter,
+    entries: config.entries,
+    player,
+    budget: options.budget,
+    workers: workersOf(loaded),
+    prices: pricesOf(loaded),
+    signal: place.signal,
+    open: async (limits) => startFor(await configFor(config, limits, surroundings), state.folder, surroundings),
+    emit: (event) => screen.show(event),
+    agree: (cost) => agree(options, surroundings, costText(cost)),
+  })
+  if (end.kind === 'ended') return finish(options, place, subject, end, screen)
+  screen.say(`nothing more is played without a yes; ${againWith(options, '--yes')} goes on from here`)
+  return EXIT.fine
+}
+
+const againWith = ({ dir = '.', practice }: ImproveOptions, flag: string): string =>
+  [PRODUCT, 'improve', shellWord(dir), ...(practice === true ? ['--practice'] : []), flag].join(' ')
+
+function runConfigOf(options: ImproveOptions, { state }: RunPlace, { agent, adapter, read }: Subject): RunConfig {
+  const { practice = false, modelUrl, commandLine } = options
+  return { folder: state.folder, agent, practice, modelUrl, commandLine, entries: withTools(adapter, read.entries, practice) }
+}
+
+const evolutionOf = ({ config }: LoadedConfig) => config.recipes[config.recipe]?.evolution
+const workersOf = (loaded: LoadedConfig): number => evolutionOf(loaded)?.episode_workers ?? 1
+
+function pricesOf(loaded: LoadedConfig) {
+  const { input_price: input = 0, output_price: output = 0 } = evolutionOf(loaded)?.sandbox ?? {}
+  return input + output === 0 ? null : { input, output }
+}
+
+/** Of the folder, or of the sample that the demonstration makes where the folder holds no agent's files. */
+async function subjectOf(options: ImproveOptions, { folder, state, surroundings }: RunPlace): Promise<Subject> {
+  const found = await findAgents(folder, surroundings.environment['PATH'] ?? '')
+  const isSample = options.practice === true && options.agent === undefined
+  const repository = isSample && found.why.startsWith('the repository holds no') ? await makeSample(state.folder) : folder
+  const agent = isSample ? NATIVE : await chosenAgent(options, found, surroundings)
+  const layout = layoutOf(agent)
+  if (layout === null) throw new ConfigProblem([`--agent must be one of ${[...Object.keys(AGENTS), NATIVE].join(', ')}`])
+  const adapter = await loadAdapter(agent, folder)
+  const read = await readHarness(adapter, layout.places, repository)
+  const refused = read.leftOut.find(({ path }) => layout.places.rules.includes(path))
+  if (refused !== undefined) throw invalid('rules_refused', `${refused.path} cannot be improved: ${refused.why}`)
+  return { repository, agent, why: options.agent === undefined ? found.why : 'as asked for', layout, adapter, read }
+}
+
+async function chosenAgent(
+  { agent }: ImproveOptions,
+  { agents, why }: Awaited<ReturnType<typeof findAgents>>,
+  surroundings: Surroundings,
+): Promise<string> {
+  if (agent !== undefined) return agent
+  const [first, second] = agents
+  if (first !== undefined && second === undefined) return first
+  const known = agents.length === 0 ? Object.keys(AGENTS) : agents
+  const problem = agents.length === 0 ? `${why}, and none is installed` : `it may be for ${agents.join(', ')}`
+  const said = (await surroundings.ask(`Which agent should improve (${problem})? ${known.join(', ')}\n> `))?.trim()
+  if (said !== undefined && known.includes(said)) return said
+  throw new ConfigProblem([`it is not clear which agent should improve: ${problem}; name it with --agent ${known.join('|')}`])
+}
+
+async function checkBranch({ branch }: ImproveOptions, { repository, read }: Subject): Promise<void> {
+  if (branch === undefined) return
+  const problem = await branchProblem(repository, branch)
+  if (problem !== null) throw new ConfigProblem([problem])
+  const edited = await uncommitted(
+    repository,
+    Object.values(read.sources).map(({ path, text }) => ({ path, before: text })),
+  )
+  if (edited.length > 0)
+    throw new ConfigProblem([
+      `${edited.join(', ')} holds edits that are not committed, and a branch would carry them along; commit them, or use --patch FILE`,
+    ])
+}
+
+/** A run belongs to one agent and one tree. An ended one makes room for the next by itself. */
+async function checkBegun(state: ImproveState, { agent, read }: Subject, { practice = false }: ImproveOptions): Promise<void> {
+  const now = { agent, practice, tree: hash('sha256', canonicalJson(read.entries.map((entry) => ({ ...entry })))) }
+  const begun = await state.read('begun')
+  if (begun !== null && JSON.stringify(begun) !== JSON.stringify(now)) {
+    if ((await readResult(state)) === null)
+      throw invalid(
+        'another_run',
+        'a run that has not ended began with another agent or other rules; go back to those, or begin anew with --fresh',
+      )
+    await state.clear()
+  }
+  await state.write('begun', now)
+}
+
+/** Kept as they are once taken: a run is measured by the same tasks to its end. */
+async function takeTasks({ tasksDir, practice }: ImproveOptions, { state }: RunPlace, { layout }: Subject): Promise<void> {
+  if ((await state.read('tasks')) !== null) return
+  const from = tasksDir ?? (practice === true ? await makeSampleTasks(state.folder) : null)
+  if (from === null) throw new ConfigProblem(['there are no tasks to measure a change by; name their folder with --tasks-dir DIR'])
+  await copyTasks(resolve(from), tasksFolder(state.folder), layout.places)
+  await state.write('tasks', { from: resolve(from) })
+}
+
+async function agree({ yes }: ImproveOptions, surroundings: Surroundings, cost: string): Promise<boolean> {
+  if (yes === true) return true
+  const said = await surroundings.ask(`Go on? At most ${cost}. [y/N] `)
+  return said !== null && /^y(?:es)?$/i.test(said.trim())
+}
+
+interface Ended {
+  readonly result: ImproveResult
+  readonly files: Files
+}
+
+/** The change as a branch, a patch, or a scenario that is served. */
+async function finish(
+  options: ImproveOptions,
+  place: RunPlace,
+  subject: Subject,
+  { result, files: served }: Ended,
+  screen: ImproveScreen,
+): Promise<number> {
+  const { adapter, layout, read, repository } = subject
+  const changes = result.improved ? changesOf(adapter, layout.places, read, served) : []
+  if (changes.length > 0) {
+    const message = messageOf(result)
+    const files = changes.map(({ path }) => path)
+    if (options.branch !== undefined) {
+      const commit = await makeBranch(repository, options.branch, changes, message)
+      screen.show({ event: 'change', files, branch: options.branch, commit })
+    } else {
+      const patch = resolve(options.patch ?? join(place.state.folder, 'change.patch'))
+      await writePatch(patch, await patchOf(changes, message))
+      screen.show({ event: 'change', files, patch })
+    }
+  }
+  if (options.serve === true) await serveScenario(options, place, subject, screen)
+  return EXIT.fine
+}
+
+/** Until it is stopped. */
+async function serveScenario(options: ImproveOptions, place: RunPlace, subject: Subject, screen: ImproveScreen): Promise<void> {
+  const { surroundings, state, signal } = place
+  const config = runConfigOf(options, place, subject)
+  const service = await startFor(await configFor(config, null, surroundings), state.folder, surroundings)
+  try {
+    screen.say(`serving the scenario improve at ${service.url}; SVC_TOKEN=${service.token ?? ''}`)
+    await new Promise<void>((done) => (signal.aborted ? done() : signal.addEventListener('abort', () => done(), { once: true })))
+  } finally {
+    await service.close()
+  }
+}

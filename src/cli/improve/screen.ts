@@ -1,0 +1,155 @@
+/** How a run looks: a live table on a terminal, plain lines elsewhere, one JSON object per event for programs. */
+import type { Estimate, ImproveEvent, ImproveResult } from '../../improve/index.ts'
+import { scoreText, summaryLines } from '../../improve/index.ts'
+import { counted } from '../../presentation/index.ts'
+import { table, type Cell } from '../screen/table.ts'
+import { cut, jsonText, oneLine, paint, shellWord } from '../screen/text.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+export interface ImproveScreen {
+  show(event: ImproveEvent): void
+  /** A line of its own below everything so far. */
+  say(line: string): void
+}
+
+export function openScreen(surroundings: Surroundings, json: boolean): ImproveScreen {
+  if (json) return { show: (event) => surroundings.out(jsonText(event)), say: (line) => surroundings.err(line) }
+  if (!surroundings.isTerminal)
+    return {
+      show: (event) => linesOf(event).forEach((line) => surroundings.out(line)),
+      say: (line) => surroundings.out(line),
+    }
+  return liveScreen(surroundings)
+}
+
+/** The lines of an event, one after the other as they come. */
+function linesOf(event: ImproveEvent): readonly string[] {
+  switch (event.event) {
+    case 'found':
+      return foundLines(event)
+    case 'tasks':
+      return [`${counted(event.tasks.length, 'task')}: ${rolesOf(event.tasks)}`]
+    case 'played':
+      return event.kept
+        ? []
+        : [`${event.side} ${event.task}: ${event.score === null ? `no score (${oneLine(event.failure ?? '')})` : scoreText(event.score)}`]
+    case 'estimate':
+      return estimateLines(event)
+    case 'round':
+      return [`round ${event.round}: learns from ${event.tasks.map(oneLine).join(', ')}; at most ${counted(event.episodes_max, 'episode')}`]
+    case 'progress':
+      return [`round ${event.round}: ${counted(event.episodes, 'episode')} played, at most ${timeText(event.seconds_left)} left`]
+    case 'step':
+      return [`round ${event.round}: ${event.result}: ${oneLine(event.reason)}`]
+    case 'result':
+      return resultLines(event)
+    default:
+      return [changeLine(event)]
+  }
+}
+
+type EventOf<Name extends ImproveEvent['event']> = Extract<ImproveEvent, { readonly event: Name }>
+
+const foundLines = ({ agent, why, files, left_out }: EventOf<'found'>): readonly string[] => [
+  `${agent}, ${why}: ${files.length === 0 ? 'no rules or skills yet' : files.map(oneLine).join(', ')}`,
+  ...left_out.map(({ path, why: reason }) => `left out, and not touched: ${oneLine(path)}: ${oneLine(reason)}`),
+]
+
+const changeLine = ({ branch, commit, patch, files }: EventOf<'change'>): string =>
+  `${counted(files.length, 'file')} changed: ${branch === undefined ? `apply it with: git apply ${shellWord(patch ?? '')}` : `branch ${branch}, commit ${commit ?? ''}`}`
+
+function rolesOf(tasks: EventOf<'tasks'>['tasks']): string {
+  const roles = [...new Set(tasks.map(({ role }) => role))]
+  return roles.map((role) => `${tasks.filter((task) => task.role === role).length} ${role}`).join(', ')
+}
+
+function estimateLines(cost: EventOf<'estimate'>): readonly string[] {
+  return [`the rest takes at most ${costText(cost)}; it ends earlier where nothing more is found`]
+}
+
+export function costText({ episodes, model_calls: calls, input_tokens: input, output_tokens: output, cost, seconds }: Estimate): string {
+  const tokens = input + output === 0 ? [] : [`${input.toLocaleString('en')} tokens in and ${output.toLocaleString('en')} out`]
+  const money = cost === null ? [] : [`${cost.toFixed(2)} by the configured prices`]
+  return [
+    counted(episodes, 'episode'),
+    `about ${counted(calls, 'model call')} besides those that write changes`,
+    ...tokens,
+    ...money,
+    timeText(seconds),
+  ].join(', ')
+}
+
+function timeText(seconds: number): string {
+  if (seconds < SECONDS_SHOWN_MAX) return counted(Math.ceil(seconds), 'second')
+  const minutes = Math.ceil(seconds / SECONDS_PER_MINUTE)
+  return minutes < MINUTES_SHOWN_MAX ? counted(minutes, 'minute') : `${Math.ceil(minutes / SECONDS_PER_MINUTE)} hours`
+}
+const SECONDS_SHOWN_MAX = 90
+const SECONDS_PER_MINUTE = 60
+const MINUTES_SHOWN_MAX = 120
+
+function resultLines({ improved, rounds, tasks, episodes }: ImproveResult): readonly string[] {
+  const tried = `${counted(rounds.length, 'round')}, ${counted(episodes, 'episode')}`
+  if (improved) return [`improved: ${tried}`, ...summaryLines(tasks)]
+  return [
+    `nothing proved better: ${tried}`,
+    ...rounds.map(({ round, result, reason }) => `round ${round}: ${result}: ${oneLine(reason)}`),
+    ...(rounds.length === 0 ? ['every task that is learnt from passes already'] : []),
+  ]
+}
+
+const ROWS_MAX = 24
+const REASON_CHARACTERS_MAX = 100
+
+/** The table is drawn again in place; what was said stays above it. */
+function liveScreen(surroundings: Surroundings): ImproveScreen {
+  const scores = new Map<string, { role: string; before: string; after: string }>()
+  let drawn = 0
+  let status = ''
+  let played = 0
+  let calls = 0
+  const erase = (): string => (drawn === 0 ? '' : `\u001B[${drawn}A\u001B[J`)
+  const draw = (above: readonly string[]): void => {
+    const rows = [...scores].slice(0, ROWS_MAX).map(([task, { role, before, after }]): readonly Cell[] => [task, role, before, after])
+    const more = scores.size > ROWS_MAX ? [`and ${scores.size - ROWS_MAX} more`] : []
+    const shown = rows.length === 0 ? [] : [table(COLUMNS, rows, surroundings), ...more].join('\n').split('\n')
+    const last =
+      rows.length === 0
+        ? []
+        : [
+            paint(
+              cut(`${counted(played, 'episode')}, ${counted(calls, 'model call')}${status}`, surroundings.width - 1),
+              'quiet',
+              surroundings,
+            ),
+          ]
+    surroundings.out([`${erase()}${above.map((line) => `${line}\n`).join('')}${[...shown, ...last].join('\n')}`].join(''))
+    drawn = shown.length + last.length
+  }
+  return {
+    say(line) {
+      surroundings.out(line)
+      drawn = 0
+    },
+    show(event) {
+      if (event.event === 'tasks') for (const { name, role } of event.tasks) scores.set(name, { role, before: '', after: '' })
+      if (event.event === 'played') {
+        const row = scores.get(event.task) ?? { role: event.role, before: '', after: '' }
+        scores.set(event.task, { ...row, [event.side]: scoreText(event.score) })
+        if (!event.kept) [played, calls] = [played + 1, calls + event.model_calls]
+      }
+      if (event.event === 'progress')
+        status = `, round ${event.round}: ${counted(event.episodes, 'episode')}, at most ${timeText(event.seconds_left)} left`
+      if (event.event === 'step') [status, played, calls] = ['', played + event.episodes, calls + event.model_calls]
+      const isRow = event.event === 'played' || event.event === 'progress'
+      draw(isRow ? [] : linesOf(event).map((line) => cut(line, Math.max(REASON_CHARACTERS_MAX, surroundings.width - 1))))
+    },
+  }
+}
+
+const COLUMNS = [
+  { title: 'TASK', least: 12 },
+  { title: 'ROLE' },
+  { title: 'BEFORE', isNumber: true },
+  { title: 'AFTER', isNumber: true },
+] as const

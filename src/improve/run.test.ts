@@ -1,0 +1,201 @@
+/** Whole runs against a service and an agent that are told what to do: stopped at every event, they end as if they had not been. */
+import { text } from 'node:stream/consumers'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import native from '../../plugins/adapters/native/index.ts'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import { testServer } from '../../test/support/server.ts'
+import type { Entry, Files, Task, TaskRole } from '../contract/index.ts'
+import { contentOf } from '../harness/index.ts'
+import type { ImproveEvent } from './events.ts'
+import { improve, readResult, type ImproveOrder } from './run.ts'
+import { openState } from './state.ts'
+
+const adapter = native.plugin
+const rules = (words: string): Entry => ({ id: 'rules', name: 'rules', config: { text: words } })
+const START = [rules('Be kind.')]
+const BETTER = [rules('Be kind. Be short.')]
+
+const tasksOf = (role: TaskRole, count: number): readonly Task[] =>
+  Array.from({ length: count }, (_, at) => ({ name: `${role}-${at}`, prompt: `Do ${role} ${at}.`, role }))
+const TASKS = [...tasksOf('train', 2), ...tasksOf('gate', 2), ...tasksOf('sealed', 1)]
+
+interface World {
+  readonly played: string[]
+  readonly reports: Map<string, unknown>
+  readonly order: (over?: Partial<ImproveOrder>) => Promise<ImproveOrder>
+}
+
+/** The service publishes with the round of that number, and not at all with 0. An agent with the better rules solves everything. */
+async function makeWorld(publishes: number, failure: string | null = null): Promise<World> {
+  const played: string[] = []
+  const reports = new Map<string, unknown>()
+  let looks = 0
+  const rounds = (): readonly string[] => [...new Set([...reports.keys()].map((id) => id.split('-')[1] ?? ''))]
+  const rowsNow = (): readonly object[] =>
+    failure === null
+      ? rounds().map((_, at) => ({
+          step: at + 1,
+          operation: 'train',
+          result: at + 1 === publishes ? 'published' : 'rejected',
+          metrics: { episodes_used: 8, proposer_calls: 1, selection: { reason: `round ${at + 1}` } },
+        }))
+      : Array.from({ length: looks }, (_, at) => ({ step: at + 1, operation: 'train', result: 'failed', metrics: { error: failure } }))
+  const isBetter = (): boolean => publishes > 0 && rounds().length >= publishes
+  const url = await testServer(async (request, response) => {
+    const body = await text(request)
+    const path = request.url ?? ''
+    if (path.includes('/commits')) looks += 1
+    if (path === '/svc/report') {
+      const report: { readonly agent_record_id: string } = JSON.parse(body)
+      const known = reports.get(report.agent_record_id)
+      if (known !== undefined) expect(known).toEqual(report)
+      reports.set(report.agent_record_id, report)
+    }
+    const answer = path.endsWith('/releases')
+      ? { releases: rowsNow() }
+      : path.includes('/commits')
+        ? { commits: failure === null ? [{ step: rounds().length }] : [] }
+        : path === '/svc/harness'
+          ? { files: contentOf(adapter, isBetter() ? BETTER : START) }
+          : {}
+    response.end(JSON.stringify(answer))
+  })
+  const [repository, data] = [temporaryFolder(), temporaryFolder()]
+  const order = async (over: Partial<ImproveOrder> = {}): Promise<ImproveOrder> => {
+    const state = await openState(repository, { XDG_DATA_HOME: data })
+    onTestFinished(() => state.close())
+    return {
+      state,
+      adapter,
+      entries: START,
+      player: {
+        tasks: TASKS,
+        problem: () => Promise.resolve(null),
+        play: ({ entries, task, signal }) => {
+          signal.throwIfAborted()
+          const isGood = JSON.stringify(entries).includes('Be short.')
+          played.push(`${isGood ? 'after' : 'before'} ${task.name}`)
+          return Promise.resolve({ score: isGood ? 1 : 0, failure: null, note: 'wrong', answer: 'no' })
+        },
+      },
+      budget: 100,
+      workers: 1,
+      prices: { input: 1, output: 2 },
+      signal: new AbortController().signal,
+      open: () =>
+        Promise.resolve({
+          url,
+          token: 't',
+          model: { model: 'm', api: 'openai' },
+          played: () => Promise.resolve(0),
+          close: () => Promise.resolve(),
+        }),
+      emit: () => undefined,
+      agree: () => Promise.resolve(true),
+      ...over,
+    }
+  }
+  return { played, reports, order }
+}
+
+const filesOf = (entries: readonly Entry[]): Files => contentOf(adapter, entries)
+
+describe('a run', () => {
+  it('ends with the better tree and what every task scored, sealed ones played once with each', async () => {
+    const { order, played, reports } = await makeWorld(2)
+    const end = await improve(await order())
+    if (end.kind !== 'ended') throw new Error('it was agreed to')
+    expect(end.files).toEqual(filesOf(BETTER))
+    expect(end.result).toMatchObject({ improved: true, rounds: [{ result: 'rejected' }, { result: 'published', reason: 'round 2' }] })
+    expect(end.result.tasks).toEqual(TASKS.map(({ name, role }) => ({ name, role, before: 0, after: 1 })))
+    expect(played.toSorted()).toEqual(
+      [...TASKS.map(({ name }) => `after ${name}`), ...TASKS.map(({ name }) => `before ${name}`)].toSorted(),
+    )
+    expect([...reports.keys()]).toEqual([1, 2].flatMap((round) => [0, 1].map((at) => `improve-${round}-train-${at}`)))
+    expect(end.result.episodes).toBe(4 + 16 + 6)
+  })
+
+  it('in which nothing proves better ends after three rounds, and no sealed task was played', async () => {
+    const { order, played } = await makeWorld(0)
+    const end = await improve(await order())
+    expect(end).toMatchObject({ kind: 'ended', result: { improved: false, rounds: [{}, {}, {}] }, files: filesOf(START) })
+    expect(played.filter((each) => each.includes('sealed'))).toEqual([])
+  })
+
+  it('without a yes stops after the baseline; the next goes on from there without playing it again', async () => {
+    const { order, played, reports } = await makeWorld(1)
+    const first = await order({ agree: () => Promise.resolve(false) })
+    expect(await improve(first)).toEqual({ kind: 'declined' })
+    first.state.close()
+    expect([played.length, reports.size]).toEqual([4, 0])
+    let cost: object = {}
+    await improve(await order({ agree: (said) => Promise.resolve(Boolean((cost = said))) }))
+    expect(played.length).toBe(TASKS.length * 2)
+    expect(cost).toMatchObject({ episodes: 96, cost: 0 })
+  })
+
+  it('stays within its budget, and says what one must be', async () => {
+    const { order } = await makeWorld(0)
+    const short = await order({ budget: 23 })
+    await expect(improve(short)).rejects.toThrow('--budget leaves 13 episodes for changes after the baseline; make it 24 or more')
+    short.state.close()
+    const end = await improve(await order({ budget: 24 }))
+    expect(end).toMatchObject({ result: { rounds: [{ round: 1 }] } })
+  })
+
+  it('whose tasks cannot teach or cannot decide says so before anything is played', async () => {
+    const { order, played } = await makeWorld(0)
+    const given = await order()
+    const player = { ...given.player, tasks: tasksOf('gate', 3) }
+    await expect(improve({ ...given, player })).rejects.toThrow('of 3 tasks 0 have the role train and 3 the role gate')
+    expect(played).toEqual([])
+  })
+
+  it('in which no episode has a score fails with the first reason, and plays them again the next time', async () => {
+    const { order, played } = await makeWorld(1)
+    const given = await order()
+    const player = { ...given.player, play: () => Promise.reject(new Error('no network')) }
+    await expect(improve({ ...given, player })).rejects.toThrow('no episode of the baseline has a score; the first: no network')
+    expect(await improve(given)).toMatchObject({ kind: 'ended' })
+    expect(played.filter((each) => each.startsWith('before')).length).toBe(TASKS.length)
+  })
+
+  it('whose step fails again and again ends with the reason, and goes on with the same reports', async () => {
+    const { order, reports } = await makeWorld(1, 'the model could not be reached')
+    const given = await order()
+    await expect(improve(given)).rejects.toThrow('the step failed 3 times: the model could not be reached')
+    expect(reports.size).toBe(2)
+    await expect(improve(given)).rejects.toThrow('the step failed 3 times')
+    expect(reports.size).toBe(2)
+  })
+
+  it('stopped at any event goes on where it was: the same end, no episode twice, no report changed', async () => {
+    const whole = await makeWorld(2)
+    const events: ImproveEvent[] = []
+    const expected = await improve(await whole.order({ emit: (event) => events.push(event) }))
+    for (let at = 0; at < events.length; at += 1) {
+      const { order, played } = await makeWorld(2)
+      const stopping = new AbortController()
+      let seen = 0
+      const first = await order({
+        signal: stopping.signal,
+        emit: () => {
+          if (seen === at) {
+            stopping.abort()
+            throw new Error('stopped')
+          }
+          seen += 1
+        },
+      })
+      await expect(improve(first)).rejects.toThrow('stopped')
+      first.state.close()
+      const second = await order()
+      const kept = await readResult(second.state)
+      const end = kept === null ? await improve(second) : { kind: 'ended', ...kept }
+      expect(end).toEqual(expected)
+      expect([at, new Set(played).size]).toEqual([at, played.length])
+      second.state.close()
+    }
+    expect(events.length).toBeGreaterThan(15)
+  })
+})
