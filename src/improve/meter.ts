@@ -10,6 +10,8 @@ import { Transform } from 'node:stream'
 
 interface Usage {
   readonly calls: number
+  /** Those of them that got an answer. */
+  readonly answered: number
   readonly inputTokens: number
   readonly outputTokens: number
 }
@@ -20,12 +22,13 @@ export interface Meter {
   close(): Promise<void>
 }
 
-const NO_USAGE: Usage = { calls: 0, inputTokens: 0, outputTokens: 0 }
+const NO_USAGE: Usage = { calls: 0, answered: 0, inputTokens: 0, outputTokens: 0 }
 
 const sumOf = (usages: readonly Usage[]): Usage =>
   usages.reduce(
     (sum, each) => ({
       calls: sum.calls + each.calls,
+      answered: sum.answered + each.answered,
       inputTokens: sum.inputTokens + each.inputTokens,
       outputTokens: sum.outputTokens + each.outputTokens,
     }),
@@ -81,7 +84,7 @@ function forward(target: string, token: string, request: IncomingMessage, respon
       },
     })
     pipeline(answer, count, response).then(
-      () => ended(tail),
+      () => (answer.statusCode === 200 ? ended(tail) : undefined),
       () => response.destroy(),
     )
   })
@@ -93,6 +96,7 @@ function forward(target: string, token: string, request: IncomingMessage, respon
 /** The last numbers of each name: a stream repeats them as they grow. */
 const usageIn = (tail: string): Usage => ({
   calls: 0,
+  answered: 1,
   inputTokens: lastNumber(tail, /"(?:prompt_tokens|input_tokens)"\s*:\s*(\d+)/g),
   outputTokens: lastNumber(tail, /"(?:completion_tokens|output_tokens)"\s*:\s*(\d+)/g),
 })

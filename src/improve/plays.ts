@@ -58,12 +58,14 @@ async function playOne({ player, meter, model, signal }: PlayParts, task: Task, 
       signal.throwIfAborted()
       return { score: null, failure: wordsOf(error), note: null, answer: '' }
     })
-  const { calls, inputTokens, outputTokens } = usage()
+  const { calls, answered, inputTokens, outputTokens } = usage()
+  // An agent that reached no model shows nothing about its rules.
+  const isUnheard = calls > 0 && answered === 0
   return {
     task: task.name,
     role: task.role,
-    score,
-    failure,
+    score: isUnheard ? null : score,
+    failure: isUnheard ? `the model answered none of ${calls} calls${failure === null ? '' : `: ${failure}`}` : failure,
     seconds: Math.round(performance.now() - began) / 1000,
     model_calls: calls,
     input_tokens: inputTokens,
