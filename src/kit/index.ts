@@ -35,6 +35,7 @@ export {
 export { Lane, LaneByName } from './lane.ts'
 export { screenText } from './screen.ts'
 export { holdsSecret, withoutSecrets } from './secrets.ts'
+export { compact, eachShingle, shinglesOf, type Shingles } from './shingles.ts'
 export { Slots } from './slots.ts'
 export { FrameSplitter, readEvent, writeEvent } from './sse.ts'
 export { countCodePoints, firstCodePoints } from './text.ts'

@@ -3,7 +3,8 @@ import { isObject, type Entry, type Task } from '../../contract/index.ts'
 import { AnswerKeys } from './answer-key.ts'
 import { isHeldOut, textsIn } from './quoting.ts'
 import { readingsOf } from './readings.ts'
-import { compact, ShingleIndex, steps, type HeldOutText, type QuoteRule } from './shingles.ts'
+import { compact } from '../../kit/index.ts'
+import { ShingleIndex, steps, type HeldOutText, type QuoteRule } from './shingles.ts'
 
 /** A rule may quote how tasks of a kind begin, but not most of one. */
 const RULE: QuoteRule = { share: 0.8, letters: 120 }

@@ -1,7 +1,8 @@
 /** Finds the samples that would show a held-out task to a proposer. They are kept from it, so that the task stays held out. */
 import type { Json, Sample, Task } from '../../contract/index.ts'
+import { compact } from '../../kit/index.ts'
 import { userTexts } from '../exchanges.ts'
-import { compact, ShingleIndex, type QuoteRule } from './shingles.ts'
+import { ShingleIndex, type QuoteRule } from './shingles.ts'
 
 export const isHeldOut = ({ role }: Task): boolean => role !== 'train'
 

@@ -1,28 +1,5 @@
-/** Compares texts by their shingles: pieces of twelve letters or digits, whatever their case, spacing and punctuation. */
-
-const SHINGLE = 12
-const BASE = 0x01000193
-/** Of a longer text only some shingles are kept, the same ones on both sides. */
-const KEPT_MAX = 2048
-const CHARACTERS_READ_MAX = 1024 * 1024
-
-/** Cyrillic and Greek letters that look like Latin ones, and those. */
-const LOOKALIKES = '\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u0501\u04bb\u03bf\u03b1\u03c1\u03bd\u03b9\u03ba\u03c4'
-const LATIN = 'aeopcyxijsdhoapvikt'
-const latin = (sign: string): string => LATIN[LOOKALIKES.indexOf(sign)] ?? sign
-
-/** Letters and digits alone, in lower case, without marks. */
-export function compact(text: string): string {
-  const read = text.slice(0, CHARACTERS_READ_MAX)
-  if (ASCII.test(read)) return read.toLowerCase().replaceAll(/[^a-z0-9]+/g, '')
-  return read
-    .normalize('NFKD')
-    .toLowerCase()
-    .replaceAll(/[^\p{L}\p{N}]+/gu, '')
-    .replaceAll(/[\u0370-\u052f]/g, latin)
-}
-// oxlint-disable-next-line no-control-regex
-const ASCII = /^[\u0000-\u007f]*$/
+/** Looks for held-out texts by their shingles. */
+import { compact, eachShingle, shinglesOf, type Shingles } from '../../kit/index.ts'
 
 /** How far each letter is from the one before: the same whatever the alphabet is shifted by. Upper case, so that it meets no other text. */
 export function steps(plain: string): string {
@@ -35,20 +12,6 @@ export function steps(plain: string): string {
 const LETTERS = 26
 const FIRST_STEP = 'A'.charCodeAt(0)
 
-/** Visits the hashes of all shingles of a compact text, by a rolling hash. */
-function eachShingle(text: string, visit: (hash: number) => void): void {
-  if (text.length < SHINGLE) return
-  let leaving = 1
-  for (let n = 1; n < SHINGLE; n += 1) leaving = Math.imul(leaving, BASE)
-  let hash = 0
-  for (let n = 0; n < SHINGLE; n += 1) hash = (Math.imul(hash, BASE) + text.charCodeAt(n)) | 0
-  for (let end = SHINGLE; ; end += 1) {
-    visit(hash)
-    if (end >= text.length) return
-    hash = (Math.imul(hash - Math.imul(text.charCodeAt(end - SHINGLE), leaving), BASE) + text.charCodeAt(end)) | 0
-  }
-}
-
 /** A held-out text, and the task that it belongs to. */
 export interface HeldOutText {
   readonly task: string
@@ -57,11 +20,8 @@ export interface HeldOutText {
   readonly shape?: (plain: string) => string
 }
 
-interface Indexed {
+interface Indexed extends Shingles {
   readonly task: string
-  readonly hashes: ReadonlySet<number>
-  /** How many shingles one of the kept stands for. */
-  readonly step: number
 }
 
 /** How much makes a quotation. */
@@ -120,11 +80,4 @@ export class ShingleIndex {
   }
 }
 
-function indexed({ task, text, shape = (plain) => plain }: HeldOutText): Indexed {
-  const plain = shape(compact(text))
-  let step = 1
-  while (plain.length / step > KEPT_MAX) step *= 2
-  const hashes = new Set<number>()
-  eachShingle(plain, (hash) => void ((hash >>> 0) % step === 0 && hashes.add(hash)))
-  return { task, hashes, step }
-}
+const indexed = ({ task, text, shape = (plain) => plain }: HeldOutText): Indexed => ({ task, ...shinglesOf(shape(compact(text))) })
