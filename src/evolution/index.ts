@@ -4,6 +4,8 @@
  */
 export { openEvolution } from './open.ts'
 export { openPlayer, type PlayedTask, type Player } from './play.ts'
+export { MINED_FILE, readTask, TASK_STATUSES } from './tasks/folder.ts'
+export { bytesOf, taskFrom } from './tasks/task.ts'
 export { DATA_REMINDER, DESIGN_BRIEF, groundRules, REQUIRES_GUIDE, situation, SMALL_CHANGE } from './proposing/briefing.ts'
 export { describeMachine, describeRejected, describeReply, describeSamples } from './proposing/describe.ts'
 export { describeKinds, kindProblem } from './proposing/kinds.ts'

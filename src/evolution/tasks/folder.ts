@@ -17,9 +17,26 @@ export async function readFolder(directory: string, tasksMax: number): Promise<r
   if (names.length === 0) throw invalid('no_tasks', `${KEY}: it holds no folder; add one per task, each with a task.yaml`)
   if (names.length > tasksMax) throw invalid('too_many_tasks', `${KEY}: it holds ${names.length} folders; at most ${tasksMax} are allowed`)
   const tasks: Task[] = []
-  for (const name of names) tasks.push(await readTask(directory, name))
+  for (const name of names) if (await isInUse(directory, name)) tasks.push(await readTask(directory, name))
+  if (tasks.length === 0) throw invalid('no_tasks', `${KEY}: none of its ${names.length} tasks is accepted; accept them: svc tasks accept`)
   return tasks
 }
+
+/** A mined task counts once it is accepted, a task without `mined.yaml` always. */
+async function isInUse(directory: string, name: string): Promise<boolean> {
+  const text = await textAt(join(directory, name, MINED_FILE), TASK_BYTES_MAX).catch((error: unknown) => {
+    throw refused(name, `${MINED_FILE} cannot be read (${reasonOf(error)})`)
+  })
+  if (text === null) return true
+  const written = parsed(name, MINED_FILE, text)
+  const status = isObject(written) ? written['status'] : undefined
+  if (TASK_STATUSES.some((each) => each === status)) return status === 'accepted'
+  throw refused(name, `${MINED_FILE}: status must be one of ${TASK_STATUSES.join(', ')}`)
+}
+
+/** Beside the task file of a mined task: where it comes from, and whether it is used. */
+export const MINED_FILE = 'mined.yaml'
+export const TASK_STATUSES = ['proposed', 'accepted', 'dropped'] as const
 
 async function foldersIn(directory: string): Promise<readonly string[]> {
   const found = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
@@ -29,7 +46,8 @@ async function foldersIn(directory: string): Promise<readonly string[]> {
   return folders.map(({ name }) => name).sort()
 }
 
-async function readTask(directory: string, name: string): Promise<Task> {
+/** One task of a folder, used or not. */
+export async function readTask(directory: string, name: string): Promise<Task> {
   try {
     return taskFrom(await fieldsIn(join(directory, name), name), KEY)
   } catch (error) {
