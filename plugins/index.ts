@@ -49,6 +49,9 @@ export const builtins = {
     local: () => import('./executors/local/index.ts'),
     sandbox: () => import('./executors/sandbox/index.ts'),
   },
+  miner: {
+    git: () => import('./miners/git/index.ts'),
+  },
   runtime: {
     provider: () => import('./runtimes/provider/index.ts'),
     practice: () => import('./runtimes/practice/index.ts'),

@@ -94,6 +94,7 @@ const WHOLE: Readonly<Record<Kind, Readonly<Record<string, unknown>>>> = {
   objective: { name: 'o', loss: 'ppo', needsLogProbs: true, prepare: act },
   examiner: { examine: act },
   executor: made,
+  miner: made,
   runtime: made,
   gateway: made,
   store: made,

@@ -73,6 +73,7 @@ const MEMBERS: { readonly [K in Kind]: Readonly<Record<RequiredMember<ItselfOf<K
   objective: { name: 'text', loss: 'text', needsLogProbs: 'true or false', prepare: 'a function' },
   examiner: { examine: 'a function' },
   executor: MADE,
+  miner: MADE,
   runtime: MADE,
   gateway: MADE,
   store: MADE,

@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { JsonObject } from './json.ts'
 import type { Evaluator, Executor, Proposer, Selection } from './evolution.ts'
 import type { Adapter } from './harness.ts'
+import type { Miner } from './mining.ts'
 import type { Gateway, Recipe, Runtime } from './plugins.ts'
 import type { ContentStore, Store } from './stores.ts'
 import type { Processor, Trainer } from './training.ts'
@@ -83,6 +84,7 @@ export interface Kinds {
   objective: Ready['objective'] | Makers['objective']
   examiner: Ready['examiner'] | Makers['examiner']
   executor: MakeExecutor
+  miner: Make<Miner>
   runtime: Make<Runtime>
   gateway: Make<Gateway>
   store: MakeStore

@@ -18,6 +18,7 @@ const KINDS: Readonly<Record<Kind, true>> = {
   objective: true,
   examiner: true,
   executor: true,
+  miner: true,
   runtime: true,
   gateway: true,
   store: true,

@@ -6,6 +6,7 @@ import {
   contentsConformance,
   examinerConformance,
   gatewayConformance,
+  minerConformance,
   objectiveConformance,
   processorConformance,
   recipeConformance,
@@ -16,6 +17,7 @@ import {
 import folderContents from '../../examples/contents/folder.ts'
 import stillPolite from '../../examples/examiner/still-polite.ts'
 import byFetch from '../../examples/gateway/by-fetch.ts'
+import lines from '../../examples/miner/lines.ts'
 import betterHalf from '../../examples/objective/better-half.ts'
 import everyRecord from '../../examples/processor/every-record.ts'
 import mostAsked from '../../examples/trainer/most-asked.ts'
@@ -26,6 +28,7 @@ import {
   type Examiner,
   type Json,
   type Kind,
+  type Miner,
   type Objective,
   type Parts,
   type PendingRecord,
@@ -36,7 +39,7 @@ import {
   type StepResult,
 } from '../../src/contract/index.ts'
 import { expectFound } from './faults.ts'
-import { fillDisk, mountDisk, temporaryFolder } from '../support/folder.ts'
+import { fillDisk, mountDisk, sharedFolder, temporaryFolder } from '../support/folder.ts'
 import { startUpstream, type Script, type Upstream } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
 import { ownWorld } from '../support/world.ts'
@@ -48,6 +51,7 @@ const LOADED_BY_PATH: readonly (readonly [Kind, string, object])[] = [
   ['trainer', './examples/trainer/most-asked.ts', mostAsked.plugin],
   ['gateway', './examples/gateway/by-fetch.ts', byFetch.plugin],
   ['contents', './examples/contents/folder.ts', folderContents.plugin],
+  ['miner', './examples/miner/lines.ts', lines.plugin],
   ['examiner', './examples/examiner/still-polite.ts', stillPolite.plugin],
   ['objective', './examples/objective/better-half.ts', betterHalf.plugin],
 ]
@@ -202,6 +206,37 @@ describe('examples/processor/every-record.ts', () => {
   })
 
   processorConformance({ describe, it, make: () => everyRecord.plugin.make({}) })
+})
+
+const questions = join(sharedFolder(), 'questions.tsv')
+await writeFile(questions, 'Which is the capital of France?\tParis\nno answer\nHow much is 2 + 2?\t4\n')
+const miner = await lines.plugin.make({})
+
+describe('examples/miner/lines.ts', () => {
+  minerConformance({ describe, it, miner, source: questions })
+})
+
+describe('the suite of miners', () => {
+  const task = { name: 'a', prompt: 'p', data: {}, origin: 'a', module: 'm' }
+  const twoOf = (first: object, second: object = { name: 'b', origin: 'b' }): Miner => ({
+    async *mine({ known }) {
+      for (const each of [
+        { ...task, ...first },
+        { ...task, ...second },
+      ])
+        if (!known.has(each.origin)) yield each
+    },
+  })
+  it.each<readonly [string, Miner, string]>([
+    ['one task', twoOf({}, { origin: 'a' }), 'one name or one origin'],
+    ['a name that is no folder', twoOf({ name: '../a' }), 'plain data'],
+    ['a blank prompt', twoOf({ prompt: ' ' }), 'plain data'],
+    ['a file that leads out', twoOf({ files: { '../a': '' } }), 'plain data'],
+    ['a verifier among the files of the agent', twoOf({ data: { verify_files: { a: '' } } }), 'plain data'],
+    ['what is known', { mine: (order) => twoOf({}).mine({ ...order, known: new Set() }) }, 'finds the same again'],
+  ])('finds a miner with %s', async (_what, faulty, words) => {
+    await expectFound(words, (runner) => minerConformance({ ...runner, miner: faulty, source: '' }))
+  })
 })
 
 describe('examples/examiner/still-polite.ts', () => {

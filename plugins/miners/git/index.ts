@@ -1,0 +1,222 @@
+/**
+ * Mines the history of a git repository: a commit that changes code and tests is a task. Its parent is the workspace, its message the prompt, its
+ * tests the verifier, and its other changes the reference.
+ */
+import { define, invalid, pathProblem, type Files, type MinedTask, type MiningOrder } from '../../../src/contract/index.ts'
+import { showHiddenLine } from '../../../src/kit/index.ts'
+import { nameOf, promptOf } from './message.ts'
+import { isCode, isMade, isTest, isVendored, moduleOf } from './paths.ts'
+import { GitFailure } from './process.ts'
+import { openRepository, type FileChanged, type HistoryCommit, type Repository, type TreeFile } from './repository.ts'
+import { isSetting, verifierOf, type Verifier } from './verifier.ts'
+
+/** Names as the settings spell them. */
+const DEFAULTS = {
+  /** How many commits are looked at. */
+  commits: 2000,
+  changed_files: 40,
+  file_bytes: 256 * 1024,
+  workspace_files: 1000,
+  workspace_bytes: 4 * 1024 * 1024,
+} as const
+type Limits = Readonly<Record<keyof typeof DEFAULTS, number>>
+
+export default define('miner', {
+  make: (config) => {
+    const given = new Map(Object.entries(config))
+    const stray = [...given.keys()].find((name) => !Object.hasOwn(DEFAULTS, name))
+    if (stray !== undefined) throw invalid('bad_setting', `the miner git knows only ${Object.keys(DEFAULTS).join(', ')}`)
+    const limit = (name: keyof typeof DEFAULTS): number => {
+      const value = given.get(name) ?? DEFAULTS[name]
+      if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value
+      throw invalid('bad_setting', `the miner git: ${name} must be a whole number above 0`)
+    }
+    const limits: Limits = {
+      commits: limit('commits'),
+      changed_files: limit('changed_files'),
+      file_bytes: limit('file_bytes'),
+      workspace_files: limit('workspace_files'),
+      workspace_bytes: limit('workspace_bytes'),
+    }
+    return { mine: (order) => mine(order, limits) }
+  },
+})
+
+const CHUNK = 100
+
+async function* mine({ source, known, report, signal }: MiningOrder, limits: Limits): AsyncGenerator<MinedTask> {
+  const repository = await openRepository(source, signal)
+  try {
+    const ids = await repository.commits(limits.commits)
+    report(`${ids.length} commits`)
+    const reverted = new Set<string>()
+    for (let at = 0; at < ids.length; at += CHUNK) {
+      for (const commit of await unlessUnreadable(repository.read(ids.slice(at, at + CHUNK)), [], report)) {
+        for (const [, id = ''] of commit.message.matchAll(/\bThis reverts commit ([0-9a-f]{40,64})/g)) reverted.add(id)
+        if (known.has(originOf(commit))) continue
+        const found = await unlessUnreadable(taskOf(repository, commit, reverted, limits), NO_TESTS, report)
+        if (typeof found === 'object') yield found
+        else if (found !== NO_TESTS) report(`${commit.id.slice(0, 10)}: passed over: ${found}`)
+      }
+    }
+  } finally {
+    await repository.close()
+  }
+}
+
+/** What git cannot read, or not within its limits, is passed over. */
+async function unlessUnreadable<T>(work: Promise<T>, instead: T, report: MiningOrder['report']): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error
+    report(`passed over: git cannot read it: ${showHiddenLine(error.message.split('\n', 1)[0] ?? '')}`)
+    return instead
+  }
+}
+
+const originOf = ({ id }: HistoryCommit): string => `git:${id}`
+/** Most commits; not worth a line. */
+const NO_TESTS = 'it changes no tests beside code'
+
+/** The task of a commit, or why it has none. */
+async function taskOf(
+  repository: Repository,
+  commit: HistoryCommit,
+  reverted: ReadonlySet<string>,
+  limits: Limits,
+): Promise<MinedTask | string> {
+  if (/^revert\b/i.test(commit.message) || /\bThis reverts commit /.test(commit.message)) return 'it reverts another commit'
+  if (reverted.has(commit.id)) return 'it was reverted'
+  const changes = await repository.changes(commit)
+  if (changes === null) return 'a name of a file in it is no text'
+  const problem = changesProblem(changes, limits)
+  if (problem !== null) return problem
+  const prompt = promptOf(
+    commit.message,
+    changes.map(({ path }) => path),
+  )
+  if (prompt === null) return 'its message says too little'
+  const wanted = changes.filter(({ path }) => !isMade(path))
+  const tree = await repository.files(commit.id)
+  const contents = await textsOf(repository, wanted, tree, limits)
+  if (typeof contents === 'string') return contents
+  const settings = await readAll(
+    repository,
+    tree.filter(({ path, bytes }) => isSetting(path) && bytes <= limits.file_bytes),
+  )
+  const verifier = verifierOf({ tests: ofPaths(contents, isTest), settings })
+  if (verifier === null) return 'no runner is known for its tests'
+  const files = await workspaceOf(repository, commit.parent, limits)
+  if (typeof files === 'string') return files
+  return minedTask(commit, { prompt, files, verifier, contents, changes: wanted })
+}
+
+function changesProblem(changes: readonly FileChanged[], { changed_files: max }: Limits): string | null {
+  const tests = changes.filter(({ path, status }) => isTest(path) && status !== 'deleted')
+  const code = changes.filter(({ path }) => isCode(path))
+  if (tests.length === 0 || code.length === 0) return NO_TESTS
+  if (changes.length > max) return `it changes more than ${max} files`
+  if (changes.some(({ modes }) => modes.includes('160000'))) return 'it changes a submodule'
+  if (changes.some(({ modes }) => modes.includes('120000'))) return 'it changes a symbolic link'
+  if (changes.some(({ path }) => pathProblem(path) !== null)) return 'a name of a file in it cannot be kept'
+  const [before, after] = [0, 1].map((side) =>
+    changes
+      .map(({ ids }) => ids[side] ?? '')
+      .filter((id) => !/^0+$/.test(id))
+      .sort()
+      .join(' '),
+  )
+  return before === after ? 'it only moves files' : null
+}
+
+/** What the changed files hold afterwards, by path, or what is wrong with them. */
+async function textsOf(
+  repository: Repository,
+  changes: readonly FileChanged[],
+  tree: readonly TreeFile[],
+  limits: Limits,
+): Promise<Files | string> {
+  const changed = new Set(changes.map(({ path }) => path))
+  const after = tree.filter(({ path }) => changed.has(path))
+  const small = after.filter(({ bytes }) => bytes <= limits.file_bytes)
+  const texts = await readAll(repository, small)
+  const isLost = ({ path, status }: FileChanged): boolean =>
+    status !== 'deleted' && !Object.hasOwn(texts, path) && (isCode(path) || isTest(path))
+  return changes.some(isLost) ? 'a file that it changes is missing, binary or too large' : texts
+}
+
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Null for bytes that are no text. */
+function textIn(bytes: Buffer): string | null {
+  if (bytes.includes(0)) return null
+  try {
+    return decoder.decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+const ofPaths = (files: Files, isWanted: (path: string) => boolean): Files =>
+  Object.fromEntries(Object.entries(files).filter(([path]) => isWanted(path)))
+
+async function readAll(repository: Repository, files: readonly TreeFile[]): Promise<Files> {
+  const blobs = await repository.blobs([...new Set(files.map(({ id }) => id))])
+  return Object.fromEntries(
+    files.flatMap(({ path, id }) => {
+      const text = textIn(blobs.get(id) ?? Buffer.of(0))
+      return text === null ? [] : [[path, text]]
+    }),
+  )
+}
+
+/** Text files of a tree; others' code stays while there is room. What programs made, and huge and binary files, are left out. */
+async function workspaceOf(
+  repository: Repository,
+  commit: string,
+  { file_bytes, workspace_files, workspace_bytes }: Limits,
+): Promise<Files | string> {
+  const all = (await repository.files(commit)).filter(
+    ({ path, bytes }) => bytes <= file_bytes && pathProblem(path) === null && !isMade(path),
+  )
+  if (all.some(({ path }) => path.startsWith('verify/'))) return 'the repository has a folder verify, where the verifier of a task lies'
+  const fits = (files: readonly TreeFile[]): boolean =>
+    files.length <= workspace_files && files.reduce((sum, { bytes }) => sum + bytes, 0) <= workspace_bytes
+  const own = all.filter(({ path }) => !isVendored(path))
+  if (!fits(own)) return `the repository has more than ${workspace_files} files or ${workspace_bytes} bytes`
+  return readAll(repository, fits(all) ? all : own)
+}
+
+interface TaskParts {
+  readonly prompt: string
+  readonly files: Files
+  readonly verifier: Verifier
+  readonly contents: Files
+  readonly changes: readonly FileChanged[]
+}
+
+function minedTask(commit: HistoryCommit, { prompt, files, verifier, contents, changes }: TaskParts): MinedTask {
+  const tests = changes.filter(({ path, status }) => isTest(path) && status !== 'deleted').map(({ path }) => path)
+  const [subject = ''] = commit.message.split('\n', 1)
+  return {
+    name: nameOf(prompt, commit.id),
+    prompt,
+    files,
+    data: { evaluator: 'verify', verify: ['sh', 'verify/run.sh'], verify_files: verifier.files },
+    origin: originOf(commit),
+    about: {
+      commit: commit.id,
+      date: new Date(commit.time * 1000).toISOString(),
+      subject: showHiddenLine(subject.toWellFormed().slice(0, SUBJECT_CHARACTERS_MAX)),
+      runner: verifier.runner,
+      tests,
+    },
+    module: moduleOf(tests.find((path) => /\.\w+$/.test(path)) ?? ''),
+    reference: {
+      files: ofPaths(contents, (path) => !isTest(path)),
+      removed: changes.filter(({ path, status }) => status === 'deleted' && !isTest(path)).map(({ path }) => path),
+    },
+  }
+}
+const SUBJECT_CHARACTERS_MAX = 200

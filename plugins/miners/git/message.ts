@@ -1,0 +1,98 @@
+/** Turns the message of a commit into what an agent is asked: what to achieve, without links, names of tests and hints of the change. */
+
+const TRAILER =
+  /^(?:[A-Z][\w]*(?:-[\w]+)+|Fixes|Fixed|Closes|Closed|Resolves|Refs?|References|Link|Links|Bug|Issue|Related|See|Test Plan|Reviewers|BUG|PR|Cc)\s*:.*$/
+const NOISE =
+  /^(?:\(?cherry[- ]picked from .*|This reverts .*|git-svn-id:.*|Merge .*|[|+@-]{2,}.*|diff --git.*|index [0-9a-f]+\.\..*|\s*\d+ files? changed.*|[*•\s-]*$)/i
+const LINK = /(?:\b(?:see|cf\.?)( also)? )?<?\bhttps?:\/\/[^\s>)\]]*[^\s>)\].,;:]>?/gi
+const ISSUE =
+  /\s*[([]?\s*(?:(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?|refs?|see|issue|pr|pull request)\s*:?\s*)?(?:[\w.-]+\/[\w.-]+)?(?:#\d+|\bGH-\d+|\b[A-Z][A-Z0-9]+-\d+)\s*[)\]]?/gi
+const COMMIT_ID = /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b/g
+const KIND = /^(?:feat|fix|bug|bugfix|refactor|perf|chore|build|ci|style|test|tests|docs?|revert)(?:\([^)]*\))?!?:\s*/i
+/** Tests are how it is judged, so that no prompt speaks of them. */
+const OF_TESTS = /\b(?:unit |regression |integration )?(?:tests?|testing|tested|specs?|testcases?|coverage|assertions?|snapshots?)\b/i
+const WITH_TESTS = /\s+(?:with|including)\s+(?:[\w-]+\s+){0,2}tests?\s*$/i
+const LETTERS_MIN = 8
+const CHARACTERS_MAX = 4000
+
+/** Null where the message says too little. `paths`: the files that the commit changed. */
+export function promptOf(message: string, paths: readonly string[]): string | null {
+  const names = new Set(paths.flatMap((path) => [path, path.split('/').at(-1) ?? path]))
+  const [subject = '', ...body] = withoutCode(visible(message)).split('\n')
+  const title = clauses(withoutReferences(subject).replace(KIND, ''), names)
+  if (lettersIn(title) < LETTERS_MIN) return null
+  const rest = body
+    .filter((line) => !TRAILER.test(line.trim()) && !NOISE.test(line.trim()))
+    .map(withoutReferences)
+    .join('\n')
+    .split(/\n\s*\n/)
+    .map((paragraph) => sentences(paragraph, names))
+    .filter((paragraph) => lettersIn(paragraph) > 0)
+  const text = [sentence(title), ...rest].join('\n\n').slice(0, CHARACTERS_MAX).toWellFormed().trimEnd()
+  return `${text}\n\nThe folder that you are in holds the repository. Make this change in its code.`
+}
+
+/** Without control characters and marks that people do not see. */
+const visible = (text: string): string =>
+  text
+    .replaceAll('\r\n', '\n')
+    // oxlint-disable-next-line no-control-regex
+    .replaceAll(/\u001b\[[0-9;?]*[A-Za-z]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?/g, '')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/gu, (sign) => (sign === '\n' ? sign : ' '))
+    .replaceAll('\ufffd', ' ')
+    .trim()
+
+/** Code in a message is part of the change. */
+const withoutCode = (text: string): string => text.replaceAll(/^(?:```|~~~)[^]*?^(?:```|~~~).*$/gm, '').replaceAll(/^(?: {4}|\t).*$/gm, '')
+
+const withoutReferences = (line: string): string =>
+  line
+    .replaceAll(LINK, '')
+    .replaceAll(ISSUE, ' ')
+    .replaceAll(COMMIT_ID, '')
+    .replaceAll(/\(\s*\)/g, '')
+    .replaceAll(/[\s,;:]+(?=\.(?:\s|$))/g, '')
+    .replaceAll(/[ \t]+/g, ' ')
+    .trim()
+
+const isHint = (part: string, names: ReadonlySet<string>): boolean => OF_TESTS.test(part) || [...names].some((name) => part.includes(name))
+
+/** A subject may be about the change and its tests at once: a clause goes with what joins it to the one before. */
+function clauses(subject: string, names: ReadonlySet<string>): string {
+  if (!isHint(subject, names)) return subject
+  const parts = subject.replace(WITH_TESTS, '').split(/(,\s*(?:and\s+)?|;\s*|\s+(?:and|plus|&|\+)\s+)/)
+  const kept = parts.filter((_, at) => at % 2 === 0).map((text, at) => ({ text, joint: parts[2 * at - 1] ?? '' }))
+  return kept
+    .filter(({ text }) => !isHint(text, names))
+    .map(({ text, joint }, at) => (at === 0 ? text : joint + text))
+    .join('')
+}
+
+const sentences = (paragraph: string, names: ReadonlySet<string>): string =>
+  paragraph
+    .split(/(?<=[.!?])\s+|\n(?=\s*[-*•] )/)
+    .filter((part) => !isHint(part, names))
+    .join(/^\s*[-*•] /m.test(paragraph) ? '\n' : ' ')
+    .trim()
+
+const lettersIn = (text: string): number => text.match(/\p{L}/gu)?.length ?? 0
+
+const sentence = (title: string): string => {
+  const text = title.replace(/[\s.,;:]+$/, '')
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
+}
+
+/** A short name for people: words of the prompt, and the beginning of the commit's id. */
+export function nameOf(prompt: string, id: string): string {
+  const [first = ''] = prompt.split('\n', 1)
+  const words = first.toLowerCase().match(/[a-z0-9]+/g) ?? []
+  const slug = words
+    .slice(0, NAME_WORDS)
+    .join('-')
+    .slice(0, NAME_CHARACTERS_MAX)
+    .replace(/^promoted-/, '')
+  return `${slug || 'commit'}-${id.slice(0, ID_CHARACTERS)}`
+}
+const NAME_WORDS = 6
+const NAME_CHARACTERS_MAX = 48
+const ID_CHARACTERS = 10

@@ -1,0 +1,152 @@
+/** Chooses the runner of a commit's tests by what the repository holds, and writes the script that puts them in place and runs them. */
+import { posix } from 'node:path'
+import { isObject, type Files } from '../../../src/contract/index.ts'
+
+export interface Verifier {
+  readonly runner: string
+  /** Paths start with `verify/`. */
+  readonly files: Files
+}
+
+/** What a runner is chosen by. */
+export interface TestSituation {
+  /** Test files of the commit, as they are after it. */
+  readonly tests: Files
+  /** Files of the tree after the commit that decide how tests run. */
+  readonly settings: Files
+}
+
+/** Files that decide how tests run. */
+export const isSetting = (path: string): boolean =>
+  ['package.json', 'Makefile', 'go.mod', 'Cargo.toml'].includes(path) || posix.basename(path) === 'conftest.py'
+
+interface Runner {
+  readonly name: string
+  /** The files that it runs; none where it does not fit. */
+  fits(situation: TestSituation): readonly string[]
+  /** Lines of shell; the last one starts the tests. */
+  script(files: readonly string[], situation: TestSituation): readonly string[]
+  /** Settings that the agent may not choose. */
+  keeps?(path: string): boolean
+}
+
+const has = (program: string): string => `command -v ${program} >/dev/null 2>&1 || exit 127`
+const textOf = (files: Files, path: string): string => (Object.hasOwn(files, path) ? (files[path] ?? '') : '')
+const SCRIPTED = /\.(?:[cm]?js|[cm]?ts|jsx|tsx)$/
+const scripted = ({ tests }: TestSituation): readonly string[] =>
+  Object.keys(tests).filter((path) => SCRIPTED.test(path) && /[._-](?:test|spec)\.|(?:^|\/)(?:tests?|__tests__|specs?)\//i.test(path))
+
+/** Test files that import it, or all where `npm test` is it. */
+function scriptRunner(name: string, imports: RegExp, command: RegExp, lines: (files: string) => readonly string[]): Runner {
+  return {
+    name,
+    fits: (situation) => {
+      const files = scripted(situation)
+      const importing = files.filter((path) => imports.test(textOf(situation.tests, path)))
+      return importing.length > 0 ? importing : command.test(npmTest(situation)) ? files : []
+    },
+    script: (files) => lines(files.map(pathWord).join(' ')),
+  }
+}
+
+const LOCAL = 'PATH="$PWD/node_modules/.bin:$PATH"'
+
+const RUNNERS: readonly Runner[] = [
+  scriptRunner('node --test', /['"]node:test['"]/, /\bnode\b.*--test\b/, (files) => [has('node'), `exec node --test ${files}`]),
+  scriptRunner('vitest', /['"]vitest['"]/, /\bvitest\b/, (files) => [LOCAL, has('vitest'), `exec vitest run ${files}`]),
+  scriptRunner('jest', /['"]@jest\/globals['"]/, /\bjest\b/, (files) => [LOCAL, has('jest'), `exec jest --runTestsByPath ${files}`]),
+  {
+    name: 'pytest',
+    fits: ({ tests }) => Object.keys(tests).filter((path) => /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/.test(path)),
+    script: (files) => [
+      has('python3'),
+      "python3 -c 'import pytest' 2>/dev/null || exit 127",
+      `exec python3 -m pytest -q -p no:cacheprovider ${files.map(pathWord).join(' ')}`,
+    ],
+    keeps: (path) => posix.basename(path) === 'conftest.py',
+  },
+  {
+    name: 'go test',
+    fits: ({ tests, settings }) =>
+      Object.hasOwn(settings, 'go.mod') ? Object.keys(tests).filter((path) => path.endsWith('_test.go')) : [],
+    script: (files) => [
+      'export PATH="$PATH:/usr/local/go/bin" GOPROXY=off GOTOOLCHAIN=local GOCACHE="${TMPDIR:-/tmp}/go-cache"',
+      has('go'),
+      `exec go test ${[...new Set(files.map((path) => pathWord(posix.dirname(path))))].join(' ')}`,
+    ],
+  },
+  {
+    name: 'cargo test',
+    fits: ({ tests, settings }) =>
+      Object.hasOwn(settings, 'Cargo.toml') ? Object.keys(tests).filter((path) => /^tests\/[^/]+\.rs$/.test(path)) : [],
+    script: (files) => [
+      'export CARGO_TARGET_DIR="${TMPDIR:-/tmp}/target"',
+      has('cargo'),
+      `exec cargo test --offline ${files.map((path) => `--test ${quoted(posix.basename(path, '.rs'))}`).join(' ')}`,
+    ],
+  },
+  {
+    name: 'npm test',
+    fits: (situation) => (npmTest(situation) === '' ? [] : scripted(situation)),
+    script: (_, situation) => [LOCAL, `exec sh -c ${quoted(npmTest(situation))}`],
+  },
+  {
+    name: 'make test',
+    fits: ({ tests, settings }) => (/^test\s*:/m.test(textOf(settings, 'Makefile')) ? Object.keys(tests) : []),
+    script: () => [has('make'), 'exec make test'],
+    keeps: (path) => path === 'Makefile',
+  },
+]
+
+/** The command of `npm test`; empty where there is none. */
+function npmTest({ settings }: TestSituation): string {
+  try {
+    const described: unknown = JSON.parse(textOf(settings, 'package.json'))
+    const scripts = isObject(described) && isObject(described['scripts']) ? described['scripts'] : {}
+    const command = scripts['test']
+    return typeof command === 'string' && !command.includes('no test specified') ? command : ''
+  } catch {
+    return ''
+  }
+}
+
+/** Null where no runner is known for these tests. */
+export function verifierOf(situation: TestSituation): Verifier | null {
+  for (const runner of RUNNERS) {
+    const files = runner.fits(situation)
+    if (files.length === 0) continue
+    const kept = Object.entries(situation.settings).filter(([path]) => runner.keeps?.(path) === true)
+    const placed = { ...Object.fromEntries(kept), ...situation.tests }
+    return { runner: runner.name, files: { 'verify/run.sh': scriptOf(runner, files, situation, Object.keys(placed)), ...under(placed) } }
+  }
+  return null
+}
+
+const STORE = 'verify/tests'
+const under = (files: Files): Files => Object.fromEntries(Object.entries(files).map(([path, text]) => [`${STORE}/${path}`, text]))
+
+/** The agent's files give way: folders that are links or files, and settings that tests would load. */
+function scriptOf(runner: Runner, files: readonly string[], situation: TestSituation, placed: readonly string[]): string {
+  const folders = [...new Set(placed.flatMap(foldersOf))].sort((a, b) => a.length - b.length)
+  return [
+    '# Puts the tests of the commit in place, and runs them.',
+    ...(runner.keeps?.('conftest.py') === true ? [`find . -name conftest.py -not -path './verify/*' -exec rm -rf {} +`] : []),
+    ...folders.map(
+      (folder) =>
+        `if [ -L ${pathWord(folder)} ] || [ ! -d ${pathWord(folder)} ]; then rm -rf ${pathWord(folder)}; mkdir ${pathWord(folder)}; fi`,
+    ),
+    ...placed.map((path) => `rm -rf ${pathWord(path)}; cp ${pathWord(`${STORE}/${path}`)} ${pathWord(path)} || exit 126`),
+    ...runner.script(files, situation),
+    '',
+  ].join('\n')
+}
+
+function foldersOf(path: string): readonly string[] {
+  const folder = posix.dirname(path)
+  return folder === '.' ? [] : [...foldersOf(folder), folder]
+}
+
+/** Begins with ./ so that no path is an option. */
+const pathWord = (path: string): string => quoted(`./${path}`)
+
+const quoted = (word: string): string => `'${word.replaceAll("'", `'\\''`)}'`
