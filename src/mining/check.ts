@@ -1,0 +1,122 @@
+/** Tries a task without an agent: nothing done must fail, the reference must pass, and repeats must agree. */
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { Episode, Evaluator, Executor, Files, Reference, Task } from '../contract/index.ts'
+import { wordsOf } from '../kit/index.ts'
+import { makeTrialFolder, type CheckRecord } from './folder.ts'
+
+/** What scores a task. */
+export interface Judge {
+  readonly executor: Executor
+  evaluator(name: string): Promise<Evaluator>
+}
+
+export interface CheckOrder {
+  /** Where trial folders are made. */
+  readonly directory: string
+  readonly task: Task
+  readonly reference: Reference | null
+  readonly judge: Judge
+  readonly repeats: number
+  /** Longest time of one run. */
+  readonly secondsMax: number
+  readonly now: () => Date
+  /** After each run. */
+  readonly progress?: (done: number, total: number) => void
+  readonly signal: AbortSignal
+}
+export interface CheckResult {
+  readonly record: CheckRecord
+  /** Whether another try on another machine, or later, may end otherwise. */
+  readonly isOpen: boolean
+}
+
+export async function checkTask(order: CheckOrder): Promise<CheckResult> {
+  const { task, reference, repeats } = order
+  const workspace = task.files ?? {}
+  const sides: readonly (readonly [SideName, Files, number])[] = [
+    ['untouched', workspace, repeats],
+    ['empty', {}, 1],
+    ...(reference === null ? [] : [['reference', solved(workspace, reference), repeats] as const]),
+  ]
+  const total = sides.reduce((sum, [, , times]) => sum + times, 0)
+  const runs: TrialRun[] = []
+  for (const [side, files, times] of sides)
+    for (let repeat = 0; repeat < times; repeat += 1) {
+      runs.push({ side, ...(await trial(order, files)) })
+      order.progress?.(runs.length, total)
+    }
+  return resultOf(order, runs)
+}
+
+type SideName = 'untouched' | 'empty' | 'reference'
+interface TrialEnd {
+  /** Null when it could not be judged. */
+  readonly score: number | null
+  readonly seconds: number
+  readonly trouble: string | null
+}
+interface TrialRun extends TrialEnd {
+  readonly side: SideName
+}
+
+function solved(workspace: Files, { files, removed }: Reference): Files {
+  const kept = Object.entries(workspace).filter(([path]) => !removed.includes(path))
+  return { ...Object.fromEntries(kept), ...files }
+}
+
+const DONE: Episode = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
+
+/** The evaluator scores a workspace as if an agent had left it. */
+async function trial({ directory, task, judge, secondsMax, signal }: CheckOrder, files: Files): Promise<TrialEnd> {
+  signal.throwIfAborted()
+  const evaluator = await judge.evaluator(evaluatorOf(task))
+  const folder = await makeTrialFolder(directory)
+  const limit = AbortSignal.timeout(secondsMax * 1000)
+  const begun = performance.now()
+  const seconds = (): number => Math.round((performance.now() - begun) / 10) / 100
+  try {
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), text)
+    }
+    const scene = { workspace: folder, models: {}, executor: judge.executor, reference: null, signal: AbortSignal.any([signal, limit]) }
+    return { score: await evaluator.score(task, DONE, scene), seconds: seconds(), trouble: null }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (limit.aborted) return { score: null, seconds: seconds(), trouble: tooSlow(secondsMax) }
+    return { score: null, seconds: seconds(), trouble: wordsOf(error) }
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const tooSlow = (secondsMax: number): string => `it takes longer than ${secondsMax} s`
+
+function evaluatorOf({ data = {} }: Task): string {
+  const named = data['evaluator']
+  return typeof named === 'string' ? named : 'verify' in data ? 'verify' : 'answer' in data ? 'answer' : 'judge'
+}
+
+const passes = (score: number | null): boolean => score === 1
+
+function resultOf({ reference, repeats, secondsMax, now }: CheckOrder, runs: readonly TrialRun[]): CheckResult {
+  const of = (side: SideName): (number | null)[] => runs.filter((run) => run.side === side).map(({ score }) => score)
+  const [untouched, empty, referenceScores] = [of('untouched'), of('empty'), of('reference')]
+  const troubles = [...new Set(runs.flatMap(({ trouble }) => (trouble === null ? [] : [trouble])))]
+  const problems = [
+    ...troubles.map((trouble) => `it could not be judged: ${trouble}`),
+    ...(untouched.some(passes) ? ['the workspace passes before anything is done'] : []),
+    ...(empty.some(passes) ? ['an empty workspace passes'] : []),
+    ...(reference === null ? ['it has no reference, so nothing shows that it can be solved'] : []),
+    ...(referenceScores.length > 0 && !referenceScores.some(passes) && troubles.length === 0 ? ['the reference does not pass'] : []),
+    ...([untouched, referenceScores].some(differ) && troubles.length === 0 ? [`${repeats} repeats do not agree`] : []),
+  ]
+  const seconds_max = Math.max(0, ...runs.map(({ seconds }) => seconds))
+  return {
+    record: { at: now().toISOString(), passed: problems.length === 0, untouched, empty, reference: referenceScores, seconds_max, problems },
+    isOpen: troubles.some((trouble) => trouble !== tooSlow(secondsMax)),
+  }
+}
+
+const differ = (scores: readonly (number | null)[]): boolean => new Set(scores).size > 1

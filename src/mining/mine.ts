@@ -1,0 +1,156 @@
+/** Mines: takes what a miner offers, screens and tries it, places it, and keeps it, until there is enough. What is there already stays. */
+import { appendFile, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { checkFiles, isObject, isRefusal, type Miner, type MinedTask, type Task } from '../contract/index.ts'
+import { bytesOf, readTask, taskFrom } from '../evolution/index.ts'
+import { hiddenCharacters, isMissing, makeFolder, screenText } from '../kit/index.ts'
+import { checkTask, type Judge } from './check.ts'
+import { readMined, readMinedTask, removeUnfinished, writeMined, type MinedFolder } from './folder.ts'
+import { place, textOf, type Placed } from './placing.ts'
+
+export interface MiningRun {
+  /** The folder of the tasks. */
+  readonly directory: string
+  readonly miner: Miner
+  readonly source: string
+  /** How many mined tasks there should be, with those that are there. */
+  readonly tasksMax: number
+  /** Decides which role a task gets. */
+  readonly seed: string
+  readonly judge: Judge
+  readonly secondsMax?: number
+  /** How many offers that do not pass end the search. */
+  readonly missesMax?: number
+  readonly now?: () => Date
+  readonly report: (line: string) => void
+  readonly signal: AbortSignal
+}
+export interface MiningResult {
+  readonly added: readonly string[]
+  /** Mined tasks that were there before and are not dropped. */
+  readonly kept: number
+  readonly passedOver: readonly { readonly origin: string; readonly reason: string }[]
+}
+
+const SECONDS_MAX = 60
+const MISSES_MAX = 200
+/** Flaky tests are found by `svc tasks check`; this finds the worst. */
+const SCREEN_REPEATS = 3
+/** The files of all tasks; a service holds them in memory. */
+const ALL_BYTES_MAX = 192 * 1024 * 1024
+
+export async function mineTasks(run: MiningRun): Promise<MiningResult> {
+  const { directory, miner, source, tasksMax, report, signal } = run
+  await makeFolder(directory)
+  await removeUnfinished(directory)
+  const there = await readMined(directory)
+  const kept = there.filter(({ mined }) => mined !== null && mined.status !== 'dropped').length
+  const state: Mining = { placed: await placedIn(directory, there), names: new Set(there.map(({ name }) => name)), bytes: 0 }
+  for (const { bytes } of state.placed) state.bytes += bytes
+  const added: string[] = []
+  const passedOver: { origin: string; reason: string }[] = []
+  if (kept >= tasksMax) return { added, kept, passedOver }
+  const known = new Set([...there.flatMap(({ mined }) => mined?.origin ?? []), ...(await settledIn(directory))])
+  for await (const found of miner.mine({ source, tasksMax: tasksMax - kept, known, report, signal })) {
+    signal.throwIfAborted()
+    if (known.has(found.origin)) continue
+    const reason = await keep(run, state, found)
+    if (reason === null) added.push(found.name)
+    else passedOver.push({ origin: found.origin, reason })
+    report(reason === null ? `${found.name}: kept` : `${found.name}: passed over: ${reason}`)
+    if (kept + added.length >= tasksMax || passedOver.length >= (run.missesMax ?? MISSES_MAX)) break
+  }
+  return { added, kept, passedOver }
+}
+
+interface PlacedTask extends Placed {
+  readonly bytes: number
+}
+interface Mining {
+  placed: readonly PlacedTask[]
+  readonly names: Set<string>
+  bytes: number
+}
+
+/** Null when it was kept, else why not. */
+async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<string | null> {
+  const screened = screen(found, state)
+  if (typeof screened === 'string') return settle(run, found, screened)
+  const reference = found.reference ?? null
+  const task = { module: found.module, origin: found.origin, shingles: textOf(found, found.files) }
+  const placement = place(task, state.placed, run.seed)
+  if (placement === null) return 'it is alike to tasks on both sides of the held-out line'
+  const { directory, judge, secondsMax = SECONDS_MAX, now = () => new Date(), signal } = run
+  const { record, isOpen } = await checkTask({
+    directory,
+    task: screened,
+    reference,
+    judge,
+    repeats: SCREEN_REPEATS,
+    secondsMax,
+    now,
+    signal,
+  })
+  const [problem] = record.problems
+  if (problem !== undefined) return isOpen ? problem : settle(run, found, problem)
+  if (!(await writeMined(directory, found, placement, record))) return 'another process wrote it meanwhile'
+  const bytes = bytesOf(screened)
+  state.placed = [...state.placed, { ...task, ...placement, bytes }]
+  state.names.add(found.name)
+  state.bytes += bytes
+  return null
+}
+
+/** The task, or why it cannot be one. */
+function screen(found: MinedTask, { names, bytes }: Mining): Task | string {
+  const { name, prompt, files = {}, data } = found
+  if (names.has(name)) return 'there is a task of this name'
+  if (hiddenCharacters(prompt).length > 0) return 'its prompt holds hidden characters'
+  const hit = screenText(prompt)
+  if (hit !== null) return hit === 'credential_in_text' ? 'its prompt holds a credential' : 'its prompt gives orders to a model'
+  const hidden = isObject(data['verify_files']) ? Object.keys(data['verify_files']) : []
+  if (hidden.some((path) => !path.startsWith('verify/'))) return 'a path of verify_files does not start with verify/'
+  try {
+    checkFiles(found.reference?.files ?? {})
+    const task = taskFrom({ name, prompt, files, ...data }, 'it')
+    return bytes + bytesOf(task) > ALL_BYTES_MAX ? `the tasks together have more than ${ALL_BYTES_MAX} bytes` : task
+  } catch (error) {
+    if (isRefusal(error)) return error.message
+    throw error
+  }
+}
+
+/** Every task that is there and not dropped, also those that people wrote. */
+async function placedIn(directory: string, there: readonly MinedFolder[]): Promise<readonly PlacedTask[]> {
+  const placed: PlacedTask[] = []
+  for (const { name, mined } of there.filter((each) => each.mined?.status !== 'dropped')) {
+    const { task, reference } =
+      mined === null ? { task: await readTask(directory, name), reference: null } : await readMinedTask(directory, name)
+    const shingles = textOf({ prompt: task.prompt, ...(reference !== null && { reference }) }, task.files)
+    placed.push({ role: task.role, family: task.family ?? task.name, module: mined?.module ?? `\0${name}`, shingles, bytes: bytesOf(task) })
+  }
+  return placed
+}
+
+/** Origins whose verdict stands, so that mining again does not try them again. Lines that a crash cut are no origins. */
+const SETTLED_FILE = '.passed-over.jsonl'
+
+async function settledIn(directory: string): Promise<readonly string[]> {
+  const text = await readFile(join(directory, SETTLED_FILE), 'utf8').catch((error: unknown) => {
+    if (isMissing(error)) return ''
+    throw error
+  })
+  return text.split('\n').flatMap((line) => {
+    try {
+      const { origin }: { origin?: unknown } = Object(JSON.parse(line))
+      return typeof origin === 'string' ? [origin] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+async function settle({ directory }: MiningRun, { origin }: MinedTask, reason: string): Promise<string> {
+  await appendFile(join(directory, SETTLED_FILE), `${JSON.stringify({ origin, reason })}\n`)
+  return reason
+}

@@ -1,0 +1,101 @@
+/**
+ * Places a task among those that are there: near duplicates share family and role, tasks of one module share a family, and other tasks of a
+ * family are split over the roles by a seed.
+ */
+import { hash } from 'node:crypto'
+import type { MinedTask, TaskRole } from '../contract/index.ts'
+import { compact, shinglesOf } from '../kit/index.ts'
+import type { Placement } from './folder.ts'
+
+export interface Placed extends Placement {
+  readonly module: string
+  readonly shingles: ReadonlySet<number>
+}
+
+/** The share of each role. */
+const SHARES: readonly (readonly [TaskRole, number])[] = [
+  ['gate', 0.4],
+  ['train', 0.3],
+  ['sealed', 0.2],
+  ['regression', 0.1],
+]
+/** Two tasks are near duplicates when they share this much of what both say. */
+const ALIKE_SHARE = 0.6
+
+/** What a task says: its prompt, and where one is known the change that solves it. */
+export const textOf = (
+  { prompt, reference }: Pick<MinedTask, 'prompt' | 'reference'>,
+  workspace: Readonly<Record<string, string>> = {},
+): ReadonlySet<number> =>
+  shinglesOf(
+    compact([prompt, ...Object.entries(reference?.files ?? {}).map(([path, text]) => addedLines(workspace[path] ?? '', text))].join('\n')),
+  ).hashes
+
+/** Only new lines: the rest of a file is the same in every task on it. */
+function addedLines(before: string, after: string): string {
+  const old = new Set(before.split('\n'))
+  return after
+    .split('\n')
+    .filter((line) => !old.has(line))
+    .join('\n')
+}
+
+function areAlike(a: ReadonlySet<number>, b: ReadonlySet<number>): boolean {
+  const [small, large] = a.size < b.size ? [a, b] : [b, a]
+  if (small.size === 0) return false
+  let shared = 0
+  for (const each of small) if (large.has(each)) shared += 1
+  return shared / (a.size + b.size - shared) >= ALIKE_SHARE
+}
+
+/** Null where it is alike to tasks on both sides of the held-out line: wherever it stood, it would carry one side to the other. */
+export function place(
+  task: Omit<Placed, keyof Placement> & { readonly origin: string },
+  others: readonly Placed[],
+  seed: string,
+): Placement | null {
+  const twins = others.filter((other) => areAlike(other.shingles, task.shingles))
+  const sides = new Set(twins.map(({ role }) => role === 'train'))
+  if (sides.size > 1) return null
+  const [twin] = twins
+  if (twin !== undefined) return { role: twin.role, family: twin.family }
+  const family = others.find(({ module }) => module === task.module)?.family ?? familyName(task.module, others)
+  return { role: roleFor(family, others, `${seed}\0${task.origin}`), family }
+}
+
+/** A family of a person's keeps its name to itself. */
+function familyName(module: string, others: readonly Placed[]): string {
+  const taken = new Set(others.map(({ family }) => family))
+  const plain =
+    module
+      .replaceAll('/', '.')
+      .replaceAll(/[^\w.-]+/g, '-')
+      .replace(/^[^A-Za-z0-9]+/, '')
+      .slice(0, NAME_CHARACTERS_MAX) || 'tasks'
+  for (let n = 1; ; n += 1) {
+    const name = n === 1 ? plain : `${plain}-${n}`
+    if (!taken.has(name)) return name
+  }
+}
+const NAME_CHARACTERS_MAX = 80
+
+/** Without a task of each of these nothing can be learnt. */
+const NEEDED: readonly TaskRole[] = ['gate', 'train']
+
+/** The role that lacks most in the family and over all, with some chance in it. */
+function roleFor(family: string, others: readonly Placed[], key: string): TaskRole {
+  const needed = NEEDED.filter((role) => !others.some((other) => other.role === role))
+  const inFamily = others.filter((other) => other.family === family)
+  const choices = SHARES.filter(([role]) => needed.length === 0 || needed.includes(role)).map(([role, share]) => ({
+    role,
+    lack: lackOf(inFamily, role, share) + lackOf(others, role, share) / 2 + CHANCE * chance(`${key}\0${role}`),
+  }))
+  return choices.toSorted((a, b) => b.lack - a.lack)[0]?.role ?? 'gate'
+}
+const CHANCE = 0.6
+
+/** From 0 to 1, the same for the same key. */
+const chance = (key: string): number => Number.parseInt(hash('sha256', key).slice(0, 12), 16) / 2 ** 48
+
+const lackOf = (placed: readonly Placed[], role: TaskRole, share: number): number =>
+  share * (placed.length + 1) - placed.filter((each) => each.role === role).length
