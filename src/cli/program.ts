@@ -15,6 +15,7 @@ import { addRemoteCommands } from './program-remote.ts'
 import { addRuntimeCommands } from './runtime.ts'
 import { serve } from './serve.ts'
 import { EXIT, later, type Action, type BindCommand, type ConfigOptions, type Surroundings } from './surroundings.ts'
+import { addTasksCommands } from './tasks.ts'
 import { addTrainerCommands } from './trainer.ts'
 
 const EXAMPLES = `
@@ -31,6 +32,7 @@ Examples:
   svc harness powers DIR                      what the harness tree in a folder could do on a machine
   svc key show                                the key that signs releases, and the install line with it
   svc runtime add llama                       install what the runtime llama needs
+  svc tasks mine . -o ./tasks                 find tasks in the history of a repository
   svc trainer start --model tiny=./tiny       train adapters on this machine
 
   svc status                                  the state of the running service, and what needs you
@@ -89,6 +91,7 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
   addImportCommands(program, run)
   addKeyCommands(program, run)
   addRuntimeCommands(program, run)
+  addTasksCommands(program, run)
   addTrainerCommands(program, run)
   addRemoteCommands(program, run)
   return program

@@ -1,0 +1,153 @@
+/** `svc tasks` on a folder of tasks, with verifiers that run as plain processes. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { historyIn, nodeTest } from '../../plugins/miners/git/testing/history.ts'
+import { sharedFolder, temporaryFolder } from '../../test/support/folder.ts'
+import type { Files } from '../contract/index.ts'
+import { readTasks } from '../evolution/tasks/read.ts'
+import { execute } from './testing/surroundings.ts'
+
+function folderOf(files: Files, folder = temporaryFolder()): string {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  return folder
+}
+
+const MINED = 'status: proposed\norigin: test:1\nmodule: m\nhas_reference: true\nabout: {commit: abc, subject: "A \\e[31mred\\e[0m one"}\n'
+const one = (name: string, verify: string, mined = MINED): Files => ({
+  [`${name}/task.yaml`]: `role: gate\nfamily: things\nverify: ${JSON.stringify(verify)}\nevaluator: verify\n`,
+  [`${name}/instruction.md`]: 'Write 42 into out.txt.\n',
+  [`${name}/workspace/in.txt`]: '41\n',
+  [`${name}/reference/out.txt`]: '42\n',
+  ...(mined === '' ? {} : { [`${name}/mined.yaml`]: mined }),
+})
+const GOOD = 'grep -qx 42 out.txt'
+const tasks = (...args: readonly string[]) => execute(['tasks', ...args])
+const used = async (folder: string): Promise<readonly string[]> =>
+  (await readTasks({ tasks: null, tasks_dir: folder, evaluator: 'answer' }, '/', [])).map(({ name }) => name)
+
+describe('svc tasks', () => {
+  it('list shows role, family, status and the last check, of tasks written by hand too', async () => {
+    const folder = folderOf({ ...one('a', GOOD), ...one('b', GOOD, '') })
+    const { exit, out } = await tasks('list', folder)
+    expect([exit, out.split('\n')]).toEqual([
+      0,
+      ['TASK  ROLE  FAMILY  STATUS', 'a     gate  things  proposed', 'b     gate  things  by hand'],
+    ])
+    expect(JSON.parse((await tasks('list', folder, '--json')).out)).toMatchObject([
+      { name: 'a', status: 'proposed' },
+      { name: 'b', status: null },
+    ])
+    expect(await tasks('list', join(folder, 'gone'))).toMatchObject({ exit: 0, out: expect.stringContaining('no tasks in') })
+  })
+
+  it('show has the prompt, the paths and where it comes from, without characters that act on a terminal', async () => {
+    const { exit, out } = await tasks('show', join(folderOf(one('a', GOOD)), 'a'))
+    expect(exit).toBe(0)
+    expect(out).toContain('reference  out.txt')
+    expect(out).toContain('A [U+001B][31mred')
+    expect(out.endsWith('\n\nWrite 42 into out.txt.')).toBe(true)
+  })
+
+  it('accept and drop decide what is used, and nothing is decided where one of them is no task', async () => {
+    const folder = folderOf({ ...one('a', GOOD), ...one('b', GOOD) })
+    await expect(used(folder)).rejects.toThrow('none of its 2 tasks is accepted; accept them: svc tasks accept')
+    expect(await tasks('accept', join(folder, 'a'), join(folder, 'nothing'))).toMatchObject({
+      exit: 2,
+      err: [expect.stringContaining('there is no task "nothing"')],
+    })
+    await expect(used(folder)).rejects.toThrow('none of its 2 tasks is accepted')
+    expect(await tasks('accept', join(folder, 'a'), join(folder, 'b'))).toMatchObject({ exit: 0, out: '2 tasks accepted' })
+    expect(await used(folder)).toEqual(['a', 'b'])
+    expect(await tasks('drop', join(folder, 'b'))).toMatchObject({ exit: 0, out: '1 task dropped' })
+    expect(await used(folder)).toEqual(['a'])
+  })
+
+  it('accept refuses a task that was written by hand, and a damaged mined.yaml', async () => {
+    const folder = folderOf({ ...one('hand', GOOD, ''), ...one('bad', GOOD, 'status: perhaps\norigin: x\n'), ...one('worse', GOOD, '{') })
+    expect(await tasks('accept', join(folder, 'hand'))).toMatchObject({
+      exit: 2,
+      err: [expect.stringContaining('was written by hand and is always used')],
+    })
+    expect(await tasks('accept', join(folder, 'bad'))).toMatchObject({
+      exit: 2,
+      err: [expect.stringContaining('task bad: mined.yaml: status')],
+    })
+    expect(await tasks('list', folder)).toMatchObject({ exit: 2 })
+    await expect(used(folder)).rejects.toThrow('task bad: mined.yaml: status must be one of proposed, accepted, dropped')
+  })
+
+  it('check tries each, says what did not hold, and keeps it', async () => {
+    const folder = folderOf({
+      ...one('good', GOOD),
+      ...one('easy', 'true'),
+      ...one('lost', 'false'),
+      ...one('gone', 'no-such-program-here'),
+    })
+    const checked = await tasks(
+      'check',
+      ...['good', 'easy', 'lost', 'gone'].map((name) => join(folder, name)),
+      '--repeats',
+      '2',
+      '--executor',
+      'local',
+    )
+    expect([checked.exit, checked.out.split('\n')]).toEqual([
+      1,
+      [
+        'good: holds',
+        'easy: the workspace passes before anything is done; an empty workspace passes',
+        'lost: the reference does not pass',
+        expect.stringContaining('gone: it could not be judged: a program of the verifier is missing'),
+      ],
+    ])
+    expect(readFileSync(join(folder, 'lost/mined.yaml'), 'utf8')).toContain('- the reference does not pass')
+    const listed: { check: { passed: boolean } | null }[] = JSON.parse((await tasks('list', folder, '--json')).out)
+    expect(listed.map(({ check }) => check?.passed)).toEqual([false, false, true, false])
+    expect(existsSync(join(folder, '.unfinished'))).toBe(false)
+  })
+
+  it.each([
+    [['check', 'x', '--repeats', '0'], '--repeats must be a whole number above 0'],
+    [['mine', '.', '--number', 'many'], '--number must be a whole number above 0'],
+    [['mine', '.', '--miner', 'gold'], 'miner plug-in gold is neither built in'],
+    [['check', 'x', '--executor', 'cloud'], 'Allowed choices are sandbox, local'],
+  ])('%j is refused', async (args, words) => {
+    expect(await tasks(...args)).toMatchObject({ exit: 2, err: [expect.stringContaining(words)] })
+  })
+})
+
+describe('svc tasks mine', () => {
+  const history = historyIn(sharedFolder())
+  history.commit('root', { 'package.json': '{"type":"module"}', 'src/sum.js': 'export const sum = (a, b) => a - b\n' })
+  history.commit('Let sum add its two numbers', {
+    'src/sum.js': 'export const sum = (a, b) => a + b\n',
+    'test/sum.test.js': nodeTest('../src/sum.js', 'sum', 'assert.equal(sum(1, 2), 3)'),
+  })
+  history.commit('Say more about the sum in the code', {
+    'src/sum.js': '// adds\nexport const sum = (a, b) => a + b\n',
+    'test/sum.test.js': nodeTest('../src/sum.js', 'sum', 'assert.equal(sum(2, 2), 4)'),
+  })
+
+  it('keeps commits whose tests fail before and pass after, tells why others are passed over, and finds the same again', async () => {
+    const folder = join(temporaryFolder(), 'tasks')
+    const mine = () => tasks('mine', history.folder, '-o', folder, '--executor', 'local')
+    const { exit, out, err } = await mine()
+    expect([exit, err]).toEqual([0, []])
+    expect(out.split('\n').slice(0, 2)).toEqual([
+      '1 task mined, 0 were there before',
+      '  1 passed over: the workspace passes before anything is done',
+    ])
+    expect((await mine()).out).toBe('0 tasks mined, 1 were there before')
+  })
+
+  it('says what is wrong with a folder that is no repository', async () => {
+    expect(await tasks('mine', temporaryFolder(), '-o', join(temporaryFolder(), 'tasks'), '--executor', 'local')).toMatchObject({
+      exit: 2,
+      err: [expect.stringContaining('is not a folder of a git repository')],
+    })
+  })
+})

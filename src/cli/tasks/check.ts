@@ -1,0 +1,38 @@
+/** `svc tasks check`: tries tasks without an agent, says what did not hold, and keeps it with the task. */
+import { checkTask, readMinedTask, recordCheck, type CheckResult } from '../../mining/index.ts'
+import { printError } from '../explain.ts'
+import { jsonText, oneLine } from '../screen/text.ts'
+import { EXIT, type Surroundings } from '../surroundings.ts'
+import { countOf, judgeWith, placeOf, stoppable } from './place.ts'
+
+export interface CheckOptions {
+  readonly folder: readonly string[]
+  readonly repeats: string
+  readonly seconds: string
+  readonly executor: string
+  readonly json?: boolean
+}
+
+export async function check(options: CheckOptions, surroundings: Surroundings): Promise<number> {
+  try {
+    const order = { repeats: countOf('--repeats', options.repeats), secondsMax: countOf('--seconds', options.seconds) }
+    const judge = await judgeWith(options.executor)
+    const signal = stoppable(surroundings)
+    const results: (CheckResult['record'] & { readonly name: string })[] = []
+    for (const { directory, name } of options.folder.map(placeOf)) {
+      const { task, reference } = await readMinedTask(directory, name)
+      const progress = (done: number, total: number): void => surroundings.progress(`${oneLine(name)}: ${done} of ${total} runs`)
+      const { record } = await checkTask({ directory, task, reference, judge, now: () => new Date(), progress, signal, ...order })
+      await recordCheck(directory, name, record)
+      results.push({ name, ...record })
+      surroundings.progress('')
+      if (options.json !== true) surroundings.out(`${oneLine(name)}: ${record.passed ? 'holds' : record.problems.map(oneLine).join('; ')}`)
+    }
+    if (options.json === true) surroundings.out(jsonText(results, 2))
+    return results.every(({ passed }) => passed) ? EXIT.fine : EXIT.failed
+  } catch (error) {
+    surroundings.progress('')
+    printError(error, null, surroundings)
+    return EXIT.misconfigured
+  }
+}

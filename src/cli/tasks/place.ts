@@ -1,0 +1,45 @@
+/** What the commands on tasks share: the folder of a task as its place and its name, numbers as typed, and what judges tasks here. */
+import { basename, dirname, resolve } from 'node:path'
+import { builtins } from '../../../plugins/index.ts'
+import { ConfigProblem, loadPlugin } from '../../config/index.ts'
+import { unavailable } from '../../contract/index.ts'
+import type { Judge } from '../../mining/index.ts'
+import type { Surroundings } from '../surroundings.ts'
+
+export const TASKS_FOLDER = './tasks'
+
+export interface TaskPlace {
+  readonly directory: string
+  readonly name: string
+}
+
+export const placeOf = (folder: string): TaskPlace => ({ directory: dirname(resolve(folder)), name: basename(resolve(folder)) })
+
+export function countOf(option: string, typed: string): number {
+  const count = Number(typed)
+  if (/^\d+$/.test(typed) && count >= 1 && Number.isSafeInteger(count)) return count
+  throw new ConfigProblem([`${option} must be a whole number above 0`])
+}
+
+/** Refuses an executor that does not work here, before anything is tried. */
+export async function judgeWith(executor: string): Promise<Judge> {
+  const plugin = await loadPlugin('executor', executor, builtins, resolve('.'))
+  const problem = (await plugin.check?.()) ?? null
+  if (problem !== null)
+    throw unavailable('no_sandbox', `tests cannot be run here: ${problem}, or use --executor local, which runs them with all your rights`)
+  const made = await plugin.make({})
+  return {
+    executor: made,
+    evaluator: async (name) => {
+      const evaluator = await loadPlugin('evaluator', name, builtins, resolve('.'))
+      return 'make' in evaluator ? evaluator.make({}) : evaluator
+    },
+  }
+}
+
+/** Ends with the first signal of the person. */
+export function stoppable(surroundings: Surroundings): AbortSignal {
+  const stopping = new AbortController()
+  surroundings.onStop(() => stopping.abort(unavailable('stopped', 'stopped; what was found so far is kept')))
+  return stopping.signal
+}
