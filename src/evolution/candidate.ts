@@ -1,11 +1,12 @@
 /** Finds the change of a step (the oldest proposal in the inbox, else the proposer's) and admits or refuses it. */
 import { isDeepStrictEqual } from 'node:util'
 import type { Brief, Entry, EntryAuthor, Json, JsonObject, Mutation, PowerReason, Task, Trial } from '../contract/index.ts'
-import { admit, authored, contentOf, runsCode, touchedEntries } from '../harness/index.ts'
+import { admit, authored, contentOf, renderTree, runsCode, touchedEntries } from '../harness/index.ts'
 import { cacheKey } from './cache.ts'
+import { standingOf } from './cases.ts'
 import type { TaskChoice } from './choose-tasks.ts'
 import { judgedPowers } from './powers.ts'
-import { othersIn, type StepRun } from './run.ts'
+import type { StepRun } from './run.ts'
 import { learnedByHeart } from './heldout/by-heart.ts'
 
 export interface ProposedChange {
@@ -131,29 +132,18 @@ const authorOf = ({ order }: StepRun, { proposalId }: ProposedChange): EntryAuth
 function treeToPlay(run: StepRun, gate: readonly Task[], found: ProposedChange): readonly Entry[] | string {
   const tree = treeOf(run, found.mutations)
   if (typeof tree === 'string') return tree
-  const { context, entries } = run
-  const isSame = JSON.stringify(contentOf(context.adapter, entries)) === JSON.stringify(contentOf(context.adapter, tree))
-  if (isSame) return 'nothing would change'
-  return repeatProblem(run, gate, found) ?? tree
+  if (isSame(run, tree)) return 'nothing would change'
+  // Deciding the same case again would give the same result and make the gate stricter for later changes.
+  if (standingOf(run, gate, tree) === null) return 'it was rejected before, and neither the served tree nor the tasks have changed since'
+  return tree
 }
 
-/** Deciding the same case again would give the same result and make the gate stricter for later changes. */
-function repeatProblem(run: StepRun, gate: readonly Task[], { mutations }: ProposedChange): string | null {
-  const { state, order } = run
-  const here = caseOf(run, gate)
-  const before = state.rejected.some((one) => one.case === here && isDeepStrictEqual(one.mutations, mutations.map(jsonOf)))
-  return order.batch.request === null && before
-    ? 'it was rejected before, and neither the served tree nor the tasks have changed since'
-    : null
+/** A change from traffic is what the agent would see of it; a person may also ask for another id or order. */
+function isSame({ context: { adapter }, entries, order }: StepRun, tree: readonly Entry[]): boolean {
+  return order.batch.request === null
+    ? isDeepStrictEqual(renderTree(adapter, entries), renderTree(adapter, tree))
+    : JSON.stringify(contentOf(adapter, entries)) === JSON.stringify(contentOf(adapter, tree))
 }
-
-/** Identifies the served content and the tasks of the gate: the same change gets the same decision there. */
-export const caseOf = ({ order, context }: StepRun, gate: readonly Task[]): string =>
-  cacheKey([
-    order.files,
-    othersIn(order.base, context.component),
-    ...gate.map(({ name, prompt, family = '' }) => ({ name, prompt, family })),
-  ])
 
 /** Settles a proposal of the inbox, and remembers the change for the next brief. */
 async function refused(run: StepRun, found: ProposedChange, reason: string): Promise<Skip> {

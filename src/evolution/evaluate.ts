@@ -13,6 +13,8 @@ interface Evaluation {
   readonly candidate: readonly Entry[]
   readonly current: readonly Entry[]
   readonly question: Omit<Question, 'pairs' | 'episodesLeft'>
+  /** What earlier steps played of the same case. */
+  readonly before: readonly PriorPair[]
   /** How many pairs are played concurrently. */
   readonly workers: number
   readonly report: Reporter
@@ -20,13 +22,13 @@ interface Evaluation {
 
 export async function evaluate(evaluation: Evaluation): Promise<EvaluationEnd> {
   const { selection, episodes, report } = evaluation
-  const played: PlayedPair[] = []
-  const pairs: Pair[] = []
+  const played: PlayedPair[] = evaluation.before.map(drawnBefore)
+  const pairs: Pair[] = evaluation.before.map(({ pair }) => pair)
   const flushed: string[] = []
   let rechecked = 0
   let isFresh = false
   const renew = async (): Promise<void> => {
-    rechecked += played.filter(isStale).length
+    rechecked += played.filter(({ isStale }) => isStale).length
     const again = await renewed(evaluation, played)
     played.splice(0, Infinity, ...again)
     pairs.splice(0, Infinity, ...again.map(({ pair }) => pair))
@@ -52,7 +54,7 @@ export async function evaluate(evaluation: Evaluation): Promise<EvaluationEnd> {
     // There is more to play, and a budget for it.
     if (round.length === draws.length && draws.length > 0) continue
     const decision = selection.decide(pairs, questionOf(evaluation, pairs))
-    if (!decision.selected || !played.some(isStale)) return { pairs, decision, flushed, rechecked }
+    if (!decision.selected || !played.some(({ isStale }) => isStale)) return { pairs, played, decision, flushed, rechecked }
     report.line('check', 'plays again what is known from earlier steps, before it is published')
     isFresh = true
     await renew()
@@ -61,6 +63,7 @@ export async function evaluate(evaluation: Evaluation): Promise<EvaluationEnd> {
 
 interface EvaluationEnd {
   readonly pairs: readonly Pair[]
+  readonly played: readonly PriorPair[]
   readonly decision: Decision
   /** Why known scores were dropped, each time. */
   readonly flushed: readonly string[]
@@ -69,29 +72,36 @@ interface EvaluationEnd {
 }
 
 type Scores = Partial<Record<Side, EpisodeResult>>
-interface PlayedPair {
+export interface PriorPair {
   readonly pair: Pair
+  /** Its sides were not played one after the other: a model may have changed between two steps. */
+  readonly isStale: boolean
+}
+interface PlayedPair extends PriorPair {
   readonly draw: Draw
   readonly index: number
   readonly scores: Scores
 }
 
-/** Whether its sides were not played one after the other: a model may have changed between two steps. */
-const isStale = ({ scores: { candidate, current } }: PlayedPair): boolean =>
-  candidate !== undefined && current !== undefined && candidate.step !== current.step
+function drawnBefore({ pair, isStale }: PriorPair, index: number): PlayedPair {
+  const { task, repeat, weight } = pair
+  return { pair, isStale, index, draw: { task: task.name, repeat, ...(weight !== undefined && { weight }) }, scores: {} }
+}
 
 /** Plays what earlier steps left of the stale pairs. A pair for which the budget is too small is dropped. */
 async function renewed(evaluation: Evaluation, played: readonly PlayedPair[]): Promise<readonly PlayedPair[]> {
   const { step } = evaluation.episodes
   const again = await playRound(
     evaluation,
-    played.filter(isStale).map(({ draw, index, scores: { candidate, current } }) => () => {
-      const kept = { ...(candidate?.step === step && { candidate }), ...(current?.step === step && { current }) }
-      return playPair(evaluation, draw, index, true, kept)
-    }),
+    played
+      .filter(({ isStale }) => isStale)
+      .map(({ draw, index, scores: { candidate, current } }) => () => {
+        const kept = { ...(candidate?.step === step && { candidate }), ...(current?.step === step && { current }) }
+        return playPair(evaluation, draw, index, true, kept)
+      }),
   )
   const byIndex = new Map(again.map((pair) => [pair.index, pair]))
-  return played.flatMap((pair) => (isStale(pair) ? (byIndex.get(pair.index) ?? []) : pair))
+  return played.flatMap((pair) => (pair.isStale ? (byIndex.get(pair.index) ?? []) : pair))
 }
 
 const questionOf = ({ question, episodes }: Evaluation, pairs: readonly Pair[]): Question => ({
@@ -157,8 +167,11 @@ async function playPair(
   refuseOutage(episodes, task, scores)
   const pair = pairOf(task, draw, scores)
   report.line('trial', lineOf(pair, wanted), scores.candidate?.score === null)
-  return { pair, draw, index, scores }
+  return { pair, isStale: isStaleIn(scores), draw, index, scores }
 }
+
+const isStaleIn = ({ candidate, current }: Scores): boolean =>
+  candidate !== undefined && current !== undefined && candidate.step !== current.step
 
 const orderFor = (evaluation: Evaluation, side: Side, task: Task, { repeat }: Draw) => ({ side, entries: evaluation[side], task, repeat })
 

@@ -1,7 +1,8 @@
 /** Judges an admitted change: plays both sides, decides, and publishes, holds or rejects it. */
 import type { Decision, Json, JsonObject, Pair, Question, Side, StepResult } from '../contract/index.ts'
 import { contentOf, reviewedEntry, touchedEntries } from '../harness/index.ts'
-import { caseOf, type HarnessCandidate } from './candidate.ts'
+import type { HarnessCandidate } from './candidate.ts'
+import { casesBeside, casesWith, isResumed, openCase, standingOf, type Standing } from './cases.ts'
 import type { TaskChoice } from './choose-tasks.ts'
 import { evaluate, futileReason } from './evaluate.ts'
 import { ScorerProblem, type EpisodeResult } from './episodes.ts'
@@ -12,14 +13,16 @@ import { stateOf, type AskedEntry, type StepRun } from './run.ts'
 const LISTED_EPISODES_MAX = 8
 
 export async function judge(run: StepRun, choice: TaskChoice, candidate: HarnessCandidate): Promise<StepResult> {
-  const { decision: selections, pairs, flushed, rechecked } = await play(run, choice, candidate)
+  const standing = standingOf(run, choice.gate, candidate.entries)
+  if (standing === null) throw new Error('this case is closed')
+  const { decision: selections, pairs, played, flushed, rechecked } = await play(run, choice, candidate, standing)
   refuseUnscored(run)
   const decision = healthy(pairs, selections)
   Object.assign(run.metrics, evaluationMetrics(run, pairs), decisionMetrics(run, decision), cacheMetrics(flushed, rechecked))
   run.report.line('check', decision.reason, !decision.selected)
   const { unsolved_tasks: unsolved } = run.metrics
   if (Array.isArray(unsolved)) run.report.line('check', `both sides score 0 in ${unsolved.join(', ')}; see the evaluator's notes`, true)
-  remember(run, choice, candidate, decision)
+  remember(run, choice, candidate, { decision, open: decision.isOpen === true ? openCase(standing, played) : null })
   const common = { state: stateOf(run), requires: candidate.requires }
   if (!decision.selected) return { kind: 'reject', ...common }
   const content = { kind: 'files', files: contentOf(run.context.adapter, candidate.entries) } as const
@@ -44,13 +47,19 @@ function healthy(pairs: readonly Pair[], decision: Decision): Decision {
   return { ...decision, selected: false, reason: `it fails the health task ${failing.task.name}${why}` }
 }
 
-async function play(run: StepRun, choice: TaskChoice, { entries }: HarnessCandidate) {
+async function play(run: StepRun, choice: TaskChoice, { entries }: HarnessCandidate, standing: Standing) {
   const { context, episodes, report } = run
   const { selection } = context.method
   const workers = context.settings.episode_workers
   run.phase = 'evaluating'
   report.phase('evaluating', episodesAtMost(run, choice))
-  return evaluate({ selection, episodes, candidate: entries, current: run.entries, question: questionOf(run, choice), workers, report })
+  const { pairs: before } = standing
+  if (before.length > 0) {
+    report.line('check', `was played before: goes on with its ${before.length} pairs`)
+    run.metrics['pairs_resumed'] = before.length
+  }
+  const question = questionOf(run, choice, standing)
+  return evaluate({ selection, episodes, candidate: entries, current: run.entries, question, before, workers, report })
 }
 
 /** Unknown where the selection draws by itself without a budget. */
@@ -61,19 +70,24 @@ function episodesAtMost({ context: { method, settings }, episodes }: StepRun, { 
 }
 const SIDES = 2
 
-function questionOf({ context, order, state }: StepRun, { gate }: TaskChoice): Omit<Question, 'pairs' | 'episodesLeft'> {
+function questionOf(
+  { context, order }: StepRun,
+  { gate }: TaskChoice,
+  { seed, history }: Standing,
+): Omit<Question, 'pairs' | 'episodesLeft'> {
   return {
     kind: order.batch.request === null ? 'traffic' : 'request',
     tasks: gate,
     repeats: context.settings.episode_repeats,
-    seed: `${context.scenario}:${order.step}:${order.batch.id}`,
-    history: { decided: state.decided, selected: state.selected },
+    seed,
+    history,
   }
 }
 
 /** Why no change from traffic could be selected, or null: then no proposal is asked for. */
 export function unplayable(run: StepRun, choice: TaskChoice): string | null {
-  const question = { ...questionOf(run, choice), pairs: [], episodesLeft: run.episodes.left }
+  const standing = { seed: '', history: { decided: run.state.decided, selected: run.state.selected }, pairs: [] }
+  const question = { ...questionOf(run, choice, standing), pairs: [], episodesLeft: run.episodes.left }
   return question.kind === 'request' ? null : futileReason(run.context.method.selection, question)
 }
 
@@ -155,19 +169,33 @@ function decisionMetrics({ context, episodes }: StepRun, { selected, reason, met
 /** All that a proposer sees of a rejection: more would let it query the gate. */
 const REJECTED_REASON = 'it was played, and is no better than what is served'
 
-/** Only changes from traffic had to be better, so only they count in the gate's history. */
-function remember(run: StepRun, { gate }: TaskChoice, candidate: HarnessCandidate, decision: Decision): void {
+interface Decided {
+  readonly decision: Decision
+  /** What a later step goes on with; null where the case is closed. */
+  readonly open: ReturnType<typeof openCase> | null
+}
+
+function remember(run: StepRun, choice: TaskChoice, candidate: HarnessCandidate, decided: Decided): void {
   const { mutations, proposalId } = candidate
-  const { selected, reason, isOpen = false } = decision
+  const { selected, reason } = decided.decision
   const { state, order } = run
-  const { step, batch } = order
-  const counted = batch.request === null ? { decided: state.decided + 1, selected: state.selected + (selected ? 1 : 0) } : {}
-  const rejected = selected
-    ? state.rejected
-    : [...state.rejected, { step, mutations, reason: REJECTED_REASON, ...(!isOpen && { case: caseOf(run, gate) }) }]
+  const { step } = order
+  const counted = countedAfter(run, choice, candidate, decided)
+  const rejected = selected ? state.rejected : [...state.rejected, { step, mutations, reason: REJECTED_REASON }]
   const proposals = proposalId === null ? state.proposals : [...state.proposals, { id: proposalId, step, selected, reason }]
   const asked = selected ? [...state.asked, ...askedEntries(run, candidate)] : state.asked
   run.state = { ...state, ...counted, rejected, proposals, asked }
+}
+
+/** Only changes from traffic had to be better, so only they count in the gate's history, and each once. */
+function countedAfter(run: StepRun, { gate }: TaskChoice, { entries }: HarnessCandidate, { decision: { selected }, open }: Decided) {
+  const { state, order } = run
+  if (order.batch.request !== null) return {}
+  return {
+    decided: state.decided + (isResumed(run, gate, entries) ? 0 : 1),
+    selected: state.selected + (selected ? 1 : 0),
+    cases: selected ? casesBeside(run, gate, entries) : casesWith(run, gate, entries, open),
+  }
 }
 
 function askedEntries({ order: { step, batch }, entries }: StepRun, candidate: HarnessCandidate): readonly AskedEntry[] {

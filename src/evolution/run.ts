@@ -186,10 +186,29 @@ export async function endRun({ record, models, context }: StepRun): Promise<Json
 /** How many settled proposals the inbox needs to reconcile. */
 const SETTLED_PROPOSALS_MAX = 32
 
-/** A rejected change, with the case in which the gate would decide the same again. */
-interface TurnedDown extends Rejected {
-  readonly case?: string
+/** What the gate was asked about one candidate. */
+export interface GateCase {
+  /** The candidate's rendered tree, and what it is measured against. */
+  readonly tree: string
+  readonly against: string
+  /** Only of an open case. */
+  readonly open?: OpenCase
 }
+export interface OpenCase {
+  /** The history that its first decision had, which sets its level. */
+  readonly decided: number
+  readonly selected: number
+  readonly seed: string
+  readonly pairs: readonly KeptPair[]
+}
+export type KeptPair = readonly [
+  task: string,
+  repeat: number,
+  candidate: number | null,
+  current: number | null,
+  weight: number | null,
+  isStale: boolean,
+]
 
 /** An entry that a request wrote, so that a later change of it can name the request. */
 export interface AskedEntry {
@@ -214,7 +233,9 @@ const evolutionState = z.object({
   exposed: z.array(z.string()).catch([]),
   promoted: list<Task>(),
   promoted_clients: z.record(z.string(), z.number()).readonly().catch({}),
-  rejected: list<TurnedDown>(),
+  rejected: list<Rejected>(),
+  /** What the gate was asked, newest last. */
+  cases: list<GateCase>(),
   proposals: list<SettledProposal>(),
   /** The entries that people's requests wrote, newest last. */
   asked: list<AskedEntry>(),
@@ -242,9 +263,9 @@ export function stateOf({ state, context }: StepRun): JsonObject {
 }
 
 /** As many as fit, newest first; one that is too large is skipped. */
-function newest(rejected: readonly TurnedDown[]): readonly TurnedDown[] {
+function newest(rejected: readonly Rejected[]): readonly Rejected[] {
   let left = REJECTED_BYTES_MAX
-  const fits = (each: TurnedDown): boolean => {
+  const fits = (each: Rejected): boolean => {
     const bytes = Buffer.byteLength(JSON.stringify(each))
     if (bytes > left) return false
     left -= bytes

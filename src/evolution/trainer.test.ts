@@ -104,7 +104,7 @@ describe('a step', () => {
     const bench = await testBench({
       propose: ({ rejected }) => {
         seen.push(rejected.length)
-        return { mutations: [{ ...WORSE, id: `worse-${seen.length}` }] }
+        return { mutations: [{ op: 'create', id: 'worse', options: { name: 'rules', config: { text: `Say ${seen.length}.` } } }] }
       },
     })
     for (let step = 1; step <= 5; step += 1) expect(await bench.step()).toMatchObject({ kind: 'reject' })

@@ -92,6 +92,7 @@ const NUMBERS_AFTER = [
   ['episode_failures', 'Without a score'],
   ['episodes_repeated', 'Played again'],
   ['episodes_rechecked', 'Checked again'],
+  ['pairs_resumed', 'Pairs of earlier steps'],
   ['evaluation_task_count', 'Tasks'],
   ['not_run_tasks', 'No longer held out'],
   ['withheld_samples', 'Samples kept from the proposer'],

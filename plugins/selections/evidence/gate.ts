@@ -32,10 +32,17 @@ export function openGate(pairs: readonly Pair[], question: Question, { alpha }: 
     draws: drawsOf(exam.next(), tasks),
     passed: exam.stopped === 'success',
     reason: reasonOf(exam, terms),
-    isOpen: exam.stopped === 'budget',
+    isOpen: exam.stopped === 'budget' || (exam.stopped === 'futility' && isShort(seen, terms, question)),
     episodesMax: 2 * pairsMax,
     metrics: () => ({ evidence: evidenceOfGate(exam, seen, terms, question, alpha), ...countsOf(seen) }),
   }
+}
+
+/** Whether only the budget makes it hopeless. */
+function isShort(seen: readonly SeenPair[], terms: Terms, question: Question): boolean {
+  const exam = new Superiority({ ...terms, pairsMax: pairsMaxOf(terms.tasks, seen.length, { ...question, episodesLeft: null }, 0) })
+  for (const { task, difference, weight } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight))
+  return exam.stopped === null
 }
 
 function reasonOf(exam: Superiority, { tasks, pairsMax, level }: Terms): string {

@@ -39,6 +39,15 @@ describe('evidence', async () => {
   const play = (gate: SimulatedGate, tasks: readonly Task[], changes: Partial<Question> = {}) =>
     playSelection(selection, asked(tasks, changes), gate)
 
+  it('leaves a case open that only the budget makes hopeless, and none that is hopeless anyway', () => {
+    const tasks = tasksOf('gate', 20)
+    const pairs = (candidate: number) => tasks.map((task) => ({ task, repeat: 0, candidate, current: 1 }))
+    const decide = (candidate: number, episodesLeft: number) =>
+      selection.decide(pairs(candidate), asked(tasks, { pairs: pairs(candidate), episodesLeft }))
+    for (const episodesLeft of [0, 10]) expect(decide(1, episodesLeft)).toMatchObject({ selected: false, isOpen: true })
+    expect(decide(0, 10)).toMatchObject({ selected: false, isOpen: false })
+  })
+
   it('says in numbers what it rests on', () => {
     const { decision, pairs } = play(
       solves((number) => number < 9),

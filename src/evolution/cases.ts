@@ -1,0 +1,94 @@
+/**
+ * What the gate has already been asked: a case is a rendered tree against the served one, on the same tasks and model. A closed case is not
+ * decided again. An open one, for which the budget was too small, goes on with its own pairs at its own level.
+ */
+import type { Entry, Pair, Question, Task } from '../contract/index.ts'
+import { renderTree } from '../harness/index.ts'
+import { cacheKey } from './cache.ts'
+import type { PriorPair } from './evaluate.ts'
+import { othersIn, type GateCase, type KeptPair, type OpenCase, type StepRun } from './run.ts'
+
+/** What a decision is asked with: those of an open case are its own. */
+export interface Standing extends Pick<Question, 'seed' | 'history'> {
+  readonly pairs: readonly PriorPair[]
+}
+
+/** Where the candidate stands: null for a closed case. */
+export function standingOf(run: StepRun, gate: readonly Task[], entries: readonly Entry[]): Standing | null {
+  const { state, order, context } = run
+  const known = order.batch.request === null ? find(run, gate, entries) : undefined
+  if (known !== undefined && known.open === undefined) return null
+  const { decided, selected, seed, pairs } = known?.open ?? {
+    decided: state.decided,
+    selected: state.selected,
+    seed: `${context.scenario}:${order.step}:${order.batch.id}`,
+    pairs: [],
+  }
+  return { seed, history: { decided, selected }, pairs: pairs.flatMap((pair) => priorPair(gate, pair)) }
+}
+
+/** Whether the candidate goes on with a case, which was counted when it was first decided. */
+export const isResumed = (run: StepRun, gate: readonly Task[], entries: readonly Entry[]): boolean =>
+  find(run, gate, entries)?.open !== undefined
+
+const CASES_MAX = 512
+/** Every row holds them. */
+const OPEN_BYTES_MAX = 128 * 1024
+
+/** The cases without this one. */
+export function casesBeside(run: StepRun, gate: readonly Task[], entries: readonly Entry[]): readonly GateCase[] {
+  const { tree, against } = nameOf(run, gate, entries)
+  return run.state.cases.filter((one) => one.tree !== tree || one.against !== against)
+}
+
+/** The cases after it was rejected; `open` is null where it is closed. */
+export function casesWith(run: StepRun, gate: readonly Task[], entries: readonly Entry[], open: OpenCase | null): readonly GateCase[] {
+  return bounded([...casesBeside(run, gate, entries), { ...nameOf(run, gate, entries), ...(open !== null && { open }) }])
+}
+
+/** An open case whose pairs have no room is forgotten as a whole: it would begin anew. */
+function bounded(cases: readonly GateCase[]): readonly GateCase[] {
+  let room = OPEN_BYTES_MAX
+  const fits = ({ open }: GateCase): boolean => {
+    if (open !== undefined) room -= Buffer.byteLength(JSON.stringify(open))
+    return open === undefined || room >= 0
+  }
+  return cases.slice(-CASES_MAX).toReversed().filter(fits).toReversed()
+}
+
+export const openCase = ({ history: { decided, selected }, seed }: Standing, pairs: readonly PriorPair[]): OpenCase => ({
+  decided,
+  selected,
+  seed,
+  pairs: pairs.map(({ pair: { task, repeat, candidate, current, weight = null }, isStale }) => [
+    task.name,
+    repeat,
+    candidate,
+    current,
+    weight,
+    isStale,
+  ]),
+})
+
+function priorPair(gate: readonly Task[], [name, repeat, candidate, current, weight, isStale]: KeptPair): readonly PriorPair[] {
+  const task = gate.find((one) => one.name === name)
+  if (task === undefined) return []
+  const pair: Pair = { task, repeat, candidate, current, ...(weight !== null && { weight }) }
+  return [{ pair, isStale }]
+}
+
+function find(run: StepRun, gate: readonly Task[], entries: readonly Entry[]): GateCase | undefined {
+  const { tree, against } = nameOf(run, gate, entries)
+  return run.state.cases.find((one) => one.tree === tree && one.against === against)
+}
+
+/** Names of entries and their order count only where the agent would see them. */
+function nameOf({ entries: served, order, context }: StepRun, gate: readonly Task[], entries: readonly Entry[]): GateCase {
+  const { adapter, component } = context
+  const tasks = gate.map(({ name, prompt, role, files = {}, data = {} }) => ({ name, prompt, role, files, data }))
+  const against = [renderTree(adapter, served), othersIn(order.base, component), order.model.model, tasks]
+  return { tree: shortKey([renderTree(adapter, entries)]), against: shortKey(against) }
+}
+
+const KEY_DIGITS = 24
+const shortKey = (parts: Parameters<typeof cacheKey>[0]): string => cacheKey(parts).slice(0, KEY_DIGITS)
