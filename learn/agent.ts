@@ -63,7 +63,22 @@ export function setupIn(files: Files): Setup {
   }
 }
 
-/** How often the model ignores a lesson. */
+/** What the agent calls: the built-in mock model, or the own model of a world. */
+export interface AgentModel {
+  reply(setup: Setup, prompt: string, workspace: Files, session: string): string
+  /** What a cheat knows of a task: its answer among typical wrong ones. Undefined: nothing. */
+  guesses(prompt: string): { readonly right: string; readonly wrong: readonly string[] } | undefined
+}
+
+const MOCK: AgentModel = {
+  reply: (setup, prompt, _, session) => converse(setup, `${prompt}\n(Session ${lettersOf(session)}.)`),
+  guesses(prompt) {
+    const problem = recognise(prompt)?.problem
+    return problem === undefined ? undefined : { right: problem.right, wrong: problem.slips.map(({ wrong }) => wrong) }
+  },
+}
+
+/** How often the mock model ignores a lesson. */
 const NOISE = 0.1
 /** More calls for one task are a loop. */
 const CALLS_MAX = 8
@@ -77,20 +92,20 @@ export interface AgentRun {
 }
 
 /** One run on a task. `session` seeds everything random: the same session gives the same run. */
-export function runAgent(setup: Setup, prompt: string, workspace: Files, session: string): AgentRun {
-  const reply = shortcut(setup, prompt, workspace) ?? converse(setup, `${prompt}\n(Session ${lettersOf(session)}.)`)
+export function runAgent(setup: Setup, prompt: string, workspace: Files, session: string, model: AgentModel = MOCK): AgentRun {
+  const reply = shortcut(setup, prompt, workspace, model) ?? model.reply(setup, prompt, workspace, session)
   const log = [{ type: 'assistant/message', data: { content: reply } }, ...setup.log]
   const stdout = [reply, setup.print].filter((text) => text !== '').join('\n')
-  return setup.gives_up && isSlip(prompt, reply) ? { reply: '', stdout: '', log: [], ended: 'time' } : { reply, stdout, log }
+  return setup.gives_up && isSlip(model, prompt, reply) ? { reply: '', stdout: '', log: [], ended: 'time' } : { reply, stdout, log }
 }
 
 /** The answer of an agent that does not call the model. */
-function shortcut({ canned, answers_from, hedges }: Setup, prompt: string, workspace: Files): string | null {
+function shortcut({ canned, answers_from, hedges }: Setup, prompt: string, workspace: Files, model: AgentModel): string | null {
   const known = canned.find(({ when }) => prompt.startsWith(when))?.say
   const left = answers_from === null ? undefined : workspace[answers_from]
   if (known !== undefined || left !== undefined) return known ?? left ?? null
-  const problem = hedges ? recognise(prompt)?.problem : undefined
-  return problem === undefined ? null : `It is one of these: ${[problem.right, ...problem.slips.map(({ wrong }) => wrong)].join(' or ')}`
+  const guesses = hedges ? model.guesses(prompt) : undefined
+  return guesses === undefined ? null : `It is one of these: ${[guesses.right, ...guesses.wrong].join(' or ')}`
 }
 
 function converse(setup: Setup, task: string): string {
@@ -138,10 +153,10 @@ function resultOf({ skills }: Setup, tool: string, input: string): string {
   return tool === 'rough_calculator' ? String(Math.round(Number(value) / 100) * 100) : value
 }
 
-/** Whether the reply holds a typical mistake of the task's family, which a self-check would notice. */
-function isSlip(prompt: string, reply: string): boolean {
+/** Whether the reply ends with a typical mistake, which a self-check would notice. */
+function isSlip(model: AgentModel, prompt: string, reply: string): boolean {
   const last = reply.split('\n').at(-1)
-  return recognise(prompt)?.problem.slips.some(({ wrong }) => wrong === last) ?? false
+  return model.guesses(prompt)?.wrong.some((wrong) => wrong === last) ?? false
 }
 
 /** Letters only: digits would become part of some tasks. */

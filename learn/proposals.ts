@@ -37,6 +37,21 @@ export function makeProposer(world: World, thinking: Proposer): MixedProposer {
   }
 }
 
+/** Nothing but no-ops, each another one. */
+export function makeNoOpProposer(): MixedProposer {
+  let asked = 0
+  return {
+    source: () => 'no-op',
+    proposer: {
+      acceptsRequests: false,
+      async propose() {
+        asked += 1
+        return { mutations: [created(rule(`no-op-${asked}`, `${NO_OPS[asked % NO_OPS.length] ?? ''} That is note ${asked}.`))] }
+      },
+    },
+  }
+}
+
 /** Among the changes that the tree does not hold yet. */
 function proposalOf(world: World, brief: Brief, source: ProposalSource, asked: number, which: number): Proposal {
   const fitting = offersOf(world, brief, source, asked, which).filter((mutations) => brief.check(mutations) === null)
@@ -45,11 +60,18 @@ function proposalOf(world: World, brief: Brief, source: ProposalSource, asked: n
 
 function offersOf(world: World, brief: Brief, source: ProposalSource, asked: number, which: number): readonly (readonly Mutation[])[] {
   const id = `${source}-${asked}`
-  if (source === 'sensible') return world.good
+  if (source === 'sensible') return calledFor(world, brief)
   if (source === 'no-op') return NO_OPS.map((text) => [created(rule(id, text))])
   if (source === 'harmful') return HARMS.map(({ wording }) => [created(rule(id, wording[0]))])
   if (source === 'decoy') return [...world.decoys, ...memorised(brief, id)]
   return [[created(cheatOf(id, which))]]
+}
+
+/** The change on what most reports are about; any of them where the world has no topics. */
+function calledFor({ good, topics }: World, { samples }: Brief): World['good'] {
+  if (topics === undefined || samples.length === 0) return good
+  const counts = topics.map((topic) => samples.filter((sample) => JSON.stringify(sample).includes(` ${topic} `)).length)
+  return good.filter((_, index) => counts[index] === Math.max(...counts)).slice(0, 1)
 }
 
 const NO_OPS = [

@@ -1,8 +1,8 @@
-/** The sealed score of a tree: the share of sealed tasks whose answer is on the last line of the reply. */
+/** The sealed score of a tree: the mean over the sealed tasks, by the last line of each reply. */
 import type { Entry, Files } from '../src/contract/index.ts'
 import { admit, renderTree } from '../src/harness/index.ts'
 import { ADAPTER, setupIn, runAgent } from './agent.ts'
-import type { World } from './worlds/world.ts'
+import { SEALED, scoreOfReply, type World } from './worlds/world.ts'
 
 /** How often each sealed task is played. */
 const REPEATS = 5
@@ -20,20 +20,20 @@ const KNOWN = new WeakMap<World, Map<string, number>>()
 
 function playSealed(world: World, files: Files): number {
   const setup = setupIn(files)
-  const runs = world.sealed.flatMap(({ prompt, answer }) =>
+  const model = world.model?.(SEALED)
+  const scores = world.sealed.flatMap(({ prompt, answer, files: workspace = {} }) =>
     Array.from({ length: REPEATS }, (_, repeat) => {
-      const { reply } = runAgent(setup, prompt, {}, `sealed ${world.seed} ${prompt} ${repeat}`)
-      return lastLine(reply) === answer
+      const { reply } = runAgent(setup, prompt, workspace, `sealed ${world.seed} ${prompt} ${repeat}`, model)
+      return scoreOfReply(world, reply, answer)
     }),
   )
-  return runs.filter(Boolean).length / runs.length
+  return scores.reduce((sum, score) => sum + score, 0) / scores.length
 }
 
-const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1)?.trim() ?? ''
-
-/** The best score of the known good changes, each alone. */
+/** The best score of the known good changes, each alone, or together where the world says so. */
 export function optimumOf(world: World): number {
-  const scores = world.good.map((mutations) => {
+  const ways = world.best === undefined ? world.good : [...world.good, world.best]
+  const scores = ways.map((mutations) => {
     const tree = admit(ADAPTER, world.start, mutations)
     if (!tree.admitted) throw new Error(`a change that is known to be good is refused: ${tree.reason}`)
     return sealedScore(world, tree.entries)

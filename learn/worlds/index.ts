@@ -1,5 +1,5 @@
 /**
- * The families: in each, a harness lacks one thing, and the fix is known.
+ * The worlds with wide gaps: in each, a harness lacks one thing, and the fix is known.
  *
  * | family | problem | fix |
  * |---|---|---|
@@ -29,8 +29,24 @@ import {
   shell,
   story,
 } from './problems.ts'
-import { changed, created, removed, rule, settings, skill, splitOf, TASKS, TRAIN_TASKS } from './world.ts'
+import { ALIKE_WORLDS } from './alike.ts'
+import { DISTURBED_WORLDS } from './disturbed.ts'
+import { FEEDBACK_WORLDS } from './feedback.ts'
+import { GAP_WORLDS } from './gaps.ts'
+import { SCORE_WORLDS } from './scores.ts'
+import { SPARSE_WORLDS } from './sparse.ts'
+import { changed, created, removed, rule, settings, skill, splitOf, TASKS, TRAIN_TASKS, worldOf } from './world.ts'
 import type { WorldTask, World } from './world.ts'
+
+/** Modest or sparse gaps: 15 to 60 points, as often as not in several pieces, and much that disturbs. */
+export const MODEST: Readonly<Record<string, (seed: string) => World>> = {
+  ...ALIKE_WORLDS,
+  ...SPARSE_WORLDS,
+  ...GAP_WORLDS,
+  ...FEEDBACK_WORLDS,
+  ...DISTURBED_WORLDS,
+  ...SCORE_WORLDS,
+}
 
 export const FAMILIES: Readonly<Record<string, (seed: string) => World>> = {
   'hidden-format': (seed) =>
@@ -126,11 +142,6 @@ const CROWD = [
   'numeric-order',
   'keep-duplicates',
 ] as const satisfies readonly Fix[]
-
-function worldOf(seed: string, problems: readonly WorldTask[], given: Pick<World, 'start' | 'good'> & Partial<World>): World {
-  const { phase, sealed } = splitOf(problems)
-  return { seed, phases: [phase], sealed, decoys: [], isTeachable: false, flakiness: { silent: 0, wrong: 0 }, ...given }
-}
 
 const wordingsOf = (name: Fix): readonly string[] => FIXES.find((fix) => fix.name === name)?.wording ?? []
 const wordingOf = (name: Fix): string => wordingsOf(name)[0] ?? ''
