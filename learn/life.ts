@@ -128,13 +128,13 @@ function stateAfter(result: StepResult, { isOut }: World): JsonObject | undefine
   return undefined
 }
 
-const SILENT: Reporter = { phase: () => undefined, line: () => undefined }
-const NEVER = new AbortController().signal
+export const SILENT: Reporter = { phase: () => undefined, line: () => undefined }
+export const NEVER = new AbortController().signal
 /** Unused: the agent and the proposer call the model in process. */
 const MODEL: ModelAddress = { url: '', model: 'practice', api: 'openai', apiKey: null }
 
 /** Classifies a change by its effect on the sealed score; a cheat is always a cheat. */
-function nameOf(source: ProposalSource, change: number): keyof Life['published'] {
+export function nameOf(source: ProposalSource, change: number): keyof Life['published'] {
   if (source === 'cheat') return 'cheat'
   if (Math.abs(change) < CHANGE_LEAST) return 'no-op'
   return change > 0 ? 'helpful' : 'harmful'
@@ -179,7 +179,7 @@ async function openTrainer({ world, gate, player, course }: Scenario, parts: Par
   return plan.open({ scenario: world.seed, component: '', config, evaluation: MODEL, directory: join(directory, 'scenario') })
 }
 
-function tasksAt({ phases }: World, player: Player): readonly Task[] {
+export function tasksAt({ phases }: World, player: Player): readonly Task[] {
   const phase = phases.findLast(({ fromEpisode }) => fromEpisode <= player.played())
   return phase === undefined ? [] : [...phase.train, ...phase.gate]
 }
@@ -200,7 +200,7 @@ function orderOf({ world, player }: Scenario, step: number, served: Served, file
 type Served = readonly (readonly Entry[])[]
 
 /** The real text proposer, with the mock model. */
-async function thinkingProposer(plugin: Kinds['proposer']): Promise<Proposer> {
+export async function thinkingProposer(plugin: Kinds['proposer']): Promise<Proposer> {
   const proposer = 'make' in plugin ? await plugin.make({}) : plugin
   const models = { served: practiceModel() }
   return { ...proposer, propose: (brief) => proposer.propose({ ...brief, models }) }

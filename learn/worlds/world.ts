@@ -69,10 +69,12 @@ export function splitOf(
   fromEpisode = 0,
   gateTasks = GATE_TASKS,
 ): { readonly phase: Phase; readonly sealed: readonly WorldTask[] } {
-  const task = (role: 'train' | 'gate', { answer, ...rest }: WorldTask, index: number): Task => ({
+  const task = (role: 'train' | 'gate', { prompt, answer, family, files }: WorldTask, index: number): Task => ({
     name: `${role}-${fromEpisode}-${index + 1}`,
+    prompt,
     role,
-    ...rest,
+    ...(family !== undefined && { family }),
+    ...(files !== undefined && { files }),
     data: { answer },
   })
   const gateEnd = TRAIN_TASKS + gateTasks
