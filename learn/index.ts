@@ -11,42 +11,73 @@ import { levelOf } from '../plugins/selections/evidence/levels.ts'
 import { schema } from '../src/config/schema.ts'
 import type { Selection } from '../src/contract/index.ts'
 import { gatesWith, strictMean } from './gates.ts'
-import { live } from './life.ts'
-import { meanOf, OURS, quantileOf, type Chains, type LifeOf, type NoOps, type Results } from './results.ts'
+import { GEPA } from './gepa/environment.ts'
+import type { Gepa } from './gepa/life.ts'
+import { live, publishesNoOp } from './life.ts'
+import { meanOf, OURS, quantileOf } from './results.ts'
+import type { Chains, Gaps, LifeOf, NoOps, NoOpWorld, Results } from './results.ts'
 import { harmfulChain, noOpChain } from './simulate/chains.ts'
 import { powerOf } from './simulate/power.ts'
-import { FAMILIES } from './worlds/index.ts'
+import { MODEST, WIDE } from './worlds/index.ts'
 import type { World } from './worlds/world.ts'
 
 /** Repeats of the simulations: no-op scenarios, harmful scenarios, decisions on a real gain. */
 const FULL = { noOps: 200, chains: 100, power: 1000 }
-const QUICK = { noOps: 10, chains: 4, power: 50 }
+const QUICK = { noOps: 10, chains: 4, power: 50, noOpScenarios: 1, noOpOffers: 10 }
 const EFFECT = 0.1
 
+export const WORLDS = { ...WIDE, ...MODEST }
+
 /** `tell` receives the progress, from 0 to 1. */
-export async function playSuite({ seeds, families, isQuick }: Options, tell: (done: number) => void): Promise<Results> {
+export async function playSuite(options: Options, gepa: Gepa | null, tell: (done: number) => void): Promise<Results> {
   const selection = await shippedGate()
-  const gates = gatesWith(selection)
+  const worlds = Array.from({ length: options.seeds }, (_, seed) => options.families.map((family) => ({ family, seed }))).flat()
   const lives: LifeOf[] = []
-  const worlds = Array.from({ length: seeds }, (_, seed) => families.map((family) => ({ family, seed }))).flat()
   for (const [index, { family, seed }] of worlds.entries()) {
-    const world = worldOf(family, seed)
-    for (const gate of gates) lives.push({ family, gate: gate.name, seed, ...(await live(world, gate, BUILTIN)) })
+    lives.push(...(await livesIn(family, seed, selection, gepa)))
     tell((index + 1) / (worlds.length + SIMULATION_WORLDS))
   }
-  const sizes = isQuick ? QUICK : FULL
+  const noOpWorlds: NoOpWorld[] = []
+  if (options.isQuick) for (const family of options.families) noOpWorlds.push(await noOpsIn(family, QUICK.noOpScenarios, QUICK.noOpOffers))
+  const sizes = options.isQuick ? QUICK : FULL
   const simulated = [strictMean, selection].map((each, index) => ({ gate: index === 0 ? 'strict mean' : OURS, selection: each }))
   const noOps = simulated.map((each) => noOpsOf(each, sizes.noOps))
   const chains = simulated.map((each) => chainsOf(each, sizes.chains))
   const level = levelOf(schema.parse({}).evolution.alpha, { decided: 0, selected: 0 })
   const power = powerOf(selection, EFFECT, level, sizes.power)
   tell(1)
-  return { seeds, lives, noOps, power, chains }
+  return { seeds: options.seeds, lives, noOps, noOpWorlds, power, chains }
 }
+
+/** Where gaps are modest, no gate and a naive grader would teach nothing new. */
+async function livesIn(family: string, seed: number, selection: Selection, gepa: Gepa | null): Promise<readonly LifeOf[]> {
+  const [world, gaps] = [worldOf(family, `reported ${family} ${seed}`), gapsOf(family)]
+  const lives: LifeOf[] = []
+  for (const gate of gatesWith(selection)) {
+    if (gaps === 'modest' && !MODEST_GATES.has(gate.name)) continue
+    lives.push({ gaps, family, gate: gate.name, seed, ...(await live(world, gate, BUILTIN)) })
+  }
+  return gepa === null ? lives : [...lives, { gaps, family, gate: GEPA, seed, ...(await gepa.live(world, seed)) }]
+}
+const MODEST_GATES: ReadonlySet<string> = new Set(['strict mean', OURS])
+
+const gapsOf = (family: string): Gaps => (family in MODEST ? 'modest' : 'wide')
+
+/** Scenarios of a world that are offered no-ops alone. */
+export async function noOpsIn(family: string, scenarios: number, offers: number): Promise<NoOpWorld> {
+  const selection = await shippedGate()
+  let publishing = 0
+  for (let seed = 0; seed < scenarios; seed += 1) {
+    const world = worldOf(family, `no-ops ${family} ${seed}`)
+    publishing += Number(await publishesNoOp(world, { name: OURS, selection, isNaive: false }, BUILTIN, offers))
+  }
+  return { family, offers, scenarios, publishing }
+}
+
 /** The simulations take about as long as this many worlds. */
 const SIMULATION_WORLDS = 200
 
-const BUILTIN = { evaluator: answer.plugin, proposer: text.plugin }
+export const BUILTIN = { evaluator: answer.plugin, proposer: text.plugin }
 
 /** With the settings that ship. */
 export async function shippedGate(): Promise<Selection> {
@@ -54,9 +85,9 @@ export async function shippedGate(): Promise<Selection> {
   return 'make' in plugin ? plugin.make(JSON.parse(JSON.stringify(schema.parse({}).evolution))) : plugin
 }
 
-function worldOf(family: string, seed: number): World {
-  // Not the worlds that the settings were tuned on.
-  const world = FAMILIES[family]?.(`reported ${family} ${seed}`)
+/** The seeds are not those that the settings were tuned on. */
+function worldOf(family: string, seed: string): World {
+  const world = WORLDS[family]?.(seed)
   if (world === undefined) throw new Error(`there is no family ${family}`)
   return world
 }
@@ -92,16 +123,17 @@ export interface Options {
 }
 
 const SEEDS_DEFAULT = 20
-const SEEDS_QUICK = 2
+const SEEDS_QUICK = 1
 
 export const HELP = `npm run learn -- [options]
 
 Plays the learnable-gap suite: worlds in which a harness lacks something, an adversary among those who propose,
-and four gates that decide, each with at most 150 episodes. Everything runs on the built-in mock model, in this process.
+and gates that decide, each with at most 150 episodes. Everything runs on mock models, in this process; GEPA, installed from
+PyPI into a virtual environment, plays the same worlds where that is possible, and not in the short form.
 Writes docs/learning.md and docs/learning.svg unless --quick or --family leave something out.
 
   --seeds N        worlds per family (${SEEDS_DEFAULT}; with --quick ${SEEDS_QUICK})
-  --family NAME    one family alone: ${Object.keys(FAMILIES).join(', ')}
+  --family NAME    one family alone: ${Object.keys(WORLDS).join(', ')}
   --quick          the short form: fewer seeds, shorter simulations
   --json FILE      also write everything that was found
   --help
@@ -137,7 +169,7 @@ function seedsOf(given: string | undefined, isQuick: boolean): number {
 }
 
 function familiesOf(name: string | undefined): readonly string[] {
-  const families = Object.keys(FAMILIES)
+  const families = Object.keys(WORLDS)
   if (name === undefined) return families
   if (!families.includes(name)) throw new Error(`--family does not know "${name}"; it knows ${families.join(', ')}`)
   return [name]

@@ -17,6 +17,7 @@ import type {
   StepOrder,
   StepResult,
   Task,
+  Trainer,
 } from '../src/contract/index.ts'
 import { schema } from '../src/config/schema.ts'
 import { openEvolution } from '../src/evolution/index.ts'
@@ -106,12 +107,12 @@ async function* stepsOf(scenario: Scenario): AsyncGenerator<{ readonly entries: 
 
 async function* stepsIn(directory: string, scenario: Scenario): AsyncGenerator<{ readonly entries: readonly Entry[] | null }> {
   const { world, player, course } = scenario
-  const parts = partsOf(scenario)
+  const trainers = trainersOf(scenario, directory)
   const served = [world.start]
   let files = contentOf(ADAPTER, world.start)
   let state: JsonObject = {}
   for (let step = 1; step <= course.stepsMax && course.episodesMax - player.played() >= PAIR; step += 1) {
-    const trainer = await openTrainer(scenario, parts, directory)
+    const trainer = await trainers()
     const result = await trainer.step(orderOf(scenario, step, served, files, state), SILENT, NEVER)
     state = stateAfter(result, world) ?? state
     const isPublished = result.kind === 'publish' && result.content.kind === 'files'
@@ -143,7 +144,7 @@ export function nameOf(source: ProposalSource, change: number): keyof Life['publ
 function partsOf({ world, gate, builtin, player, mixed }: Scenario): Parts {
   const own: Partial<Kinds> = {
     proposer: mixed.proposer,
-    evaluator: graderOf(world, gate.isNaive ? naiveGrader : builtin.evaluator, player.played),
+    evaluator: graderOf(world, gate.isNaive ? naiveGrader : builtin.evaluator, () => player.played()),
     selection: gate.selection,
     executor: { make: () => player.executor },
   }
@@ -158,8 +159,20 @@ function partsOf({ world, gate, builtin, player, mixed }: Scenario): Parts {
   }
 }
 
-/** Opened for each step, since the budget and the tasks change. */
-async function openTrainer({ world, gate, player, course }: Scenario, parts: Parts, directory: string) {
+/** Opened again when the budget or the tasks change. */
+function trainersOf(scenario: Scenario, directory: string): () => Promise<Trainer> {
+  const { world, player, course } = scenario
+  const parts = partsOf(scenario)
+  let open: { readonly episodesMax: number; readonly tasks: readonly Task[]; readonly trainer: Trainer } | null = null
+  return async () => {
+    const [episodesMax, tasks] = [Math.min(EPISODES_PER_STEP_MAX, course.episodesMax - player.played()), tasksAt(world, player)]
+    if (open?.episodesMax !== episodesMax || JSON.stringify(open.tasks) !== JSON.stringify(tasks))
+      open = { episodesMax, tasks, trainer: await openTrainer(scenario, parts, directory, episodesMax) }
+    return open.trainer
+  }
+}
+
+async function openTrainer({ world, gate, player }: Scenario, parts: Parts, directory: string, episodesMax: number): Promise<Trainer> {
   const { evolution } = schema.parse({
     evolution: {
       adapter: ADAPTER.name,
@@ -171,7 +184,7 @@ async function openTrainer({ world, gate, player, course }: Scenario, parts: Par
       publish_powers: [...POWERS],
       proposals_dir: join(directory, 'proposals'),
       episode_workers: 1,
-      max_episodes_per_step: Math.min(EPISODES_PER_STEP_MAX, course.episodesMax - player.played()),
+      max_episodes_per_step: episodesMax,
     },
   })
   const config: JsonObject = JSON.parse(JSON.stringify({ evolution }))

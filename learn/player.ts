@@ -29,9 +29,9 @@ export function makePlayer({ seed, model, isOut }: World): Player {
   return {
     play,
     executor: {
-      async run({ files, model: address, launch, workspace }, signal) {
+      async run(ordered, signal) {
         signal.throwIfAborted()
-        return play(files(address), launch('').argv.at(-1) ?? '', workspace)
+        return play(ordered.files(ordered.model), ordered.launch('').argv.at(-1) ?? '', ordered.workspace)
       },
     },
     played: () => total,

@@ -6,11 +6,17 @@ export interface Results {
   /** One per family, gate and seed. */
   readonly lives: readonly LifeOf[]
   readonly noOps: readonly NoOps[]
+  /** Played by the trainer, by world. */
+  readonly noOpWorlds: readonly NoOpWorld[]
   readonly power: DetectionPower
   readonly chains: readonly Chains[]
 }
 
+/** `wide`: most worlds lie 40 points or more below their optimum. `modest`: less, in several pieces, or with much that disturbs. */
+export type Gaps = 'wide' | 'modest'
+
 export interface LifeOf extends Life {
+  readonly gaps: Gaps
   readonly family: string
   readonly gate: string
   readonly seed: number
@@ -34,6 +40,14 @@ export interface NoOps {
   readonly publishing: number
 }
 
+/** Scenarios with nothing but no-op changes in a world, under the shipped gate. */
+export interface NoOpWorld {
+  readonly family: string
+  readonly offers: number
+  readonly scenarios: number
+  readonly publishing: number
+}
+
 /** Scenarios with fifty changes, half of them harmful. */
 export interface Chains {
   readonly gate: string
@@ -50,6 +64,8 @@ const SHARE_WANTED = 0.9
 
 /** The share of the optimum. */
 export const shareOf = ({ sealed, optimum }: Life): number => sealed / optimum
+/** The share of what there was to gain. */
+export const gainedShareOf = ({ start, sealed, optimum }: Life): number => (sealed - start) / (optimum - start)
 export const isReached = (life: Life): boolean => shareOf(life) >= SHARE_WANTED
 
 export const meanOf = (values: readonly number[]): number =>
@@ -74,9 +90,43 @@ const NO_OP_SHARE_MAX = 0.05
 const POWER_MIN = 0.9
 const EPISODES_SHARE_MAX = 0.6
 const REACHED_SHARE_MIN = 0.9
+const GAINED_SHARE_MIN = 0.65
 
 export function goalsOf(results: Results): readonly SuiteGoal[] {
-  return [noOpGoal(results), powerGoal(results), costGoal(results), reachGoal(results), cheatGoal(results)]
+  return [
+    noOpGoal(results),
+    noOpWorldGoal(results),
+    powerGoal(results),
+    costGoal(results),
+    reachGoal(results),
+    gainGoal(results),
+    cheatGoal(results),
+  ]
+}
+
+/** The worst of the worlds. */
+function noOpWorldGoal({ noOpWorlds }: Results): SuiteGoal {
+  const worst = noOpWorlds.toSorted((one, other) => rateOf(other) - rateOf(one))[0]
+  return {
+    name: 'the same in every world, played by the trainer',
+    wanted: 'at most 5 of 100',
+    reached: worst === undefined ? 'not played' : `${worst.publishing} of ${worst.scenarios} in ${worst.family}, the most`,
+    isMet: worst === undefined || worst.publishing <= Math.ceil(NO_OP_SHARE_MAX * worst.scenarios),
+  }
+}
+
+export const rateOf = ({ publishing, scenarios }: NoOpWorld): number => publishing / scenarios
+
+/** A short run has too few lives for a mean: it is told, and does not fail. */
+function gainGoal({ lives }: Results): SuiteGoal {
+  const ours = lives.filter(({ gate, gaps }) => gate === OURS && gaps === 'modest')
+  const gained = meanOf(ours.map(gainedShareOf))
+  return {
+    name: 'share of what there was to gain, modest or sparse gaps',
+    wanted: `at least ${GAINED_SHARE_MIN}`,
+    reached: ours.length === 0 ? 'not played' : gained.toFixed(3),
+    isMet: ours.length < WORLDS_MANY || gained >= GAINED_SHARE_MIN,
+  }
 }
 
 function noOpGoal({ noOps }: Results): SuiteGoal {
@@ -107,14 +157,14 @@ function costGoal({ power: { episodes, fixedEpisodes } }: Results): SuiteGoal {
 }
 
 function reachGoal({ lives }: Results): SuiteGoal {
-  const ours = lives.filter(({ gate }) => gate === OURS)
+  const ours = lives.filter(({ gate, gaps }) => gate === OURS && gaps === 'wide')
   const reached = ours.filter(isReached).length
   const least = Math.ceil(leastShare(ours.length) * ours.length)
   return {
-    name: 'worlds in which 0.9 of the optimum is reached within 150 episodes',
+    name: 'worlds with wide gaps in which 0.9 of the optimum is reached within 150 episodes',
     wanted: ours.length < WORLDS_MANY ? `at least ${least} of so few` : `at least ${REACHED_SHARE_MIN * 100} %`,
     reached: `${reached} of ${ours.length}`,
-    isMet: ours.length > 0 && reached >= least,
+    isMet: reached >= least,
   }
 }
 

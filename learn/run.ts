@@ -1,10 +1,12 @@
 /** `npm run learn`: runs the suite, prints the results, writes the page and the plot, and names missed goals. */
 import { readFile, writeFile } from 'node:fs/promises'
 import { goalsOf, type Results } from './results.ts'
-import { playSuite, HELP, readOptions, type Options } from './index.ts'
+import { GEPA, pythonWithGepa } from './gepa/environment.ts'
+import { openGepa, type Gepa } from './gepa/life.ts'
+import { BUILTIN, playSuite, HELP, readOptions, WORLDS, type Options } from './index.ts'
+import { wordsOf } from '../src/kit/index.ts'
 import { withTables, forTerminal, tablesOf } from './report/tables.ts'
 import { plotOf } from './report/plot.ts'
-import { FAMILIES } from './worlds/index.ts'
 
 const PAGE = new URL('../docs/learning.md', import.meta.url)
 const PLOT = new URL('../docs/learning.svg', import.meta.url)
@@ -19,12 +21,24 @@ async function main(): Promise<number> {
     process.stdout.write(`${HELP}\n`)
     return 0
   }
-  const results = await playSuite(options, showProgress)
+  const gepa = options.isQuick ? null : await gepaOrNull()
+  const results = await playSuite(options, gepa, showProgress)
+  await gepa?.close()
   for (const table of tablesOf(results)) process.stdout.write(`\n${forTerminal(table)}\n`)
   await write(options, results)
   const missed = goalsOf(results).filter(({ isMet }) => !isMet)
   for (const { name, wanted, reached } of missed) process.stderr.write(`missed: ${name}: ${reached}, wanted ${wanted}\n`)
   return missed.length === 0 ? 0 : EXIT_MISSED
+}
+
+/** Null where it cannot be installed. */
+async function gepaOrNull(): Promise<Gepa | null> {
+  try {
+    return openGepa(await pythonWithGepa(), BUILTIN)
+  } catch (error) {
+    process.stderr.write(`${GEPA} is left out: it cannot be installed here (${wordsOf(error)})\n`)
+    return null
+  }
 }
 
 /** On a terminal only. */
@@ -38,7 +52,7 @@ function showProgress(done: number): void {
 /** The page is written only after a full run. */
 async function write({ isQuick, families, json }: Options, results: Results): Promise<void> {
   if (json !== null) await writeFile(json, `${JSON.stringify({ goals: goalsOf(results), ...results }, null, 2)}\n`)
-  if (isQuick || families.length < Object.keys(FAMILIES).length) return
+  if (isQuick || families.length < Object.keys(WORLDS).length) return
   await writeFile(PAGE, withTables(await readFile(PAGE, 'utf8'), tablesOf(results)))
   await writeFile(PLOT, plotOf(results))
 }

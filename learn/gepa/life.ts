@@ -69,7 +69,7 @@ class GepaLife {
   constructor(world: World, thinking: Parameters<typeof makeProposer>[1], evaluator: Evaluator) {
     this.#world = world
     this.#player = makePlayer(world)
-    this.#grader = graderOf(world, evaluator, this.#player.played)
+    this.#grader = graderOf(world, evaluator, () => this.#player.played())
     this.#mixed = makeProposer(world, thinking)
   }
 

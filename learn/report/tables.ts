@@ -1,5 +1,16 @@
 /** The results as tables of text, for the terminal and the page. */
-import { goalsOf, distinct, isReached, meanOf, shareOf, type LifeOf, type Results } from '../results.ts'
+import {
+  goalsOf,
+  distinct,
+  gainedShareOf,
+  isReached,
+  meanOf,
+  shareOf,
+  type Gaps,
+  type LifeOf,
+  type NoOpWorld,
+  type Results,
+} from '../results.ts'
 
 export interface Table {
   readonly title: string
@@ -9,11 +20,16 @@ export interface Table {
 
 export const tablesOf = (results: Results): readonly Table[] => [
   goalTable(results),
-  gateTable(results),
-  familyTable(results),
+  ...(['wide', 'modest'] as const).flatMap((gaps) => {
+    const lives = results.lives.filter((life) => life.gaps === gaps)
+    return lives.length === 0 ? [] : [gateTable(gaps, lives, results.seeds), familyTable(gaps, lives)]
+  }),
   noOpTable(results),
+  ...(results.noOpWorlds.length === 0 ? [] : [noOpWorldTable(results.noOpWorlds)]),
   chainTable(results),
 ]
+
+const GAPS: Readonly<Record<Gaps, string>> = { wide: 'Wide gaps', modest: 'Modest or sparse gaps' }
 
 const goalTable = (results: Results): Table => ({
   title: 'Goals',
@@ -21,14 +37,15 @@ const goalTable = (results: Results): Table => ({
   rows: goalsOf(results).map(({ name, wanted, reached, isMet }) => [name, wanted, reached, isMet ? 'met' : 'MISSED']),
 })
 
-function gateTable({ lives, seeds }: Results): Table {
+function gateTable(gaps: Gaps, lives: readonly LifeOf[], seeds: number): Table {
   const families = distinct(lives.map(({ family }) => family)).length
   return {
-    title: `Gates over ${families} families x ${seeds} seeds, at most 150 episodes each`,
+    title: `${GAPS[gaps]}: ${families} worlds x ${seeds} seeds, at most 150 episodes each`,
     head: [
       'gate',
       'sealed score',
       'share of the optimum',
+      'share of the gain',
       '0.9 of it reached',
       'steps',
       'helpful published',
@@ -48,6 +65,7 @@ function gateRow(gate: string, lives: readonly LifeOf[]): readonly string[] {
     gate,
     meanOf(own.map(({ sealed }) => sealed)).toFixed(3),
     meanOf(own.map(shareOf)).toFixed(3),
+    meanOf(own.map(gainedShareOf)).toFixed(3),
     `${own.filter(isReached).length} of ${own.length}`,
     String(sum(({ steps }) => steps)),
     String(sum(({ published }) => published.helpful)),
@@ -58,11 +76,11 @@ function gateRow(gate: string, lives: readonly LifeOf[]): readonly string[] {
   ]
 }
 
-function familyTable({ lives }: Results): Table {
+function familyTable(gaps: Gaps, lives: readonly LifeOf[]): Table {
   const gates = distinct(lives.map(({ gate }) => gate))
   return {
-    title: 'Sealed score by family, mean over the seeds',
-    head: ['family', 'at the start', 'optimum', ...gates],
+    title: `${GAPS[gaps]}: sealed score by world, mean over the seeds`,
+    head: ['world', 'at the start', 'optimum', ...gates],
     rows: distinct(lives.map(({ family }) => family)).map((family) => {
       const own = lives.filter((life) => life.family === family)
       const start = meanOf(own.map((life) => life.start)).toFixed(2)
@@ -83,6 +101,12 @@ const noOpTable = ({ noOps }: Results): Table => ({
   rows: noOps.map(({ gate, scenarios, publishing }) => [gate, String(scenarios), String(publishing)]),
 })
 
+export const noOpWorldTable = (worlds: readonly NoOpWorld[]): Table => ({
+  title: 'Scenarios offered no-op changes alone, played by the trainer under the gate that ships',
+  head: ['world', 'offers', 'scenarios', 'published at least one'],
+  rows: worlds.map(({ family, offers, scenarios, publishing }) => [family, String(offers), String(scenarios), String(publishing)]),
+})
+
 const chainTable = ({ chains }: Results): Table => ({
   title: 'Fifty changes in a row, half of them harmful (simulated outcomes, in points)',
   head: ['gate', 'gain, mean', 'gain, worst of 20', 'drawdown, worst of 20', 'drawdown, worst'],
@@ -94,8 +118,13 @@ const chainTable = ({ chains }: Results): Table => ({
 
 const inPoints = (share: number): string => (share * 100).toFixed(1)
 
-const BEGIN = '<!-- learn: begin, written by npm run learn -->'
-const END = '<!-- learn: end -->'
+/** Where the tables stand on the page. */
+interface Marks {
+  readonly begin: string
+  readonly end: string
+}
+const LEARN_MARKS: Marks = { begin: '<!-- learn: begin, written by npm run learn -->', end: '<!-- learn: end -->' }
+export const NO_OP_MARKS: Marks = { begin: '<!-- no-ops: begin, written by npm run learn:no-ops -->', end: '<!-- no-ops: end -->' }
 
 /** Aligns columns, numbers to the right. */
 export function forTerminal({ title, head, rows }: Table): string {
@@ -114,8 +143,8 @@ function forPage({ title, head, rows }: Table): string {
 const pageLine = (row: readonly string[]): string => `| ${row.join(' | ')} |`
 
 /** Puts the tables into the page, between its marks. */
-export function withTables(page: string, tables: readonly Table[]): string {
-  const [from, to] = [page.indexOf(BEGIN), page.indexOf(END)]
-  if (from === -1 || to < from) throw new Error(`the page has no place for the tables: it must hold "${BEGIN}" and "${END}"`)
-  return [page.slice(0, from) + BEGIN, ...tables.map(forPage), page.slice(to)].join('\n\n')
+export function withTables(page: string, tables: readonly Table[], { begin, end }: Marks = LEARN_MARKS): string {
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)]
+  if (from === -1 || to < from) throw new Error(`the page has no place for the tables: it must hold "${begin}" and "${end}"`)
+  return [page.slice(0, from) + begin, ...tables.map(forPage), page.slice(to)].join('\n\n')
 }

@@ -48,7 +48,7 @@ export const MODEST: Readonly<Record<string, (seed: string) => World>> = {
   ...SCORE_WORLDS,
 }
 
-export const FAMILIES: Readonly<Record<string, (seed: string) => World>> = {
+export const WIDE: Readonly<Record<string, (seed: string) => World>> = {
   'hidden-format': (seed) =>
     worldOf(seed, problemsOf(roman, seed, TASKS), {
       start: [lesson('answer-line')],
