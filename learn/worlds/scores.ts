@@ -13,6 +13,9 @@ const RARE = 0.3
 const FINE_PARTS = 25
 const [LITTLE, MUCH] = [0.04, 0.55]
 
+/** One throw moves the share by one part at most. */
+const fineLuck = (_task: PupilTask, _moment: unknown, session: string, part: number): number => (part + draw(session)) / FINE_PARTS
+
 const shareRight = (line: string, answer: string): number => {
   const [said, wanted] = [line.split(' '), answer.split(' ')]
   return said.length > wanted.length ? 0 : wanted.filter((word, part) => said[part] === word).length / wanted.length
@@ -37,9 +40,7 @@ export const SCORE_WORLDS: Readonly<Record<string, (seed: string) => World>> = {
       const [gained, lost] = isRare ? [MUCH, -0.25] : [-LITTLE, LITTLE]
       return { ...task, chance: (holds) => before + (holds('works') ? gained : 0) + (holds('looks') ? lost : 0) }
     })
-    // One throw moves the share by one part at most.
-    const luckOf = (_: PupilTask, __: unknown, session: string, part: number): number => (part + draw(session)) / FINE_PARTS
-    const model = pupil({ tasks, lessons: { works: [WORKS], looks: [LOOKS] }, luckOf })
+    const model = pupil({ tasks, lessons: { works: [WORKS], looks: [LOOKS] }, luckOf: fineLuck })
     const decoys = [[created(rule('decoy-heading', LOOKS))]]
     return worldOf(seed, tasks, { start: [], good: waysTo('works', [WORKS]), decoys, scoreOf: shareRight, model })
   },
