@@ -5,14 +5,13 @@ import type { Entry, Episode, Mutation } from '../src/contract/index.ts'
 import { admit, renderTree } from '../src/harness/index.ts'
 import { bareScene } from '../conformance/index.ts'
 import answer from '../plugins/evaluators/answer/index.ts'
-import text from '../plugins/proposers/text/index.ts'
 import { ADAPTER, setupIn, runAgent } from './agent.ts'
 import { CHEATS, EXPECTED_FILE } from './proposals.ts'
 import { gatesWith, strictMean } from './gates.ts'
 import { goalsOf, isReached, type Results } from './results.ts'
 import { naiveGrader } from './graders.ts'
-import { EPISODES, live, type Life } from './life.ts'
-import { shippedGate, WORLDS } from './index.ts'
+import { EPISODES, live, publishesNoOp, type Life } from './life.ts'
+import { BUILTIN, shippedGate, WORLDS } from './index.ts'
 import { withTables } from './report/tables.ts'
 import { plotOf } from './report/plot.ts'
 import { optimumOf, sealedScore } from './sealed.ts'
@@ -111,7 +110,7 @@ const episodeOf = ({ stdout, log, ended }: ReturnType<typeof runAgent>): Episode
 const liveUnder = async (name: string, family: string): Promise<Life> => {
   const gate = gatesWith(await shippedGate()).find((each) => each.name === name)
   if (gate === undefined) throw new Error(`there is no gate ${name}`)
-  return live(worldOf(family), gate, { evaluator: answer.plugin, proposer: text.plugin })
+  return live(worldOf(family), gate, BUILTIN)
 }
 
 describe('lives', () => {
@@ -129,6 +128,12 @@ describe('lives', () => {
       for (const kind of ['cheat', 'harmful', 'no-op'] as const) total[kind] += published[kind]
     }
     expect(Math.min(...Object.values(total))).toBeGreaterThan(0)
+  })
+
+  it('without episodes that tell anything apart publish no no-op, and a strict mean does', async () => {
+    const [world, ours] = [worldOf('families-settled'), await shippedGate()]
+    expect(await publishesNoOp(world, { name: 'mean', selection: strictMean, isNaive: false }, BUILTIN, 4)).toBe(true)
+    expect(await publishesNoOp(world, { name: 'ours', selection: ours, isNaive: false }, BUILTIN, 4)).toBe(false)
   })
 
   it('are the same at every reading', async () => {
@@ -179,6 +184,15 @@ describe('the report', () => {
     expect(missed(resultsOf({}))).toEqual([])
     expect(missed(resultsOf({ published: { ...life.published, cheat: 1 } }))).toEqual(['cheats published'])
     expect(missed(resultsOf({ sealed: 0.5 }))).toEqual([expect.stringContaining('0.9 of the optimum')])
+  })
+
+  it('judges the share of the gain of modest worlds by many lives, and no-ops by the worst world', () => {
+    const results = resultsOf({})
+    const modest = { gaps: 'modest', family: 'outages', gate: 'evidence', seed: 0, ...life, sealed: 0.5 } as const
+    expect(missed({ ...results, lives: [modest] })).toEqual([])
+    expect(missed({ ...results, lives: Array.from({ length: 100 }, () => modest) })).toEqual([expect.stringContaining('gain')])
+    const world = { family: 'outages', offers: 50, scenarios: 100, publishing: 6 }
+    expect(missed({ ...results, noOpWorlds: [world, { ...world, publishing: 0 }] })).toEqual([expect.stringContaining('every world')])
   })
 
   it('changes of the page what is between its marks alone', () => {

@@ -188,7 +188,7 @@ async function openTrainer({ world, gate, player }: Scenario, parts: Parts, dire
     },
   })
   const config: JsonObject = JSON.parse(JSON.stringify({ evolution }))
-  const { plan } = await openEvolution(config, { adapter: ADAPTER, parts, bundled: [] })
+  const { plan } = await openEvolution(config, { adapter: ADAPTER, parts, bundled: [], pauseMs: 0 })
   return plan.open({ scenario: world.seed, component: '', config, evaluation: MODEL, directory: join(directory, 'scenario') })
 }
 

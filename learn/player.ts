@@ -39,7 +39,7 @@ export function makePlayer({ seed, model, isOut }: World): Player {
 }
 
 /** What an agent leaves whose model does not answer. */
-const OUTAGE: Episode = { exitCode: 1, stdout: '', stderr: 'the model did not answer: 503 Service Unavailable\n', trajectory: [] }
+const OUTAGE: Episode = { exitCode: 1, stdout: '', stderr: 'error: 503\n', trajectory: [], modelFailure: 'it answered 503' }
 
 /** Reports per step. */
 const SAMPLES_MAX = 4

@@ -31,9 +31,14 @@ interface EvolutionParts {
   readonly parts: Parts
   /** The tasks used when the configuration names none. */
   readonly bundled: readonly JsonObject[]
+  /** Before another try of an episode; a suite whose time is not real waits less. */
+  readonly pauseMs?: number
 }
 
-export async function openEvolution(config: JsonObject, { adapter, parts, bundled }: EvolutionParts): Promise<Evolution> {
+export async function openEvolution(
+  config: JsonObject,
+  { adapter, parts, bundled, pauseMs = PAUSE_MS }: EvolutionParts,
+): Promise<Evolution> {
   const settings = await withModule(evolutionSettings(config), parts.baseDirectory)
   const own: JsonObject = { ...Object(config['evolution']), base_directory: parts.baseDirectory }
   const method = await loadMethod(settings, own, parts)
@@ -44,7 +49,8 @@ export async function openEvolution(config: JsonObject, { adapter, parts, bundle
     idle: idleOf(config, settings, method, tasks, parts),
     plan: {
       lane: 'thread',
-      open: (scope) => openTrainer({ settings, method, adapter, tasks, hides: [parts.baseDirectory, ...(parts.ownPaths ?? [])] }, scope),
+      open: (scope) =>
+        openTrainer({ settings, method, adapter, tasks, pauseMs, hides: [parts.baseDirectory, ...(parts.ownPaths ?? [])] }, scope),
     },
     bind: ({ directory, read }, component = '') => {
       const inbox = inboxOf(settings, directory)
@@ -105,7 +111,10 @@ async function withModule(settings: EvolutionSettings, baseDirectory: string): P
 /** A neighbour that fills the machine is ended at its own limit within a second. */
 const PAUSE_MS = 100
 
-async function openTrainer(opened: Pick<EvolutionContext, 'settings' | 'method' | 'adapter' | 'tasks' | 'hides'>, scope: TrainerScope) {
+async function openTrainer(
+  opened: Pick<EvolutionContext, 'settings' | 'method' | 'adapter' | 'tasks' | 'hides' | 'pauseMs'>,
+  scope: TrainerScope,
+) {
   const { directory, scenario, component } = scope
   const { settings, adapter } = opened
   return makeTrainer({
@@ -119,7 +128,6 @@ async function openTrainer(opened: Pick<EvolutionContext, 'settings' | 'method' 
     scenario,
     component,
     folder: basename(directory),
-    pauseMs: PAUSE_MS,
     now: Date.now,
     program: once(() => openProgram({ adapter, binary: settings.binary, directory: join(directory, '../../agents') })),
   })
