@@ -25,7 +25,7 @@ import { contentOf, entriesIn } from '../src/harness/index.ts'
 import { practiceModel } from '../plugins/runtimes/practice/testing.ts'
 import { ADAPTER } from './agent.ts'
 import { graderOf, naiveGrader } from './graders.ts'
-import { makePlayer, reportsOn, type Player } from './player.ts'
+import { makePlayer, reportsOn, type WorldPlayer } from './player.ts'
 import { EXPECTED_FILE, makeNoOpProposer, makeProposer, type MixedProposer, type ProposalSource } from './proposals.ts'
 import type { ComparedGate } from './gates.ts'
 import { optimumOf, sealedScore } from './sealed.ts'
@@ -90,7 +90,7 @@ interface Scenario {
   readonly world: World
   readonly gate: ComparedGate
   readonly builtin: Builtin
-  readonly player: Player
+  readonly player: WorldPlayer
   readonly mixed: MixedProposer
   readonly course: { readonly stepsMax: number; readonly episodesMax: number }
 }
@@ -192,7 +192,7 @@ async function openTrainer({ world, gate, player }: Scenario, parts: Parts, dire
   return plan.open({ scenario: world.seed, component: '', config, evaluation: MODEL, directory: join(directory, 'scenario') })
 }
 
-export function tasksAt({ phases }: World, player: Player): readonly Task[] {
+export function tasksAt({ phases }: World, player: WorldPlayer): readonly Task[] {
   const phase = phases.findLast(({ fromEpisode }) => fromEpisode <= player.played())
   return phase === undefined ? [] : [...phase.train, ...phase.gate]
 }

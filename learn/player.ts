@@ -5,14 +5,14 @@ import { renderTree } from '../src/harness/index.ts'
 import { ADAPTER, setupIn, runAgent } from './agent.ts'
 import { answerOf, scoreOfReply, type World } from './worlds/world.ts'
 
-export interface Player {
+export interface WorldPlayer {
   readonly executor: Executor
   play(files: Files, prompt: string, workspace: Files): Episode
   played(): number
 }
 
 /** Each run on the same files and task has its own seed, reproducible between runs of the suite. */
-export function makePlayer({ seed, model, isOut }: World): Player {
+export function makePlayer({ seed, model, isOut }: World): WorldPlayer {
   const runs = new Map<string, number>()
   let total = 0
   const play = (files: Files, prompt: string, workspace: Files): Episode => {

@@ -9,7 +9,7 @@ import { admit, renderTree } from '../../src/harness/index.ts'
 import { ADAPTER } from '../agent.ts'
 import { graderOf } from '../graders.ts'
 import { EPISODES, nameOf, NEVER, SILENT, tasksAt, thinkingProposer, type Builtin, type Life } from '../life.ts'
-import { makePlayer, reportsOn, type Player } from '../player.ts'
+import { makePlayer, reportsOn, type WorldPlayer } from '../player.ts'
 import { makeProposer, type MixedProposer, type ProposalSource } from '../proposals.ts'
 import { optimumOf, sealedScore } from '../sealed.ts'
 import type { World } from '../worlds/world.ts'
@@ -57,7 +57,7 @@ export function openGepa(python: string, builtin: Builtin): Gepa {
 /** What the world answers to GEPA. */
 class GepaLife {
   readonly #world: World
-  readonly #player: Player
+  readonly #player: WorldPlayer
   readonly #grader: Evaluator
   readonly #mixed: MixedProposer
   /** By tree: what its last change was, and how many episodes had been played when it was last played. */
