@@ -18,6 +18,8 @@ export interface CheckOrder {
   readonly reference: Reference | null
   readonly judge: Judge
   readonly repeats: number
+  /** Ends with the first run that shows that the task does not hold. */
+  readonly isScreen?: boolean
   /** Longest time of one run. */
   readonly secondsMax: number
   readonly now: () => Date
@@ -32,21 +34,28 @@ export interface CheckResult {
 }
 
 export async function checkTask(order: CheckOrder): Promise<CheckResult> {
-  const { task, reference, repeats } = order
-  const workspace = task.files ?? {}
-  const sides: readonly (readonly [SideName, Files, number])[] = [
-    ['untouched', workspace, repeats],
-    ['empty', {}, 1],
-    ...(reference === null ? [] : [['reference', solved(workspace, reference), repeats] as const]),
-  ]
-  const total = sides.reduce((sum, [, , times]) => sum + times, 0)
+  const plan = planOf(order)
   const runs: TrialRun[] = []
-  for (const [side, files, times] of sides)
-    for (let repeat = 0; repeat < times; repeat += 1) {
-      runs.push({ side, ...(await trial(order, files)) })
-      order.progress?.(runs.length, total)
-    }
+  for (const [side, files] of plan) {
+    const run = { side, ...(await trial(order, files)) }
+    runs.push(run)
+    order.progress?.(runs.length, plan.length)
+    if (order.isScreen === true && isAgainst(run)) break
+  }
   return resultOf(order, runs)
+}
+
+const isAgainst = ({ side, score, trouble }: TrialRun): boolean => trouble !== null || passes(score) !== (side === 'reference')
+
+/** What is tried, in turns, so that a task that does not hold is found out early. */
+function planOf({ task, reference, repeats }: CheckOrder): readonly (readonly [SideName, Files])[] {
+  const workspace = task.files ?? {}
+  const turn: readonly (readonly [SideName, Files])[] = [
+    ['untouched', workspace],
+    ...(reference === null ? [] : [['reference', solved(workspace, reference)] as const]),
+  ]
+  const turns = Array.from({ length: repeats - 1 }, () => turn).flat()
+  return [...turn, ['empty', {}], ...turns]
 }
 
 type SideName = 'untouched' | 'empty' | 'reference'

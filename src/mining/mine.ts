@@ -74,8 +74,10 @@ interface Mining {
 
 /** Null when it was kept, else why not. */
 async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<string | null> {
-  const screened = screen(found, state)
+  const screened = screen(found)
   if (typeof screened === 'string') return settle(run, found, screened)
+  if (state.names.has(found.name)) return 'there is a task of this name'
+  if (state.bytes + bytesOf(screened) > ALL_BYTES_MAX) return `the tasks together have more than ${ALL_BYTES_MAX} bytes`
   const reference = found.reference ?? null
   const task = { module: found.module, origin: found.origin, shingles: textOf(found, found.files) }
   const placement = place(task, state.placed, run.seed)
@@ -87,6 +89,7 @@ async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<st
     reference,
     judge,
     repeats: SCREEN_REPEATS,
+    isScreen: true,
     secondsMax,
     now,
     signal,
@@ -102,9 +105,8 @@ async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<st
 }
 
 /** The task, or why it cannot be one. */
-function screen(found: MinedTask, { names, bytes }: Mining): Task | string {
+function screen(found: MinedTask): Task | string {
   const { name, prompt, files = {}, data } = found
-  if (names.has(name)) return 'there is a task of this name'
   if (hiddenCharacters(prompt).length > 0) return 'its prompt holds hidden characters'
   const hit = screenText(prompt)
   if (hit !== null) return hit === 'credential_in_text' ? 'its prompt holds a credential' : 'its prompt gives orders to a model'
@@ -112,8 +114,7 @@ function screen(found: MinedTask, { names, bytes }: Mining): Task | string {
   if (hidden.some((path) => !path.startsWith('verify/'))) return 'a path of verify_files does not start with verify/'
   try {
     checkFiles(found.reference?.files ?? {})
-    const task = taskFrom({ name, prompt, files, ...data }, 'it')
-    return bytes + bytesOf(task) > ALL_BYTES_MAX ? `the tasks together have more than ${ALL_BYTES_MAX} bytes` : task
+    return taskFrom({ name, prompt, files, ...data }, 'it')
   } catch (error) {
     if (isRefusal(error)) return error.message
     throw error

@@ -16,7 +16,7 @@ const DEFAULTS = {
   commits: 2000,
   changed_files: 40,
   file_bytes: 256 * 1024,
-  workspace_files: 1000,
+  workspace_files: 4000,
   workspace_bytes: 4 * 1024 * 1024,
 } as const
 type Limits = Readonly<Record<keyof typeof DEFAULTS, number>>

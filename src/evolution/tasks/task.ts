@@ -8,7 +8,7 @@ export const PROMOTED_PREFIX = 'promoted-'
 const NAME_CHARACTERS_MAX = 128
 /** A prompt is one command-line argument, which Linux limits to 128 KiB. */
 const PROMPT_BYTES_MAX = 100_000
-const TASK_FILES_MAX = 1000
+const TASK_FILES_MAX = 5000
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 const NAME_RULE = `must start with a letter or digit and go on with those, '.', '_' or '-', ${NAME_CHARACTERS_MAX} characters at most`
