@@ -7,7 +7,7 @@ import { HEADER, RELEASE_TAG, ROUTE_PREFIX, type JsonObject } from '../../contra
 import { objectOf, objectsOf, textOf } from '../../dialects/index.ts'
 import { call, type ServiceAddress } from '../../improve/index.ts'
 
-export const PRACTICE = 'practice'
+const PRACTICE = 'practice'
 
 /** Questions and right answers. None of them is a task that changes are measured by. */
 export const QUESTIONS: readonly (readonly [question: string, answer: string])[] = [

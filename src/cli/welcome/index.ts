@@ -8,10 +8,14 @@ import { showHiddenLine, wordsOf } from '../../kit/index.ts'
 import { paint, cut, oneLine } from '../screen/text.ts'
 import type { ServiceOptions } from '../../main.ts'
 import type { ConfigOptions, Surroundings } from '../surroundings.ts'
-import { demoStateOf, PRACTICE, runDemo, type DemoState } from './demo.ts'
+import type { DemoState, runDemo } from './demo.ts'
+
+/** Loaded on demand: most services run no demo. */
+const demo = () => import('./demo.ts')
 
 const FILE = fileURLToPath(new URL('./svc.yaml', import.meta.url))
 const RULE_CHARACTERS_MAX = 100
+const PRACTICE = 'practice'
 
 /** Null where a real model would answer, which may cost money, and where recipes are configured. */
 export async function withPractice(
@@ -35,13 +39,14 @@ export async function withPractice(
 export const namesExecutor = ({ config }: LoadedConfig): boolean => config.recipes[PRACTICE]?.evolution.executor !== null
 
 export async function demoState(loaded: LoadedConfig, url: string, signal: AbortSignal): Promise<DemoState> {
+  const { demoStateOf } = await demo()
   return demoStateOf(addressOf(loaded, url, signal)).catch(() => 'ahead')
 }
 
 /** Never throws: the service runs on. */
 export async function welcome(loaded: LoadedConfig, url: string, signal: AbortSignal, surroundings: Surroundings): Promise<void> {
   try {
-    const result = await runDemo(addressOf(loaded, url, signal))
+    const result = await (await demo()).runDemo(addressOf(loaded, url, signal))
     if (result !== null) surroundings.out(resultText(result, url, surroundings))
   } catch (error) {
     if (signal.aborted) return

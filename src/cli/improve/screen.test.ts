@@ -1,0 +1,87 @@
+/** How a run looks on a terminal, in a file, and to a program. */
+import { expect, it } from 'vitest'
+import type { ImproveEvent } from '../../improve/index.ts'
+import { fakeSurroundings } from '../testing/surroundings.ts'
+import { openScreen } from './screen.ts'
+
+const SCORE = { role: 'gate', failure: null, seconds: 1, model_calls: 2, input_tokens: 10, output_tokens: 1, kept: false } as const
+const EVENTS: readonly ImproveEvent[] = [
+  { event: 'found', agent: 'claude', why: 'by its files', files: ['CLAUDE.md'], left_out: [{ path: 'x\u001B[2J', why: 'it is odd\n' }] },
+  {
+    event: 'tasks',
+    tasks: [
+      { name: 'one', role: 'gate' },
+      { name: 'two', role: 'train' },
+    ],
+    folder: '/f',
+  },
+  { event: 'played', side: 'before', task: 'one', score: 0, ...SCORE },
+  { event: 'played', side: 'before', task: 'two', score: null, ...SCORE, failure: 'the model failed' },
+  {
+    event: 'estimate',
+    budget: 100,
+    used: 2,
+    episodes: 98,
+    model_calls: 196,
+    input_tokens: 980,
+    output_tokens: 98,
+    cost: 1.5,
+    seconds: 600,
+  },
+  { event: 'round', round: 1, tasks: ['two'], episodes_max: 49 },
+  { event: 'progress', round: 1, episodes: 4, seconds_left: 30 },
+  { event: 'step', round: 1, result: 'published', reason: 'better\u202E', episodes: 8, model_calls: 1 },
+  { event: 'played', side: 'after', task: 'one', score: 1, ...SCORE },
+  {
+    event: 'result',
+    improved: true,
+    rounds: [],
+    tasks: [{ name: 'one', role: 'gate', before: 0, after: 1 }],
+    episodes: 11,
+    model_calls: 7,
+  },
+  { event: 'change', files: ['CLAUDE.md'], branch: 'better', commit: 'abc' },
+]
+
+function shown(json: boolean, width?: number): string {
+  const surroundings = fakeSurroundings({}, {}, width === undefined ? undefined : { width })
+  const screen = openScreen(surroundings, json)
+  for (const event of EVENTS) screen.show(event)
+  return surroundings.printed.join('\n')
+}
+
+it('without a terminal every event is plain lines, in which nothing controls the terminal', () => {
+  expect(shown(false).split('\n')).toEqual([
+    'claude, by its files: CLAUDE.md',
+    'left out, and not touched: x[U+001B][2J: it is odd',
+    '2 tasks: 1 gate, 1 train',
+    'before one: 0',
+    'before two: no score (the model failed)',
+    'the rest takes at most 98 episodes, about 196 model calls besides those that write changes, 980 tokens in and 98 out, 1.50 by the configured prices, 10 minutes; it ends earlier where nothing more is found',
+    'round 1: learns from two; at most 49 episodes',
+    'round 1: 4 episodes played, at most 30 seconds left',
+    'round 1: published: better[U+202E]',
+    'after one: 1',
+    'improved: 0 rounds, 11 episodes',
+    'gate: 0 before, 1 after (1 task)',
+    '1 file changed: branch better, commit abc',
+  ])
+})
+
+it('for programs every event is one object, and means what it was', () => {
+  const lines = shown(true).split('\n')
+  expect(lines.map((line): unknown => JSON.parse(line))).toEqual(EVENTS)
+  expect(lines.join('')).not.toMatch(/[\p{Cc}\p{Bidi_Control}]/u)
+})
+
+it('on a terminal the table is drawn again in place, and shows what is known so far', () => {
+  const drawn = shown(false, 100).split('\u001B[J')
+  const last = drawn.at(-1)?.split('\n') ?? []
+  expect(last.slice(-4)).toEqual(
+    ['TASK  ROLE   BEFORE  AFTER', 'one   gate        0      1', 'two   train       -       ', '11 episodes, 7 model calls'].map((line) =>
+      expect.stringMatching(new RegExp(`^${line.trimEnd()} *$`)),
+    ),
+  )
+  // Each drawing goes up over just the lines of the table before it.
+  expect(drawn.slice(1, -1).filter((part) => !/\[\dA$/.test(part))).toEqual([])
+})
