@@ -58,9 +58,11 @@ const LONG_FORM =
   process.env['MACHINE_TESTS'] === 'short'
     ? [
         'agent/src/install.crash.test.ts',
+        'src/cli/improve/killed.test.ts',
         'src/cli/welcome/killed.test.ts',
         'src/training/hosts/trainer-failures.test.ts',
         'test/docs/weights.test.ts',
+        'test/evolution/improve.test.ts',
         'test/install/{cut,gate,several,trouble}.test.ts',
         'test/ops/{launchers,traces-beside,training-failpoints}.test.ts',
         'test/reef/{command,import}.test.ts',

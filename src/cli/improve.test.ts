@@ -16,6 +16,9 @@ function repositoryOf(files: Readonly<Record<string, string>>): string {
 
 const CLAUDE = { 'CLAUDE.md': 'Be kind.\n' }
 const MODEL = { SVC_UPSTREAM_MODEL: 'm' }
+/** What a run stops at that has found everything else. */
+const NO_TASKS = ['--tasks-dir', '/nowhere']
+const STOPPED = 'name another with --tasks-dir'
 
 async function typed(args: readonly string[], environment: Readonly<Record<string, string>> = MODEL, terminal?: FakeTerminal) {
   const data = temporaryFolder()
@@ -37,16 +40,21 @@ describe('svc improve', () => {
   })
 
   it('asks which agent on a terminal, once', async () => {
-    const { asked, err } = await typed([repositoryOf({ 'AGENTS.md': 'x' })], MODEL, { answers: ['pi'] })
+    const { asked, err } = await typed([repositoryOf({ 'AGENTS.md': 'x' }), ...NO_TASKS], MODEL, { answers: ['pi'] })
     expect(asked).toContain('Which agent should improve')
-    expect(err).toEqual([expect.stringContaining('no tasks')])
+    expect(err).toEqual([expect.stringContaining(STOPPED)])
   })
 
   it.each<[what: string, args: readonly string[], environment: Readonly<Record<string, string>>, words: string]>([
     ['an agent that is not known', ['--agent', 'nobody'], MODEL, '--agent must be one of claude, codex, opencode, pi, native'],
     ['no name of the model', ['--tasks-dir', '.'], {}, 'has no name here: set --inference.upstream_model or SVC_UPSTREAM_MODEL'],
     ['no model', ['--tasks-dir', '.'], { SVC_UPSTREAM_URL: '' }, '--practice'],
-    ['no tasks', [], MODEL, 'there are no tasks to measure a change by: name their folder with --tasks-dir DIR'],
+    [
+      'no history',
+      ['--evolution.executor', 'local'],
+      MODEL,
+      'there is no history of git to find tasks in: write some, and name their folder with --tasks-dir',
+    ],
     ['tasks that are not there', ['--tasks-dir', '/nowhere'], MODEL, 'name another with --tasks-dir'],
     ['a branch and no repository', ['--branch', 'x'], MODEL, '--branch needs a git repository: use --patch FILE'],
     ['a branch and a patch', ['--branch', 'x', '--patch', 'y'], MODEL, 'cannot be used with'],
@@ -69,7 +77,7 @@ describe('svc improve', () => {
     expect((await typed([folder, '--branch', 'x'])).err.join()).toContain('the repository has none')
     git('add', '-A')
     git('commit', '-qm', 'first')
-    expect((await typed([folder, '--branch', 'x'])).err.join()).toContain('no tasks')
+    expect((await typed([folder, '--branch', 'x', ...NO_TASKS])).err.join()).toContain(STOPPED)
     writeFileSync(join(folder, 'CLAUDE.md'), 'Be rude.\n')
     expect((await typed([folder, '--branch', 'x'])).err.join()).toContain('CLAUDE.md holds edits that are not committed')
   })
@@ -84,21 +92,22 @@ describe('svc improve', () => {
 
   it('begins no second run in an unfinished one of other rules, until it is told to', async () => {
     const [folder, data] = [repositoryOf(CLAUDE), temporaryFolder()]
-    const again = async (...args: readonly string[]) => (await typed([folder, ...args], { ...MODEL, XDG_DATA_HOME: data })).err.join()
-    expect(await again()).toContain('no tasks')
+    const again = async (...args: readonly string[]) =>
+      (await typed([folder, ...NO_TASKS, ...args], { ...MODEL, XDG_DATA_HOME: data })).err.join()
+    expect(await again()).toContain(STOPPED)
     writeFileSync(join(folder, 'CLAUDE.md'), 'Be short.\n')
     expect(await again()).toContain('go back to those, or begin anew with --fresh')
-    expect(await again('--fresh')).toContain('no tasks')
+    expect(await again('--fresh')).toContain(STOPPED)
   })
 
   it('says which files it leaves out', async () => {
     const folder = repositoryOf(CLAUDE)
     mkdirSync(join(folder, '.claude/commands'), { recursive: true })
     writeFileSync(join(folder, '.claude/commands/x.md'), '---\nmodel: other\n---\nx\n')
-    const { out } = await typed([folder])
+    const { out } = await typed([folder, ...NO_TASKS])
     expect(out).toContain('claude, by the files of the repository: CLAUDE.md')
     expect(out).toContain('left out, and not touched: .claude/commands/x.md: ')
-    const { out: json } = await typed([folder, '--json'])
+    const { out: json } = await typed([folder, '--json', ...NO_TASKS])
     expect(JSON.parse(json)).toMatchObject({
       event: 'found',
       agent: 'claude',

@@ -29,6 +29,7 @@ import {
   type ImproveState,
 } from '../improve/index.ts'
 import { printError } from './explain.ts'
+import { mineFor } from './improve/mine.ts'
 import { costText, openScreen, type ImproveScreen } from './improve/screen.ts'
 import { configFor, loadAdapter, playerFor, requireModel, startFor, tasksFolder, withTools, type RunConfig } from './improve/service.ts'
 import { shellWord } from './screen/text.ts'
@@ -38,6 +39,8 @@ export interface ImproveOptions {
   readonly dir?: string
   readonly agent?: string
   readonly tasksDir?: string
+  /** How many tasks are mined. */
+  readonly tasks: number
   readonly budget: number
   readonly modelUrl?: string
   readonly branch?: string
@@ -119,10 +122,10 @@ async function run(options: ImproveOptions, place: RunPlace): Promise<number> {
   const config = runConfigOf(options, place, subject)
   const loaded = await configFor(config, null, surroundings)
   requireModel(loaded, options.practice === true)
-  await takeTasks(options, place, subject)
+  await takeTasks(options, place, subject, loaded, screen)
   const player = await playerFor(loaded, subject.adapter, (line) => surroundings.err(line))
   const problem = await player.problem()
-  if (problem !== null) throw invalid('no_episodes', `${problem}; or take --evolution.executor local, which runs agents without a sandbox`)
+  if (problem !== null) throw noEpisodes(problem)
   screen.show({ event: 'tasks', tasks: player.tasks.map(({ name, role }) => ({ name, role })), folder: tasksFolder(state.folder) })
   const end = await runImprove({
     state,
@@ -218,13 +221,28 @@ async function checkBegun(state: ImproveState, { agent, read }: Subject, { pract
 }
 
 /** Kept as they are once taken: a run is measured by the same tasks to its end. */
-async function takeTasks({ tasksDir, practice }: ImproveOptions, { state }: RunPlace, { layout }: Subject): Promise<void> {
+async function takeTasks(
+  options: ImproveOptions,
+  place: RunPlace,
+  subject: Subject,
+  loaded: LoadedConfig,
+  screen: ImproveScreen,
+): Promise<void> {
+  const { state, surroundings, signal } = place
   if ((await state.read('tasks')) !== null) return
-  const from = tasksDir ?? (practice === true ? await makeSampleTasks(state.folder) : null)
-  if (from === null) throw new ConfigProblem(['there are no tasks to measure a change by; name their folder with --tasks-dir DIR'])
+  const { repository, layout } = subject
+  const executor = evolutionOf(loaded)?.executor ?? null
+  const problem = executor === null ? await (await surroundings.service()).sandboxProblem(loaded) : null
+  if (problem !== null) throw noEpisodes(`no episode runs here: ${problem}`)
+  const given = options.tasksDir ?? (options.practice === true ? await makeSampleTasks(state.folder) : null)
+  const from =
+    given ?? (await mineFor({ repository, folder: state.folder, tasksMax: options.tasks, executor, signal, surroundings, screen }))
   await copyTasks(resolve(from), tasksFolder(state.folder), layout.places)
   await state.write('tasks', { from: resolve(from) })
 }
+
+const noEpisodes = (problem: string): Error =>
+  invalid('no_episodes', `${problem}; or take --evolution.executor local, which runs agents without a sandbox, with all your rights`)
 
 async function agree({ yes }: ImproveOptions, surroundings: Surroundings, cost: string): Promise<boolean> {
   if (yes === true) return true

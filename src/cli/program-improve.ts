@@ -4,10 +4,11 @@ import { later, type BindCommand } from './surroundings.ts'
 import type { ImproveOptions } from './improve.ts'
 
 const BUDGET_EPISODES = 300
+const TASKS_MINED = 40
 
 const HELP = `
 Example:
-  svc improve . --tasks-dir tasks             the agent of this repository, measured by the tasks in a folder
+  svc improve .                               the agent of this repository, measured by tasks from its history
   svc improve . --tasks-dir tasks --branch better-rules --yes
   svc improve --practice --yes                a demonstration on the built-in mock model, in about a minute
 
@@ -24,7 +25,8 @@ export function addImproveCommand(program: Command, run: BindCommand): void {
   )
     .argument('[dir]', 'the repository (default: the working directory)')
     .option('--agent <name>', 'claude, codex, opencode, pi or native, instead of the one that is found')
-    .option('--tasks-dir <dir>', 'a folder with one folder per task')
+    .option('--tasks-dir <dir>', "a folder with one folder per task, instead of tasks from the repository's history")
+    .addOption(new Option('--tasks <count>', 'how many tasks are mined').argParser(countOf).default(TASKS_MINED))
     .addOption(new Option('--budget <episodes>', 'how many episodes the whole run may play').argParser(countOf).default(BUDGET_EPISODES))
     .option('--model-url <url>', 'the base address of the model, instead of the one that is found')
     .addOption(new Option('--branch <name>', 'make the change a commit on a new branch').conflicts('patch'))

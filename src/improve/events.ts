@@ -70,6 +70,8 @@ export type ImproveEvent =
       readonly files: readonly string[]
       readonly left_out: readonly LeftOut[]
     }
+  /** Found in the repository's history, and kept for later runs too. */
+  | { readonly event: 'mined'; readonly added: number; readonly kept: number; readonly passed_over: number; readonly folder: string }
   | { readonly event: 'tasks'; readonly tasks: readonly NamedTask[]; readonly folder: string }
   /** `kept`: by an earlier stage, or an earlier run. */
   | ({ readonly event: 'played'; readonly side: 'before' | 'after'; readonly kept: boolean } & TaskScore)

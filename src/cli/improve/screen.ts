@@ -27,6 +27,8 @@ function linesOf(event: ImproveEvent): readonly string[] {
   switch (event.event) {
     case 'found':
       return foundLines(event)
+    case 'mined':
+      return [`${counted(event.added, 'task')} mined, ${event.kept} were there before: svc tasks list ${shellWord(event.folder)}`]
     case 'tasks':
       return [`${counted(event.tasks.length, 'task')}: ${rolesOf(event.tasks)}`]
     case 'played':
