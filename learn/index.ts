@@ -42,7 +42,12 @@ export async function playSuite(options: Options, gepa: Gepa | null, tell: (done
   const sizes = options.isQuick ? QUICK : FULL
   const simulated = [strictMean, selection].map((each, index) => ({ gate: index === 0 ? 'strict mean' : OURS, selection: each }))
   const noOps = simulated.map((each) => noOpsOf(each, sizes.noOps))
-  const chains = simulated.map((each) => chainsOf(each, sizes.chains))
+  const ours = chainsOf({ gate: OURS, selection }, sizes.chains)
+  const chains = [
+    chainsOf({ gate: 'strict mean', selection: strictMean }, sizes.chains),
+    chainsOf({ gate: 'strict mean, at equal episodes', selection: strictMean }, sizes.chains, ours.episodesMean),
+    ours,
+  ]
   const level = levelOf(schema.parse({}).evolution.alpha, { decided: 0, selected: 0 })
   const power = powerOf(selection, EFFECT, level, sizes.power)
   tell(1)
@@ -102,13 +107,14 @@ function noOpsOf({ gate, selection }: Simulated, scenarios: number): NoOps {
   return { gate, scenarios, publishing: chains.filter(({ published }) => published > 0).length }
 }
 
-function chainsOf({ gate, selection }: Simulated, scenarios: number): Chains {
-  const chains = Array.from({ length: scenarios }, (_, seed) => harmfulChain(selection, seed))
+function chainsOf({ gate, selection }: Simulated, scenarios: number, episodesMax = Infinity): Chains {
+  const chains = Array.from({ length: scenarios }, (_, seed) => harmfulChain(selection, seed, episodesMax))
   const [gains, drawdowns] = [chains.map(({ gain }) => gain), chains.map(({ drawdown }) => drawdown)]
   return {
     gate,
     gainMean: meanOf(gains),
     gainLow: quantileOf(gains, 0.05),
+    episodesMean: meanOf(chains.map(({ episodes }) => episodes)),
     drawdownHigh: quantileOf(drawdowns, 0.95),
     drawdownWorst: Math.max(...drawdowns),
   }

@@ -15,7 +15,7 @@ import { BUILTIN, shippedGate, WORLDS } from './index.ts'
 import { withTables } from './report/tables.ts'
 import { plotOf } from './report/plot.ts'
 import { optimumOf, sealedScore } from './sealed.ts'
-import { noOpChain } from './simulate/chains.ts'
+import { harmfulChain, noOpChain } from './simulate/chains.ts'
 import { powerOf } from './simulate/power.ts'
 import { WIDE } from './worlds/index.ts'
 import { answerOf, created, rule, type World } from './worlds/world.ts'
@@ -146,6 +146,13 @@ describe('simulations', () => {
     const chains = Array.from({ length: 10 }, (_, seed) => noOpChain(strictMean, seed))
     expect(chains.filter(({ published }) => published > 0).length).toBeGreaterThan(5)
     expect(chains.every(({ gain }) => Math.abs(gain) < 1e-6)).toBe(true)
+  })
+
+  it('end a chain when its episodes are spent', () => {
+    const [whole, part] = [harmfulChain(strictMean, 1), harmfulChain(strictMean, 1, 1000)]
+    expect(part.episodes).toBeLessThanOrEqual(1000)
+    expect(part.episodes).toBeGreaterThan(800)
+    expect(whole.episodes).toBeGreaterThan(10 * part.episodes)
   })
 
   it('hold the gate that ships against a fixed-size test that finds the same', async () => {

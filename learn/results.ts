@@ -53,6 +53,7 @@ export interface Chains {
   readonly gate: string
   readonly gainMean: number
   readonly gainLow: number
+  readonly episodesMean: number
   readonly drawdownHigh: number
   readonly drawdownWorst: number
 }

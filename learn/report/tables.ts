@@ -109,10 +109,11 @@ export const noOpWorldTable = (worlds: readonly NoOpWorld[]): Table => ({
 
 const chainTable = ({ chains }: Results): Table => ({
   title: 'Fifty changes in a row, half of them harmful (simulated outcomes, in points)',
-  head: ['gate', 'gain, mean', 'gain, worst of 20', 'drawdown, worst of 20', 'drawdown, worst'],
+  head: ['gate', 'gain, mean', 'gain, worst of 20', 'drawdown, worst of 20', 'drawdown, worst', 'episodes'],
   rows: chains.map(({ gate, ...points }) => [
     gate,
     ...[points.gainMean, points.gainLow, points.drawdownHigh, points.drawdownWorst].map(inPoints),
+    points.episodesMean.toFixed(0),
   ]),
 })
 

@@ -21,24 +21,38 @@ export interface Chain {
 export const noOpChain = (selection: Selection, seed: number): Chain => chainOf(selection, seed, () => 0)
 
 /** Half of the changes do harm, a quarter does nothing, a quarter helps. */
-export const harmfulChain = (selection: Selection, seed: number): Chain =>
-  chainOf(selection, seed, (chance) => {
-    const kind = chance()
-    if (kind < 0.5) return between(chance, -0.1, -0.02)
-    return kind < 0.75 ? 0 : between(chance, 0.02, 0.15)
-  })
+export const harmfulChain = (selection: Selection, seed: number, episodesMax = Infinity): Chain =>
+  chainOf(
+    selection,
+    seed,
+    (chance) => {
+      const kind = chance()
+      if (kind < 0.5) return between(chance, -0.1, -0.02)
+      return kind < 0.75 ? 0 : between(chance, 0.02, 0.15)
+    },
+    episodesMax,
+  )
 
 const between = (chance: () => number, low: number, high: number): number => low + chance() * (high - low)
 
-function chainOf(selection: Selection, seed: number, effectOf: (chance: () => number) => number): Chain {
+/** Ends early when the episodes are spent. */
+function chainOf(selection: Selection, seed: number, effectOf: (chance: () => number) => number, episodesMax = Infinity): Chain {
   const chance = randomOf(seed)
   const start = drawRates(chance)
   let current: { readonly rates: Rates; readonly known: Outcomes } = { rates: start, known: new Map() }
   let [published, episodes, best, drawdown] = [0, 0, meanOf(start), 0]
-  for (let decided = 0; decided < STEPS; decided += 1) {
+  for (let decided = 0; decided < STEPS && episodes < episodesMax; decided += 1) {
     const candidate = { rates: moved(current.rates, effectOf(chance)), known: new Map() }
     const history = { decided, selected: published }
-    const contest = { selection, current, candidate, history, seed: `${seed} ${decided}`, episodesMax: EPISODES_PER_STEP_MAX, chance }
+    const contest = {
+      selection,
+      current,
+      candidate,
+      history,
+      seed: `${seed} ${decided}`,
+      episodesMax: Math.min(EPISODES_PER_STEP_MAX, episodesMax - episodes),
+      chance,
+    }
     const verdict = decide(contest)
     episodes += verdict.episodes
     if (!verdict.selected) continue
