@@ -50,17 +50,17 @@ describe('a candidate whose rendered tree was rejected', () => {
     expect(asked).toHaveLength(1)
   })
 
-  it('is decided again with another model, another grader or other tasks, and where a person asks', async () => {
+  it('is decided again with another grader or other tasks, and where a person asks', async () => {
     const { asked, selection } = drawing()
     const propose = offering([rule('a', 'x')])
     const first = await testBench({ selection, propose })
     const { state = {} } = await first.step()
     const changed = taskNamed('one', { data: { answer: 'another' } })
-    for (const more of [{ tasks: [changed] }, { settings: {} }])
+    for (const more of [{ tasks: [changed] }, { settings: { evaluator_module: 'another' } }, {}])
       await (await testBench({ selection, propose: offering([rule('a', 'x')]), state, ...more })).step()
-    expect(asked).toHaveLength(2)
-    await (await testBench({ selection, propose: offering([rule('a', 'x')]), state })).step({ request: REQUEST })
     expect(asked).toHaveLength(3)
+    await (await testBench({ selection, propose: offering([rule('a', 'x')]), state })).step({ request: REQUEST })
+    expect(asked).toHaveLength(4)
   })
 
   it('is remembered longer than proposers are shown it', async () => {
@@ -141,7 +141,7 @@ describe('a candidate for which the budget was too small', () => {
     const { selection } = drawing(({ pairs, seed }) => (seed.includes(':2:') && pairs.length > 12 ? { selected: true } : { isOpen: true }))
     const offers = [[rule('a', 'Be brave.')], [rule('b', 'Be kind.')], [rule('b', 'Be kind.')]]
     const tasks = Array.from({ length: 12 }, (_, n) => taskNamed(`task-${n}`))
-    const bench = await testBench({ selection, tasks, propose: offering(...offers) })
+    const bench = await testBench({ selection, tasks, evaluator: { score: async () => 1 }, propose: offering(...offers) })
     for (let step = 0; step < 2; step += 1) await bench.step()
     expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { pairs_resumed: 12, episodes_rechecked: expect.any(Number) } })
   })

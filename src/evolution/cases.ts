@@ -84,9 +84,10 @@ function find(run: StepRun, gate: readonly Task[], entries: readonly Entry[]): G
 
 /** Names of entries and their order count only where the agent would see them. */
 function nameOf({ entries: served, order, context }: StepRun, gate: readonly Task[], entries: readonly Entry[]): GateCase {
-  const { adapter, component } = context
+  const { adapter, component, settings } = context
+  const { evaluator, evaluator_module } = settings
   const tasks = gate.map(({ name, prompt, role, files = {}, data = {} }) => ({ name, prompt, role, files, data }))
-  const against = [renderTree(adapter, served), othersIn(order.base, component), order.model.model, tasks]
+  const against = [renderTree(adapter, served), othersIn(order.base, component), order.model.model, evaluator, evaluator_module, tasks]
   return { tree: shortKey([renderTree(adapter, entries)]), against: shortKey(against) }
 }
 

@@ -34,7 +34,9 @@ export async function evaluate(evaluation: Evaluation): Promise<EvaluationEnd> {
     pairs.splice(0, Infinity, ...again.map(({ pair }) => pair))
   }
   for (;;) {
-    const draws = drawsOf(selection, questionOf(evaluation, pairs))
+    const wanted = drawsOf(selection, questionOf(evaluation, pairs))
+    const tied = wanted.length === 0 ? null : tiedAtZero(evaluation, pairs)
+    const draws = tied === null ? wanted : []
     const before = pairs.length
     const round = await playRound(
       evaluation,
@@ -53,7 +55,7 @@ export async function evaluate(evaluation: Evaluation): Promise<EvaluationEnd> {
     if (pairs.length > PAIRS_MAX) throw new Error(`the selection asked for more than ${PAIRS_MAX} pairs without deciding`)
     // There is more to play, and a budget for it.
     if (round.length === draws.length && draws.length > 0) continue
-    const decision = selection.decide(pairs, questionOf(evaluation, pairs))
+    const decision = { ...selection.decide(pairs, questionOf(evaluation, pairs)), ...tied }
     if (!decision.selected || !played.some(({ isStale }) => isStale)) return { pairs, played, decision, flushed, rechecked }
     report.line('check', 'plays again what is known from earlier steps, before it is published')
     isFresh = true
@@ -86,6 +88,26 @@ interface PlayedPair extends PriorPair {
 function drawnBefore({ pair, isStale }: PriorPair, index: number): PlayedPair {
   const { task, repeat, weight } = pair
   return { pair, isStale, index, draw: { task: task.name, repeat, ...(weight !== undefined && { weight }) }, scores: {} }
+}
+
+/** With fewer pairs, a small gain over nothing may not have shown yet. */
+const TIED_PAIRS_MIN = 20
+/** As many tasks as a first round has at most. */
+const TIED_TASKS_MAX = 64
+
+/** A rejection where neither side has a point in any pair, once every task was played: such pairs show nothing, and more of them would not. */
+function tiedAtZero(
+  { question: { kind, tasks }, before }: Evaluation,
+  pairs: readonly Pair[],
+): Pick<Decision, 'selected' | 'reason' | 'isOpen'> | null {
+  if (pairs.length === before.length) return null
+  const gate = pairs.filter(({ task }) => task.role === 'gate')
+  if (kind === 'request' || gate.length < TIED_PAIRS_MIN || gate.some(({ candidate, current }) => candidate !== 0 || current !== 0))
+    return null
+  const wanted = Math.min(TIED_TASKS_MAX, tasks.filter(({ role }) => role === 'gate').length)
+  if (new Set(gate.map(({ task }) => task.name)).size < wanted) return null
+  const reason = `both sides score 0 in all of ${gate.length} pairs, so nothing can be compared; check the evaluator, or add tasks that can be solved`
+  return { selected: false, reason, isOpen: true }
 }
 
 /** Plays what earlier steps left of the stale pairs. A pair for which the budget is too small is dropped. */

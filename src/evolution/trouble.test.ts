@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { unavailable, type Draw, type Evaluator, type Executor, type Mutation, type Question } from '../contract/index.ts'
+import { unavailable, type Draw, type Evaluator, type Executor, type Mutation, type Question, type Selection } from '../contract/index.ts'
 import { ALWAYS, episodeOf, metric, REQUEST, RULE, stepOf, taskNamed, testBench } from './testing/bench.ts'
 
 const OTHER_RULE: Mutation = { op: 'create', id: 'other', options: { name: 'rules', config: { text: 'Be kind.' } } }
@@ -244,5 +244,39 @@ describe('what an evaluator says', () => {
     })
     expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { unsolved_tasks: ['two'] } })
     expect(bench.lines).toContain("check! both sides score 0 in two; see the evaluator's notes")
+  })
+})
+
+const tasksUpTo = (count: number) => Array.from({ length: count }, (_, n) => taskNamed(`task-${n}`))
+const drawingUpTo = (most: number): Selection => ({
+  next: ({ pairs, tasks: all }) =>
+    pairs.length >= most ? [] : [{ task: all[pairs.length % all.length]?.name ?? '', repeat: Math.floor(pairs.length / all.length) }],
+  decide: () => ({ selected: true, reason: 'x', metrics: { margin: 0 } }),
+})
+const NOTHING = { score: async () => 0 }
+
+describe('where neither side has a point', () => {
+  it.each([
+    [30, 30],
+    [8, 20],
+  ])('a step with %d tasks ends after %d pairs, and says so', async (count, pairs) => {
+    const result = await stepOf({ tasks: tasksUpTo(count), selection: drawingUpTo(200), evaluator: NOTHING })
+    const reason = `both sides score 0 in all of ${pairs} pairs, so nothing can be compared; check the evaluator, or add tasks that can be solved`
+    expect(result).toMatchObject({
+      kind: 'reject',
+      metrics: { episodes_used: 2 * pairs, margin: 0, selection: { outcome: 'reject', reason } },
+    })
+  })
+
+  it('a step goes on where one pair shows something, and for a request', async () => {
+    let scored = 0
+    const once = { score: async () => ((scored += 1) === 3 ? 1 : 0) }
+    for (const [evaluator, request] of [
+      [once, null],
+      [NOTHING, REQUEST],
+    ] as const)
+      expect(await stepOf({ tasks: tasksUpTo(8), selection: drawingUpTo(40), evaluator }, { request })).toMatchObject({
+        metrics: { episodes_used: 80, selection: { outcome: 'select' } },
+      })
   })
 })
