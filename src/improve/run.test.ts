@@ -135,10 +135,11 @@ describe('a run', () => {
   })
 
   it('stays within its budget, and says what one must be', async () => {
-    const { order } = await makeWorld(0)
+    const { order, played } = await makeWorld(0)
     const short = await order({ budget: 23 })
-    await expect(improve(short)).rejects.toThrow('--budget leaves 13 episodes for changes after the baseline; make it 24 or more')
+    await expect(improve(short)).rejects.toThrow('--budget leaves 13 episodes for changes beside the baseline; make it 24 or more')
     short.state.close()
+    expect(played).toEqual([])
     const end = await improve(await order({ budget: 24 }))
     expect(end).toMatchObject({ result: { rounds: [{ round: 1 }] } })
   })

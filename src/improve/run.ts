@@ -57,14 +57,15 @@ export async function improve(order: ImproveOrder): Promise<ImproveEnd> {
   const { player, state, emit } = order
   checkTasks(player.tasks)
   const start = renderTree(order.adapter, order.entries)
-  const before = await playStage(order, 'before', openTasks(player.tasks), order.entries)
-  refuseUnscored(before)
-  const left = order.budget - before.length - lastEpisodes(player.tasks)
+  const open = openTasks(player.tasks)
+  const left = order.budget - open.length - lastEpisodes(player.tasks)
   if (left < STEP_EPISODES_LEAST)
     throw invalid(
       'budget_too_small',
-      `--budget leaves ${Math.max(0, left)} episodes for changes after the baseline; make it ${order.budget - left + STEP_EPISODES_LEAST} or more`,
+      `--budget leaves ${Math.max(0, left)} episodes for changes beside the baseline; make it ${order.budget - left + STEP_EPISODES_LEAST} or more`,
     )
+  const before = await playStage(order, 'before', open, order.entries)
+  refuseUnscored(before)
   if (!(await agreed(order, before, left))) return { kind: 'declined' }
   const rounds = await learn(order, before, left)
   const files = rounds.at(-1)?.files ?? start
