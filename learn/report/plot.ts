@@ -15,11 +15,14 @@ const BAND = [0.1, 0.9] as const
 const COLOURS: Readonly<Record<string, string>> = { 'no gate': '#b5651d', 'strict mean': '#2f6fb7', evidence: '#128a5a' }
 
 export function plotOf({ lives }: Results): string {
-  const lines = Object.keys(COLOURS).map((gate) => ({ gate, points: pointsOf(lives.filter((life) => life.gate === gate)) }))
+  const lines = Object.keys(COLOURS).map((gate) => ({
+    gate,
+    points: pointsOf(lives.filter((life) => life.gate === gate && life.gaps === 'wide')),
+  }))
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Sealed score over episodes, by gate" font-family="system-ui, sans-serif" font-size="12">`,
     '<style>:root{color:#24292f;background:#fff}@media(prefers-color-scheme:dark){:root{color:#d5d9de;background:#0d1117}}text{fill:currentColor}.grid{stroke:currentColor;stroke-opacity:.18}</style>',
-    text(LEFT, 20, 'Sealed score over episodes played: median over the seeds, and the middle 80 %'),
+    text(LEFT, 20, 'Sealed score over episodes played, wide gaps: median over the seeds, and the middle 80 %'),
     ...gridLines(),
     ...lines.map(drawn),
     ...labelsOf(lines),
