@@ -42,7 +42,10 @@ export function openGate(pairs: readonly Pair[], question: Question, { alpha }: 
 
 /** Whether only the budget makes it hopeless. */
 function isShort(seen: readonly SeenPair[], terms: Terms, question: Question): boolean {
-  const exam = new Superiority({ ...terms, pairsMax: pairsMaxOf(terms.families.length, seen.length, { ...question, episodesLeft: null }, 0) })
+  const exam = new Superiority({
+    ...terms,
+    pairsMax: pairsMaxOf(terms.families.length, seen.length, { ...question, episodesLeft: null }, 0),
+  })
   for (const { task, difference, weight, isGraded } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight), isGraded)
   return exam.stopped === null
 }

@@ -23,9 +23,9 @@ interface Guess {
   readonly stake: number
 }
 const GUESSES: readonly Guess[] = [
-  { share: 0.4, moving: 0.99, lean: 2, stake: 0.99 },
+  { share: 0.3, moving: 0.99, lean: 2, stake: 0.99 },
   { share: 0.15, moving: 0.99, lean: 0.5, stake: 0.99 },
-  { share: 0.15, moving: 0.99, lean: 0.2, stake: 0.9 },
+  { share: 0.25, moving: 0.99, lean: 0.2, stake: 0.9 },
   { share: 0.15, moving: 0.99, lean: 0.5, stake: 0.4 },
   { share: 0.15, moving: 0.15, lean: 1, stake: 0.99 },
 ]

@@ -28,6 +28,8 @@ const FIRST_ROUND_TASKS_MAX = 64
 const LOOK_ROUNDS = 10
 const BATCH_PAIRS = 4
 const PAIRS_MIN = 20
+/** How many pairs lie between two questions whether more of them could help. */
+const FUTILITY_PAIRS = 16
 /** With weights up to 2, a stake of one half never loses more than everything. */
 export const WEIGHT_MAX = 2
 
@@ -72,7 +74,7 @@ export class Superiority {
     if (this.#pairs < Math.min(this.#first.length, pairsMax)) return null
     if (this.logDraws >= this.threshold && this.logFamilies >= this.threshold) return 'success'
     if (this.#pairs >= pairsMax) return 'budget'
-    return this.#pairs >= PAIRS_MIN && this.#hopeless ? 'futility' : null
+    return this.#pairs >= PAIRS_MIN && this.#pairs % FUTILITY_PAIRS < BATCH_PAIRS && this.#hopeless ? 'futility' : null
   }
 
   /** A few at a time: they can be played concurrently, and later draws follow the results. */

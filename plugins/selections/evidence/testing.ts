@@ -3,6 +3,8 @@ import { Superiority, type StopReason } from './superiority.ts'
 import { levelOf } from './levels.ts'
 import { randomOf } from './lots.ts'
 
+export { randomOf }
+
 /** The difference of one pair on a task. */
 export type PairSimulator = (task: number) => number
 export interface SimulatedWorld {
