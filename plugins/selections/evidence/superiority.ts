@@ -74,7 +74,7 @@ export class Superiority {
     if (this.#pairs < Math.min(this.#first.length, pairsMax)) return null
     if (this.logDraws >= this.threshold && this.logFamilies >= this.threshold) return 'success'
     if (this.#pairs >= pairsMax) return 'budget'
-    return this.#pairs >= PAIRS_MIN && this.#pairs % FUTILITY_PAIRS < BATCH_PAIRS && this.#hopeless ? 'futility' : null
+    return this.#pairs >= PAIRS_MIN && (this.#pairs - PAIRS_MIN) % FUTILITY_PAIRS < BATCH_PAIRS && this.#hopeless ? 'futility' : null
   }
 
   /** A few at a time: they can be played concurrently, and later draws follow the results. */
