@@ -33,6 +33,12 @@ const byPlace =
   (task, side, repeat) =>
     (tasks.findIndex(({ name }) => name === task.name) * 5 + repeat * (side === 'candidate' ? 3 : 2)) % 3 === 0 ? 1 : 0
 
+const alike = (families: number, each: number): readonly Task[] =>
+  tasksOf('gate', families * each).map((task, n) => ({ ...task, family: `family-${Math.floor(n / each)}` }))
+
+const skewed: SimulatedGate = ({ name }, side) => (side === 'current' ? 0.9 : Number(name.replace(/\D+/, '')) < 6 ? 0.1 : 1)
+const gained: SimulatedGate = (_, side) => (side === 'current' ? 0.4 : 0.7)
+
 describe('evidence', async () => {
   const selection = await evidence.plugin.make({})
   selectionConformance({ describe, it, selection })
@@ -105,9 +111,6 @@ describe('evidence', async () => {
   })
 
   describe('tasks of one family', () => {
-    const alike = (families: number, each: number): readonly Task[] =>
-      tasksOf('gate', families * each).map((task, n) => ({ ...task, family: `family-${Math.floor(n / each)}` }))
-
     it('count once: what fixes many tasks of a few families may be luck', () => {
       const fixed = solves((number) => number < 15)
       expect(play(fixed, tasksOf('gate', 60)).decision.selected).toBe(true)
@@ -131,9 +134,7 @@ describe('evidence', async () => {
   })
 
   it('judges scores other than 0 and 1 by their mean: many small gains do not hide a few large losses', () => {
-    const skewed: SimulatedGate = ({ name }, side) => (side === 'current' ? 0.9 : Number(name.replace(/\D+/, '')) < 6 ? 0.1 : 1)
     expect(play(skewed, tasksOf('gate', 60)).decision.selected).toBe(false)
-    const gained: SimulatedGate = (_, side) => (side === 'current' ? 0.4 : 0.7)
     expect(play(gained, tasksOf('gate', 60)).decision.selected).toBe(true)
   })
 
@@ -202,6 +203,8 @@ describe('evidence', async () => {
     })
   })
 
+  const after = (lost: number) => play(same, tasksOf('regression', 4), { kind: 'request', history: { decided: 0, selected: 0, lost } })
+
   describe('a change that was asked for', () => {
     it('is selected where nothing got worse, without having to be better', () => {
       const tasks = [...tasksOf('gate', 12), ...tasksOf('regression', 4)]
@@ -247,7 +250,6 @@ describe('evidence', async () => {
     })
 
     it('may lose less, the more earlier ones may have lost', () => {
-      const after = (lost: number) => play(same, tasksOf('regression', 4), { kind: 'request', history: { decided: 0, selected: 0, lost } })
       expect(after(0.04).decision).toMatchObject({ selected: true, reason: expect.stringMatching(/^at most 0.06 worse/) })
       expect(after(0.09).pairs).toEqual([])
       expect(after(0.09).decision).toMatchObject({

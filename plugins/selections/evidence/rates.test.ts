@@ -30,6 +30,24 @@ function anyPublished(kind: SimulatedWorld['kind'], gain: number, chain: number)
 const chainsPublishing = (kind: SimulatedWorld['kind'], gain: number, chains: number): number =>
   Array.from({ length: chains }, (_, chain) => chain).filter((chain) => anyPublished(kind, gain, chain)).length
 
+/** The twelve that fail most are solved, and the others go on as they do. */
+const sparse = (run: number): PairSimulator => {
+  const random = randomOf(run)
+  const chances = Array.from({ length: TASKS }, () => betaOf(random)).toSorted((one, other) => one - other)
+  const passes = (chance: number): number => (random() < chance ? 1 : 0)
+  return (task) => passes(task < 12 ? 1 : (chances[task] ?? 0)) - passes(chances[task] ?? 0)
+}
+const shareFound = (runs: number, tasks: number, gate: (run: number) => PairSimulator, decided: number): number =>
+  Array.from({ length: runs }, (_, run) => playOut(tasks, gate(run), `run ${run}`, { decided, selected: 0 })).filter(
+    ({ stopped }) => stopped === 'success',
+  ).length / runs
+
+const tenTasks = (run: number): PairSimulator => gateOf({ tasks: 10, gain: 0.2, kind: 'noisy', run })
+const spent = (from: number): number =>
+  Array.from({ length: 50 }, (_, n) => levelOf(0.05, { decided: from + n, selected: 0 })).reduce((sum, one) => sum + one)
+
+const level = (recent?: number): number => levelOf(0.05, { decided: 200, selected: 9, ...(recent !== undefined && { recent }) })
+
 describe('changes that do nothing, fifty in a row', () => {
   it.each<readonly [string, SimulatedWorld['kind'], number, number]>([
     ['every play is a new throw', 'noisy', 0, 40],
@@ -57,32 +75,16 @@ describe('a gain of ten points', () => {
 })
 
 describe('a gain of some tasks alone, or on few tasks', () => {
-  /** The twelve that fail most are solved, and the others go on as they do. */
-  const sparse = (run: number): PairSimulator => {
-    const random = randomOf(run)
-    const chances = Array.from({ length: TASKS }, () => betaOf(random)).toSorted((one, other) => one - other)
-    const passes = (chance: number): number => (random() < chance ? 1 : 0)
-    return (task) => passes(task < 12 ? 1 : (chances[task] ?? 0)) - passes(chances[task] ?? 0)
-  }
-  const shareFound = (runs: number, tasks: number, gate: (run: number) => PairSimulator, decided: number): number =>
-    Array.from({ length: runs }, (_, run) => playOut(tasks, gate(run), `run ${run}`, { decided, selected: 0 })).filter(
-      ({ stopped }) => stopped === 'success',
-    ).length / runs
-
   it.each([10, 50])('is found where 12 of 60 tasks are fixed, after %i decisions', (decided) => {
     expect(shareFound(60, TASKS, sparse, decided)).toBeGreaterThanOrEqual(0.5)
   })
 
   it('is found by ten tasks where it is 20 points', () => {
-    const gate = (run: number): PairSimulator => gateOf({ tasks: 10, gain: 0.2, kind: 'noisy', run })
-    expect(shareFound(200, 10, gate, 0)).toBeGreaterThanOrEqual(0.9)
+    expect(shareFound(200, 10, tenTasks, 0)).toBeGreaterThanOrEqual(0.9)
   })
 })
 
 describe('the levels of all decisions', () => {
-  const spent = (from: number): number =>
-    Array.from({ length: 50 }, (_, n) => levelOf(0.05, { decided: from + n, selected: 0 })).reduce((sum, one) => sum + one)
-
   it('stay within alpha in any fifty in a row while nothing is published, and never run dry', () => {
     for (const from of [0, 1, 7, 1000]) expect(spent(from)).toBeLessThanOrEqual(0.05)
     expect(spent(0)).toBeGreaterThan(0.049)
@@ -90,7 +92,6 @@ describe('the levels of all decisions', () => {
   })
 
   it('earn back for what was published among the last fifty alone', () => {
-    const level = (recent?: number): number => levelOf(0.05, { decided: 200, selected: 9, ...(recent !== undefined && { recent }) })
     expect(level(3)).toBeCloseTo(4 * level(0), 12)
     expect(level()).toBe(level(0))
   })
