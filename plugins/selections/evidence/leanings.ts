@@ -47,7 +47,7 @@ export const SHARPER_MOSTLY = Math.log(6)
 /** Throws, per one that may reach it. */
 const FLIPS_PER_THRESHOLD = 8
 const FLIPS_MAX = 60_000
-/** The coins have half of the level; the other half is for the e-value, whenever it reaches it. */
+/** The coins have half of the level: the e-value is looked at beside them. */
 const HALVES = 2
 
 /**

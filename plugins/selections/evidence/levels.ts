@@ -1,7 +1,7 @@
 /** Alpha spending: the level of each decision, so that any fifty decisions in a row stay within alpha together. */
 
 /** Decisions that a false publication is counted over, and after which a publication no longer earns anything back. */
-export const WINDOW_DECISIONS = 50
+const WINDOW_DECISIONS = 50
 
 /** Earlier decisions, and how many of them selected, of all and of the last fifty. */
 export interface DecidedBefore {
@@ -22,7 +22,7 @@ export function levelOf(alpha: number, { decided, selected, recent }: DecidedBef
 }
 
 /** Falls to a constant, so that a long life does not run dry; no fifty in a row sum to more than 1. */
-export function shareOf(decision: number): number {
+function shareOf(decision: number): number {
   const n = decision + 1
   return Math.max(FLOOR, FRONT / (n * Math.log(n) ** 2))
 }
