@@ -31,6 +31,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'plugins/executors/sandbox/cgroup.ts': 'none at all',
   'plugins/executors/sandbox/exposed.ts': 'a PATH of the system alone',
   'plugins/executors/sandbox/scope.ts': 'that, and where the user’s systemd is',
+  'plugins/miners/git/process.ts': 'where programs, the home and temporary files are, and nothing else',
 }
 
 it('is chosen in every place that starts a program', () => {

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { invalid } from '../contract/index.ts'
+import { childEnvironment, invalid } from '../contract/index.ts'
 import { writeAtomicFile } from '../kit/index.ts'
 import type { RepositoryChange } from './harness-files.ts'
 
@@ -17,17 +17,18 @@ const QUIET = ['-c', 'core.autocrlf=false', '-c', 'commit.gpgsign=false', '-c', 
 type GitOptions = { readonly env?: Readonly<Record<string, string>>; readonly input?: string }
 
 async function git(folder: string, args: readonly string[], { env = {}, input }: GitOptions = {}): Promise<string> {
-  const called = run('git', [...QUIET, ...args], { cwd: folder, maxBuffer: OUTPUT_BYTES_MAX, env: { ...outside(), ...env } })
+  const called = run('git', [...QUIET, ...args], {
+    cwd: folder,
+    maxBuffer: OUTPUT_BYTES_MAX,
+    env: { ...childEnvironment(process.env, AUTHORS), ...env },
+  })
   called.child.stdin?.on('error', () => undefined)
   called.child.stdin?.end(input ?? '')
   return (await called).stdout
 }
 
-/** Variables that a hook of git sets would lead into another repository. */
-const outside = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|OBJECT_DIRECTORY)$/.test(name)),
-  )
+/** Variables that a hook of git sets would lead into another repository; whose name stands in a commit is the person's to say. */
+const AUTHORS = /^GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)$/
 
 export interface GitPlace {
   /** The commit that is checked out; null in a repository without commits. */

@@ -94,7 +94,7 @@ describe('a relayed stream', () => {
     let last = ''
     for await (const part of socket) {
       bytes += Buffer.from(part).length
-      last = Buffer.from(part).toString().slice(-200)
+      last = `${last}${Buffer.from(part).toString()}`.slice(-200)
       if (bytes < 1_000_000) await sleep(1)
     }
     expect(bytes).toBeGreaterThan(FRAMES * text.length)
