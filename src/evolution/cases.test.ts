@@ -128,7 +128,7 @@ describe('a candidate for which the budget was too small', () => {
   })
 
   it('leaves no more in a row than it may hold: the oldest begin anew', async () => {
-    const tasks = Array.from({ length: 300 }, (_, n) => taskNamed(`a-task-with-a-long-name-${'x'.repeat(40)}-${n}`))
+    const tasks = Array.from({ length: 100 }, (_, n) => taskNamed(`a-task-with-a-long-name-${'x'.repeat(160)}-${n}`))
     const offers = Array.from({ length: 8 }, (_, n) => [rule('a', `Rule ${n}.`)])
     const bench = await testBench({ selection: drawing(isOpen).selection, tasks, propose: offering(...offers, offers[0] ?? []) })
     let state = {}

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { unavailable, type Draw, type Evaluator, type Executor, type Mutation, type Question, type Selection } from '../contract/index.ts'
+import { unavailable, type Draw, type Evaluator, type Executor, type Mutation, type Selection } from '../contract/index.ts'
 import { ALWAYS, episodeOf, metric, REQUEST, RULE, stepOf, taskNamed, testBench } from './testing/bench.ts'
 
 const OTHER_RULE: Mutation = { op: 'create', id: 'other', options: { name: 'rules', config: { text: 'Be kind.' } } }
@@ -176,7 +176,7 @@ describe('what goes wrong', () => {
 
   it('with a selection that never decides ends the step', async () => {
     const forever = {
-      next: ({ pairs }: Question): readonly Draw[] => [{ task: 'one', repeat: pairs.length % 2 }],
+      next: (): readonly Draw[] => Array.from({ length: 1000 }, (_, draw) => ({ task: 'one', repeat: draw % 2 })),
       decide: () => ({ selected: true, reason: 'x' }),
     }
     expect(await stepOf({ selection: forever })).toMatchObject({ kind: 'fail', error: expect.stringContaining('without deciding') })
