@@ -1,6 +1,6 @@
 /** Simulated scenarios of fifty changes. */
 import type { Selection } from '../../src/contract/index.ts'
-import { randomOf } from '../../plugins/selections/evidence/lots.ts'
+import { randomOf } from '../../plugins/selections/evidence/testing.ts'
 import { meanOf } from '../results.ts'
 import { decide, drawRates, moved, type Outcomes, type Rates } from './decide.ts'
 

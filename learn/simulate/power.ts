@@ -1,6 +1,6 @@
 /** The power of a gate, and the cost of a fixed-size test with the same power. */
 import type { Selection } from '../../src/contract/index.ts'
-import { randomOf } from '../../plugins/selections/evidence/lots.ts'
+import { randomOf } from '../../plugins/selections/evidence/testing.ts'
 import type { DetectionPower } from '../results.ts'
 import { decide, drawRates, moved } from './decide.ts'
 

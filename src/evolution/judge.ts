@@ -1,5 +1,5 @@
 /** Judges an admitted change: plays both sides, decides, and publishes, holds or rejects it. */
-import type { Decision, Json, JsonObject, Pair, Question, SelectionHistory, Side, StepResult } from '../contract/index.ts'
+import type { Decision, Json, JsonObject, Pair, Question, Side, StepResult } from '../contract/index.ts'
 import { contentOf, reviewedEntry, touchedEntries } from '../harness/index.ts'
 import type { HarnessCandidate } from './candidate.ts'
 import { casesBeside, casesWith, isResumed, openCase, standingOf, type Standing } from './cases.ts'
@@ -22,7 +22,7 @@ export async function judge(run: StepRun, choice: TaskChoice, candidate: Harness
   run.report.line('check', decision.reason, !decision.selected)
   const { unsolved_tasks: unsolved } = run.metrics
   if (Array.isArray(unsolved)) run.report.line('check', `both sides score 0 in ${unsolved.join(', ')}; see the evaluator's notes`, true)
-  remember(run, choice, candidate, { decision, pairs, open: decision.isOpen === true ? openCase(standing, played) : null })
+  remember(run, choice, candidate, { decision, open: decision.isOpen === true ? openCase(standing, played) : null })
   const common = { state: stateOf(run), requires: candidate.requires }
   if (!decision.selected) return { kind: 'reject', ...common }
   const content = { kind: 'files', files: contentOf(run.context.adapter, candidate.entries) } as const
@@ -71,7 +71,7 @@ function episodesAtMost({ context: { method, settings }, episodes }: StepRun, { 
 const SIDES = 2
 
 function questionOf(
-  { context, order, state }: StepRun,
+  { context, order }: StepRun,
   { gate }: TaskChoice,
   { seed, history }: Standing,
 ): Omit<Question, 'pairs' | 'episodesLeft'> {
@@ -80,16 +80,9 @@ function questionOf(
     tasks: gate,
     repeats: context.settings.episode_repeats,
     seed,
-    history: { ...history, ...lastingOf(state, history.decided) },
+    history,
   }
 }
-
-/** Of a case that goes on, as of its first decision. */
-const lastingOf = ({ selected_at: at, lost }: StepRun['state'], decided: number): Pick<SelectionHistory, 'recent' | 'lost'> => ({
-  recent: at.filter((decision) => decision > decided - RECENT_DECISIONS && decision <= decided).length,
-  lost,
-})
-const RECENT_DECISIONS = 50
 
 /** Why no change from traffic could be selected, or null: then no proposal is asked for. */
 export function unplayable(run: StepRun, choice: TaskChoice): string | null {
@@ -178,7 +171,6 @@ const REJECTED_REASON = 'it was played, and is no better than what is served'
 
 interface Decided {
   readonly decision: Decision
-  readonly pairs: readonly Pair[]
   /** What a later step goes on with; null where the case is closed. */
   readonly open: ReturnType<typeof openCase> | null
 }
@@ -189,33 +181,22 @@ function remember(run: StepRun, choice: TaskChoice, candidate: HarnessCandidate,
   const { state, order } = run
   const { step } = order
   const counted = countedAfter(run, choice, candidate, decided)
-  const lost = selected ? Math.max(0, state.lost - gainOf(decided.pairs)) : state.lost
   const rejected = selected ? state.rejected : [...state.rejected, { step, mutations, reason: REJECTED_REASON }]
   const proposals = proposalId === null ? state.proposals : [...state.proposals, { id: proposalId, step, selected, reason }]
   const asked = selected ? [...state.asked, ...askedEntries(run, candidate)] : state.asked
-  run.state = { ...state, ...counted, lost, rejected, proposals, asked }
+  run.state = { ...state, ...counted, rejected, proposals, asked }
 }
 
 /** Only changes from traffic had to be better, so only they count in the gate's history, and each once. */
 function countedAfter(run: StepRun, { gate }: TaskChoice, { entries }: HarnessCandidate, { decision: { selected }, open }: Decided) {
   const { state, order } = run
   if (order.batch.request !== null) return {}
-  const decided = state.decided + (isResumed(run, gate, entries) ? 0 : 1)
   return {
-    decided,
-    selected_at: selected ? [...state.selected_at, decided].slice(-RECENT_DECISIONS) : state.selected_at,
+    decided: state.decided + (isResumed(run, gate, entries) ? 0 : 1),
     selected: state.selected + (selected ? 1 : 0),
     cases: selected ? casesBeside(run, gate, entries) : casesWith(run, gate, entries, open),
   }
 }
-
-/** The mean difference, cut where few pairs were played: a test ends early when its first pairs were lucky. */
-function gainOf(pairs: readonly Pair[]): number {
-  const differences = pairs.flatMap(({ candidate, current }) => (candidate === null || current === null ? [] : [candidate - current]))
-  const sum = differences.reduce((all, one) => all + one, 0)
-  return Math.min(sum / Math.max(1, differences.length), sum / PAIRS_USUAL)
-}
-const PAIRS_USUAL = 200
 
 function askedEntries({ order: { step, batch }, entries }: StepRun, candidate: HarnessCandidate): readonly AskedEntry[] {
   const { request } = batch

@@ -229,9 +229,6 @@ const evolutionState = z.object({
   /** Candidates from traffic that the gate decided on, and how many of them it selected. */
   decided: count,
   selected: count,
-  /** Which decisions selected, newest last, and what all selected changes may have lost of the mean score. */
-  selected_at: z.array(z.number()).catch([]),
-  lost: z.number().nonnegative().catch(0),
   /** Names of tasks whose text reached a proposer. */
   exposed: z.array(z.string()).catch([]),
   promoted: list<Task>(),

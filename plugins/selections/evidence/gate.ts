@@ -1,6 +1,5 @@
 /** The gate's tasks: a candidate from traffic must be better on them. */
 import type { JsonObject, Pair, Question } from '../../../src/contract/index.ts'
-import { familiesOf } from './families.ts'
 import { intervalOf } from './wealth.ts'
 import { logEvidenceMax } from './leanings.ts'
 import { levelOf } from './levels.ts'
@@ -16,7 +15,6 @@ import {
   evidenceOf,
   outlook,
   standing,
-  units,
   weighed,
 } from './stage.ts'
 import type { EvidenceSettings, SeenPair, TestStage } from './stage.ts'
@@ -27,9 +25,9 @@ export function openGate(pairs: readonly Pair[], question: Question, { alpha }: 
   const tasks = tasksOf(question, 'gate')
   const seen = seenOf(pairs, tasks)
   const pairsMax = pairsMaxOf(tasks.length, seen.length, question, pairsKept)
-  const terms = { families: familiesOf(tasks), seed: question.seed, level: levelOf(alpha, question.history), pairsMax }
+  const terms = { tasks: tasks.length, seed: question.seed, level: levelOf(alpha, question.history), pairsMax }
   const exam = new Superiority(terms)
-  for (const { task, difference, weight, isGraded } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight), isGraded)
+  for (const { task, difference, weight } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight))
   return {
     draws: drawsOf(exam.next(), tasks),
     passed: exam.stopped === 'success',
@@ -42,23 +40,20 @@ export function openGate(pairs: readonly Pair[], question: Question, { alpha }: 
 
 /** Whether only the budget makes it hopeless. */
 function isShort(seen: readonly SeenPair[], terms: Terms, question: Question): boolean {
-  const exam = new Superiority({
-    ...terms,
-    pairsMax: pairsMaxOf(terms.families.length, seen.length, { ...question, episodesLeft: null }, 0),
-  })
-  for (const { task, difference, weight, isGraded } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight), isGraded)
+  const exam = new Superiority({ ...terms, pairsMax: pairsMaxOf(terms.tasks, seen.length, { ...question, episodesLeft: null }, 0) })
+  for (const { task, difference, weight } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight))
   return exam.stopped === null
 }
 
-function reasonOf(exam: Superiority, { families, pairsMax, level }: Terms): string {
-  const log = Math.min(exam.logDraws, exam.logFamilies)
-  const said = `${standing(exam.tallies, families.length)}: ${weighed(log, exam.threshold)}`
+function reasonOf(exam: Superiority, { tasks, pairsMax, level }: Terms): string {
+  const log = Math.min(exam.logDraws, exam.logTasks)
+  const said = `${standing(exam.tallies)}: ${weighed(log, exam.threshold)}`
   const episodes = 2 * exam.pairs
   switch (exam.stopped) {
     case 'success':
       return said
-    case 'families':
-      return tooFew(families.length, exam.families, familiesNeeded(level))
+    case 'tasks':
+      return `the gate has ${counted(tasks, 'task')}, and this decision needs ${tasksNeeded(level)} at least to tell a gain from luck`
     case 'futility':
       return `${said} after ${counted(episodes, 'episode')}, and the ${2 * pairsMax - episodes} left are not expected to reach it`
     case 'budget':
@@ -68,34 +63,30 @@ function reasonOf(exam: Superiority, { families, pairsMax, level }: Terms): stri
   }
 }
 
-function tooFew(tasks: number, families: number, needed: number): string {
-  const why = 'at least to tell a gain from luck'
-  if (families === tasks)
-    return `the gate has ${counted(tasks, 'task')}, and this decision needs ${needed} ${why}; add ${needed - families} that are not alike`
-  return `the gate has ${counted(tasks, 'task')} in ${units(families, tasks)}, and this decision needs ${needed} families ${why}; add tasks of ${needed - families} more`
-}
-
-function familiesNeeded(level: number): number {
-  let families = 1
-  while (logEvidenceMax(families) < -Math.log(level)) families += 1
-  return families
+function tasksNeeded(level: number): number {
+  let tasks = 1
+  while (logEvidenceMax(tasks) < -Math.log(level)) tasks += 1
+  return tasks
 }
 
 function evidenceOfGate(exam: Superiority, seen: readonly SeenPair[], terms: Terms, { history }: Question, alpha: number): JsonObject {
+  const gains = seen.map(({ difference, weight }, place) => ({
+    value: difference * Math.min(WEIGHT_MAX, weight),
+    weightMax: place < exam.firstRoundPairs ? 1 : WEIGHT_MAX,
+  }))
   return {
     test: 'superiority',
     e_value: evidenceOf(exam.logDraws),
-    e_value_tasks: evidenceOf(exam.logFamilies),
+    e_value_tasks: evidenceOf(exam.logTasks),
     threshold: evidenceOf(exam.threshold),
     alpha_spent: terms.level,
     decided_before: history.decided,
     selected_before: history.selected,
     mean_difference: rounded(exam.mean),
-    interval: intervalOf(exam.bets, alpha).map(rounded),
+    interval: intervalOf(gains, alpha).map(rounded),
     differences: differencesOf(seen),
     pairs: exam.pairs,
-    tasks: terms.families.length,
-    ...(exam.families < terms.families.length && { families: exam.families }),
+    tasks: terms.tasks,
     episodes_cap: 2 * terms.pairsMax,
     stopped: exam.stopped ?? 'unfinished',
   }

@@ -12,7 +12,7 @@ export function openGuard(
   { alpha, margin }: EvidenceSettings,
 ): TestStage {
   const seen = seenOf(pairs, tasks)
-  const pairsMax = pairsMaxOf(tasks.length, seen.length, question, 0, GUARD_PAIRS_MIN)
+  const pairsMax = pairsMaxOf(tasks.length, seen.length, question, 0)
   const exam = new NonInferiority({ tasks: tasks.length, margin, level: alpha, pairsMax })
   // A pair without a current score is no evidence: a candidate is not harmless because nothing could be compared.
   for (const { task, difference, isCompared } of seen) exam.add(task, isCompared ? difference : -margin)
@@ -26,13 +26,10 @@ export function openGuard(
   }
 }
 
-/** A harmless change of a few noisy tasks needs about this many. */
-const GUARD_PAIRS_MIN = 600
-
 function reasonOf(exam: NonInferiority, margin: number, tasks: number): string {
   const { log, threshold } = exam
   const episodes = 2 * exam.pairs
-  const said = `at most ${margin} worse in the mean score of the ${counted(tasks, 'protected task')}: ${weighed(log, threshold)}`
+  const said = `at most ${margin} worse on the ${counted(tasks, 'protected task')}: ${weighed(log, threshold)}`
   switch (exam.stopped) {
     case 'success':
       return said

@@ -33,12 +33,6 @@ const byPlace =
   (task, side, repeat) =>
     (tasks.findIndex(({ name }) => name === task.name) * 5 + repeat * (side === 'candidate' ? 3 : 2)) % 3 === 0 ? 1 : 0
 
-const alike = (families: number, each: number): readonly Task[] =>
-  tasksOf('gate', families * each).map((task, n) => ({ ...task, family: `family-${Math.floor(n / each)}` }))
-
-const skewed: SimulatedGate = ({ name }, side) => (side === 'current' ? 0.9 : Number(name.replace(/\D+/, '')) < 6 ? 0.1 : 1)
-const gained: SimulatedGate = (_, side) => (side === 'current' ? 0.4 : 0.7)
-
 describe('evidence', async () => {
   const selection = await evidence.plugin.make({})
   selectionConformance({ describe, it, selection })
@@ -63,15 +57,15 @@ describe('evidence', async () => {
     expect(decision).toEqual({
       selected: true,
       reason: expect.stringMatching(
-        /^better on 9 of 12 tasks, worse on none: the evidence is strong enough \(1 in \d+ by luck, 1 in 67 needed\)$/,
+        /^better on 9 of 12 tasks, worse on none: the evidence is strong enough \(1 in \d+ by luck, 1 in 41 needed\)$/,
       ),
       metrics: {
         evidence: {
           test: 'superiority',
           e_value: expect.any(Number),
           e_value_tasks: expect.any(Number),
-          threshold: expect.closeTo(67.4, 0),
-          alpha_spent: expect.closeTo(0.01483, 4),
+          threshold: expect.closeTo(40.55, 1),
+          alpha_spent: expect.closeTo(0.02466, 4),
           decided_before: 0,
           selected_before: 0,
           mean_difference: 0.75,
@@ -79,7 +73,7 @@ describe('evidence', async () => {
           differences: expect.toSatisfy((all: readonly number[]) => all.length === 12 && all.filter((one) => one === 1).length === 9),
           pairs: 12,
           tasks: 12,
-          episodes_cap: 800,
+          episodes_cap: 480,
           stopped: 'success',
         },
         wins: 9,
@@ -87,7 +81,7 @@ describe('evidence', async () => {
         ties: 3,
       },
       isOpen: false,
-      episodesMax: 800,
+      episodesMax: 480,
     })
   })
 
@@ -108,34 +102,6 @@ describe('evidence', async () => {
     const { decision, pairs } = play(better, tasksOf('gate', 3))
     expect(pairs).toEqual([])
     expect(decision).toMatchObject({ selected: false, reason: expect.stringMatching(/has 3 tasks, and this decision needs 7 at least/) })
-  })
-
-  describe('tasks of one family', () => {
-    it('count once: what fixes many tasks of a few families may be luck', () => {
-      const fixed = solves((number) => number < 15)
-      expect(play(fixed, tasksOf('gate', 60)).decision.selected).toBe(true)
-      const { decision } = play(fixed, alike(12, 5))
-      expect(decision).toMatchObject({ selected: false, reason: expect.stringMatching(/^better on 3 of 12 families, worse on none/) })
-      expect(evidenceIn(decision)).toMatchObject({ tasks: 60, families: 12 })
-    })
-
-    it('show a gain where enough families gain', () => {
-      expect(play(better, alike(12, 5)).decision).toMatchObject({
-        selected: true,
-        reason: expect.stringMatching(/better on 12 of 12 families/),
-      })
-    })
-
-    it('may be too few, and it says how many more families it takes', () => {
-      const { decision, pairs } = play(better, alike(3, 20))
-      expect(pairs).toEqual([])
-      expect(decision.reason).toMatch(/has 60 tasks in 3 families, and this decision needs 7 families at least .*; add tasks of 4 more$/)
-    })
-  })
-
-  it('judges scores other than 0 and 1 by their mean: many small gains do not hide a few large losses', () => {
-    expect(play(skewed, tasksOf('gate', 60)).decision.selected).toBe(false)
-    expect(play(gained, tasksOf('gate', 60)).decision.selected).toBe(true)
   })
 
   it('says that the gate is empty', () => {
@@ -203,17 +169,12 @@ describe('evidence', async () => {
     })
   })
 
-  const after = (lost: number) => play(same, tasksOf('regression', 4), { kind: 'request', history: { decided: 0, selected: 0, lost } })
-
   describe('a change that was asked for', () => {
     it('is selected where nothing got worse, without having to be better', () => {
       const tasks = [...tasksOf('gate', 12), ...tasksOf('regression', 4)]
       const { pairs, decision } = play(same, tasks, { kind: 'request' })
       expect(pairs.every(({ task }) => task.role === 'regression')).toBe(true)
-      expect(decision).toMatchObject({
-        selected: true,
-        reason: expect.stringMatching(/^at most 0.1 worse in the mean score of the 4 protected tasks/),
-      })
+      expect(decision).toMatchObject({ selected: true, reason: expect.stringMatching(/^at most 0.1 worse on the 4 protected tasks/) })
       expect(evidenceIn(decision)).toMatchObject({ test: 'non_inferiority', mean_difference: 0, stopped: 'success' })
     })
 
@@ -249,15 +210,6 @@ describe('evidence', async () => {
       expect(decision.selected).toBe(true)
     })
 
-    it('may lose less, the more earlier ones may have lost', () => {
-      expect(after(0.04).decision).toMatchObject({ selected: true, reason: expect.stringMatching(/^at most 0.06 worse/) })
-      expect(after(0.09).pairs).toEqual([])
-      expect(after(0.09).decision).toMatchObject({
-        selected: false,
-        reason: expect.stringMatching(/^earlier changes may have lost 0.09 of the mean score/),
-      })
-    })
-
     it('is not selected on a budget that cannot show it', () => {
       const { decision } = play(same, tasksOf('regression', 4), { kind: 'request', episodesLeft: 20 })
       expect(decision).toMatchObject({ selected: false, reason: expect.stringMatching(/budget ended/) })
@@ -271,7 +223,7 @@ describe('evidence', async () => {
       const { pairs, decision } = play(byRole(same), tasks)
       expect(pairs.findIndex(({ task }) => task.role === 'regression')).toBe(12)
       expect(decision).toMatchObject({ selected: true, metrics: { evidence_regression: { test: 'non_inferiority', stopped: 'success' } } })
-      expect(decision.reason).toMatch(/better on 12 of 12 tasks.*at most 0.1 worse in the mean score of the 3 protected tasks/)
+      expect(decision.reason).toMatch(/better on 12 of 12 tasks.*at most 0.1 worse on the 3 protected tasks/)
     })
 
     it('is rejected when it breaks one of them', () => {

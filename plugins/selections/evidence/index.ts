@@ -6,7 +6,7 @@ import { define, type Decision, type Draw, type Pair, type Question, type Task }
 import { openGate } from './gate.ts'
 import { openGuard } from './guard.ts'
 import { pairsNeeded } from './noninferiority.ts'
-import { readSettings, rounded, tasksOf, counted, type EvidenceSettings, type TestStage } from './stage.ts'
+import { readSettings, tasksOf, counted, type EvidenceSettings, type TestStage } from './stage.ts'
 
 export default define('selection', {
   make(config) {
@@ -62,16 +62,8 @@ function request(pairs: readonly Pair[], question: Question, settings: EvidenceS
   const regression = tasksOf(question, 'regression')
   const guarded = regression.length > 0 ? regression : tasksOf(question, 'gate')
   if (guarded.length === 0) return decided(true, 'it was requested, and there is no task of role regression or gate to protect')
-  const margin = settings.margin - (question.history.lost ?? 0)
-  if (margin < MARGIN_MIN)
-    return decided(
-      false,
-      `earlier changes may have lost ${rounded(question.history.lost ?? 0)} of the mean score, and all of them together may lose ${settings.margin} (evolution.margin); it can be asked for again once a change was better`,
-    )
-  return ended(openGuard(pairs, guarded, question, { ...settings, margin: rounded(margin) }))
+  return ended(openGuard(pairs, guarded, question, settings))
 }
-/** A smaller loss cannot be told from none with a bearable number of episodes. */
-const MARGIN_MIN = 0.02
 
 const decided = (selected: boolean, reason: string): Examined => ({ draws: [], decide: () => ({ selected, reason }) })
 

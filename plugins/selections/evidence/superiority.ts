@@ -1,199 +1,158 @@
 /** Tests that a candidate is better: adds pairs, decides, and says what to play next. */
-import { logEvidenceMax, logEvidenceOf, logRarityOf, logReachOf, SHARPER_MOSTLY, UNPLAYED, type FamilyTally } from './leanings.ts'
-import { lotOf, randomOf } from './lots.ts'
-import { reachOf, Wealth, type Gain } from './wealth.ts'
+import { hash } from 'node:crypto'
+import { logEvidenceMax, logEvidenceOf, logReachOf, type TaskTally } from './leanings.ts'
+import { reachOf, Wealth } from './wealth.ts'
+
+const LOT_HEX_DIGITS = 12
+
+interface ChosenTask {
+  readonly task: number
+  /** The inverse of the task's relative probability; at most 2. */
+  readonly weight: number
+}
 
 export interface Terms {
-  /** The number of each task's family, from 0. */
-  readonly families: readonly number[]
+  readonly tasks: number
   readonly seed: string
   /** The probability that a candidate that is no better passes. */
   readonly level: number
   readonly pairsMax: number
 }
-/** `families`: too few to distinguish a gain from luck. */
-export type StopReason = 'success' | 'futility' | 'budget' | 'families'
+/** `tasks`: too few to distinguish a gain from luck. */
+export type StopReason = 'success' | 'futility' | 'budget' | 'tasks'
 
-export interface PairDraw {
-  readonly task: number
-  /** The inverse of the family's relative probability; at most 2. */
-  readonly weight: number
+export interface PairDraw extends ChosenTask {
   readonly repeat: number
 }
 
 const STAKES = [0.15, 0.3, 0.5, 0.9]
 /** The first round plays each task once in random order, up to this number. */
 const FIRST_ROUND_TASKS_MAX = 64
-/** After this many rounds, or when the budget ends, coins are thrown. */
-const LOOK_ROUNDS = 10
 const BATCH_PAIRS = 4
 const PAIRS_MIN = 20
-/** How many pairs lie between two questions whether more of them could help. */
-const FUTILITY_PAIRS = 16
 /** With weights up to 2, a stake of one half never loses more than everything. */
 export const WEIGHT_MAX = 2
 
 export class Superiority {
   readonly #terms: Terms
-  /** The tasks of each family. */
-  readonly #members: readonly (readonly number[])[]
-  /** The tasks of the first round, in order. */
-  readonly #first: readonly number[]
-  readonly #tallies: FamilyTally[]
-  readonly #played = new Set<number>()
+  readonly #threshold: number
+  readonly #order: readonly number[]
+  readonly #tallies: TaskTally[]
   readonly #wealth = new Wealth(STAKES)
-  readonly #bets: Gain[] = []
   #pairs = 0
+  #sum = 0
+  #squares = 0
 
   constructor(terms: Terms) {
     this.#terms = terms
-    this.#members = membersOf(terms.families)
-    this.#first = orderOf(terms.seed, this.#members).slice(0, FIRST_ROUND_TASKS_MAX)
-    this.#tallies = this.#members.map(() => UNPLAYED)
+    this.#threshold = -Math.log(terms.level)
+    this.#order = orderOf(terms.seed, terms.tasks)
+    this.#tallies = Array.from({ length: terms.tasks }, () => ({ draws: 0, sum: 0, squares: 0 }))
   }
 
-  add(task: number, difference: number, weight: number, isGraded = false): void {
-    const family = this.#terms.families[task] ?? 0
-    const before = this.#tallies[family] ?? UNPLAYED
-    this.#tallies[family] = {
-      draws: before.draws + 1,
-      sum: before.sum + difference,
-      squares: before.squares + difference ** 2,
-      isGraded: before.isGraded || isGraded,
-    }
-    this.#played.add(task)
+  add(task: number, difference: number, weight: number): void {
+    const { draws, sum, squares } = this.#tallies[task] ?? { draws: 0, sum: 0, squares: 0 }
+    this.#tallies[task] = { draws: draws + 1, sum: sum + difference, squares: squares + difference ** 2 }
+    this.#wealth.add(weight * difference, this.#pairs < this.#firstRound ? 1 : 1 / WEIGHT_MAX)
     this.#pairs += 1
-    if (this.#pairs > this.#first.length) this.#bet({ value: weight * difference, weightMax: WEIGHT_MAX })
-    if (this.#pairs === this.#first.length) for (const gain of this.#firstGains) this.#bet(gain)
+    this.#sum += weight * difference
+    this.#squares += (weight * difference) ** 2
   }
 
   /** Null while there is more to play. The first round is not decided early: its tasks were drawn without replacement. */
   get stopped(): StopReason | null {
-    const { pairsMax } = this.#terms
-    if (logEvidenceMax(this.families) < this.threshold) return 'families'
-    if (this.#pairs < Math.min(this.#first.length, pairsMax)) return null
-    if (this.logDraws >= this.threshold && this.logFamilies >= this.threshold) return 'success'
+    const { tasks, pairsMax } = this.#terms
+    if (logEvidenceMax(tasks) < this.#threshold) return 'tasks'
+    if (this.#pairs < Math.min(this.#firstRound, pairsMax)) return null
+    if (this.logDraws >= this.#threshold && this.logTasks >= this.#threshold) return 'success'
     if (this.#pairs >= pairsMax) return 'budget'
-    return this.#pairs >= PAIRS_MIN && (this.#pairs - PAIRS_MIN) % FUTILITY_PAIRS < BATCH_PAIRS && this.#hopeless ? 'futility' : null
+    return this.#pairs >= PAIRS_MIN && this.#hopeless ? 'futility' : null
   }
 
   /** A few at a time: they can be played concurrently, and later draws follow the results. */
   next(): readonly PairDraw[] {
     if (this.stopped !== null) return []
-    const count = Math.min(BATCH_PAIRS, this.#terms.pairsMax - this.#pairs)
-    const waiting = this.#first.filter((task) => !this.#played.has(task))
-    if (this.#pairs < this.#first.length) return waiting.slice(0, count).map((task) => ({ task, weight: 1, repeat: 0 }))
-    const chosen = choose(this.#terms.seed, this.#pairs, count, this.#tallies)
-    return chosen.map(({ family, weight }, n) => {
-      const repeat = (this.#tallies[family]?.draws ?? 0) + chosen.slice(0, n).filter((other) => other.family === family).length
-      return { task: memberAt(this.#members, family, repeat), weight, repeat }
-    })
+    const { seed, pairsMax } = this.#terms
+    const count = Math.min(BATCH_PAIRS, pairsMax - this.#pairs)
+    if (this.#pairs < this.#firstRound) return this.#first(count)
+    const chosen = choose(seed, this.#pairs, count, this.#tallies)
+    return chosen.map((one, n) => ({ ...one, repeat: this.#drawsOf(one.task) + timesIn(chosen.slice(0, n), one.task) }))
   }
 
   get logDraws(): number {
-    if (this.#pairs >= this.#first.length) return this.#wealth.log
-    const wealth = new Wealth(STAKES)
-    for (const { value } of this.#firstGains) wealth.add(value, 1)
-    return wealth.log
+    return this.#wealth.log
   }
-  get logFamilies(): number {
-    if (this.#pairs < this.#look || this.#pairs >= this.#look + BATCH_PAIRS) return logEvidenceOf(this.#tallies)
-    const coins = randomOf(Math.floor(lotOf(`${this.#terms.seed} coins`, this.#pairs) * 2 ** 32))
-    return logRarityOf(this.#tallies, this.threshold, coins)
+  get logTasks(): number {
+    return logEvidenceOf(this.#tallies)
   }
   get threshold(): number {
-    return -Math.log(this.#terms.level)
+    return this.#threshold
   }
   get mean(): number {
-    return this.bets.reduce((sum, { value }) => sum + value, 0) / Math.max(1, this.bets.length)
+    return this.#pairs === 0 ? 0 : this.#sum / this.#pairs
   }
   get pairs(): number {
     return this.#pairs
   }
-  get families(): number {
-    return this.#members.length
-  }
-  get tallies(): readonly FamilyTally[] {
+  get tallies(): readonly TaskTally[] {
     return this.#tallies
   }
-  /** What was bet on: the mean of each family in the first round, then pair by pair. */
-  get bets(): readonly Gain[] {
-    return this.#pairs < this.#first.length ? this.#firstGains : this.#bets
+  get firstRoundPairs(): number {
+    return this.#firstRound
   }
 
-  /** Tasks of a family share their luck, so that their pairs of a round are one bet. */
-  get #firstGains(): readonly Gain[] {
-    return this.#tallies.filter(({ draws }) => draws > 0).map(({ sum, draws }) => ({ value: sum / draws, weightMax: 1 }))
+  get #firstRound(): number {
+    return Math.min(this.#terms.tasks, FIRST_ROUND_TASKS_MAX)
   }
-  /** Coins are thrown once, at a moment that is known before anything is played. */
-  get #look(): number {
-    return Math.min(this.#terms.pairsMax, LOOK_ROUNDS * this.#first.length)
+  #first(count: number): readonly PairDraw[] {
+    const waiting = this.#order.slice(0, this.#firstRound).filter((task) => this.#drawsOf(task) === 0)
+    return waiting.slice(0, count).map((task) => ({ task, weight: 1, repeat: 0 }))
   }
-  #bet(gain: Gain): void {
-    this.#bets.push(gain)
-    this.#wealth.add(gain.value, 1 / gain.weightMax)
+  #drawsOf(task: number): number {
+    return this.#tallies[task]?.draws ?? 0
   }
 
   get #hopeless(): boolean {
-    const { pairsMax } = this.#terms
-    const gains = this.#bets.length
-    const meanSquare = this.#bets.reduce((sum, { value }) => sum + value ** 2, 0) / gains
-    const course = { log: this.logDraws, gains, mean: this.mean, meanSquare, gainsLeft: pairsMax - this.#pairs }
-    if (reachOf(course) < this.threshold) return true
-    if (this.logFamilies >= this.threshold) return false
-    const sharper = this.#pairs < this.#look ? SHARPER_MOSTLY : 0
-    return logReachOf(this.#tallies, pairsMax / this.families) + sharper < this.threshold
+    const gains = this.#pairs
+    const course = {
+      log: this.logDraws,
+      gains,
+      mean: this.mean,
+      meanSquare: this.#squares / gains,
+      gainsLeft: this.#terms.pairsMax - gains,
+    }
+    if (reachOf(course) < this.#threshold) return true
+    return logReachOf(this.#tallies) < this.#threshold && this.logTasks < this.#threshold
   }
 }
 
-function membersOf(families: readonly number[]): readonly (readonly number[])[] {
-  const members: number[][] = Array.from({ length: Math.max(-1, ...families) + 1 }, () => [])
-  for (const [task, family] of families.entries()) members[family]?.push(task)
-  return members
-}
+const timesIn = (chosen: readonly ChosenTask[], task: number): number => chosen.filter((other) => other.task === task).length
 
-/** All tasks in random order: one of every family, then a second one of every family, and so on. */
-function orderOf(seed: string, members: readonly (readonly number[])[]): readonly number[] {
-  const lots = members.flatMap((tasks, family) =>
-    byLot(seed, tasks).map((task, round) => ({ task, round, lot: lotOf(`${seed} families`, family) })),
-  )
-  return lots.toSorted((a, b) => a.round - b.round || a.lot - b.lot).map(({ task }) => task)
-}
-
-function byLot(seed: string, tasks: readonly number[]): readonly number[] {
-  const lots = tasks.map((task) => ({ task, lot: lotOf(`${seed} order`, task) }))
+/** All tasks in random order. */
+function orderOf(seed: string, tasks: number): readonly number[] {
+  const lots = Array.from({ length: tasks }, (_, task) => ({ task, lot: lotOf(`${seed} order`, task) }))
   return lots.toSorted((a, b) => a.lot - b.lot).map(({ task }) => task)
 }
 
-/** Every member is as likely. The lot is the same in every step, so that scores of the served side are found again. */
-function memberAt(members: readonly (readonly number[])[], family: number, repeat: number): number {
-  const tasks = members[family] ?? []
-  return tasks[Math.floor(lotOf(`family ${family}`, repeat) * tasks.length)] ?? 0
-}
-
-interface ChosenFamily {
-  readonly family: number
-  readonly weight: number
-}
-
-/** Draws `count` families. Those whose sides differed, and unseen ones, are more likely; none is less than half as likely as uniform. */
-function choose(seed: string, drawn: number, count: number, tallies: readonly FamilyTally[]): readonly ChosenFamily[] {
-  const tellings = tallies.map(({ draws, squares, isGraded }) => (isGraded ? GRADED_TELLING : Math.sqrt((squares + 0.5) / (draws + 1))))
+/** Draws `count` tasks. Tasks whose sides differed, and unseen ones, are more likely; none is less than half as likely as uniform. */
+function choose(seed: string, drawn: number, count: number, tallies: readonly TaskTally[]): readonly ChosenTask[] {
+  const tellings = tallies.map(({ draws, squares }) => Math.sqrt((squares + 0.5) / (draws + 1)))
   const all = tellings.reduce((sum, telling) => sum + telling, 0)
   const chances = tellings.map((telling) => 0.5 / tallies.length + (0.5 * telling) / all)
   return Array.from({ length: count }, (_, n) => {
-    const family = placeOf(lotOf(seed, drawn + n), chances)
-    return { family, weight: 1 / (tallies.length * (chances[family] ?? 1)) }
+    const task = taskAt(lotOf(seed, drawn + n), chances)
+    return { task, weight: 1 / (tallies.length * (chances[task] ?? 1)) }
   })
 }
-/** A mean is judged without bias only where it does not decide how often it is taken. */
-const GRADED_TELLING = 0.5
 
-function placeOf(lot: number, chances: readonly number[]): number {
+function taskAt(lot: number, chances: readonly number[]): number {
   let above = 0
-  for (const [place, chance] of chances.entries()) {
+  for (const [task, chance] of chances.entries()) {
     above += chance
-    if (lot < above) return place
+    if (lot < above) return task
   }
   return chances.length - 1
 }
+
+const lotOf = (seed: string, drawn: number): number =>
+  Number.parseInt(hash('sha256', `${seed} ${drawn}`).slice(0, LOT_HEX_DIGITS), 16) / 16 ** LOT_HEX_DIGITS

@@ -1,9 +1,6 @@
 /** Simulates the gate without agents: how often a change is selected, and after how many episodes. */
 import { Superiority, type StopReason } from './superiority.ts'
 import { levelOf } from './levels.ts'
-import { randomOf } from './lots.ts'
-
-export { randomOf }
 
 /** The difference of one pair on a task. */
 export type PairSimulator = (task: number) => number
@@ -45,12 +42,7 @@ export function playOut(
   seed: string,
   history: { readonly decided: number; readonly selected: number },
 ): GateRun {
-  const exam = new Superiority({
-    families: Array.from({ length: tasks }, (_, task) => task),
-    seed,
-    level: levelOf(ALPHA, history),
-    pairsMax: PAIRS_MAX,
-  })
+  const exam = new Superiority({ tasks, seed, level: levelOf(ALPHA, history), pairsMax: PAIRS_MAX })
   for (let batch = exam.next(); batch.length > 0; batch = exam.next())
     for (const { task, weight } of batch) exam.add(task, gate(task), weight)
   if (exam.stopped === null) throw new Error('the test neither drew more nor decided')
@@ -85,5 +77,16 @@ export function betaOf(random: () => number): number {
     const x = random() ** (1 / 0.6)
     const y = random() ** (1 / 0.9)
     if (x + y > 0 && x + y <= 1) return x / (x + y)
+  }
+}
+
+/** A seeded generator of numbers from 0 up to 1 (mulberry32). */
+export function randomOf(run: number): () => number {
+  let state = Math.imul(run + 1, 0x9e3779b1)
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    const mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    const again = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((again ^ (again >>> 14)) >>> 0) / 2 ** 32
   }
 }

@@ -17,15 +17,14 @@ export class Wealth {
 
   /** The log of the mean wealth, whose expectation does not grow when the candidate gains nothing. */
   get log(): number {
-    return logMean(this.#logs.map((log) => ({ log, share: 1 / this.#logs.length })))
+    return logMean(this.#logs)
   }
 }
 
-/** The log of the mean of what bettors have, each with its share of the beginning. */
-export function logMean(parts: readonly { readonly share: number; readonly log: number }[]): number {
-  const top = Math.max(...parts.map(({ log }) => log))
+export function logMean(logs: readonly number[]): number {
+  const top = Math.max(...logs)
   if (top === -Infinity) return top
-  return top + Math.log(parts.reduce((sum, { share, log }) => sum + share * Math.exp(log - top), 0))
+  return top + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - top), 0) / logs.length)
 }
 
 /** The course of a test so far. */
