@@ -57,15 +57,24 @@ function repeated(all: readonly { readonly id: string; readonly step: number }[]
   return groups.map(([id, steps]) => `${id} by steps ${steps.map(({ step }) => step).join(' and ')}`)
 }
 
-/** What the gate goes by has to be what the rows say: how many candidates from traffic were decided before, and how many selected. */
+const isResumed = ({ metrics }: Seen['rows'][number]): boolean => metrics['pairs_resumed'] !== undefined
+
+/**
+ * What the gate goes by has to be what the rows say: how many candidates from traffic were decided before, and how many selected. One that
+ * goes on with an open case was counted when it was first decided, and goes by what was so then.
+ */
 function judgeCounts({ name, rows }: Seen): readonly Violation[] {
   const decided = rows.filter(({ metrics }) => metrics['training_request'] === undefined && typeof metrics['selected'] === 'boolean')
-  return decided.flatMap(({ step, metrics }, before) => {
-    const { decided_before, selected_before } = memberIn(metrics, 'evidence')
-    const selected = decided.slice(0, before).filter((row) => row.metrics['selected'] === true).length
-    const isRight = decided_before === undefined || (decided_before === before && selected_before === selected)
+  return decided.flatMap((row, at) => {
+    const { decided_before, selected_before } = memberIn(row.metrics, 'evidence')
+    const earlier = decided.slice(0, at)
+    const before = earlier.filter((each) => !isResumed(each)).length
+    const selected = earlier.filter(({ metrics }) => metrics['selected'] === true).length
+    const isSame = decided_before === before && selected_before === selected
+    const isOlder = isResumed(row) && Number(decided_before) <= before && Number(selected_before) <= selected
+    if (decided_before === undefined || isSame || isOlder) return []
     const claimed = JSON.stringify({ decided_before, selected_before })
-    return isRight ? [] : [violation('counts', `${name}: step ${step} went by ${claimed} where there were ${before} and ${selected}`)]
+    return [violation('counts', `${name}: step ${row.step} went by ${claimed} where there were ${before} and ${selected}`)]
   })
 }
 
