@@ -82,6 +82,7 @@ const SERVICE = [
   'plugins/adapters/native/seed.test.ts',
   'plugins/contents/git/**/*.test.ts',
   'plugins/miners/git/*.test.ts',
+  'src/git/*.test.ts',
   'src/mining/*.test.ts',
   'plugins/executors/common/*.test.ts',
   'src/cli/{doctor,improve,init,key,program,serve,tasks,verify}.test.ts',

@@ -1,34 +1,24 @@
 /** The result as git knows it: a patch, or a branch that is made without touching the working tree or the index. */
-import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { childEnvironment, invalid } from '../contract/index.ts'
+import { invalid } from '../contract/index.ts'
+import { runGit } from '../git/index.ts'
 import { writeAtomicFile } from '../kit/index.ts'
 import type { RepositoryChange } from './harness-files.ts'
 
-const run = promisify(execFile)
-const OUTPUT_BYTES_MAX = 64 * 1024 * 1024
-
-/** Settings and hooks of the user must not change what is made; the user's name stays. */
-const QUIET = ['-c', 'core.autocrlf=false', '-c', 'commit.gpgsign=false', '-c', 'core.quotepath=true', '-c', 'core.fsmonitor=false']
-
-type GitOptions = { readonly env?: Readonly<Record<string, string>>; readonly input?: string }
-
-async function git(folder: string, args: readonly string[], { env = {}, input }: GitOptions = {}): Promise<string> {
-  const called = run('git', [...QUIET, ...args], {
-    cwd: folder,
-    maxBuffer: OUTPUT_BYTES_MAX,
-    env: { ...childEnvironment(process.env, AUTHORS), ...env },
-  })
-  called.child.stdin?.on('error', () => undefined)
-  called.child.stdin?.end(input ?? '')
-  return (await called).stdout
-}
+/** Settings of the user must not change what is made; the user's name stays. */
+const SETTINGS = ['core.autocrlf=false', 'commit.gpgsign=false', 'core.quotepath=true']
 
 /** Variables that a hook of git sets would lead into another repository; whose name stands in a commit is the person's to say. */
 const AUTHORS = /^GIT_(?:AUTHOR|COMMITTER)_(?:NAME|EMAIL|DATE)$/
+
+type GitOptions = { readonly env?: Readonly<Record<string, string>>; readonly input?: string }
+
+async function git(folder: string, args: readonly string[], { env = {}, input = '' }: GitOptions = {}): Promise<string> {
+  const call = { settings: SETTINGS, asUser: true, passes: AUTHORS, environment: env, input }
+  return (await runGit(['-C', folder, ...args], call)).toString()
+}
 
 export interface GitPlace {
   /** The commit that is checked out; null in a repository without commits. */
@@ -74,7 +64,7 @@ export async function uncommitted(
   return changes.filter((_, at) => differs[at]).map(({ path }) => path)
 }
 
-/** The commit's id. Throws where the branch came to be meanwhile. */
+/** The commit's id. Throws where the branch is there by now. */
 export async function makeBranch(folder: string, name: string, changes: readonly RepositoryChange[], message: string): Promise<string> {
   const place = await gitPlaceOf(folder)
   if (place === null || place.head === null) throw invalid('no_commit', '--branch needs a repository with a commit; use --patch FILE')

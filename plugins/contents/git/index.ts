@@ -3,8 +3,9 @@ import { hash } from 'node:crypto'
 import { join, resolve } from 'node:path'
 import { define, hasCredentials, invalid, isRemoteRepository, Refusal, unavailable, unsupported } from '../../../src/contract/index.ts'
 import type { ContentStore, Json, JsonObject } from '../../../src/contract/index.ts'
+import { GitFailure } from '../../../src/git/index.ts'
 import { openContents, type Location } from './contents.ts'
-import { GitError, requireGit } from './process.ts'
+import { requireGit } from './process.ts'
 
 export default define('contents', {
   async make(config: JsonObject): Promise<ContentStore> {
@@ -37,7 +38,7 @@ const UNWRITABLE = /EACCES|EPERM|EROFS|ENOTDIR|Permission denied|Read-only file 
 /** Why the repository cannot be opened: always one line that says what to do. */
 function openRefusal(error: unknown): unknown {
   if (error instanceof Refusal || !(error instanceof Error)) return error
-  const words = error instanceof GitError ? error.stderr : error.message
+  const words = error instanceof GitFailure ? error.stderr : error.message
   if (FULL.test(words))
     return unavailable('repository_full', 'the disk of the artifact repository is full; free space and start again', { cause: error })
   if (UNWRITABLE.test(words)) {

@@ -3,10 +3,10 @@
  * tests the verifier, and its other changes the reference.
  */
 import { define, invalid, pathProblem, type Files, type MinedTask, type MiningOrder } from '../../../src/contract/index.ts'
+import { GitFailure } from '../../../src/git/index.ts'
 import { showHiddenLine } from '../../../src/kit/index.ts'
 import { nameOf, promptOf } from './message.ts'
 import { isCode, isMade, isTest, isVendored, moduleOf } from './paths.ts'
-import { GitFailure } from './process.ts'
 import { openRepository, type FileChanged, type HistoryCommit, type Repository, type TreeFile } from './repository.ts'
 import { isSetting, verifierOf, type Verifier } from './verifier.ts'
 

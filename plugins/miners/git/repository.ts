@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { invalid } from '../../../src/contract/index.ts'
-import { git, GitFailure } from './process.ts'
+import { GitFailure, runGit } from '../../../src/git/index.ts'
 
 export interface HistoryCommit {
   readonly id: string
@@ -45,9 +45,9 @@ export interface Repository {
 export async function openRepository(source: string, signal: AbortSignal): Promise<Repository> {
   const { head, format, objects, shallow } = await locate(source, signal)
   const own = await mkdtemp(join(tmpdir(), 'svc-miner-'))
-  const run = (args: readonly string[], input = ''): Promise<Buffer> => git([`--git-dir=${own}`, ...args], { input, signal })
+  const run = (args: readonly string[], input = ''): Promise<Buffer> => runGit([`--git-dir=${own}`, ...args], { input, signal })
   try {
-    await git(['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, own], { signal })
+    await runGit(['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, own], { signal })
     await writeFile(join(own, 'objects/info/alternates'), `${quoted(objects)}\n`)
     if (shallow !== null) await writeFile(join(own, 'shallow'), shallow)
   } catch (error) {
@@ -68,7 +68,7 @@ export async function openRepository(source: string, signal: AbortSignal): Promi
 /** These read the repository's settings, and start nothing. */
 async function locate(source: string, signal: AbortSignal) {
   const ask = async (...words: readonly string[]): Promise<string> =>
-    (await git(['-C', source, 'rev-parse', '--path-format=absolute', ...words], { asUser: true, signal })).toString().replace(/\n$/, '')
+    (await runGit(['-C', source, 'rev-parse', '--path-format=absolute', ...words], { asUser: true, signal })).toString().replace(/\n$/, '')
   try {
     const objects = await ask('--git-path', 'objects')
     const format = await ask('--show-object-format')

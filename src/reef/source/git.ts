@@ -1,13 +1,10 @@
 /** Reads a foreign git repository: runs no hook, contacts no remote and writes nothing, whatever its configuration says. */
-import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
-import type { Readable, Writable } from 'node:stream'
-import { pipeline } from 'node:stream/promises'
-import { childEnvironment, unavailable } from '../../contract/index.ts'
+import { runGit, streamGit } from '../../git/index.ts'
 
-const TIMEOUT_MILLISECONDS = 600_000
-const OUTPUT_BYTES_MAX = 256 * 1024 * 1024
+/** The folders belong to the user of the original system. */
+const CALL = { settings: ['safe.directory=*'], timeoutSeconds: 600, outputBytesMax: 256 * 1024 * 1024 }
 
 /** Safe as an argument of git. */
 export const isCommitId = (text: unknown): text is string => typeof text === 'string' && /^[0-9a-f]{40}$/.test(text)
@@ -57,64 +54,8 @@ export async function gitFiles(repository: string, commit: string) {
 }
 
 /** Streams the blob, however large. */
-export async function gitBlobTo(repository: string, id: string, path: string): Promise<void> {
-  const child = start(repository, ['cat-file', 'blob', id])
-  child.stdin.end()
-  const ended = exitOf(child)
-  await pipeline(child.stdout, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
-  await ended
-}
+export const gitBlobTo = (repository: string, id: string, path: string): Promise<void> =>
+  streamGit([`--git-dir=${repository}`, 'cat-file', 'blob', id], createWriteStream(path, { flags: 'wx', mode: 0o600 }), CALL)
 
-async function run(repository: string, args: readonly string[], input: string): Promise<Buffer> {
-  const child = start(repository, args)
-  const ended = exitOf(child)
-  // The exit code says why; a broken input pipe does not.
-  child.stdin.on('error', () => undefined)
-  child.stdin.end(input)
-  const chunks: Buffer[] = []
-  let bytes = 0
-  for await (const chunk of child.stdout) {
-    const piece = Buffer.from(chunk)
-    chunks.push(piece)
-    bytes += piece.length
-    if (bytes <= OUTPUT_BYTES_MAX) continue
-    child.kill()
-    await ended.catch(() => undefined)
-    throw new Error(`git ${args[0]} prints more than ${OUTPUT_BYTES_MAX} bytes`)
-  }
-  await ended
-  return Buffer.concat(chunks)
-}
-
-type Git = ChildProcessByStdio<Writable, Readable, Readable>
-
-/** Missing objects are never fetched, since the repository itself names the program that fetches them. */
-function start(repository: string, args: readonly string[]): Git {
-  const env = {
-    ...childEnvironment(process.env),
-    LC_ALL: 'C',
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_ALLOW_PROTOCOL: 'none',
-    GIT_NO_LAZY_FETCH: '1',
-    GIT_NO_REPLACE_OBJECTS: '1',
-    GIT_GRAFT_FILE: '/dev/null',
-    GIT_OPTIONAL_LOCKS: '0',
-    GIT_TERMINAL_PROMPT: '0',
-  }
-  const settings = ['-c', 'safe.directory=*', '-c', 'core.fsmonitor=false', `--git-dir=${repository}`]
-  return spawn('git', [...settings, ...args], { env, timeout: TIMEOUT_MILLISECONDS, stdio: ['pipe', 'pipe', 'pipe'] })
-}
-
-function exitOf(child: Git): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  let words = ''
-  child.stderr.on('data', (chunk: Buffer) => (words = (words + chunk.toString()).slice(0, 2000)))
-  child.on('error', (cause) => reject(unavailable('git_missing', 'git could not be started; install git 2.36 or newer', { cause })))
-  child.on('close', (code) => {
-    if (code === 0) resolve()
-    else reject(new Error(words.trim().split('\n', 1).join('') || `git ended with ${code}`))
-  })
-  promise.catch(() => undefined)
-  return promise
-}
+const run = (repository: string, args: readonly string[], input: string): Promise<Buffer> =>
+  runGit([`--git-dir=${repository}`, ...args], { ...CALL, input })

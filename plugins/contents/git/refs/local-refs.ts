@@ -2,7 +2,8 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FORMER_REF, ORIGINAL, REF } from '../../../../src/contract/index.ts'
-import { GitError, REF_LOCK_WAIT_MILLIS, git } from '../process.ts'
+import { GitFailure } from '../../../../src/git/index.ts'
+import { REF_LOCK_WAIT_MILLIS, git } from '../process.ts'
 import type { Change, RefPlace } from './goals.ts'
 import { displacedRef } from './ref-names.ts'
 
@@ -59,7 +60,7 @@ export class LocalRefs implements RefPlace {
     try {
       await git(args, transaction)
     } catch (error) {
-      if (!(error instanceof GitError && error.stderr.includes(LOCK))) throw error
+      if (!(error instanceof GitFailure && error.stderr.includes(LOCK))) throw error
       await this.sweep()
       await git(args, transaction)
     }
