@@ -134,7 +134,6 @@ async function run(options: ImproveOptions, place: RunPlace): Promise<number> {
     player,
     budget: options.budget,
     workers: workersOf(loaded),
-    prices: pricesOf(loaded),
     signal: place.signal,
     open: async (limits) => startFor(await configFor(config, limits, surroundings), state.folder, surroundings),
     emit: (event) => screen.show(event),
@@ -155,11 +154,6 @@ function runConfigOf(options: ImproveOptions, { state }: RunPlace, { agent, adap
 
 const evolutionOf = ({ config }: LoadedConfig) => config.recipes[config.recipe]?.evolution
 const workersOf = (loaded: LoadedConfig): number => evolutionOf(loaded)?.episode_workers ?? 1
-
-function pricesOf(loaded: LoadedConfig) {
-  const { input_price: input = 0, output_price: output = 0 } = evolutionOf(loaded)?.sandbox ?? {}
-  return input + output === 0 ? null : { input, output }
-}
 
 /** Of the folder, or of the sample that the demonstration makes where the folder holds no agent's files. */
 async function subjectOf(options: ImproveOptions, { folder, state, surroundings }: RunPlace): Promise<Subject> {

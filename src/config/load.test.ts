@@ -29,6 +29,11 @@ const EVOLUTION = {
   episode_workers: 2,
   max_model_calls_per_step: 0,
   max_episodes_per_step: 0,
+  prices: {},
+  max_tokens_per_step: 50_000_000,
+  max_cost_per_step: 25,
+  max_tokens_per_day: 200_000_000,
+  max_cost_per_day: 100,
   max_steps: 0,
   max_failure_streak: 0,
   sandbox: {

@@ -9,6 +9,7 @@ const share = (most: number) => {
   return z.number(rule).gt(0, rule).max(most, rule)
 }
 const price = () => z.number('must be a number').min(0, 'must be at least 0').default(0)
+const money = () => z.number('must be a number').min(0, 'must be at least 0')
 const POWERS_RULE = `must be a list of powers: ${POWERS.join(', ')}`
 const entry = () => z.record(z.string(), z.json('must be JSON'), 'must be an entry {id, name, config}')
 
@@ -93,6 +94,35 @@ export const evolution = section({
   episode_workers: whole('must be a whole number from 1 to 64', 1, 64).default(2).describe('How many pairs of episodes run at once.'),
   max_model_calls_per_step: none().describe('How many calls of the model one step may make, those of `judge` included. 0: no limit.'),
   max_episodes_per_step: none().describe('How many episodes one step may play, trials included. 0: as many as the selection likes.'),
+  prices: z
+    .record(
+      text(),
+      section({
+        input: money().describe(
+          'What a million tokens of questions cost, with the model of this name. `*` stands for every other model. Without a price tokens are shown, and the cost is unknown.',
+        ),
+        output: money().describe('What a million tokens of answers cost.'),
+        cached: money()
+          .nullable()
+          .default(null)
+          .describe('What a million tokens of questions cost that the provider had in its cache. Unset: as much as `input`.'),
+      }),
+      'must be a section of models, each {input, output, cached?}',
+    )
+    .default({})
+    .describe(
+      'What a million tokens cost, by the name of the model: `{input, output, cached?}`. `*` stands for every other one. Without a price tokens are shown, and the cost is unknown.',
+    ),
+  max_tokens_per_step: from0()
+    .default(50_000_000)
+    .describe(
+      'How many tokens one step may take, all its episodes and model calls together. Then it ends, and its case stays open. 0: no limit.',
+    ),
+  max_cost_per_step: money().default(25).describe('The same in money, of what has a price. 0: no limit.'),
+  max_tokens_per_day: from0()
+    .default(200_000_000)
+    .describe('How many tokens the steps of one scenario may take in a day (UTC). Then none begins until the next. 0: no limit.'),
+  max_cost_per_day: money().default(100).describe('The same in money, of what has a price. 0: no limit.'),
   sandbox: section({
     memory_bytes: count().default(2_147_483_648).describe('How much memory the processes of one episode may hold together.'),
     processes: count().default(256).describe('How many processes one episode may have; of threads eight times as many.'),

@@ -101,7 +101,7 @@ function trials(run: StepRun): Brief['trial'] {
     // Trials publish nothing, so the age of a score does not matter.
     const known = await run.episodes.known(order)
     const played = known === null ? await run.episodes.play(order, null) : await run.episodes.take(order, known)
-    if (played === null) throw new Error('the step has no episodes left; raise evolution.max_episodes_per_step')
+    if (played === null) throw new Error(run.episodes.capReached ?? 'the step has no episodes left; raise evolution.max_episodes_per_step')
     run.report.line('trial', `${task.name}: ${played.score ?? 'no score'}`, played.score === null)
     return { score: played.score, failure: played.failure, episode: played.episode }
   }

@@ -18,6 +18,9 @@ import type {
 import { renderTree } from '../harness/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { cacheKey, type EpisodeCache, type Known } from './cache.ts'
+import { meteredLine, type ModelCallUse } from './money/meter.ts'
+import type { Purse } from './money/purse.ts'
+import { NOTHING_SPENT, spentBoth, type Spent } from './money/spent.ts'
 import { Troubles } from './troubles.ts'
 
 /** What all episodes of a step share. */
@@ -35,6 +38,8 @@ interface EpisodeSetup extends Pick<Scene, 'executor' | 'models' | 'signal'> {
   /** Before another try; times the number of tries so far, squared. */
   readonly pauseMs: number
   evaluatorOf(task: Task): Promise<Evaluator>
+  /** After each model call of the agent. */
+  used(call: ModelCallUse): void
 }
 
 /** How the agent's program is started on this machine. */
@@ -72,9 +77,10 @@ interface EpisodeInput {
 }
 
 async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference }: EpisodeInput): Promise<EpisodeOutcome> {
-  const { adapter, executor, model, models, signal } = setup
+  const { adapter, executor, models, signal } = setup
   const evaluator = await setup.evaluatorOf(task)
   const program = await setup.program()
+  const line = await meteredLine(setup.model, (call) => setup.used(call))
   let note: EpisodeOutcome['note'] = null
   let score: number | null = null
   let left: Episode | null = null
@@ -98,7 +104,7 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
       {
         files: (address) => renderTree(adapter, entries, address),
         workspace: task.files ?? {},
-        model,
+        model: line.model,
         launch: (root) => launchOf(setup, program, task, root),
         readTrajectory: (root) => adapter.readTrajectory(root),
         inspect,
@@ -120,6 +126,8 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
       note,
       trouble: isMachines(error, left !== null) ? 'machine' : left !== null ? 'evaluator' : null,
     }
+  } finally {
+    await line.close()
   }
 }
 
@@ -209,6 +217,9 @@ export interface EpisodeResult extends EpisodeOutcome {
   readonly step: number
   /** How often the model or the evaluator failed it, also where a later try has a score. */
   readonly troubles: number
+  /** By the agent, all tries together; nothing where it is cached. */
+  readonly spent: Spent
+  readonly seconds: number
 }
 
 /** Which episode is wanted. */
@@ -217,8 +228,9 @@ interface EpisodeOrder extends Pick<EpisodeResult, 'side' | 'task' | 'repeat'> {
 }
 
 interface EpisodeRunnerParts {
-  readonly setup: EpisodeSetup
+  readonly setup: Omit<EpisodeSetup, 'used'>
   readonly cache: EpisodeCache
+  readonly purse: Purse
   readonly step: number
   /** In milliseconds. */
   readonly now: () => number
@@ -232,6 +244,8 @@ interface EpisodeRunnerParts {
   readonly keep: (result: EpisodeResult) => Promise<void>
 }
 
+type Tried = EpisodeOutcome & Pick<EpisodeResult, 'troubles' | 'spent' | 'seconds'>
+
 export class EpisodeRunner {
   readonly #parts: EpisodeRunnerParts
   readonly results: EpisodeResult[] = []
@@ -240,6 +254,8 @@ export class EpisodeRunner {
   readonly troubles = new Troubles()
   /** How many episodes ran. */
   played = 0
+  /** Whether a cap of tokens or money kept one from being played. */
+  isCut = false
 
   constructor(parts: EpisodeRunnerParts) {
     this.#parts = parts
@@ -247,8 +263,14 @@ export class EpisodeRunner {
 
   /** Null: no limit. */
   get left(): number | null {
-    const { episodesMax } = this.#parts
+    const { episodesMax, purse } = this.#parts
+    if (purse.reached !== null) return 0
     return episodesMax === 0 ? null : Math.max(0, episodesMax - this.played)
+  }
+
+  /** The cap of tokens or money that is reached, in words; null where none is. */
+  get capReached(): string | null {
+    return this.#parts.purse.reached
   }
 
   /** Whether the task's evaluator compares the candidate with the current side. */
@@ -284,13 +306,15 @@ export class EpisodeRunner {
     const { side, entries, task, repeat } = order
     if (side !== 'trial') this.troubles.add(side, known.troubles > 0)
     const episode = this.#parts.cache.episode(await this.#keyOf(entries, task, repeat))
-    return this.#add({ side, task, repeat, cached: true, episode, note: null, trouble: null, ...known })
+    return this.#add({ side, task, repeat, cached: true, episode, note: null, trouble: null, spent: NOTHING_SPENT, seconds: 0, ...known })
   }
 
   /** Plays it, also where a score is known; `before` is one to compare with. Null when the budget is spent. */
   async play(order: EpisodeOrder, reference: Episode | null, before: Known | null = null): Promise<EpisodeResult | null> {
     const { side, entries, task, repeat } = order
     const { cache, keep, step, now } = this.#parts
+    await this.#settle()
+    if (this.capReached !== null) this.isCut = true
     if (this.left === 0) return null
     const at = now()
     const played = await this.#playAndRepeat({ side: side === 'current' ? side : 'candidate', entries, task, reference }, side)
@@ -318,8 +342,18 @@ export class EpisodeRunner {
     return known
   }
 
+  /** What was spent is durable before more is. */
+  async #settle(): Promise<void> {
+    await this.#parts.purse.settle().catch((error: unknown) => {
+      throw new MachineProblem(`what episodes spend cannot be recorded: ${wordsOf(error)}`, { cause: error })
+    })
+  }
+
   /** Counts every try: each is paid for. */
-  async #playAndRepeat(input: EpisodeInput, side: EpisodeResult['side']): Promise<EpisodeOutcome & { readonly troubles: number }> {
+  async #playAndRepeat(input: EpisodeInput, side: EpisodeResult['side']): Promise<Tried> {
+    const { setup, purse } = this.#parts
+    const began = performance.now()
+    let spent = NOTHING_SPENT
     let troubles = 0
     this.played += 1
     const mayRepeat = (trouble: Trouble, compares: boolean): boolean => {
@@ -331,9 +365,12 @@ export class EpisodeRunner {
       this.played += 1
       return true
     }
-    const played = await playUntilScored(this.#parts.setup, input, mayRepeat)
+    const used = (call: ModelCallUse): void => void (spent = spentBoth(spent, purse.spend('episode', call)))
+    const played = await playUntilScored({ ...setup, used }, input, mayRepeat)
+    const seconds = Math.round(performance.now() - began) / 1000
+    if (spent.calls > 0) purse.episodeEnded(seconds)
     if (troubles === 0 && side !== 'trial') this.troubles.add(side, false)
-    return { ...(side === 'candidate' ? this.#blamed(played) : played), troubles }
+    return { ...(side === 'candidate' ? this.#blamed(played) : played), troubles, spent, seconds }
   }
 
   /** What fails on the candidate's side alone is its own doing: a verdict. */

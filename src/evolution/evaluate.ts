@@ -132,11 +132,13 @@ const questionOf = ({ question, episodes }: Evaluation, pairs: readonly Pair[]):
   episodesLeft: episodes.left,
 })
 
-/** The default plays every task as often as the configuration says. */
+/** The default plays every task as often as the configuration says; an open case goes on with what it lacks. */
 export function drawsOf(selection: Selection, question: Question): readonly Draw[] {
   if (selection.next !== undefined) return selection.next(question)
-  if (question.pairs.length > 0) return []
-  return Array.from({ length: question.repeats }, (_, repeat) => question.tasks.map(({ name }) => ({ task: name, repeat }))).flat()
+  const played = new Set(question.pairs.map(({ task, repeat }) => JSON.stringify([task.name, repeat])))
+  return Array.from({ length: question.repeats }, (_, repeat) => question.tasks.map(({ name }) => ({ task: name, repeat })))
+    .flat()
+    .filter(({ task, repeat }) => !played.has(JSON.stringify([task, repeat])))
 }
 
 /** Why the selection rejects every candidate without playing one, such as for too few tasks; null where it plays. */

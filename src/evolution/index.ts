@@ -3,6 +3,8 @@
  * Does not publish, serve, or know where its steps run.
  */
 export { openEvolution } from './open.ts'
+export { estimate, type PlayEstimate } from './money/estimate.ts'
+export { NOTHING_SPENT, spentBoth, type Spent } from './money/spent.ts'
 export { openPlayer, type PlayedTask, type Player } from './play.ts'
 export { MINED_FILE, readTask, TASK_STATUSES } from './tasks/folder.ts'
 export { bytesOf, taskFrom } from './tasks/task.ts'

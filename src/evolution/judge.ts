@@ -17,7 +17,7 @@ export async function judge(run: StepRun, choice: TaskChoice, candidate: Harness
   if (standing === null) throw new Error('this case is closed')
   const { decision: selections, pairs, played, flushed, rechecked } = await play(run, choice, candidate, standing)
   refuseUnscored(run)
-  const decision = healthy(pairs, selections)
+  const decision = uncapped(run, healthy(pairs, selections))
   Object.assign(run.metrics, evaluationMetrics(run, pairs), decisionMetrics(run, decision), cacheMetrics(flushed, rechecked))
   run.report.line('check', decision.reason, !decision.selected)
   const { unsolved_tasks: unsolved } = run.metrics
@@ -36,6 +36,12 @@ function refuseUnscored({ episodes }: StepRun): void {
   if (played.some(({ score }) => score !== null)) return
   const failure = played.find(({ trouble }) => trouble === 'evaluator')?.failure ?? null
   if (failure !== null) throw new ScorerProblem(`no episode has a score; the first ${failure}`)
+}
+
+/** A cap cuts the play short anywhere, so nothing is published then; the case stays open, and goes on with its pairs. */
+function uncapped({ episodes: { capReached, isCut } }: StepRun, decision: Decision): Decision {
+  if (capReached === null || (decision.selected && !isCut)) return decision
+  return { ...decision, selected: false, isOpen: true, reason: `${capReached}; until then: ${decision.reason}` }
 }
 
 /** A candidate that fails a health task is never selected. */
@@ -58,6 +64,8 @@ async function play(run: StepRun, choice: TaskChoice, { entries }: HarnessCandid
     report.line('check', `was played before: goes on with its ${before.length} pairs`)
     run.metrics['pairs_resumed'] = before.length
   }
+  const expected = run.purse.estimate(episodesAtMost(run, choice).episodes_total ?? null, workers)
+  if (expected !== null) report.line('check', expected)
   const question = questionOf(run, choice, standing)
   return evaluate({ selection, episodes, candidate: entries, current: run.entries, question, before, workers, report })
 }

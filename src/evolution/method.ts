@@ -85,6 +85,13 @@ const section = z.object({
   review_kinds: z.array(z.string()),
   publish_powers: z.array(z.enum(POWERS)),
   sandbox: z.json(),
+  prices: z
+    .record(z.string(), z.object({ input: z.number(), output: z.number(), cached: z.number().nullable().default(null) }))
+    .default({}),
+  max_tokens_per_step: z.number().default(0),
+  max_cost_per_step: z.number().default(0),
+  max_tokens_per_day: z.number().default(0),
+  max_cost_per_day: z.number().default(0),
   episode_timeout_s: z.number(),
   score_age_max_s: z.number(),
   episode_repeats: z.number(),

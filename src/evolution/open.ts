@@ -10,6 +10,7 @@ import { EpisodeCache } from './cache.ts'
 import type { Program } from './episodes.ts'
 import { futileReason } from './evaluate.ts'
 import { Inbox, openProposals } from './inbox/inbox.ts'
+import { Ledger } from './money/ledger.ts'
 import { loadMethod, evolutionSettings, type Method, type EvolutionSettings } from './method.ts'
 import { openProgram } from './program.ts'
 import { readTasks } from './tasks/read.ts'
@@ -123,6 +124,7 @@ async function openTrainer(
     hides: [...opened.hides, join(directory, '../..')],
     evaluation: evaluationOf(scope),
     cache: await EpisodeCache.open(join(directory, 'episodes.jsonl')),
+    ledger: new Ledger(join(directory, 'spending'), component),
     inbox: inboxOf(settings, directory),
     unplayed: new UnplayedProposal(join(directory, `unplayed${encodeURIComponent(component)}.json`)),
     scenario,

@@ -3,6 +3,7 @@ import type { Adapter, Entry, JsonObject, ModelAddress, Parts, Reporter, Task } 
 import { playUntilScored } from './episodes.ts'
 import { evolutionSettings, loadMethod } from './method.ts'
 import { openModels } from './models/index.ts'
+import { NOTHING_SPENT, pricesOf, spentBoth, spentBy, type Spent } from './money/spent.ts'
 import { openProgram } from './program.ts'
 import { readTasks } from './tasks/read.ts'
 
@@ -28,6 +29,10 @@ export interface PlayedTask {
   readonly note: string | null
   /** What the agent printed. */
   readonly answer: string
+  /** By the agent, all tries together. */
+  readonly spent: Spent
+  /** How many of its calls the model answered. */
+  readonly answered: number
 }
 
 interface PlayerParts {
@@ -49,6 +54,8 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
     async play({ entries, task, model, signal }) {
       const { models } = openModels(model, { callsMax: 0, report: SILENT, signal })
       let repeats = 0
+      let answered = 0
+      let spent = NOTHING_SPENT
       const played = await playUntilScored(
         {
           adapter,
@@ -62,13 +69,17 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
           pauseMs: PAUSE_MS,
           evaluatorOf: (each) => method.evaluator(evaluatorName(each)),
           signal,
+          used: (call) => {
+            answered += call.isAnswered ? 1 : 0
+            spent = spentBoth(spent, spentBy(call, pricesOf(settings, call.model)))
+          },
         },
         { side: 'candidate', entries, task, reference: null },
         () => (repeats += 1) <= REPEATS_MAX,
       )
       const { score, failure, note, episode, trouble } = played
       // What the model or the evaluator could not do says nothing about the tree.
-      return { score: trouble === null ? score : null, failure, note: note?.words ?? null, answer: episode?.stdout ?? '' }
+      return { score: trouble === null ? score : null, failure, note: note?.words ?? null, answer: episode?.stdout ?? '', spent, answered }
     },
   }
 }

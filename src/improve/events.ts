@@ -17,7 +17,11 @@ export interface TaskScore {
   readonly seconds: number
   readonly model_calls: number
   readonly input_tokens: number
+  /** Of those in, what the provider had in its cache. */
+  readonly cached_tokens: number
   readonly output_tokens: number
+  /** Null where a price is not known. */
+  readonly cost: number | null
 }
 
 export interface Estimate {

@@ -1,9 +1,8 @@
 /** Plays tasks with one tree, some at a time, and keeps each result as soon as it is there: what was played is not played again. */
 import type { Entry, ModelAddress, Task } from '../contract/index.ts'
-import type { Player } from '../evolution/index.ts'
+import { NOTHING_SPENT, type Player } from '../evolution/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import type { ImproveEvent, TaskScore } from './events.ts'
-import type { Meter } from './meter.ts'
 import type { ImproveState } from './state.ts'
 
 export interface KeptPlay extends TaskScore {
@@ -15,8 +14,7 @@ export interface KeptPlay extends TaskScore {
 export interface PlayParts {
   readonly state: ImproveState
   readonly player: Player
-  readonly meter: Meter
-  readonly model: Pick<ModelAddress, 'model' | 'api'>
+  readonly model: ModelAddress
   readonly workers: number
   readonly signal: AbortSignal
   readonly emit: (event: ImproveEvent) => void
@@ -49,16 +47,13 @@ export async function playAll(
   return tasks.flatMap((task) => results.get(task.name) ?? [])
 }
 
-async function playOne({ player, meter, model, signal }: PlayParts, task: Task, entries: readonly Entry[]): Promise<KeptPlay> {
-  const { url, usage } = meter.open()
+async function playOne({ player, model, signal }: PlayParts, task: Task, entries: readonly Entry[]): Promise<KeptPlay> {
   const began = performance.now()
-  const { score, failure, note, answer } = await player
-    .play({ entries, task, model: { ...model, url, apiKey: null }, signal })
-    .catch((error: unknown) => {
-      signal.throwIfAborted()
-      return { score: null, failure: wordsOf(error), note: null, answer: '' }
-    })
-  const { calls, answered, inputTokens, outputTokens } = usage()
+  const { score, failure, note, answer, spent, answered } = await player.play({ entries, task, model, signal }).catch((error: unknown) => {
+    signal.throwIfAborted()
+    return { score: null, failure: wordsOf(error), note: null, answer: '', spent: NOTHING_SPENT, answered: 0 }
+  })
+  const { calls, inputTokens, cachedTokens, outputTokens, cost, unpricedCalls } = spent
   // An agent that reached no model shows nothing about its rules.
   const isUnheard = calls > 0 && answered === 0
   return {
@@ -69,7 +64,9 @@ async function playOne({ player, meter, model, signal }: PlayParts, task: Task, 
     seconds: Math.round(performance.now() - began) / 1000,
     model_calls: calls,
     input_tokens: inputTokens,
+    cached_tokens: cachedTokens,
     output_tokens: outputTokens,
+    cost: unpricedCalls > 0 ? null : cost,
     answer: answer.slice(-ANSWER_CHARACTERS_MAX).toWellFormed(),
     note,
   }

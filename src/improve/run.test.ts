@@ -11,6 +11,7 @@ import { improve, readResult, type ImproveOrder } from './run.ts'
 import { openState } from './state.ts'
 
 const adapter = native.plugin
+const SPENT = { calls: 1, inputTokens: 10, cachedTokens: 5, outputTokens: 1, cost: 0.25, unpricedCalls: 0 }
 const rules = (words: string): Entry => ({ id: 'rules', name: 'rules', config: { text: words } })
 const START = [rules('Be kind.')]
 const BETTER = [rules('Be kind. Be short.')]
@@ -75,12 +76,11 @@ async function makeWorld(publishes: number, failure: string | null = null): Prom
           signal.throwIfAborted()
           const isGood = JSON.stringify(entries).includes('Be short.')
           played.push(`${isGood ? 'after' : 'before'} ${task.name}`)
-          return Promise.resolve({ score: isGood ? 1 : 0, failure: null, note: 'wrong', answer: 'no' })
+          return Promise.resolve({ score: isGood ? 1 : 0, failure: null, note: 'wrong', answer: 'no', spent: SPENT, answered: 1 })
         },
       },
       budget: 100,
       workers: 1,
-      prices: { input: 1, output: 2 },
       signal: new AbortController().signal,
       open: () =>
         Promise.resolve({
@@ -131,7 +131,7 @@ describe('a run', () => {
     let cost: object = {}
     await improve(await order({ agree: (said) => Promise.resolve(Boolean((cost = said))) }))
     expect(played.length).toBe(TASKS.length * 2)
-    expect(cost).toMatchObject({ episodes: 96, cost: 0 })
+    expect(cost).toMatchObject({ episodes: 96, model_calls: 96, input_tokens: 960, output_tokens: 96, cost: 24 })
   })
 
   it('stays within its budget, and says what one must be', async () => {

@@ -1,20 +1,19 @@
 /** A run from the tree of a repository to a better one, stage by stage. Each stage keeps its result, and a second run goes on after the last. */
 import { hash } from 'node:crypto'
-import { canonicalJson, invalid, type Adapter, type Entry, type Files, type Task } from '../contract/index.ts'
+import { canonicalJson, invalid, type Adapter, type Entry, type Files, type ModelAddress, type Task } from '../contract/index.ts'
 import type { Player } from '../evolution/index.ts'
 import { renderTree } from '../harness/index.ts'
-import { estimate, type TokenPrices } from './estimate.ts'
+import { estimateRest } from './estimate.ts'
 import type { Estimate, ImproveEvent, ImproveResult, TaskComparison } from './events.ts'
 import { entriesOf } from './harness-files.ts'
-import { openMeter } from './meter.ts'
-import { playAll, playsOf, type KeptPlay, type PlayParts } from './plays.ts'
+import { playAll, playsOf, type KeptPlay } from './plays.ts'
 import { planName, planRound, readEnd, readPlan, runRound, type RoundEnd, type RoundPlan } from './rounds.ts'
 import { createScenario, evaluationPath, type ServiceAddress } from './service.ts'
 import type { ImproveState } from './state.ts'
 
 /** A service of this run's own. */
 export interface OpenedService extends Omit<ServiceAddress, 'signal'> {
-  readonly model: PlayParts['model']
+  readonly model: Pick<ModelAddress, 'model' | 'api'>
   /** How many episodes its steps have played so far. */
   played(): Promise<number>
   close(): Promise<void>
@@ -34,7 +33,6 @@ export interface ImproveOrder {
   /** How many episodes the whole run may play. */
   readonly budget: number
   readonly workers: number
-  readonly prices: TokenPrices | null
   readonly signal: AbortSignal
   /** With what one step takes and may play; null: no step runs. */
   readonly open: (step: RoundLimits | null) => Promise<OpenedService>
@@ -100,19 +98,15 @@ function checkTasks(tasks: readonly Task[]): void {
     )
 }
 
-/** The service answers the model calls of the episodes; a counter in front of it knows what they take. */
+/** The service answers the model calls of the episodes. */
 async function playStage(order: ImproveOrder, side: 'before' | 'after', tasks: readonly Task[], entries: readonly Entry[]) {
   if (tasks.length === 0) return []
   const service = await order.open(null)
   try {
     await createScenario({ ...service, signal: order.signal })
-    const meter = await openMeter(`${service.url}${evaluationPath}`, service.token ?? '')
-    try {
-      const name = playsOf(side, digestOf(order.adapter, entries))
-      return await playAll({ ...order, meter, model: service.model }, name, side, tasks, entries)
-    } finally {
-      await meter.close()
-    }
+    const model = { ...service.model, url: `${service.url}${evaluationPath}`, apiKey: service.token ?? '' }
+    const name = playsOf(side, digestOf(order.adapter, entries))
+    return await playAll({ ...order, model }, name, side, tasks, entries)
   } finally {
     await service.close()
   }
@@ -128,7 +122,7 @@ function refuseUnscored(plays: readonly KeptPlay[]): void {
 /** Answered once for a run: one that goes on does not ask again. */
 async function agreed(order: ImproveOrder, before: readonly KeptPlay[], left: number): Promise<boolean> {
   if ((await order.state.read('agreed')) !== null) return true
-  const cost = estimate(before, left + lastEpisodes(order.player.tasks), order.workers, order.prices)
+  const cost = estimateRest(before, left + lastEpisodes(order.player.tasks), order.workers)
   order.emit({ event: 'estimate', budget: order.budget, used: before.length, ...cost })
   if (!(await order.agree(cost))) return false
   await order.state.write('agreed', { budget: order.budget })

@@ -4,7 +4,17 @@ import type { ImproveEvent } from '../../improve/index.ts'
 import { fakeSurroundings } from '../testing/surroundings.ts'
 import { openScreen } from './screen.ts'
 
-const SCORE = { role: 'gate', failure: null, seconds: 1, model_calls: 2, input_tokens: 10, output_tokens: 1, kept: false } as const
+const SCORE = {
+  role: 'gate',
+  failure: null,
+  seconds: 1,
+  model_calls: 2,
+  input_tokens: 10,
+  cached_tokens: 0,
+  output_tokens: 1,
+  cost: null,
+  kept: false,
+} as const
 const EVENTS: readonly ImproveEvent[] = [
   { event: 'found', agent: 'claude', why: 'by its files', files: ['CLAUDE.md'], left_out: [{ path: 'x\u001B[2J', why: 'it is odd\n' }] },
   {

@@ -71,7 +71,8 @@ function estimateLines(cost: EventOf<'estimate'>): readonly string[] {
 
 export function costText({ episodes, model_calls: calls, input_tokens: input, output_tokens: output, cost, seconds }: Estimate): string {
   const tokens = input + output === 0 ? [] : [`${input.toLocaleString('en')} tokens in and ${output.toLocaleString('en')} out`]
-  const money = cost === null ? [] : [`${cost.toFixed(2)} by the configured prices`]
+  const money =
+    cost === null ? (tokens.length === 0 ? [] : ['cost unknown (evolution.prices)']) : [`${cost.toFixed(2)} by the configured prices`]
   return [
     counted(episodes, 'episode'),
     `about ${counted(calls, 'model call')} besides those that write changes`,

@@ -4,7 +4,16 @@ import { Agent, fetch } from 'undici'
 import { isObject } from '../../contract/index.ts'
 import type { ChatMessage, ChatOptions, ChatTool, JsonObject, Model, ModelAddress, Reporter } from '../../contract/index.ts'
 import { dialectsByApi, parsed, readModelAnswer, type ModelAnswer } from '../../dialects/index.ts'
-import { wordsOf, codeOf, dataWithoutKnownSecrets, firstCodePoints, knowPassingSecret, withoutKnownSecrets } from '../../kit/index.ts'
+import {
+  wordsOf,
+  codeOf,
+  dataWithoutKnownSecrets,
+  firstCodePoints,
+  knowPassingSecret,
+  TokenCounter,
+  withoutKnownSecrets,
+} from '../../kit/index.ts'
+import type { ModelCallUse } from '../money/meter.ts'
 
 const TIMEOUT_SECONDS_DEFAULT = 120
 const TOKENS_MAX_DEFAULT = 8192
@@ -18,6 +27,10 @@ export interface ModelsOptions {
   readonly callsMax: number
   readonly report: Reporter
   readonly signal: AbortSignal
+  /** Throws where no further call may be made. */
+  readonly mayCall?: () => Promise<void>
+  /** After each answer. */
+  readonly used?: (call: ModelCallUse) => void
 }
 
 export interface OpenedModels {
@@ -58,6 +71,7 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
   }
 
   const call = async (question: Question): Promise<ModelAnswer> => {
+    await options.mayCall?.()
     spend()
     options.report.line('model', `asking ${name}`)
     const started = performance.now()
@@ -69,6 +83,7 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
       const { text, inputTokens, outputTokens } = answer
       keep({ ...record, reply: text, response, seconds: seconds(), usage: { input_tokens: inputTokens, output_tokens: outputTokens } })
       usage = sum(usage, { seconds: seconds(), inputTokens, outputTokens })
+      options.used?.(useOf(address, messages, response, answer))
       options.report.line('model', `${name} answered in ${seconds()} s, ${inputTokens} -> ${outputTokens} tokens`)
       return answer
     } catch (error) {
@@ -155,6 +170,16 @@ function sum(usage: Usage, more: { readonly seconds: number; readonly inputToken
     proposer_input_tokens: usage.proposer_input_tokens + more.inputTokens,
     proposer_output_tokens: usage.proposer_output_tokens + more.outputTokens,
   }
+}
+
+/** What the answer does not say is estimated. */
+function useOf({ model }: ModelAddress, messages: readonly JsonObject[], response: JsonObject, answer: ModelAnswer): ModelCallUse {
+  const counter = new TokenCounter()
+  counter.ask(Buffer.byteLength(JSON.stringify(messages)))
+  counter.read(Buffer.from(JSON.stringify(response)))
+  const { input, cached, output } = counter.counts()
+  const said = { input: answer.inputTokens || input, output: answer.outputTokens || output }
+  return { ...said, cached: Math.min(cached, said.input), model: model ?? counter.model, isAnswered: true }
 }
 
 const isEmpty = ({ text, calls }: ModelAnswer): boolean => text.trim() === '' && calls.length === 0

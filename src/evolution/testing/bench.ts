@@ -23,6 +23,7 @@ import { temporaryFolder } from '../../../test/support/folder.ts'
 import { contentOf } from '../../harness/index.ts'
 import { EpisodeCache } from '../cache.ts'
 import { Inbox } from '../inbox/inbox.ts'
+import { Ledger } from '../money/ledger.ts'
 import type { EvolutionContext } from '../run.ts'
 import { makeTrainer } from '../trainer.ts'
 import { UnplayedProposal } from '../unplayed.ts'
@@ -78,6 +79,8 @@ export interface Tools {
   readonly adapter?: Adapter
   readonly tasks?: readonly Task[]
   readonly settings?: Partial<EvolutionContext['settings']>
+  /** Where the model answers. */
+  readonly modelUrl?: string
   readonly codeProblem?: string
   readonly unplayable?: string
   /** What an earlier row left. */
@@ -143,6 +146,11 @@ export const SETTINGS: EvolutionContext['settings'] = {
   review_kinds: ['code_extension'],
   publish_powers: ['words'],
   sandbox: {},
+  prices: {},
+  max_tokens_per_step: 0,
+  max_cost_per_step: 0,
+  max_tokens_per_day: 0,
+  max_cost_per_day: 0,
   episode_timeout_s: 10,
   score_age_max_s: 1800,
   episode_repeats: 1,
@@ -181,8 +189,9 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     },
     adapter,
     tasks: tools.tasks ?? GATE,
-    evaluation: { url: 'http://127.0.0.1:9', apiKey: 'evaluation-token' },
+    evaluation: { url: tools.modelUrl ?? 'http://127.0.0.1:9', apiKey: 'token-of-the-bench' },
     cache: await EpisodeCache.open(join(tools.cacheFrom?.folder ?? folder, 'episodes.jsonl')),
+    ledger: new Ledger(join(tools.cacheFrom?.folder ?? folder, 'spending'), 'harness'),
     inbox,
     unplayed: new UnplayedProposal(join(folder, 'unplayed.json')),
     scenario: 'test',

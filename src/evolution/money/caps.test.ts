@@ -1,0 +1,174 @@
+/** Tokens and money of a step: what its row says, and how caps end it. */
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { testServer } from '../../../test/support/server.ts'
+import type { Executor, Selection } from '../../contract/index.ts'
+import { ALWAYS, episodeOf, metric, REQUEST, taskNamed, testBench, WORSE, type Tools } from '../testing/bench.ts'
+
+const TASKS = Array.from({ length: 10 }, (_, n) => taskNamed(`task-${n}`))
+const DAY_MS = 24 * 60 * 60 * 1000
+
+let modelUrl = ''
+beforeEach(async () => {
+  modelUrl = await testServer((_request, response) =>
+    response.end('{"usage":{"prompt_tokens":90,"prompt_tokens_details":{"cached_tokens":40},"completion_tokens":10}}'),
+  )
+})
+
+/** Every episode is one call of a hundred tokens. */
+function world(more: Tools = {}) {
+  const played: string[] = []
+  const run: Executor['run'] = async (play) => {
+    const isCandidate = JSON.stringify(play.files(play.model)).includes('magic')
+    await (await fetch(`${play.model.url}/v1/chat/completions`, { method: 'POST', body: '{}' })).text()
+    played.push(isCandidate ? 'candidate' : 'current')
+    const episode = episodeOf(isCandidate ? 'magic' : 'nothing')
+    await play.inspect?.('/root/workspace', episode)
+    return episode
+  }
+  const settings = { prices: { m: { input: 1000, output: 10_000, cached: 500 } }, ...more.settings }
+  return { played, bench: testBench({ run, tasks: TASKS, modelUrl, ...more, settings }) }
+}
+
+/** Of one episode: 50 tokens at 1000, 40 at 500, 10 at 10,000 a million. */
+const COST = 0.17
+
+/** Plays two rounds of every task. */
+const twice: Selection = {
+  next: ({ pairs, tasks, episodesLeft }) =>
+    pairs.length >= 2 * tasks.length || episodesLeft === 0
+      ? []
+      : tasks.map(({ name }) => ({ task: name, repeat: pairs.length / tasks.length })),
+  decide: (pairs) => ({ selected: pairs.length >= 2 * TASKS.length, reason: `${pairs.length} pairs` }),
+}
+
+describe('the row of a step', () => {
+  it('says what its episodes took, by the prices of the model', async () => {
+    const { bench } = world()
+    const step = await (await bench).step()
+    const spent = { calls: 20, input_tokens: 1800, cached_tokens: 800, output_tokens: 200, cost: expect.closeTo(20 * COST) }
+    expect(step).toMatchObject({ kind: 'publish', metrics: { spent: { ...spent, episodes: spent, proposer: { calls: 0 } } } })
+    expect(metric(step, 'improvement_spent')).toMatchObject({ ...spent, steps: 1 })
+  })
+
+  it('shows tokens, and no cost, where no price is known', async () => {
+    const { bench } = world({ settings: { prices: {} } })
+    expect(metric(await (await bench).step(), 'spent')).toMatchObject({ calls: 20, input_tokens: 1800, cost: null, unpriced_calls: 20 })
+  })
+
+  it('of an improvement counts all steps since the release before, also those that failed', async () => {
+    let outcome: 'reject' | 'fail' | 'publish' = 'reject'
+    const { bench: opening } = world({
+      settings: { score_age_max_s: 0 },
+      propose: () => ({
+        mutations: outcome === 'reject' ? [WORSE] : [{ op: 'create', id: 'x', options: { name: 'rules', config: { text: 'magic' } } }],
+      }),
+      selection: {
+        decide: () => {
+          if (outcome === 'fail') throw new Error('broken')
+          return { selected: outcome === 'publish', reason: 'as told' }
+        },
+      },
+    })
+    const bench = await opening
+    expect(await bench.step()).toMatchObject({ kind: 'reject' })
+    outcome = 'fail'
+    bench.time.ms += 1
+    expect(await bench.step()).toMatchObject({ kind: 'fail', metrics: { spent: { calls: 20 } } })
+    outcome = 'publish'
+    bench.time.ms += 1
+    const published = await bench.step()
+    expect(published).toMatchObject({ kind: 'publish', metrics: { spent: { calls: 20 }, improvement_spent: { calls: 60, steps: 3 } } })
+  })
+})
+
+describe('a cap', () => {
+  it.each([
+    ['max_tokens_per_step', 1000, 'the step has used 1000 tokens, and its cap is 1000 (evolution.max_tokens_per_step)'],
+    ['max_cost_per_step', 1.6, 'the step has used 1.70 of money, and its cap is 1.6 (evolution.max_cost_per_step)'],
+    ['max_tokens_per_day', 950, 'the scenario has used today 1000 tokens, and its cap is 950 (evolution.max_tokens_per_day)'],
+  ])('%s ends the step before the next episode, publishes nothing, and says so', async (name, most, words) => {
+    const { bench, played } = world({ settings: { [name]: most }, selection: ALWAYS })
+    const step = await (await bench).step()
+    expect(step).toMatchObject({ kind: 'reject', metrics: { selection: { reason: `${words}; until then: always` } } })
+    expect(played).toHaveLength(10)
+  })
+
+  it('leaves the case open: the next step goes on with its pairs and publishes', async () => {
+    const { bench: opening, played } = world({ settings: { max_tokens_per_step: 2000 }, selection: twice })
+    const bench = await opening
+    expect(await bench.step()).toMatchObject({ kind: 'reject', state: { cases: [{ open: { pairs: { length: 10 } } }], decided: 1 } })
+    expect(played).toHaveLength(20)
+    bench.time.ms += 1
+    expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { pairs_resumed: 10, improvement_spent: { steps: 2 } } })
+  })
+
+  it('ends a request too, which is not published either', async () => {
+    const { bench } = world({ settings: { max_tokens_per_step: 500 }, selection: ALWAYS })
+    expect(await (await bench).step({ request: REQUEST })).toMatchObject({ kind: 'reject' })
+  })
+
+  it('of the day keeps the next step from beginning, with its batch, until the next day', async () => {
+    const { bench: opening, played } = world({ settings: { max_tokens_per_day: 1000 }, selection: ALWAYS })
+    const bench = await opening
+    await bench.step()
+    const fail = { kind: 'fail', retry: true, error: expect.stringContaining('it goes on tomorrow (UTC)') }
+    expect(await bench.step()).toMatchObject(fail)
+    expect(played).toHaveLength(10)
+    bench.time.ms += DAY_MS
+    expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { pairs_resumed: 5 } })
+    expect(played.length).toBeGreaterThan(10)
+  })
+
+  it('holds for the attempts of a step together: what a killed one spent is in the ledger', async () => {
+    const { bench: first } = world({ selection: twice })
+    const killed = await first
+    await killed.step()
+    const { bench: second, played } = world({ cacheFrom: killed, settings: { max_tokens_per_step: 1000 } })
+    const again = await second
+    expect(await again.step()).toMatchObject({
+      kind: 'fail',
+      error: expect.stringContaining('evolution.max_tokens_per_step'),
+      metrics: { spent: { calls: 40 } },
+    })
+    expect(played).toEqual([])
+  })
+
+  it('stops a proposer that plays trials without end, and the reason is its', async () => {
+    const { bench, played } = world({
+      settings: { max_tokens_per_step: 500 },
+      tasks: [...TASKS, taskNamed('practice', { role: 'train' })],
+      propose: async (brief) => {
+        for (;;) for (const task of brief.tasks) await brief.trial([], task)
+      },
+    })
+    expect(await (await bench).step()).toMatchObject({ kind: 'fail', error: expect.stringContaining('evolution.max_tokens_per_step') })
+    expect(played).toHaveLength(5)
+  })
+
+  it('cannot be passed by a disk that takes nothing: no episode begins, and the step is tried again', async () => {
+    const { bench: opening, played } = world()
+    const bench = await opening
+    const spending = join(bench.folder, 'spending')
+    writeFileSync(spending, 'in the way')
+    expect(await bench.step()).toMatchObject({ kind: 'fail', retry: true, error: expect.stringContaining('cannot be recorded') })
+    expect(played).toHaveLength(1)
+    rmSync(spending)
+    bench.time.ms += 1
+    expect(await bench.step()).toMatchObject({ kind: 'publish' })
+  })
+})
+
+it('says what episodes will take before it plays them, once some are known', async () => {
+  const selection: Selection = { decide: () => ({ selected: false, isOpen: true, reason: 'never' }) }
+  const { bench: opening } = world({ selection, settings: { score_age_max_s: 0 } })
+  const bench = await opening
+  await bench.step()
+  expect(bench.lines.join('\n')).not.toContain('by the episodes of the last days')
+  bench.time.ms += 1
+  await bench.step()
+  expect(bench.lines.join('\n')).toMatch(
+    /check 20 episodes at most take about 2000 tokens, cost 3.40, \d+ s, by the episodes of the last days/,
+  )
+})

@@ -1,0 +1,80 @@
+/** What was spent, by day and step: after a crash, beside another trainer, and on a disk that takes nothing. */
+import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { temporaryFolder } from '../../../test/support/folder.ts'
+import { Ledger } from './ledger.ts'
+import { NOTHING_SPENT, pricesOf, spentBy, spentJson } from './spent.ts'
+
+const NOON = Date.UTC(2026, 4, 4, 12)
+const DAY = 24 * 60 * 60 * 1000
+const SPENT = { calls: 1, inputTokens: 10, cachedTokens: 4, outputTokens: 2, cost: 0.5, unpricedCalls: 0 }
+
+it('is the same for a second trainer of the scenario, and after the process was killed', async () => {
+  const folder = join(temporaryFolder(), 'spending')
+  const [one, other] = [new Ledger(folder, 'a'), new Ledger(folder, 'b')]
+  one.spend(NOON, 3, 'episode', SPENT)
+  other.spend(NOON, 4, 'model', SPENT)
+  one.episodeEnded(NOON, 3, 7)
+  await one.settle(NOON)
+  await other.settle(NOON)
+  await one.settle(NOON)
+  for (const ledger of [one, other]) expect(ledger.today(NOON)).toMatchObject({ calls: 2, inputTokens: 20, cost: 1 })
+  expect(one.ofStep(3)).toEqual({ episode: SPENT, model: NOTHING_SPENT })
+  expect(one.ofStep(4).model).toEqual(NOTHING_SPENT)
+  const next = new Ledger(folder, 'a')
+  await next.settle(NOON)
+  expect(next.today(NOON)).toEqual(one.today(NOON))
+  expect(next.episodes).toMatchObject({ ended: 1, seconds: 7, spent: SPENT })
+})
+
+it('loses nothing beside a line that a crash cut short', async () => {
+  const folder = temporaryFolder()
+  const ledger = new Ledger(folder, '')
+  ledger.spend(NOON, 1, 'episode', SPENT)
+  await ledger.settle(NOON)
+  appendFileSync(join(folder, '2026-05-04.jsonl'), '\n["",1,"episode",1,99')
+  const next = new Ledger(folder, '')
+  await next.settle(NOON)
+  next.spend(NOON, 1, 'episode', SPENT)
+  await next.settle(NOON)
+  expect(next.ofStep(1).episode).toMatchObject({ calls: 2, inputTokens: 20 })
+})
+
+it('counts a day by itself, a step over midnight whole, and removes what is a week old', async () => {
+  const folder = temporaryFolder()
+  const ledger = new Ledger(folder, '')
+  ledger.spend(NOON, 1, 'episode', SPENT)
+  ledger.spend(NOON + DAY, 1, 'episode', SPENT)
+  await ledger.settle(NOON + DAY)
+  expect(ledger.today(NOON + DAY).calls).toBe(1)
+  expect(ledger.ofStep(1).episode.calls).toBe(2)
+  expect(ledger.after(0)).toMatchObject({ steps: 1, spent: { calls: 2 } })
+  writeFileSync(join(folder, 'of-a-person.txt'), '')
+  await ledger.tidy(NOON + 8 * DAY)
+  expect(readdirSync(folder).toSorted()).toEqual(['2026-05-05.jsonl', 'of-a-person.txt'])
+})
+
+it('says that the disk took nothing, keeps it, and writes it once it can', async () => {
+  const parent = temporaryFolder()
+  const folder = join(parent, 'spending')
+  writeFileSync(folder, 'in the way')
+  const ledger = new Ledger(folder, '')
+  ledger.spend(NOON, 1, 'episode', SPENT)
+  await expect(ledger.settle(NOON)).rejects.toThrow(/EEXIST|ENOTDIR/)
+  await expect(ledger.settle(NOON)).rejects.toThrow(/EEXIST|ENOTDIR/)
+  rmSync(folder)
+  await ledger.settle(NOON)
+  expect(ledger.ofStep(1).episode.calls).toBe(1)
+})
+
+it('prices by name, by a star, by the prices of the sandbox, and never as 0', () => {
+  const prices = { m: { input: 1, output: 10, cached: 0.1 }, '*': { input: 2, output: 2, cached: null } }
+  const call = { input: 1_000_000, cached: 500_000, output: 100_000, model: 'm', isAnswered: true }
+  expect(spentBy(call, pricesOf({ prices, sandbox: {} }, 'm')).cost).toBeCloseTo(0.5 + 0.05 + 1)
+  expect(pricesOf({ prices, sandbox: {} }, 'other')).toEqual({ input: 2, output: 2, cached: 2 })
+  expect(pricesOf({ prices: {}, sandbox: { input_price: 3, output_price: 4 } }, 'm')).toEqual({ input: 3, output: 4, cached: 3 })
+  expect(pricesOf({ prices: {}, sandbox: {} }, 'constructor')).toBeNull()
+  expect(spentJson(spentBy(call, null))).toMatchObject({ calls: 1, cost: null, unpriced_calls: 1 })
+  expect(spentJson(NOTHING_SPENT)).toMatchObject({ cost: 0 })
+})

@@ -1,0 +1,124 @@
+/**
+ * A counter in front of the model's routes: what each call of an episode took, with any executor. The agent gets an address that nobody can
+ * guess, which is valid for its episode alone, instead of the service's token.
+ */
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer, request as askHttp, type IncomingMessage, type ServerResponse } from 'node:http'
+import { request as askHttps } from 'node:https'
+import { Transform } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { ModelAddress } from '../../contract/index.ts'
+import { TokenCounter, type TokenCounts } from '../../kit/index.ts'
+
+export interface ModelCallUse extends TokenCounts {
+  /** As it was configured, else as the answer names it. */
+  readonly model: string | null
+  /** One that was refused or broke off before its answer took nothing. */
+  readonly isAnswered: boolean
+}
+
+export interface MeteredLine {
+  /** How the episode reaches the model. */
+  readonly model: ModelAddress
+  /** Resolves when every call was counted; running ones are broken off. */
+  close(): Promise<void>
+}
+
+interface Line {
+  readonly model: ModelAddress
+  readonly ended: (use: ModelCallUse) => void
+  readonly running: Map<ServerResponse, Promise<void>>
+}
+
+const lines = new Map<string, Line>()
+/** One per thread. It keeps no process alive, and answers nobody without a line. */
+let listening: Promise<number> | null = null
+
+export async function meteredLine(model: ModelAddress, ended: Line['ended']): Promise<MeteredLine> {
+  const port = await (listening ??= listen())
+  const key = randomBytes(KEY_BYTES).toString('hex')
+  const line: Line = { model, ended, running: new Map() }
+  lines.set(key, line)
+  return {
+    model: { ...model, url: `http://127.0.0.1:${port}/${key}`, apiKey: model.apiKey === null ? null : key },
+    async close() {
+      lines.delete(key)
+      for (const response of line.running.keys()) response.destroy()
+      await Promise.all(line.running.values())
+    },
+  }
+}
+const KEY_BYTES = 16
+
+async function listen(): Promise<number> {
+  const server = createServer((request, response) => {
+    const [, key = '', path = ''] = /^\/(\w+)(\/.*)$/.exec(request.url ?? '') ?? []
+    const line = lines.get(key)
+    if (line === undefined) return void response.writeHead(404).end()
+    return void line.running.set(
+      response,
+      forward(line, path, request, response).finally(() => line.running.delete(response)),
+    )
+  })
+  server.requestTimeout = 0
+  server.listen(0, '127.0.0.1').unref()
+  await once(server, 'listening')
+  const address = server.address()
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** Never throws. */
+async function forward({ model, ended }: Line, path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const counter = new TokenCounter()
+  let isAnswered = false
+  try {
+    const answer = await ask(model, path, request, response, counter)
+    response.writeHead(answer.statusCode ?? 502, answer.headers)
+    isAnswered = answer.statusCode === 200
+    await pipeline(
+      answer,
+      passing((part) => counter.read(part)),
+      response,
+    )
+  } catch {
+    if (response.headersSent) response.destroy()
+    else response.writeHead(502).end()
+  } finally {
+    const counts = isAnswered ? counter.counts() : { input: 0, cached: 0, output: 0 }
+    ended({ ...counts, model: model.model ?? counter.model, isAnswered })
+  }
+}
+
+function ask(model: ModelAddress, path: string, request: IncomingMessage, response: ServerResponse, counter: TokenCounter) {
+  // An encoded answer could not be read here.
+  const {
+    host: _host,
+    'accept-encoding': _encoding,
+    'x-api-key': _key,
+    'x-goog-api-key': _other,
+    authorization,
+    ...headers
+  } = request.headers
+  const pass = model.apiKey === null ? (authorization === undefined ? {} : { authorization }) : { authorization: `Bearer ${model.apiKey}` }
+  const target = `${model.url.replace(/\/+$/, '')}${path}`
+  const options = { method: request.method ?? 'POST', headers: { ...headers, ...pass } }
+  return new Promise<IncomingMessage>((resolve, reject) => {
+    const asked = (target.startsWith('https:') ? askHttps : askHttp)(target, options, resolve)
+    asked.on('error', reject)
+    response.on('close', () => asked.destroy())
+    pipeline(
+      request,
+      passing((part) => counter.ask(part.length)),
+      asked,
+    ).catch(reject)
+  })
+}
+
+const passing = (read: (part: Buffer) => void): Transform =>
+  new Transform({
+    transform(part: Buffer, _, next) {
+      read(part)
+      next(null, part)
+    },
+  })
