@@ -19,7 +19,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/inference': ['src/contract', 'src/kit', 'src/dialects'],
   'src/harness': ['src/contract', 'src/kit', 'agent'],
   'src/training': ['src/contract', 'src/kit', 'src/records'],
-  'src/evolution': ['src/contract', 'src/kit', 'src/dialects', 'src/harness', 'agent/vendor', 'native'],
+  'src/sessions': ['src/contract', 'src/kit', 'src/dialects'],
+  'src/evolution': ['src/contract', 'src/kit', 'src/dialects', 'src/sessions', 'src/harness', 'agent/vendor', 'native'],
   'src/improve': ['src/contract', 'src/kit', 'src/git', 'src/dialects', 'src/harness', 'src/evolution'],
   'src/mining': ['src/contract', 'src/kit', 'src/evolution'],
   'src/weights': ['src/contract', 'src/kit', 'src/dialects'],
@@ -118,6 +119,9 @@ function importsOf(file: string): readonly string[] {
 /** The part of the dialects that the console bundles. */
 const READERS = /^src\/dialects\/(?:[^/]+\/read|readers\/index|conversation|typed-parts|values)\.ts$/
 
+/** What may go by weak outcomes. */
+const WEAK_OUTCOMES = ['src/evolution/choose-tasks.ts', 'src/evolution/proposing/describe.ts', 'plugins/miners/sessions/']
+
 const isInBrowsers = (file: string): boolean => roomOf(file) === 'src/presentation' || READERS.test(file)
 
 const files = globSync(['src/**/*.ts', 'plugins/**/*.ts', 'conformance/**/*.ts', '{client,agent,native,console}/src/**/*.{ts,tsx}'], {
@@ -157,6 +161,13 @@ describe('rooms', () => {
       (file) => !/^(?:src\/dialects|native)\//.test(file) && compares.test(readFileSync(join(root, file), 'utf8')),
     )
     expect(strays).toEqual([])
+  })
+
+  it('that score, select or publish know no weak outcome: it chooses what proposers see and which sessions are mined, and nothing else', () => {
+    const readers = files.filter((file) =>
+      importsOf(file).some((target) => roomOf(target) === 'src/sessions' && roomOf(file) !== 'src/sessions'),
+    )
+    expect(readers.filter((file) => !WEAK_OUTCOMES.some((begin) => file.startsWith(begin)))).toEqual([])
   })
 
   it('are all in the table', () => {

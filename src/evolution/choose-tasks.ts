@@ -3,6 +3,7 @@
  * that no report can take a task out of play.
  */
 import type { Sample, Task } from '../contract/index.ts'
+import { weakOutcomes } from '../sessions/index.ts'
 import { quotingIn } from './heldout/quoting.ts'
 import { promote } from './tasks/promote.ts'
 import type { StepRun } from './run.ts'
@@ -32,6 +33,8 @@ export function chooseTasks(run: StepRun): TaskChoice | { readonly skip: string 
   const notRun = all.filter((task) => isSeen(task) && !gate.includes(task)).length
   if (notRun > 0) run.metrics['not_run_tasks'] = notRun
   if (quoting.size > 0) run.metrics['withheld_samples'] = quoting.size
+  const unscored = shown.filter(({ score }) => score === null)
+  if (unscored.length > 0) run.metrics['seeming_failures'] = weakOutcomes(unscored).filter(({ seemsFailed }) => seemsFailed).length
   if (request === null && !gate.some(({ role }) => role === 'gate'))
     return { skip: 'proposers have seen every task of the gate; add tasks of role gate' }
   if (request === null && samples.length > 0 && shown.length === 0)

@@ -96,6 +96,7 @@ const NUMBERS_AFTER = [
   ['evaluation_task_count', 'Tasks'],
   ['not_run_tasks', 'No longer held out'],
   ['withheld_samples', 'Samples kept from the proposer'],
+  ['seeming_failures', 'Without a score, and seem to have failed'],
   ['episodes_used', 'Episodes played'],
   ['episodes_cached', 'Known from before'],
   ['episodes_saved', 'Episodes saved'],

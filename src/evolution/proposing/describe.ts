@@ -2,6 +2,7 @@
 import { isObject, type Entry, type Json, type JsonObject, type Mutation, type Rejected, type Sample } from '../../contract/index.ts'
 import { isReserved } from '../../harness/index.ts'
 import { fence, firstCodePoints } from '../../kit/index.ts'
+import { WeakOutcome, weakOutcomes } from '../../sessions/index.ts'
 import { answerText, userTexts } from '../exchanges.ts'
 import type { ProposalReply } from './reply.ts'
 
@@ -41,21 +42,45 @@ export function describeReply({ entries }: Pick<ProposalReply, 'entries'>): stri
     .join('\n')
 }
 
-/** Worst first, unscored last, limited to what a prompt can hold. */
+/** Worst first, limited to what a prompt can hold. Where there is no score, by what the exchange seems to have come to. */
 export function describeSamples(samples: readonly Sample[]): string {
-  const worst = samples.toSorted((one, other) => (one.score ?? Infinity) - (other.score ?? Infinity) || 0).slice(0, SAMPLES_SHOWN_MAX)
+  const outcomes = weakOutcomes(samples)
+  const all = samples.map((sample, at) => ({ sample, outcome: sample.score === null ? (outcomes[at] ?? null) : null }))
+  const worst = all.toSorted(byNeed).slice(0, SAMPLES_SHOWN_MAX)
   const more = samples.length - worst.length
-  const lines = worst.map((sample) => JSON.stringify(sampleRow(sample)))
+  const lines = worst.map((shown) => JSON.stringify(sampleRow(shown)))
   return [...lines, ...(more > 0 ? [`(${more} more are not shown)`] : [])].join('\n')
 }
 
-function sampleRow({ exchanges, score, feedback }: Sample): JsonObject {
+interface ShownSample {
+  readonly sample: Sample
+  /** Null where there is a score. */
+  readonly outcome: WeakOutcome | null
+}
+
+/** What failed by a score comes before what seems to have failed, and that before what passed or says nothing. */
+function byNeed(one: ShownSample, other: ShownSample): number {
+  const ranks = needOf(one) - needOf(other)
+  if (ranks !== 0) return ranks
+  if (one.outcome !== null && other.outcome !== null) return WeakOutcome.compare(one.outcome, other.outcome)
+  return (one.sample.score ?? Infinity) - (other.sample.score ?? Infinity) || 0
+}
+
+const PASSING_SCORE = 0.5
+
+const needOf = ({ sample: { score }, outcome }: ShownSample): number =>
+  score !== null ? (score < PASSING_SCORE ? 0 : 2) : outcome?.seemsFailed === true ? 1 : 3
+
+function sampleRow({ sample: { exchanges, score, feedback }, outcome }: ShownSample): JsonObject {
   const last = exchanges.at(-1) ?? {}
+  const said = outcome?.said ?? null
   return {
     user: shortened(userTexts(last).at(-1) ?? '', EXCHANGE_TEXT_CHARACTERS),
     answer: shortened(answerText(last), EXCHANGE_TEXT_CHARACTERS),
     score,
     ...(feedback !== null && { feedback: shortened(printed(feedback), FEEDBACK_CHARACTERS) }),
+    ...(outcome !== null && (outcome.seemsFailed || outcome.seemsFine) && { seems: outcome.reason }),
+    ...(said !== null && said !== feedback && { said_next: shortened(said, FEEDBACK_CHARACTERS) }),
   }
 }
 

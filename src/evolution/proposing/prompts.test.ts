@@ -52,6 +52,11 @@ describe('a fence', () => {
 })
 
 const answered = (content: string): JsonObject => ({ choices: [{ message: { role: 'assistant', content } }] })
+/** A person and an assistant in turns. */
+const talk = (...said: readonly string[]): JsonObject => ({
+  messages: said.map((content, at) => ({ role: at % 2 === 0 ? 'user' : 'assistant', content })),
+  response: answered('A'),
+})
 const sampleOf = (exchange: JsonObject, more: Partial<Sample> = {}): Sample => ({
   record_ids: ['r'],
   exchanges: [exchange],
@@ -136,6 +141,37 @@ describe('samples', () => {
     expect(lines).toHaveLength(25)
     expect(lines.join('').length).toBeLessThan(25 * 3300)
     expect(lines.slice(0, -1).every((line) => JSON.parse(line).score === 0)).toBe(true)
+  })
+
+  it('without a score come by what they seem to have come to: after a failing score, and before a passing one', () => {
+    const samples = [
+      sampleOf(talk('Name a river'), { score: null }),
+      sampleOf(talk('Name a lake'), { score: 1 }),
+      sampleOf(talk('Name a hill'), { score: null }),
+      sampleOf(talk('Name a hill', 'A', 'No, a real one'), { score: null }),
+      sampleOf(talk('Name a tree'), { score: 0 }),
+      sampleOf(talk('Name a road'), { score: null, feedback: 'wrong country' }),
+    ]
+    const rows = describeSamples(samples)
+      .split('\n')
+      .map((line): JsonObject => JSON.parse(line))
+    expect(rows.map(({ user }) => user)).toEqual([
+      'Name a tree',
+      'Name a hill',
+      'Name a road',
+      'Name a lake',
+      'Name a river',
+      'No, a real one',
+    ])
+    expect(rows[1]).toEqual({
+      user: 'Name a hill',
+      answer: 'A',
+      score: null,
+      seems: 'the person says that it is wrong',
+      said_next: 'No, a real one',
+    })
+    expect(rows[2]).toMatchObject({ feedback: 'wrong country', seems: 'the person says that it is wrong' })
+    expect(rows[2]).not.toHaveProperty('said_next')
   })
 })
 

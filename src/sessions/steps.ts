@@ -1,0 +1,82 @@
+/** An exchange of any format as steps: what the person said, what the agent said and called, and what its tools answered. */
+import type { Json, JsonObject } from '../contract/index.ts'
+import { objectOf, readerOf, resultText, textsIn, withResultsApart, type Part, type Turn } from '../dialects/index.ts'
+
+export type Step =
+  | { readonly by: 'person' | 'agent'; readonly text: string }
+  | { readonly by: 'call'; readonly id: string | null; readonly name: string; readonly input: Json }
+  | { readonly by: 'result'; readonly callId: string | null; readonly text: string; readonly isError: boolean }
+
+/** What was asked, and what was answered. System text is left out. */
+export function stepsIn(payload: JsonObject): { readonly asked: readonly Step[]; readonly answered: readonly Step[] } {
+  const reader = readerOf(payload)
+  const [answer] = reader.readAnswer(objectOf(payload['response']))
+  return {
+    asked: withResultsApart(reader.read(payload).turns).flatMap(stepsOf),
+    answered: answer === undefined ? [] : stepsOf(answer),
+  }
+}
+
+function stepsOf({ role, parts }: Turn): readonly Step[] {
+  if (role === 'user') return said('person', textsIn(parts).map(ownWords))
+  if (role === 'assistant') return [...said('agent', textsIn(parts)), ...parts.flatMap(callStep)]
+  return role === 'tool' ? parts.flatMap(resultStep) : []
+}
+
+function said(by: 'person' | 'agent', texts: readonly string[]): readonly Step[] {
+  const text = texts
+    .filter((each) => each.trim() !== '')
+    .join('\n')
+    .trim()
+  return text === '' ? [] : [{ by, text }]
+}
+
+const callStep = (part: Part): readonly Step[] =>
+  part.kind === 'call' ? [{ by: 'call', id: part.id, name: part.name, input: part.input }] : []
+
+const resultStep = (part: Part): readonly Step[] =>
+  part.kind === 'result' ? [{ by: 'result', callId: part.callId, text: resultText(part), isError: part.isError }] : []
+
+/** What agents put into the person's turn, in elements of these names. */
+const INJECTED = [
+  'system-reminder',
+  'system_reminder',
+  'environment_context',
+  'environment_details',
+  'user_instructions',
+  'instructions',
+  'permissions instructions',
+  'skills_instructions',
+  'collaboration_mode',
+  'local-command-caveat',
+  'local-command-stdout',
+  'local-command-stderr',
+  'command-name',
+  'command-message',
+  'command-args',
+  'ide_opened_file',
+  'ide_selection',
+]
+const RULES_FILE = /^# (?:AGENTS|CLAUDE)\.md instructions\b/
+
+/** A person's text without what the agent put there. */
+export function ownWords(text: string): string {
+  if (RULES_FILE.test(text.trimStart())) return ''
+  return INJECTED.reduce(withoutElement, text).trim()
+}
+
+/** One pass, so that a text of many beginnings takes no longer. */
+function withoutElement(text: string, name: string): string {
+  const [begin, end] = [`<${name}`, `</${name}>`]
+  const lower = text.toLowerCase()
+  let kept = ''
+  let from = 0
+  for (let at = lower.indexOf(begin); at >= 0; at = lower.indexOf(begin, Math.max(from, at + 1))) {
+    if (!/[\s>]/.test(lower.charAt(at + begin.length))) continue
+    const close = lower.indexOf(end, at)
+    if (close < 0) break
+    kept += text.slice(from, at)
+    from = close + end.length
+  }
+  return kept + text.slice(from)
+}

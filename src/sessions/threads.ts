@@ -1,0 +1,86 @@
+/**
+ * Puts exchanges together that are one conversation: agents send what was said before with every call, so the next request of a conversation
+ * begins with the steps of the one before. Memory is bounded: the conversations that rested longest are given up.
+ */
+import { hash } from 'node:crypto'
+import type { JsonObject } from '../contract/index.ts'
+import { isObject, SESSION_TAG } from '../contract/index.ts'
+import { stepsIn, type Step } from './steps.ts'
+
+export interface Thread {
+  /** The tag of the client, where it sent one. */
+  readonly session: string | null
+  /** Its exchanges in their order, each with how many of the steps it was asked with. */
+  readonly exchanges: readonly { readonly id: string; readonly asked: number }[]
+  /** Of the last exchange, which holds those of the others, with its answer. */
+  readonly steps: readonly Step[]
+  /** Whether the same conversation was begun again later. */
+  readonly isBegunAgain: boolean
+}
+
+interface OpenThread extends Thread {
+  readonly key: string
+  readonly prints: readonly string[]
+  readonly bytes: number
+}
+
+const BYTES_MAX = 256 * 1024 * 1024
+
+export class Threads {
+  readonly #bytesMax: number
+  /** Those that rested longest first. */
+  readonly #all = new Set<OpenThread>()
+  readonly #latest = new Map<string, OpenThread>()
+  #bytes = 0
+
+  constructor(bytesMax = BYTES_MAX) {
+    this.#bytesMax = bytesMax
+  }
+
+  add(id: string, payload: JsonObject): void {
+    const { asked, answered } = stepsIn(payload)
+    const first = asked.find(({ by }) => by === 'person')
+    if (first === undefined) return
+    const session = sessionIn(payload)
+    const key = `${session ?? ''}\0${printOf(first)}`
+    const prints = asked.map(printOf)
+    const before = this.#latest.get(key)
+    const goesOn = before !== undefined && prints.length > before.prints.length && before.prints.every((print, at) => print === prints[at])
+    if (before !== undefined) this.#remove(before)
+    if (before !== undefined && !goesOn) this.#put({ ...before, isBegunAgain: true })
+    const steps = [...asked, ...answered]
+    const exchanges = [...(goesOn ? before.exchanges : []), { id, asked: asked.length }]
+    const thread = { session, exchanges, steps, isBegunAgain: false, key, prints, bytes: bytesOf(steps) }
+    this.#put(thread)
+    this.#latest.set(key, thread)
+    for (const oldest of this.#all) {
+      if (this.#bytes <= this.#bytesMax || oldest === thread) break
+      this.#remove(oldest)
+    }
+  }
+
+  all(): readonly Thread[] {
+    return [...this.#all]
+  }
+
+  #put(thread: OpenThread): void {
+    this.#all.add(thread)
+    this.#bytes += thread.bytes
+  }
+
+  #remove(thread: OpenThread): void {
+    if (this.#all.delete(thread)) this.#bytes -= thread.bytes
+    if (this.#latest.get(thread.key) === thread) this.#latest.delete(thread.key)
+  }
+}
+
+/** Tags stand beside `metadata` where that is no object. */
+function sessionIn({ metadata, metadata_tags: beside }: JsonObject): string | null {
+  const tags = isObject(beside) ? beside : isObject(metadata) ? metadata['tags'] : null
+  const session = isObject(tags) ? tags[SESSION_TAG] : null
+  return typeof session === 'string' && session.trim() !== '' ? session : null
+}
+
+const printOf = (step: Step): string => hash('sha1', JSON.stringify(step))
+
+const bytesOf = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + JSON.stringify(step).length, 0)
