@@ -3,6 +3,6 @@
  * Does not score: a weak outcome chooses what is worked on, and no number leaves it that could stand for a score.
  */
 export { WeakOutcome, weakOutcomes } from './outcome.ts'
-export { ownWords, stepsIn, type Step } from './steps.ts'
+export { ownWords, stepsIn, type SessionStep } from './steps.ts'
 export { testRunsIn } from './test-runs.ts'
 export { Threads, type Thread } from './threads.ts'

@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject, Sample } from '../contract/index.ts'
 import { WeakOutcome, weakOutcomes } from './index.ts'
-import { exchangeOf, TALK_FORMATS, type Said } from './testing/talks.ts'
+import { exchangeOf, TALK_FORMATS, type TalkTurn } from './testing/talks.ts'
 
-const ASK: Said = { person: 'Write the year 1994 as a roman numeral, please.' }
-const ANSWER: Said = { agent: 'MCMXCIV' }
+const ASK: TalkTurn = { person: 'Write the year 1994 as a roman numeral, please.' }
+const ANSWER: TalkTurn = { agent: 'MCMXCIV' }
 
 const sample = (exchange: JsonObject, more: Partial<Sample> = {}): Sample => ({
   record_ids: ['r'],
@@ -14,19 +14,19 @@ const sample = (exchange: JsonObject, more: Partial<Sample> = {}): Sample => ({
   feedback: null,
   ...more,
 })
-const seems = (...talks: readonly (readonly Said[])[]): readonly WeakOutcome[] =>
+const seems = (...talks: readonly (readonly TalkTurn[])[]): readonly WeakOutcome[] =>
   weakOutcomes(talks.map((talk) => sample(exchangeOf(talk))))
-const first = (...talks: readonly (readonly Said[])[]): WeakOutcome => {
+const first = (...talks: readonly (readonly TalkTurn[])[]): WeakOutcome => {
   const [outcome] = seems(...talks)
   if (outcome === undefined) throw new Error('there is no outcome')
   return outcome
 }
 const verdictOf = ({ seemsFailed, seemsFine }: WeakOutcome): string => (seemsFailed ? 'failed' : seemsFine ? 'fine' : 'unknown')
 
-const test = (result: string, isError = false): Said => ({ call: 'bash', input: { command: 'cd app && npm test' }, result, isError })
+const test = (result: string, isError = false): TalkTurn => ({ call: 'bash', input: { command: 'cd app && npm test' }, result, isError })
 
 describe.each(TALK_FORMATS)('in the format %s', (format) => {
-  const one = (...said: readonly Said[]): string => {
+  const one = (...said: readonly TalkTurn[]): string => {
     const [outcome] = weakOutcomes([sample(exchangeOf(said, format))])
     return `${outcome === undefined ? '' : verdictOf(outcome)}: ${outcome?.reason}`
   }

@@ -4,7 +4,7 @@
  */
 import type { Json, JsonObject } from '../contract/index.ts'
 import { compact, shinglesOf } from '../kit/index.ts'
-import type { Step } from './steps.ts'
+import type { SessionStep } from './steps.ts'
 import { testRunsIn } from './test-runs.ts'
 import { Threads, type Thread } from './threads.ts'
 import { judgementIn } from './words.ts'
@@ -112,7 +112,7 @@ function signsOf({ steps, exchanges, session, isBegunAgain }: Thread, at: number
 
 const GOES_ON: Sign = { weak: 0.5, confidence: 0, reason: 'a later exchange goes on with it' }
 
-function testSigns(work: readonly Step[]): readonly Sign[] {
+function testSigns(work: readonly SessionStep[]): readonly Sign[] {
   const last = testRunsIn(work).findLast(({ ended }) => ended !== null)
   if (last === undefined) return []
   return last.ended === 'well'
@@ -122,7 +122,7 @@ function testSigns(work: readonly Step[]): readonly Sign[] {
 
 const RESULTS_LOOKED_AT = 3
 
-function toolSigns(work: readonly Step[]): readonly Sign[] {
+function toolSigns(work: readonly SessionStep[]): readonly Sign[] {
   const failed = work
     .filter((step) => step.by === 'result')
     .slice(-RESULTS_LOOKED_AT)
@@ -143,7 +143,7 @@ function wordSigns(text: string): readonly Sign[] {
   return judgement === 'thanks' ? [{ weak: 0.9, confidence: 0.4, reason: 'the person says thanks', said: text }] : []
 }
 
-function endSigns(work: readonly Step[], isBegunAgain: boolean, isTagged: boolean): readonly Sign[] {
+function endSigns(work: readonly SessionStep[], isBegunAgain: boolean, isTagged: boolean): readonly Sign[] {
   const again = { weak: 0.2, confidence: isTagged ? 0.5 : 0.2, reason: 'the same was asked again later' }
   return [
     ...(isBegunAgain ? [again] : []),

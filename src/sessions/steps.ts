@@ -2,13 +2,13 @@
 import type { Json, JsonObject } from '../contract/index.ts'
 import { objectOf, readerOf, resultText, textsIn, withResultsApart, type Part, type Turn } from '../dialects/index.ts'
 
-export type Step =
+export type SessionStep =
   | { readonly by: 'person' | 'agent'; readonly text: string }
   | { readonly by: 'call'; readonly id: string | null; readonly name: string; readonly input: Json }
   | { readonly by: 'result'; readonly callId: string | null; readonly text: string; readonly isError: boolean }
 
 /** What was asked, and what was answered. System text is left out. */
-export function stepsIn(payload: JsonObject): { readonly asked: readonly Step[]; readonly answered: readonly Step[] } {
+export function stepsIn(payload: JsonObject): { readonly asked: readonly SessionStep[]; readonly answered: readonly SessionStep[] } {
   const reader = readerOf(payload)
   const [answer] = reader.readAnswer(objectOf(payload['response']))
   return {
@@ -17,25 +17,32 @@ export function stepsIn(payload: JsonObject): { readonly asked: readonly Step[];
   }
 }
 
-function stepsOf({ role, parts }: Turn): readonly Step[] {
-  if (role === 'user') return said('person', textsIn(parts).map(ownWords))
+function stepsOf({ role, parts }: Turn): readonly SessionStep[] {
+  if (role === 'user')
+    return said(
+      'person',
+      textsIn(parts).map((text) => ownWords(shortened(text))),
+    )
   if (role === 'assistant') return [...said('agent', textsIn(parts)), ...parts.flatMap(callStep)]
   return role === 'tool' ? parts.flatMap(resultStep) : []
 }
 
-function said(by: 'person' | 'agent', texts: readonly string[]): readonly Step[] {
-  const text = texts
-    .filter((each) => each.trim() !== '')
-    .join('\n')
-    .trim()
+function said(by: 'person' | 'agent', texts: readonly string[]): readonly SessionStep[] {
+  const text = shortened(texts.filter((each) => each.trim() !== '').join('\n')).trim()
   return text === '' ? [] : [{ by, text }]
 }
 
-const callStep = (part: Part): readonly Step[] =>
+const callStep = (part: Part): readonly SessionStep[] =>
   part.kind === 'call' ? [{ by: 'call', id: part.id, name: part.name, input: part.input }] : []
 
-const resultStep = (part: Part): readonly Step[] =>
-  part.kind === 'result' ? [{ by: 'result', callId: part.callId, text: resultText(part), isError: part.isError }] : []
+const resultStep = (part: Part): readonly SessionStep[] =>
+  part.kind === 'result' ? [{ by: 'result', callId: part.callId, text: shortened(resultText(part)), isError: part.isError }] : []
+
+const CHARACTERS_MAX = 512 * 1024
+
+/** Without its middle where it is too long: what a text is about stands at its beginning, and how a run ended at its end. */
+const shortened = (text: string): string =>
+  text.length <= CHARACTERS_MAX ? text : `${text.slice(0, CHARACTERS_MAX / 2)}\n[…]\n${text.slice(-CHARACTERS_MAX / 2)}`
 
 /** What agents put into the person's turn, in elements of these names. */
 const INJECTED = [

@@ -1,7 +1,7 @@
 /** Commands of tests that an agent ran, and how they ended: by their exit code where the result says it, else by what test runners print. */
 import type { Json } from '../contract/index.ts'
 import { isList, isObject, parsed } from '../dialects/index.ts'
-import type { Step } from './steps.ts'
+import type { SessionStep } from './steps.ts'
 
 interface TestRun {
   /** Of its result. */
@@ -10,7 +10,7 @@ interface TestRun {
   readonly ended: 'well' | 'badly' | null
 }
 
-export function testRunsIn(steps: readonly Step[]): readonly TestRun[] {
+export function testRunsIn(steps: readonly SessionStep[]): readonly TestRun[] {
   const open: { readonly id: string | null; readonly isTest: boolean }[] = []
   return steps.flatMap((step, at) => {
     if (step.by === 'call') open.push({ id: step.id, isTest: isTestCommand(commandIn(step.input)) })
@@ -64,7 +64,7 @@ const PASSED = [
   /\b[1-9]\d* examples?, 0 failures/,
 ]
 
-function endOf({ text, isError }: Extract<Step, { by: 'result' }>): TestRun['ended'] {
+function endOf({ text, isError }: Extract<SessionStep, { by: 'result' }>): TestRun['ended'] {
   const shown =
     text.length <= TAIL_CHARACTERS + HEAD_CHARACTERS ? text : `${text.slice(0, HEAD_CHARACTERS)}\n${text.slice(-TAIL_CHARACTERS)}`
   const [, code] = EXIT_CODE.exec(shown) ?? []

@@ -1,9 +1,9 @@
 /** Conversations put together from exchanges, and the person's own words in them. */
 import { describe, expect, it } from 'vitest'
 import { ownWords, Threads } from './index.ts'
-import { exchangeOf, type Said } from './testing/talks.ts'
+import { exchangeOf, type TalkTurn } from './testing/talks.ts'
 
-const threadsOf = (talks: readonly (readonly [id: string, said: readonly Said[], session?: string])[], bytesMax?: number) => {
+const threadsOf = (talks: readonly (readonly [id: string, said: readonly TalkTurn[], session?: string])[], bytesMax?: number) => {
   const threads = new Threads(bytesMax)
   for (const [id, said, session] of talks) threads.add(id, exchangeOf(said, 'messages', session === undefined ? {} : { session }))
   return threads.all().map(({ session, exchanges, isBegunAgain }) => ({ session, ids: exchanges.map(({ id }) => id), isBegunAgain }))

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto'
 import type { JsonObject } from '../contract/index.ts'
 import { isObject, SESSION_TAG } from '../contract/index.ts'
-import { stepsIn, type Step } from './steps.ts'
+import { stepsIn, type SessionStep } from './steps.ts'
 
 export interface Thread {
   /** The tag of the client, where it sent one. */
@@ -13,7 +13,7 @@ export interface Thread {
   /** Its exchanges in their order, each with how many of the steps it was asked with. */
   readonly exchanges: readonly { readonly id: string; readonly asked: number }[]
   /** Of the last exchange, which holds those of the others, with its answer. */
-  readonly steps: readonly Step[]
+  readonly steps: readonly SessionStep[]
   /** Whether the same conversation was begun again later. */
   readonly isBegunAgain: boolean
 }
@@ -81,6 +81,6 @@ function sessionIn({ metadata, metadata_tags: beside }: JsonObject): string | nu
   return typeof session === 'string' && session.trim() !== '' ? session : null
 }
 
-const printOf = (step: Step): string => hash('sha1', JSON.stringify(step))
+const printOf = (step: SessionStep): string => hash('sha1', JSON.stringify(step))
 
-const bytesOf = (steps: readonly Step[]): number => steps.reduce((sum, step) => sum + JSON.stringify(step).length, 0)
+const bytesOf = (steps: readonly SessionStep[]): number => steps.reduce((sum, step) => sum + JSON.stringify(step).length, 0)

@@ -44,8 +44,9 @@ export function describeReply({ entries }: Pick<ProposalReply, 'entries'>): stri
 
 /** Worst first, limited to what a prompt can hold. Where there is no score, by what the exchange seems to have come to. */
 export function describeSamples(samples: readonly Sample[]): string {
-  const outcomes = weakOutcomes(samples)
-  const all = samples.map((sample, at) => ({ sample, outcome: sample.score === null ? (outcomes[at] ?? null) : null }))
+  const unscored = samples.filter(({ score }) => score === null)
+  const outcomes = new Map(weakOutcomes(unscored).map((outcome, at) => [unscored[at], outcome]))
+  const all = samples.map((sample) => ({ sample, outcome: outcomes.get(sample) ?? null }))
   const worst = all.toSorted(byNeed).slice(0, SAMPLES_SHOWN_MAX)
   const more = samples.length - worst.length
   const lines = worst.map((shown) => JSON.stringify(sampleRow(shown)))

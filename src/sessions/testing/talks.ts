@@ -1,7 +1,7 @@
 /** Conversations in each of the formats, for tests: what the person and the agent said, and what tools were called and answered. */
 import type { JsonObject } from '../../contract/index.ts'
 
-export type Said =
+export type TalkTurn =
   | { readonly person: string }
   | { readonly agent: string }
   | { readonly call: string; readonly input: JsonObject; readonly result?: string; readonly isError?: boolean }
@@ -10,7 +10,7 @@ export type TalkFormat = 'chat' | 'responses' | 'messages' | 'gemini'
 export const TALK_FORMATS: readonly TalkFormat[] = ['chat', 'responses', 'messages', 'gemini']
 
 /** The request that holds all of them but the last, which is its answer. */
-export function exchangeOf(said: readonly Said[], format: TalkFormat = 'chat', tags: JsonObject = {}): JsonObject {
+export function exchangeOf(said: readonly TalkTurn[], format: TalkFormat = 'chat', tags: JsonObject = {}): JsonObject {
   const last = said.at(-1)
   const asked = last !== undefined && 'person' in last ? said : said.slice(0, -1)
   const answer = asked === said ? undefined : last
@@ -19,7 +19,7 @@ export function exchangeOf(said: readonly Said[], format: TalkFormat = 'chat', t
 
 const SYSTEM = 'You are a coding agent.'
 
-const FORMATS: Readonly<Record<TalkFormat, (asked: readonly Said[], answer: Said | undefined) => JsonObject>> = {
+const FORMATS: Readonly<Record<TalkFormat, (asked: readonly TalkTurn[], answer: TalkTurn | undefined) => JsonObject>> = {
   chat: (asked, answer) => ({
     messages: [{ role: 'system', content: SYSTEM }, ...asked.flatMap(chatMessages)],
     response: { choices: answer === undefined ? [] : [{ message: chatMessages(answer)[0] ?? {} }] },
@@ -43,7 +43,7 @@ const FORMATS: Readonly<Record<TalkFormat, (asked: readonly Said[], answer: Said
 
 const idOf = (input: JsonObject): string => `call-${JSON.stringify(input).length}`
 
-function chatMessages(said: Said): readonly JsonObject[] {
+function chatMessages(said: TalkTurn): readonly JsonObject[] {
   if ('person' in said) return [{ role: 'user', content: said.person }]
   if ('agent' in said) return [{ role: 'assistant', content: said.agent }]
   const call = { id: idOf(said.input), type: 'function', function: { name: said.call, arguments: JSON.stringify(said.input) } }
@@ -53,7 +53,7 @@ function chatMessages(said: Said): readonly JsonObject[] {
   ]
 }
 
-function responseItems(said: Said): readonly JsonObject[] {
+function responseItems(said: TalkTurn): readonly JsonObject[] {
   if ('person' in said) return [{ role: 'user', content: [{ type: 'input_text', text: said.person }] }]
   if ('agent' in said) return [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: said.agent }] }]
   const call_id = idOf(said.input)
@@ -63,7 +63,7 @@ function responseItems(said: Said): readonly JsonObject[] {
   ]
 }
 
-function blockMessages(said: Said): readonly JsonObject[] {
+function blockMessages(said: TalkTurn): readonly JsonObject[] {
   if ('person' in said) return [{ role: 'user', content: [{ type: 'text', text: said.person }] }]
   if ('agent' in said) return [{ role: 'assistant', content: [{ type: 'text', text: said.agent }] }]
   const id = idOf(said.input)
@@ -74,7 +74,7 @@ function blockMessages(said: Said): readonly JsonObject[] {
   ]
 }
 
-function geminiContents(said: Said): readonly JsonObject[] {
+function geminiContents(said: TalkTurn): readonly JsonObject[] {
   if ('person' in said) return [{ role: 'user', parts: [{ text: said.person }] }]
   if ('agent' in said) return [{ role: 'model', parts: [{ text: said.agent }] }]
   return [
