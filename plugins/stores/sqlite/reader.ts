@@ -1,15 +1,12 @@
 /** The thread that reads, on a connection of its own: a read never waits for a sync, and the event loop never waits for a read. */
 import { workerData, type MessagePort } from 'node:worker_threads'
 import type { DatabaseSync } from 'node:sqlite'
-import type { StoredRecord } from '../../../src/contract/index.ts'
 import { openForReading } from './open.ts'
 import { makeQueries, type Queries } from './queries.ts'
+import { perform } from './perform.ts'
 import { isBusy, readFailed } from './refusals.ts'
 import { threadPort } from './thread.ts'
 import { toWire, type ReaderCall, type StoreReply, type StoreSettings, type ThreadOrder, type WireRefusal } from './wire.ts'
-
-/** Each buffer that changes hands is compared with all the others, so the small ones of a page are cheaper to copy. */
-const TRANSFER_BYTES_MIN = 16 * 1024
 
 const port = threadPort()
 const settings: StoreSettings = workerData
@@ -62,45 +59,4 @@ function open(): Queries {
   db ??= openForReading(settings.directory, settings.lockWaitMs)
   queries ??= makeQueries(db)
   return queries
-}
-
-function perform(read: Queries, call: ReaderCall, transfer: ArrayBuffer[]): unknown {
-  switch (call.op) {
-    case 'scenarios':
-      return read.scenarios()
-    case 'usage':
-      return read.usage()
-    case 'types':
-      return read.types(call.scenario, call.ids)
-    case 'records':
-      return read.records(call.scenario, call)
-    case 'commits':
-      return read.commits(call.scenario, call)
-    case 'head':
-      return read.head(call.scenario)
-    case 'chain':
-      return read.chain(call.scenario, call)
-    case 'release':
-      return read.release(call.scenario, call.id)
-    case 'losses':
-      return read.losses(call.scenario)
-    case 'settings':
-      return read.settings(call.scenario)
-    case 'pending': {
-      const found = read.pending(call.scenario, call)
-      for (const record of found) for (const each of [record, ...record.quoted]) handOver(each, transfer)
-      return found
-    }
-    default: {
-      const record = read.get(call.scenario, call.id)
-      if (record !== null) handOver(record, transfer)
-      return record
-    }
-  }
-}
-
-/** Large bodies change hands instead of being copied. */
-function handOver({ payload }: StoredRecord, transfer: ArrayBuffer[]): void {
-  if (payload === null || payload.byteLength < TRANSFER_BYTES_MIN) return
-  if (payload.buffer instanceof ArrayBuffer) transfer.push(payload.buffer)
 }

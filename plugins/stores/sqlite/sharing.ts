@@ -18,11 +18,11 @@ interface SharedPorts {
 export class JoinedThreads {
   readonly #settings: StoreSettings
   readonly #writer: Worker
-  readonly #reader: Worker
+  readonly #reader: { readonly thread: Worker }
   readonly #open = new Set<MessagePort>()
   #isClosed = false
 
-  constructor(settings: StoreSettings, writer: Worker, reader: Worker) {
+  constructor(settings: StoreSettings, writer: Worker, reader: { readonly thread: Worker }) {
     this.#settings = settings
     this.#writer = writer
     this.#reader = reader
@@ -32,7 +32,7 @@ export class JoinedThreads {
   share(): MessagePort {
     if (this.#isClosed) throw storeClosed()
     const { port1: own, port2: theirs } = new MessageChannel()
-    const [writer, reader] = [joinThread(this.#writer), joinThread(this.#reader)]
+    const [writer, reader] = [joinThread(this.#writer), joinThread(this.#reader.thread)]
     own.postMessage({ settings: this.#settings, writer, reader } satisfies SharedPorts, [writer, reader])
     this.#open.add(own)
     own.once('close', () => this.#open.delete(own))

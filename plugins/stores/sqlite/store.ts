@@ -20,18 +20,18 @@ import { Carriers } from './carriers.ts'
 import { Channel } from './channel.ts'
 import type { Errand } from './errand.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS } from './open.ts'
+import { readerChannel, Reads, type Reader } from './reads.ts'
 import { runErrand } from './run-errand.ts'
 import { JoinedThreads, receivePorts } from './sharing.ts'
 import { onEnd, startThread, untilReady, type ThreadLine } from './thread.ts'
 import { packGroup, payloadBytes } from './wire.ts'
-import type { AppendAnswer, ReaderAnswers, ReaderCall, StoreSettings, WriterAnswers, WriterCall } from './wire.ts'
+import type { AppendAnswer, StoreSettings, WriterAnswers, WriterCall } from './wire.ts'
 import { WriterWatch } from './watch.ts'
 
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
 /** Less, since there may be one for each core. */
 const JOINED_WAITING_BYTES_MAX = 64 * 1024 * 1024
 const WRITER_GROUPS_IN_FLIGHT = 2
-const READER_GROUPS_IN_FLIGHT = 2
 const ABANDON_AGAIN_MS = 250
 const PASSING: ReadonlySet<string> = new Set(['store_busy', 'disk_full', 'store_overloaded'])
 
@@ -43,25 +43,19 @@ export interface StoreOptions extends Omit<StoreSettings, 'lockWaitMs'>, Partial
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { directory, capacityBytes, lockWaitMs = LOCK_WAIT_MS, waitingBytesMax = WAITING_BYTES_MAX } = options
   const settings: StoreSettings = { directory, capacityBytes, lockWaitMs }
-  const reader = startThread('reader', settings)
-  try {
-    const writer = await untilReady(startThread('writer', settings))
-    return new SqliteStore({ settings, writer, reader, waitingBytesMax, threads: new JoinedThreads(settings, writer, reader) })
-  } catch (error) {
-    await reader.terminate()
-    throw error
-  }
+  const writer = await untilReady(startThread('writer', settings))
+  const reader = new Reads(settings)
+  return new SqliteStore({ settings, writer, reader, waitingBytesMax, threads: new JoinedThreads(settings, writer, reader) })
 }
 
 /** The store behind a port of `share`, in another thread. It is told of every change from here on. */
 export async function joinStore(port: MessagePort): Promise<Store> {
   const { settings, writer, reader } = receivePorts(port)
   await untilReady(writer)
-  return new SqliteStore({ settings, writer, reader, waitingBytesMax: JOINED_WAITING_BYTES_MAX, opener: port })
+  return new SqliteStore({ settings, writer, reader: readerChannel(reader), waitingBytesMax: JOINED_WAITING_BYTES_MAX, opener: port })
 }
 
 type Writer = Channel<WriterCall, WriterAnswers>
-type Reader = Channel<ReaderCall, ReaderAnswers>
 type LossListener = Parameters<Store['onLoss']>[0]
 type Follower = (change: StoreChange) => void
 
@@ -87,18 +81,10 @@ function writerChannel(line: ThreadLine, waitingBytesMax: number, writing: Write
   })
 }
 
-function readerChannel(line: ThreadLine): Reader {
-  return new Channel<ReaderCall, ReaderAnswers>(line, {
-    groupsInFlight: READER_GROUPS_IN_FLIGHT,
-    waitingBytesMax: Number.POSITIVE_INFINITY,
-    pack: (calls) => ({ message: calls }),
-  })
-}
-
 interface StoreParts {
   readonly settings: StoreSettings
   readonly writer: ThreadLine
-  readonly reader: ThreadLine
+  readonly reader: Reader
   readonly waitingBytesMax: number
   /** In the thread that opened it. */
   readonly threads?: JoinedThreads
@@ -124,7 +110,7 @@ class SqliteStore implements Store {
     this.writing = new WriterWatch(writer)
     this.#settings = settings
     this.#writer = writerChannel(writer, waitingBytesMax, this.writing, this.#listeners)
-    this.#reader = readerChannel(reader)
+    this.#reader = reader
     this.#threads = threads
     this.#opener = opener
     if (threads !== undefined) this.share = () => threads.share()
