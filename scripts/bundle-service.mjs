@@ -29,6 +29,8 @@ const CONNECTIONS_ID = at('node_modules/undici/connections.js')
 /** An import of these as modules reads each of their names, and some load much on being read: a second fetch, the Web Crypto API. */
 const BUILTIN = /^node:(?:http|crypto)$/
 const BUILTIN_PREFIX = '\0builtin:'
+const BEYOND_LATIN = /[^\0-\xFF]/g
+const RAW_TEXT = /String\.raw`[^`]*[^\0-\xFF`]/
 const HOME = /__home_(url|folder)__\("([^"]+)"\)/g
 
 export async function bundleService(folder) {
@@ -36,7 +38,7 @@ export async function bundleService(folder) {
     input: Object.fromEntries(entries().map((file) => [file.replace(/\.ts$/, ''), at(file)])),
     platform: 'node',
     transform: { target: 'es2024' },
-    plugins: [besideSource, connectionsOnly, builtinsAsTheyAre],
+    plugins: [besideSource, connectionsOnly, http2OnFirstUse, builtinsAsTheyAre, oneByteEach],
   })
   const { output } = await made.write({
     dir: join(folder, BUILT),
@@ -48,6 +50,8 @@ export async function bundleService(folder) {
     sourcemapPathTransform: (source, map) => fromBuilt(resolve(dirname(map), source), relative(folder, map)),
     // Errors are told apart and logged by their name.
     keepNames: true,
+    // V8 keeps the text of what runs.
+    comments: { legal: true, annotation: false, jsdoc: false },
   })
   for (const { fileName, code = '' } of output)
     if (code.includes('@oxc-project/runtime')) throw new Error(`${fileName}: has syntax that needs a helper; write it without`)
@@ -96,6 +100,31 @@ const connectionsOnly = {
   },
   load: (id) => (id === CONNECTIONS_ID ? CONNECTIONS : null),
 }
+
+/** Node's HTTP/2 is large, and few upstreams speak it. */
+const http2OnFirstUse = {
+  name: 'http2-on-first-use',
+  transform(code, id) {
+    if (!id.endsWith('undici/lib/dispatcher/client.js')) return null
+    const placed = code.replace("= require('./client-h2.js')", "= (...given) => require('./client-h2.js')(...given)")
+    if (placed === code) throw new Error('undici loads HTTP/2 in another way than it did; see http2OnFirstUse')
+    return { code: placed, map: null }
+  },
+}
+
+/** One character beyond Latin-1 makes V8 keep the whole file with two bytes a character. An escape is the same character. */
+const oneByteEach = {
+  name: 'one-byte-each',
+  generateBundle(_, output) {
+    for (const chunk of Object.values(output)) {
+      if (chunk.type !== 'chunk') continue
+      if (RAW_TEXT.test(chunk.code)) throw new Error(`${chunk.fileName}: has String.raw with a character beyond Latin-1; write its escape`)
+      chunk.code = chunk.code.replaceAll(BEYOND_LATIN, escaped)
+    }
+  },
+}
+
+const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
 /** The same functions, without the names that are made when they are read. */
 const builtinsAsTheyAre = {
