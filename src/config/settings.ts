@@ -4,17 +4,20 @@ import type { Environment } from './interpolate.ts'
 import { place, type GivenValue, type ValueOrigin } from './problem.ts'
 import { schema } from './schema.ts'
 
+/** Code that zod would write for each object pays only when it runs often. */
+const ONCE = { jitless: true } as const
+
 /** The settings are null when nothing usable is left without the refused keys; rules across keys ignore those. */
 export function readSettings(given: ReadonlyMap<string, GivenValue>, environment: Environment, fileName: string) {
   const gateway = fillGatewayKey(given, environment, fileName)
-  const parsed = schema.safeParse(treeOf(gateway.given))
+  const parsed = schema.safeParse(treeOf(gateway.given), ONCE)
   if (parsed.success) return { settings: parsed.data, given: gateway.given, problems: gateway.problems, refused: new Set<string>() }
   const { issues } = parsed.error
   const problems = issues.map((issue) => problemOf(issue, gateway.given, fileName))
   const refused = new Set(issues.map((issue) => keyOf(issue)))
   const dropped = [...refused].map((key) => (gateway.given.has(key) ? key : parentOf(key)))
   const left = new Map([...gateway.given].filter(([key]) => !dropped.some((section) => isWithin(key, section))))
-  const again = schema.safeParse(treeOf(left))
+  const again = schema.safeParse(treeOf(left), ONCE)
   return { settings: again.success ? again.data : null, given: gateway.given, problems: [...gateway.problems, ...problems], refused }
 }
 
