@@ -63,16 +63,12 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const traces = await openTracing(loaded, log)
     // Opened first and closed last, so that it records how everything else ended.
     if (traces !== undefined) closing.push(() => traces.close())
-    const opening = openStore(loaded, load)
+    await checkFolders(loaded)
+    const opening = openFolders(loaded, load, closing)
     readAhead(loaded, load)
-    const store = await opening
-    closing.push(() => store.close())
+    const { store, signer, contents } = await opening
     store.onLoss((scenario, lost) => log.write('warn', 'records_evicted', { scenario, records: lost.records, bytes: lost.bytes }))
     store.writing?.onChange((trouble) => logWriting(log, trouble))
-    const { record_backend, agent_record_dir } = config.storage
-    const signer = await openSigner(record_backend === 'memory' ? null : agent_record_dir)
-    const contents = await openContents(loaded, load)
-    closing.push(() => contents.close())
     const runtime = await openRuntime(loaded, load)
     closing.push(() => runtime.close())
     const hosts = openHosts(loaded, closing)
@@ -161,6 +157,21 @@ async function closeAll(closing: Closing, log: Log): Promise<void> {
   log.flush()
   const failed = ends.find((end) => end.status === 'rejected')
   if (failed !== undefined) throw failed.reason
+}
+
+/** What is on the disk, opened at the same time. When one cannot be opened, the others are closed with the service. */
+async function openFolders(
+  loaded: LoadedConfig,
+  load: Load,
+  closing: Closing,
+): Promise<Pick<HttpServices, 'store' | 'signer'> & Pick<Services, 'contents'>> {
+  const { record_backend, agent_record_dir } = loaded.config.storage
+  const opening = [makeStore(loaded, load), openContents(loaded, load)] as const
+  const signing = openSigner(record_backend === 'memory' ? null : agent_record_dir)
+  const [stored, kept] = await Promise.allSettled([...opening, signing])
+  for (const end of [stored, kept]) if (end.status === 'fulfilled') closing.push(() => end.value.close())
+  const [store, contents, signer] = await Promise.all([...opening, signing])
+  return { store, contents, signer }
 }
 
 /** Opens the configured store alone. Folders of other programs are left untouched. */
@@ -254,10 +265,10 @@ export async function sandboxFacts(loaded: LoadedConfig): Promise<readonly Execu
   return (await (await loaderOf(loaded, builtins)('executor', 'sandbox')).facts?.()) ?? []
 }
 
-/** What is opened after the store is loaded while its threads start. A failure is told when it is opened. */
+/** What is opened after the folders is loaded while the store's thread starts. A failure is told when it is opened. */
 function readAhead({ config, upstream }: LoadedConfig, load: Load): void {
   const recipes = Object.values(config.recipes).map(({ use }) => load('recipe', use))
-  void Promise.allSettled([load('contents', contentsOf(config.storage)), load('runtime', upstream.runtime), ...recipes])
+  void Promise.allSettled([load('runtime', upstream.runtime), ...recipes])
 }
 
 const contentsOf = ({ record_backend }: LoadedConfig['config']['storage']): string => (record_backend === 'memory' ? 'memory' : 'git')
