@@ -29,8 +29,8 @@ const CONNECTIONS_ID = at('node_modules/undici/connections.js')
 /** An import of these as modules reads each of their names, and some load much on being read: a second fetch, the Web Crypto API. */
 const BUILTIN = /^node:(?:http|crypto)$/
 const BUILTIN_PREFIX = '\0builtin:'
-const BEYOND_LATIN = /[^\0-\xFF]/g
-const RAW_TEXT = /String\.raw`[^`]*[^\0-\xFF`]/
+/** Escapes in raw text would be read as they stand, so that is left alone. */
+const BEYOND_LATIN = /String\.raw`[^`]*`|[^\0-\xFF]/g
 const HOME = /__home_(url|folder)__\("([^"]+)"\)/g
 
 export async function bundleService(folder) {
@@ -116,15 +116,11 @@ const http2OnFirstUse = {
 const oneByteEach = {
   name: 'one-byte-each',
   generateBundle(_, output) {
-    for (const chunk of Object.values(output)) {
-      if (chunk.type !== 'chunk') continue
-      if (RAW_TEXT.test(chunk.code)) throw new Error(`${chunk.fileName}: has String.raw with a character beyond Latin-1; write its escape`)
-      chunk.code = chunk.code.replaceAll(BEYOND_LATIN, escaped)
-    }
+    for (const chunk of Object.values(output)) if (chunk.type === 'chunk') chunk.code = chunk.code.replaceAll(BEYOND_LATIN, escaped)
   },
 }
 
-const escaped = (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+const escaped = (found) => (found.length === 1 ? `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}` : found)
 
 /** The same functions, without the names that are made when they are read. */
 const builtinsAsTheyAre = {
