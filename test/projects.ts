@@ -1,6 +1,7 @@
 /** Which test file is of which kind. `npm test` runs the pure ones and those with services; the others have commands of their own. */
 import { matchesGlob, relative } from 'node:path'
 import { BaseSequencer } from 'vitest/node'
+import { IS_SHORT } from './support/short.ts'
 
 const NOT_HERE = ['**/node_modules/**', '**/dist/**', 'test/agents/**', 'test/browser/**', 'test/frameworks/**', 'test/package/**']
 
@@ -54,22 +55,21 @@ const LONG = [
 ]
 
 /** `MACHINE_TESTS=short` leaves these out: what they try is tried in a smaller form elsewhere, in crash tests or in the other files of their folder. */
-const LONG_FORM =
-  process.env['MACHINE_TESTS'] === 'short'
-    ? [
-        'agent/src/install.crash.test.ts',
-        'src/cli/improve/killed.test.ts',
-        'src/cli/welcome/killed.test.ts',
-        'src/training/hosts/trainer-failures.test.ts',
-        'test/docs/weights.test.ts',
-        'test/evolution/{improve,loop}.test.ts',
-        'test/install/{cut,gate,several,trouble}.test.ts',
-        'test/ops/{launchers,traces-beside,training-failpoints}.test.ts',
-        'test/reef/{command,import}.test.ts',
-        'test/spec/poisoned.test.ts',
-        'test/weights/{bad-engine,bad-input,imports,sharing,trainer-refusals,trainer-saved,tttd,updates}.test.ts',
-      ]
-    : []
+const LONG_FORM = IS_SHORT
+  ? [
+      'agent/src/install.crash.test.ts',
+      'src/cli/improve/killed.test.ts',
+      'src/cli/welcome/killed.test.ts',
+      'src/training/hosts/trainer-failures.test.ts',
+      'test/docs/weights.test.ts',
+      'test/evolution/{improve,loop}.test.ts',
+      'test/install/{cut,gate,several,trouble}.test.ts',
+      'test/ops/{launchers,traces-beside,training-failpoints}.test.ts',
+      'test/reef/{command,import}.test.ts',
+      'test/spec/poisoned.test.ts',
+      'test/weights/{bad-engine,bad-input,imports,sharing,trainer-refusals,trainer-saved,tttd,updates}.test.ts',
+    ]
+  : []
 
 /** Beside the code, and yet with a whole service, a process of its own, or another working directory. */
 const SERVICE = [

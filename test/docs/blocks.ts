@@ -2,12 +2,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { delimiter, dirname, join } from 'node:path'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { expect } from 'vitest'
 import { COMPILED } from '../support/compiled.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
+const PROGRAMS = ['bin/svc.mjs', 'client/bin/svc-client.mjs', 'native/bin/svc-native.mjs']
 const FENCE = /^```sh\n([\s\S]*?)^```$/gm
 const MARK = '=== block'
 /** Some pages wait for one or two steps. */
@@ -37,11 +38,7 @@ export async function followDocument(...given: Parameters<typeof runDocument>): 
 async function runDocument(document: string, directory: string, environment: Readonly<Record<string, string>>): Promise<Session> {
   const commands = join(directory, '.commands')
   await mkdir(commands, { recursive: true })
-  await command(commands, 'svc', `import { main } from ${JSON.stringify(join(ROOT, 'src/cli/index.ts'))}\nawait main()\n`)
-  const client = `import { main } from ${JSON.stringify(join(ROOT, 'client/src/main.ts'))}\n`
-  await command(commands, 'svc-client', `${client}process.exitCode = await main(process.argv.slice(2), process.env, process)\n`)
-
-  await command(commands, 'svc-native', `import ${JSON.stringify(join(ROOT, 'native/bin/svc-native.mjs'))}\n`)
+  for (const program of PROGRAMS) await command(commands, program)
 
   const script = join(commands, 'script.sh')
   await writeFile(script, (await shellBlocks(document)).map((block) => `echo '${MARK}'\n${block}`).join('\n'))
@@ -49,12 +46,10 @@ async function runDocument(document: string, directory: string, environment: Rea
   return run(script, directory, { HOME: directory, LC_ALL: 'C', PATH: path, ...COMPILED, ...environment })
 }
 
-/** The commands of the packages, run from source on the Node that runs the test. */
-async function command(folder: string, name: string, module: string): Promise<void> {
-  const source = join(folder, `${name}.mjs`)
-  await writeFile(source, module)
-  const path = join(folder, name)
-  await writeFile(path, `#!/bin/sh\nexec "${process.execPath}" --disable-warning=ExperimentalWarning "${source}" "$@"\n`)
+/** The commands as they are built, on the Node that runs the test. */
+async function command(folder: string, program: string): Promise<void> {
+  const path = join(folder, basename(program, '.mjs'))
+  await writeFile(path, `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, program)}" "$@"\n`)
   await chmod(path, 0o755)
 }
 
