@@ -100,10 +100,11 @@ function tiedAtZero(
   { question: { kind, tasks }, before }: Evaluation,
   pairs: readonly Pair[],
 ): Pick<Decision, 'selected' | 'reason' | 'isOpen'> | null {
-  if (pairs.length === before.length) return null
+  if (kind === 'request' || pairs.length === before.length) return null
+  // Most evaluations have a point in one of their first pairs: the others are not looked at again and again.
+  if (pairs.some(({ task, candidate, current }) => task.role === 'gate' && (candidate !== 0 || current !== 0))) return null
   const gate = pairs.filter(({ task }) => task.role === 'gate')
-  if (kind === 'request' || gate.length < TIED_PAIRS_MIN || gate.some(({ candidate, current }) => candidate !== 0 || current !== 0))
-    return null
+  if (gate.length < TIED_PAIRS_MIN) return null
   const wanted = Math.min(TIED_TASKS_MAX, tasks.filter(({ role }) => role === 'gate').length)
   if (new Set(gate.map(({ task }) => task.name)).size < wanted) return null
   const reason = `both sides score 0 in all of ${gate.length} pairs, so nothing can be compared; check the evaluator, or add tasks that can be solved`

@@ -5,7 +5,7 @@ import { evolutionSettings, loadMethod } from './method.ts'
 import { openModels } from './models/index.ts'
 import { NOTHING_SPENT, pricesOf, spentBoth, spentBy, type Spent } from './money/spent.ts'
 import { openProgram } from './program.ts'
-import { readTasks } from './tasks/read.ts'
+import { evaluatorOf, readTasks } from './tasks/read.ts'
 
 export interface Player {
   readonly tasks: readonly Task[]
@@ -47,7 +47,6 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
   const settings = evolutionSettings(config)
   const method = await loadMethod(settings, { ...Object(config['evolution']), base_directory: parts.baseDirectory }, parts)
   const tasks = await readTasks(settings, parts.baseDirectory, [])
-  const evaluatorName = ({ data }: Task): string => (typeof data?.['evaluator'] === 'string' ? data['evaluator'] : settings.evaluator)
   return {
     tasks,
     problem: () => method.unplayable(),
@@ -67,7 +66,7 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
           program: () => openProgram({ adapter, binary: settings.binary, directory: programs }),
           timeoutSeconds: settings.episode_timeout_s,
           pauseMs: PAUSE_MS,
-          evaluatorOf: (each) => method.evaluator(evaluatorName(each)),
+          evaluatorOf: (each) => method.evaluator(evaluatorOf(each, settings.evaluator)),
           signal,
           used: (call) => {
             answered += call.isAnswered ? 1 : 0

@@ -25,6 +25,7 @@ import type { Ledger } from './money/ledger.ts'
 import { spendingState } from './money/improvement.ts'
 import { Purse } from './money/purse.ts'
 import { spentJson } from './money/spent.ts'
+import { evaluatorOf } from './tasks/read.ts'
 import type { UnplayedProposal } from './unplayed.ts'
 
 /** What the steps of one scenario share. */
@@ -124,7 +125,6 @@ type Means = Pick<StepRun, 'models' | 'purse' | 'record' | 'signal'> & {
 
 function runnerOf(context: EvolutionContext, { model, models, purse, record, signal, base, step }: Means): EpisodeRunner {
   const { settings, method, adapter, cache } = context
-  const evaluatorName = ({ data }: Task): string => (typeof data?.['evaluator'] === 'string' ? data['evaluator'] : settings.evaluator)
   return new EpisodeRunner({
     setup: {
       adapter,
@@ -136,7 +136,7 @@ function runnerOf(context: EvolutionContext, { model, models, purse, record, sig
       program: () => context.program(),
       timeoutSeconds: settings.episode_timeout_s,
       pauseMs: context.pauseMs,
-      evaluatorOf: (task) => method.evaluator(evaluatorName(task)),
+      evaluatorOf: (task) => method.evaluator(evaluatorOf(task, settings.evaluator)),
       signal,
     },
     cache,

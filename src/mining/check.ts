@@ -2,6 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Episode, Evaluator, Executor, Files, Reference, Task } from '../contract/index.ts'
+import { evaluatorOf } from '../evolution/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { makeTrialFolder, type CheckRecord } from './folder.ts'
 
@@ -79,7 +80,7 @@ const DONE: Episode = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
 /** The evaluator scores a workspace as if an agent had left it. */
 async function trial({ directory, task, judge, secondsMax, signal }: CheckOrder, files: Files): Promise<TrialEnd> {
   signal.throwIfAborted()
-  const evaluator = await judge.evaluator(evaluatorOf(task))
+  const evaluator = await judge.evaluator(evaluatorOf(task, 'answer'))
   const folder = await makeTrialFolder(directory)
   const limit = AbortSignal.timeout(secondsMax * 1000)
   const begun = performance.now()
@@ -101,11 +102,6 @@ async function trial({ directory, task, judge, secondsMax, signal }: CheckOrder,
 }
 
 const tooSlow = (secondsMax: number): string => `it takes longer than ${secondsMax} s`
-
-function evaluatorOf({ data = {} }: Task): string {
-  const named = data['evaluator']
-  return typeof named === 'string' ? named : 'verify' in data ? 'verify' : 'answer' in data ? 'answer' : 'judge'
-}
 
 const passes = (score: number | null): boolean => score === 1
 

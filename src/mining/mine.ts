@@ -45,8 +45,7 @@ export async function mineTasks(run: MiningRun): Promise<MiningResult> {
   await removeUnfinished(directory)
   const there = await readMined(directory)
   const kept = there.filter(({ mined }) => mined !== null && mined.status !== 'dropped').length
-  const state: Mining = { placed: await placedIn(directory, there), names: new Set(there.map(({ name }) => name)), bytes: 0 }
-  for (const { bytes } of state.placed) state.bytes += bytes
+  const state: Mining = { placed: await placedIn(directory, there), names: new Set(there.map(({ name }) => name)) }
   const added: string[] = []
   const passedOver: { origin: string; reason: string }[] = []
   if (kept >= tasksMax) return { added, kept, passedOver }
@@ -69,7 +68,6 @@ interface PlacedTask extends Placed {
 interface Mining {
   placed: readonly PlacedTask[]
   readonly names: Set<string>
-  bytes: number
 }
 
 /** Null when it was kept, else why not. */
@@ -77,7 +75,9 @@ async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<st
   const screened = screen(found)
   if (typeof screened === 'string') return settle(run, found, screened)
   if (state.names.has(found.name)) return 'there is a task of this name'
-  if (state.bytes + bytesOf(screened) > ALL_BYTES_MAX) return `the tasks together have more than ${ALL_BYTES_MAX} bytes`
+  const bytes = bytesOf(screened)
+  if (state.placed.reduce((sum, each) => sum + each.bytes, bytes) > ALL_BYTES_MAX)
+    return `the tasks together have more than ${ALL_BYTES_MAX} bytes`
   const reference = found.reference ?? null
   const task = { module: found.module, origin: found.origin, shingles: textOf(found, found.files) }
   const placement = place(task, state.placed, run.seed)
@@ -97,10 +97,8 @@ async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<st
   const [problem] = record.problems
   if (problem !== undefined) return isOpen ? problem : settle(run, found, problem)
   if (!(await writeMined(directory, found, placement, record))) return 'another process wrote it meanwhile'
-  const bytes = bytesOf(screened)
   state.placed = [...state.placed, { ...task, ...placement, bytes }]
   state.names.add(found.name)
-  state.bytes += bytes
   return null
 }
 

@@ -243,9 +243,10 @@ export class Registry {
 
   /** Loads the scenario that has waited longest with work left, unless that would unload one that is working. */
   #resume(): void {
-    if (this.#isClosed || this.#unfinished.isEmpty) return
+    const name = this.#unfinished.oldest
+    if (this.#isClosed || name === undefined) return
     if (!this.#hasRoomForWork()) return this.#unfinished.waitForRoom()
-    const name = this.#unfinished.take() ?? ''
+    this.#unfinished.delete(name)
     this.#lanes
       .run(name, () => this.#loadToTrain(name))
       .catch((error: unknown) => {

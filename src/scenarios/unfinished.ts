@@ -27,15 +27,10 @@ export class Unfinished {
     this.#failed.delete(name)
   }
 
-  /** The one that has waited longest. It is no longer waiting. */
-  take(): string | undefined {
+  /** The one that has waited longest. */
+  get oldest(): string | undefined {
     const [name] = this.#names
-    if (name !== undefined) this.#names.delete(name)
     return name
-  }
-
-  get isEmpty(): boolean {
-    return this.#names.size === 0
   }
 
   /** There is no room: the caller is called again. */

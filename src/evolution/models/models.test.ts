@@ -5,7 +5,7 @@ import { listenOnLoopback } from '../../../test/support/listen.ts'
 import type { ChatMessage, ChatTool, JsonObject, ModelAddress, ModelApi, Reporter } from '../../contract/index.ts'
 import { openModels, type ModelsOptions, type OpenedModels } from './index.ts'
 
-const KEY = 'evaluation-token-that-is-secret'
+const KEY = 'the-key-of-these-models-is-secret'
 const question: readonly ChatMessage[] = [{ role: 'user', content: 'Say hello.' }]
 const tool = {
   name: 'add',

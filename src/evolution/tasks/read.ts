@@ -41,9 +41,14 @@ function checkTogether(tasks: readonly Task[]): void {
     throw invalid('tasks_too_large', `evolution.tasks: the files of all tasks together must be at most ${TASKS_BYTES_MAX} bytes`)
 }
 
-/** The default evaluator needs an answer; a task without one is scored by its verifier or a judge. */
 function withEvaluator(task: Task, configured: string): Task {
-  const data = task.data ?? {}
-  if (configured !== 'answer' || 'evaluator' in data || 'answer' in data) return task
-  return { ...task, data: { ...data, evaluator: 'verify' in data ? 'verify' : 'judge' } }
+  const evaluator = evaluatorOf(task, configured)
+  return evaluator === configured ? task : { ...task, data: { ...task.data, evaluator } }
+}
+
+/** The default evaluator needs an answer; a task that names none and has no answer is scored by its verifier or a judge. */
+export function evaluatorOf({ data = {} }: Task, configured: string): string {
+  const { evaluator = configured } = data
+  if (typeof evaluator === 'string' && (evaluator !== 'answer' || 'evaluator' in data || 'answer' in data)) return evaluator
+  return 'verify' in data ? 'verify' : 'judge'
 }
