@@ -125,6 +125,7 @@ interface Marks {
   readonly end: string
 }
 const LEARN_MARKS: Marks = { begin: '<!-- learn: begin, written by npm run learn -->', end: '<!-- learn: end -->' }
+export const GATE_MARKS: Marks = { begin: '<!-- gate: begin, written by npm run learn:gate -->', end: '<!-- gate: end -->' }
 export const NO_OP_MARKS: Marks = { begin: '<!-- no-ops: begin, written by npm run learn:no-ops -->', end: '<!-- no-ops: end -->' }
 
 /** Aligns columns, numbers to the right. */

@@ -199,8 +199,15 @@ export interface Question {
   readonly episodesLeft: number | null
   /** Seeds random choices; the same for the same step. */
   readonly seed: string
-  /** Earlier candidates from traffic over the scenario's life: how many were decided, and how many selected. */
-  readonly history: { readonly decided: number; readonly selected: number }
+  readonly history: SelectionHistory
+}
+/** Earlier decisions over the scenario's life. */
+export interface SelectionHistory {
+  /** Candidates from traffic that were decided on, and how many of them were selected. */
+  readonly decided: number
+  readonly selected: number
+  /** How many of the last fifty that were decided on. */
+  readonly recent?: number
 }
 export interface Draw {
   /** A task's name. */

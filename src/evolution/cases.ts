@@ -86,7 +86,7 @@ function find(run: StepRun, gate: readonly Task[], entries: readonly Entry[]): G
 function nameOf({ entries: served, order, context }: StepRun, gate: readonly Task[], entries: readonly Entry[]): GateCase {
   const { adapter, component, settings } = context
   const { evaluator, evaluator_module } = settings
-  const tasks = gate.map(({ name, prompt, role, files = {}, data = {} }) => ({ name, prompt, role, files, data }))
+  const tasks = gate.map(({ name, prompt, role, family = '', files = {}, data = {} }) => ({ name, prompt, role, family, files, data }))
   const against = [renderTree(adapter, served), othersIn(order.base, component), order.model.model, evaluator, evaluator_module, tasks]
   return { tree: shortKey([renderTree(adapter, entries)]), against: shortKey(against) }
 }

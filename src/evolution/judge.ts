@@ -79,7 +79,7 @@ function episodesAtMost({ context: { method, settings }, episodes }: StepRun, { 
 const SIDES = 2
 
 function questionOf(
-  { context, order }: StepRun,
+  { context, order, state }: StepRun,
   { gate }: TaskChoice,
   { seed, history }: Standing,
 ): Omit<Question, 'pairs' | 'episodesLeft'> {
@@ -88,9 +88,14 @@ function questionOf(
     tasks: gate,
     repeats: context.settings.episode_repeats,
     seed,
-    history,
+    history: { ...history, recent: recentOf(state, history.decided) },
   }
 }
+
+/** Of a case that goes on, as of its first decision. */
+const recentOf = ({ selected_at: at }: StepRun['state'], decided: number): number =>
+  at.filter((decision) => decision > decided - RECENT_DECISIONS && decision <= decided).length
+const RECENT_DECISIONS = 50
 
 /** Why no change from traffic could be selected, or null: then no proposal is asked for. */
 export function unplayable(run: StepRun, choice: TaskChoice): string | null {
@@ -199,8 +204,10 @@ function remember(run: StepRun, choice: TaskChoice, candidate: HarnessCandidate,
 function countedAfter(run: StepRun, { gate }: TaskChoice, { entries }: HarnessCandidate, { decision: { selected }, open }: Decided) {
   const { state, order } = run
   if (order.batch.request !== null) return {}
+  const decided = state.decided + (isResumed(run, gate, entries) ? 0 : 1)
   return {
-    decided: state.decided + (isResumed(run, gate, entries) ? 0 : 1),
+    decided,
+    selected_at: selected ? [...state.selected_at, decided].slice(-RECENT_DECISIONS) : state.selected_at,
     selected: state.selected + (selected ? 1 : 0),
     cases: selected ? casesBeside(run, gate, entries) : casesWith(run, gate, entries, open),
   }

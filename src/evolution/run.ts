@@ -258,6 +258,8 @@ const evolutionState = z.object({
   /** Candidates from traffic that the gate decided on, and how many of them it selected. */
   decided: count,
   selected: count,
+  /** Which decisions selected, newest last. */
+  selected_at: z.array(z.number()).catch([]),
   /** Names of tasks whose text reached a proposer. */
   exposed: z.array(z.string()).catch([]),
   promoted: list<Task>(),

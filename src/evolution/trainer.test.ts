@@ -129,9 +129,9 @@ describe('a step', () => {
     await bench.step()
     // What is published is decided twice where it rests on known scores.
     expect(asked.filter((history, n) => !isDeepStrictEqual(history, asked[n - 1]))).toEqual([
-      { decided: 0, selected: 0 },
-      { decided: 1, selected: 1 },
-      { decided: 2, selected: 1 },
+      { decided: 0, selected: 0, recent: 0 },
+      { decided: 1, selected: 1, recent: 1 },
+      { decided: 2, selected: 1, recent: 1 },
     ])
   })
 

@@ -1,7 +1,7 @@
 /** The gate's tasks: a candidate from traffic must be better on them. */
 import type { JsonObject, Pair, Question } from '../../../src/contract/index.ts'
+import { familiesOf } from './families.ts'
 import { intervalOf } from './wealth.ts'
-import { logEvidenceMax } from './leanings.ts'
 import { levelOf } from './levels.ts'
 import {
   countsOf,
@@ -15,19 +15,20 @@ import {
   evidenceOf,
   outlook,
   standing,
+  units,
   weighed,
 } from './stage.ts'
 import type { EvidenceSettings, SeenPair, TestStage } from './stage.ts'
-import { Superiority, WEIGHT_MAX, type Terms } from './superiority.ts'
+import { familiesNeeded, Superiority, WEIGHT_MAX, type Terms } from './superiority.ts'
 
 /** `pairsKept` of the budget are reserved for the regression stage. */
 export function openGate(pairs: readonly Pair[], question: Question, { alpha }: EvidenceSettings, pairsKept: number): TestStage {
   const tasks = tasksOf(question, 'gate')
   const seen = seenOf(pairs, tasks)
   const pairsMax = pairsMaxOf(tasks.length, seen.length, question, pairsKept)
-  const terms = { tasks: tasks.length, seed: question.seed, level: levelOf(alpha, question.history), pairsMax }
+  const terms = { families: familiesOf(tasks), seed: question.seed, level: levelOf(alpha, question.history), pairsMax }
   const exam = new Superiority(terms)
-  for (const { task, difference, weight } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight))
+  for (const { task, difference, weight, isGraded } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight), isGraded)
   return {
     draws: drawsOf(exam.next(), tasks),
     passed: exam.stopped === 'success',
@@ -40,20 +41,23 @@ export function openGate(pairs: readonly Pair[], question: Question, { alpha }: 
 
 /** Whether only the budget makes it hopeless. */
 function isShort(seen: readonly SeenPair[], terms: Terms, question: Question): boolean {
-  const exam = new Superiority({ ...terms, pairsMax: pairsMaxOf(terms.tasks, seen.length, { ...question, episodesLeft: null }, 0) })
-  for (const { task, difference, weight } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight))
+  const exam = new Superiority({
+    ...terms,
+    pairsMax: pairsMaxOf(terms.families.length, seen.length, { ...question, episodesLeft: null }, 0),
+  })
+  for (const { task, difference, weight, isGraded } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight), isGraded)
   return exam.stopped === null
 }
 
-function reasonOf(exam: Superiority, { tasks, pairsMax, level }: Terms): string {
-  const log = Math.min(exam.logDraws, exam.logTasks)
-  const said = `${standing(exam.tallies)}: ${weighed(log, exam.threshold)}`
+function reasonOf(exam: Superiority, { families, pairsMax, level }: Terms): string {
+  const { log } = exam
+  const said = `${standing(exam.tallies, families.length)}: ${weighed(log, exam.threshold)}`
   const episodes = 2 * exam.pairs
   switch (exam.stopped) {
     case 'success':
       return said
-    case 'tasks':
-      return `the gate has ${counted(tasks, 'task')}, and this decision needs ${tasksNeeded(level)} at least to tell a gain from luck`
+    case 'families':
+      return tooFew(families.length, exam.families, familiesNeeded(level))
     case 'futility':
       return `${said} after ${counted(episodes, 'episode')}, and the ${2 * pairsMax - episodes} left are not expected to reach it`
     case 'budget':
@@ -63,30 +67,29 @@ function reasonOf(exam: Superiority, { tasks, pairsMax, level }: Terms): string 
   }
 }
 
-function tasksNeeded(level: number): number {
-  let tasks = 1
-  while (logEvidenceMax(tasks) < -Math.log(level)) tasks += 1
-  return tasks
+function tooFew(tasks: number, families: number, needed: number): string {
+  const why = 'at least to tell a gain from luck'
+  if (families === tasks)
+    return `the gate has ${counted(tasks, 'task')}, and this decision needs ${needed} ${why}; add ${needed - families} that are not alike`
+  return `the gate has ${counted(tasks, 'task')} in ${units(families, tasks)}, and this decision needs ${needed} families ${why}; add tasks of ${needed - families} more`
 }
 
 function evidenceOfGate(exam: Superiority, seen: readonly SeenPair[], terms: Terms, { history }: Question, alpha: number): JsonObject {
-  const gains = seen.map(({ difference, weight }, place) => ({
-    value: difference * Math.min(WEIGHT_MAX, weight),
-    weightMax: place < exam.firstRoundPairs ? 1 : WEIGHT_MAX,
-  }))
   return {
     test: 'superiority',
     e_value: evidenceOf(exam.logDraws),
-    e_value_tasks: evidenceOf(exam.logTasks),
+    e_value_tasks: evidenceOf(exam.logFamilies),
     threshold: evidenceOf(exam.threshold),
+    threshold_tasks: evidenceOf(exam.thresholdFamilies),
     alpha_spent: terms.level,
     decided_before: history.decided,
     selected_before: history.selected,
     mean_difference: rounded(exam.mean),
-    interval: intervalOf(gains, alpha).map(rounded),
+    interval: intervalOf(exam.bets, alpha).map(rounded),
     differences: differencesOf(seen),
     pairs: exam.pairs,
-    tasks: terms.tasks,
+    tasks: terms.families.length,
+    ...(exam.families < terms.families.length && { families: exam.families }),
     episodes_cap: 2 * terms.pairsMax,
     stopped: exam.stopped ?? 'unfinished',
   }

@@ -33,6 +33,12 @@ const byPlace =
   (task, side, repeat) =>
     (tasks.findIndex(({ name }) => name === task.name) * 5 + repeat * (side === 'candidate' ? 3 : 2)) % 3 === 0 ? 1 : 0
 
+const alike = (families: number, each: number): readonly Task[] =>
+  tasksOf('gate', families * each).map((task, n) => ({ ...task, family: `family-${Math.floor(n / each)}` }))
+
+const skewed: SimulatedGate = ({ name }, side) => (side === 'current' ? 0.9 : Number(name.replace(/\D+/, '')) < 6 ? 0.1 : 1)
+const gained: SimulatedGate = (_, side) => (side === 'current' ? 0.4 : 0.7)
+
 describe('evidence', async () => {
   const selection = await evidence.plugin.make({})
   selectionConformance({ describe, it, selection })
@@ -57,15 +63,16 @@ describe('evidence', async () => {
     expect(decision).toEqual({
       selected: true,
       reason: expect.stringMatching(
-        /^better on 9 of 12 tasks, worse on none: the evidence is strong enough \(1 in \d+ by luck, 1 in 41 needed\)$/,
+        /^better on 9 of 12 tasks, worse on none: the evidence is strong enough \(1 in \d+ by luck, 1 in 48 needed\)$/,
       ),
       metrics: {
         evidence: {
           test: 'superiority',
           e_value: expect.any(Number),
           e_value_tasks: expect.any(Number),
-          threshold: expect.closeTo(40.55, 1),
-          alpha_spent: expect.closeTo(0.02466, 4),
+          threshold: expect.closeTo(47.8, 0),
+          threshold_tasks: expect.closeTo(23.9, 0),
+          alpha_spent: expect.closeTo(0.0209, 6),
           decided_before: 0,
           selected_before: 0,
           mean_difference: 0.75,
@@ -73,7 +80,7 @@ describe('evidence', async () => {
           differences: expect.toSatisfy((all: readonly number[]) => all.length === 12 && all.filter((one) => one === 1).length === 9),
           pairs: 12,
           tasks: 12,
-          episodes_cap: 480,
+          episodes_cap: 800,
           stopped: 'success',
         },
         wins: 9,
@@ -81,7 +88,7 @@ describe('evidence', async () => {
         ties: 3,
       },
       isOpen: false,
-      episodesMax: 480,
+      episodesMax: 800,
     })
   })
 
@@ -101,7 +108,35 @@ describe('evidence', async () => {
   it('says how many tasks it needs where there are too few to tell a gain from luck, and plays none', () => {
     const { decision, pairs } = play(better, tasksOf('gate', 3))
     expect(pairs).toEqual([])
-    expect(decision).toMatchObject({ selected: false, reason: expect.stringMatching(/has 3 tasks, and this decision needs 7 at least/) })
+    expect(decision).toMatchObject({ selected: false, reason: expect.stringMatching(/has 3 tasks, and this decision needs 5 at least/) })
+  })
+
+  describe('tasks of one family', () => {
+    it('count once: what fixes many tasks of a few families may be luck', () => {
+      const fixed = solves((number) => number < 15)
+      expect(play(fixed, tasksOf('gate', 60)).decision.selected).toBe(true)
+      const { decision } = play(fixed, alike(12, 5))
+      expect(decision).toMatchObject({ selected: false, reason: expect.stringMatching(/^better on 3 of 12 families, worse on none/) })
+      expect(evidenceIn(decision)).toMatchObject({ tasks: 60, families: 12 })
+    })
+
+    it('show a gain where enough families gain', () => {
+      expect(play(better, alike(12, 5)).decision).toMatchObject({
+        selected: true,
+        reason: expect.stringMatching(/better on 12 of 12 families/),
+      })
+    })
+
+    it('may be too few, and it says how many more families it takes', () => {
+      const { decision, pairs } = play(better, alike(3, 20))
+      expect(pairs).toEqual([])
+      expect(decision.reason).toMatch(/has 60 tasks in 3 families, and this decision needs 5 families at least .*; add tasks of 2 more$/)
+    })
+  })
+
+  it('judges scores other than 0 and 1 by their mean: many small gains do not hide a few large losses', () => {
+    expect(play(skewed, tasksOf('gate', 60)).decision.selected).toBe(false)
+    expect(play(gained, tasksOf('gate', 60)).decision.selected).toBe(true)
   })
 
   it('says that the gate is empty', () => {
@@ -174,7 +209,10 @@ describe('evidence', async () => {
       const tasks = [...tasksOf('gate', 12), ...tasksOf('regression', 4)]
       const { pairs, decision } = play(same, tasks, { kind: 'request' })
       expect(pairs.every(({ task }) => task.role === 'regression')).toBe(true)
-      expect(decision).toMatchObject({ selected: true, reason: expect.stringMatching(/^at most 0.1 worse on the 4 protected tasks/) })
+      expect(decision).toMatchObject({
+        selected: true,
+        reason: expect.stringMatching(/^at most 0.1 worse on the 4 protected tasks/),
+      })
       expect(evidenceIn(decision)).toMatchObject({ test: 'non_inferiority', mean_difference: 0, stopped: 'success' })
     })
 

@@ -1,15 +1,17 @@
-/** Alpha spending: the level of each decision, so that all decisions of a scenario together stay within alpha. */
+/** Alpha spending: the level of each decision, so that any fifty decisions in a row stay within alpha together. */
+import type { SelectionHistory } from '../../../src/contract/index.ts'
 
-/** The sum of 1 / (n ln² n) over n ≥ 2, rounded up. */
-const SHARES_SUM = 2.10975
+/** After this many decisions a publication no longer earns anything back. */
+const WINDOW_DECISIONS = 50
 
-/** The level of the next decision. Earlier selections earn some of it back. */
-export function levelOf(alpha: number, { decided, selected }: { readonly decided: number; readonly selected: number }): number {
-  return alpha * shareOf(decided + 1) * (selected + 1)
-}
+/** Much of alpha is for the first decisions. */
+const FRONT = 0.418
+/** Later ones all have the same, so that a long life does not run dry. */
+const FLOOR = 0.0085
 
-/** Falls slowly, so that the hundredth candidate still has a chance. */
-export function shareOf(decision: number): number {
-  const n = decision + 1
-  return 1 / (SHARES_SUM * n * Math.log(n) ** 2)
+/** The level of the next decision. Recent selections earn some of it back. */
+export function levelOf(alpha: number, { decided, selected, recent }: SelectionHistory): number {
+  // Rows of earlier versions do not say when a change was selected.
+  const remembered = recent ?? (decided <= WINDOW_DECISIONS ? selected : 0)
+  return alpha * Math.max(FLOOR, FRONT / (decided + 1) ** 2) * (remembered + 1)
 }

@@ -1,67 +1,83 @@
 import { array, assert, double, integer, property } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { intervalOf } from './wealth.ts'
-import { levelOf, shareOf } from './levels.ts'
-import { fixedTestPowers, gateOf, playOut, type SimulatedWorld } from './testing.ts'
+import { levelOf } from './levels.ts'
+import {
+  fixedTestPowers,
+  inFamilies,
+  noisy,
+  playOut,
+  powerIn,
+  randomOf,
+  scenariosPublishing,
+  settled,
+  skewed,
+  sparse,
+  swapped,
+} from './testing.ts'
 import { Superiority } from './superiority.ts'
 
-const TASKS = 60
 const FRESH = { decided: 0, selected: 0 }
-const CHAIN_STEPS = 50
+const PAIRS_MAX = 1000
 /** Of the standard normal distribution, at the level of the first decision. */
-const QUANTILE_FIRST = 1.9658
+const QUANTILE_FIRST = 2.0356
 
-function playMany(world: Omit<SimulatedWorld, 'run' | 'tasks'>, runs: number): { readonly power: number; readonly episodes: number } {
-  const played = Array.from({ length: runs }, (_, run) => playOut(TASKS, gateOf({ ...world, tasks: TASKS, run }), `run ${run}`, FRESH))
-  return {
-    power: played.filter(({ stopped }) => stopped === 'success').length / runs,
-    episodes: played.reduce((sum, { episodes }) => sum + episodes, 0) / runs,
-  }
-}
+const spent = (from: number): number =>
+  Array.from({ length: 50 }, (_, n) => levelOf(0.05, { decided: from + n, selected: 0 })).reduce((sum, one) => sum + one)
 
-/** Whether any of a scenario's first candidates is published, none of which changes anything. */
-function anyPublished(kind: SimulatedWorld['kind'], gain: number, chain: number): boolean {
-  return Array.from({ length: CHAIN_STEPS }, (_, decided) => decided).some((decided) => {
-    const run = chain * CHAIN_STEPS + decided
-    return playOut(TASKS, gateOf({ tasks: TASKS, gain, kind, run }), `run ${run}`, { decided, selected: 0 }).stopped === 'success'
-  })
-}
-const chainsPublishing = (kind: SimulatedWorld['kind'], gain: number, chains: number): number =>
-  Array.from({ length: chains }, (_, chain) => chain).filter((chain) => anyPublished(kind, gain, chain)).length
+const level = (recent?: number): number => levelOf(0.05, { decided: 200, selected: 9, ...(recent !== undefined && { recent }) })
 
 describe('changes that do nothing, fifty in a row', () => {
-  it.each<readonly [string, SimulatedWorld['kind'], number, number]>([
-    ['every play is a new throw', 'noisy', 0, 100],
-    ['a task always ends the same, and the change flips some by chance', 'settled', 0, 100],
-    ['each task gains or loses by chance, and plays differ too', 'swapped', 0.2, 40],
-  ])('are published in no more than 5 of 100 scenarios where %s', (_where, kind, gain, chains) => {
-    expect(chainsPublishing(kind, gain, chains)).toBeLessThanOrEqual(0.05 * chains)
+  it.each([
+    ['every play is a new throw', noisy(60, 0), 20],
+    ['a task always ends the same, and the change flips some by chance', settled(noisy(60, 0)), 60],
+    ['each task gains or loses by chance, and plays differ too', swapped(20, 0.2), 40],
+    ['tasks that are alike are flipped together', inFamilies(5, settled(noisy(12, 0))), 60],
+    ['tasks that are alike gain or lose together', inFamilies(5, swapped(12, 0.4)), 60],
+    ['scores from 0 to 1 gain a little mostly, and lose much now and then', skewed(60), 40],
+  ])('are published in no more than 5 of 100 scenarios where %s', (_where, world, scenarios) => {
+    expect(scenariosPublishing(world, scenarios)).toBeLessThanOrEqual(0.05 * scenarios)
   })
 })
 
 describe('a gain of ten points', () => {
   it('is found as often as by a test of fixed size, with less than 0.6 of its episodes', () => {
-    const runs = 400
-    const { power, episodes } = playMany({ gain: 0.1, kind: 'noisy' }, runs)
+    const runs = 200
+    const world = noisy(60, 0.1)
+    const { power, episodes } = powerIn(world, runs, 0, PAIRS_MAX)
     expect(power).toBeGreaterThanOrEqual(0.95)
     const sizes = Array.from({ length: 50 }, (_, n) => 20 * (n + 1))
-    const powers = fixedTestPowers({ tasks: TASKS, gain: 0.1, kind: 'noisy' }, runs, sizes, QUANTILE_FIRST)
+    const powers = fixedTestPowers(world, runs, sizes, QUANTILE_FIRST)
     const enough = sizes[powers.findIndex((fixed) => fixed >= power)] ?? Infinity
     expect(episodes).toBeLessThan(0.6 * 2 * enough)
   })
 
   it('is not found where it is a loss', () => {
-    expect(playMany({ gain: -0.05, kind: 'noisy' }, 200).power).toBe(0)
+    expect(powerIn(noisy(60, -0.05), 200, 0, PAIRS_MAX).power).toBe(0)
+  })
+})
+
+describe('a gain of some tasks alone, or on few tasks', () => {
+  it.each([10, 50])('is found where 12 of 60 tasks are fixed, after %i decisions', (decided) => {
+    expect(powerIn(sparse(60, 12, false), 1, decided, PAIRS_MAX).power).toBe(1)
+    expect(powerIn(sparse(60, 12, true), 40, decided, PAIRS_MAX).power).toBeGreaterThanOrEqual(0.8)
+  })
+
+  it('is found by ten tasks where it is 20 points', () => {
+    expect(powerIn(noisy(10, 0.2), 200, 0, 400).power).toBeGreaterThanOrEqual(0.9)
   })
 })
 
 describe('the levels of all decisions', () => {
-  it('stay within alpha together while nothing is published', () => {
-    const decisions = 100_000
-    const spent = Array.from({ length: decisions }, (_, decided) => levelOf(0.05, { decided, selected: 0 })).reduce((sum, one) => sum + one)
-    const rest = (0.05 * (shareOf(1) * 2 * Math.log(2) ** 2)) / Math.log(decisions + 1)
-    expect(spent + rest).toBeLessThanOrEqual(0.05)
-    expect(spent + rest).toBeGreaterThan(0.0499)
+  it('stay within alpha in any fifty in a row while nothing is published, and never run dry', () => {
+    for (const from of [0, 1, 7, 1000]) expect(spent(from)).toBeLessThanOrEqual(0.05)
+    expect(spent(0)).toBeGreaterThan(0.049)
+    expect(levelOf(0.05, { decided: 100_000, selected: 0 })).toBe(levelOf(0.05, { decided: 50, selected: 0 }))
+  })
+
+  it('earn back for what was published among the last fifty alone', () => {
+    expect(level(3)).toBeCloseTo(4 * level(0), 12)
+    expect(level()).toBe(level(0))
   })
 })
 
@@ -71,8 +87,9 @@ describe('whatever the differences are', () => {
   it('nothing is selected without a win', () => {
     assert(
       property(differences, integer(), (given, seed) => {
-        const gate = (task: number): number => -Math.abs(given[task % given.length] ?? 0)
-        expect(playOut(20, gate, `${seed}`, FRESH).stopped).not.toBe('success')
+        const play = (task: number): number => -Math.abs(given[task % given.length] ?? 0)
+        const families = Array.from({ length: 20 }, (_, task) => task)
+        expect(playOut(() => ({ families, play }), seed, FRESH, PAIRS_MAX).stopped).not.toBe('success')
       }),
       { numRuns: 50 },
     )
@@ -81,7 +98,12 @@ describe('whatever the differences are', () => {
   it('every weight is above 0 and at most 2, and every round comes to an end', () => {
     assert(
       property(differences, integer({ min: 7, max: 100 }), integer(), (given, tasks, seed) => {
-        const exam = new Superiority({ tasks, seed: `${seed}`, level: 0.02, pairsMax: 150 })
+        const exam = new Superiority({
+          families: Array.from({ length: tasks }, (_, task) => task),
+          seed: `${seed}`,
+          level: 0.02,
+          pairsMax: 150,
+        })
         for (let batch = exam.next(); batch.length > 0; batch = exam.next())
           for (const { task, weight } of batch) {
             expect(weight).toBeGreaterThan(0)
@@ -99,9 +121,9 @@ describe('the interval', () => {
   it('holds the true mean difference at least as often as it says', () => {
     const runs = 100
     const held = Array.from({ length: runs }, (_, run) => {
-      const gate = gateOf({ tasks: 1, gain: 0, kind: 'noisy', run })
+      const { play } = noisy(1, 0)(randomOf(run))
       const [low, high] = intervalOf(
-        Array.from({ length: 200 }, () => ({ value: gate(0), weightMax: 1 })),
+        Array.from({ length: 200 }, () => ({ value: play(0), weightMax: 1 })),
         0.05,
       )
       return low <= 0 && high >= 0 && high - low < 1

@@ -1,6 +1,6 @@
 /** Shared by the stages of a test: their pairs, the difference of a pair, and their budget. */
 import { invalid, type Draw, type JsonObject, type Pair, type Question, type Task, type TaskRole } from '../../../src/contract/index.ts'
-import type { TaskTally } from './leanings.ts'
+import type { FamilyTally } from './signs.ts'
 import type { PairDraw } from './superiority.ts'
 
 export interface TestStage {
@@ -25,13 +25,17 @@ export interface SeenPair {
   readonly weight: number
   /** Whether the current side has a score. */
   readonly isCompared: boolean
+  /** Whether a score is other than 0 and 1. */
+  readonly isGraded: boolean
 }
 
 export function seenOf(pairs: readonly Pair[], tasks: readonly Task[]): readonly SeenPair[] {
   const places = new Map(tasks.map(({ name }, place) => [name, place]))
   return pairs.flatMap((pair) => {
     const task = places.get(pair.task.name)
-    return task === undefined ? [] : [{ task, difference: differenceOf(pair), weight: pair.weight ?? 1, isCompared: pair.current !== null }]
+    if (task === undefined) return []
+    const isGraded = [pair.current, pair.candidate].some((score) => score !== null && score > 0 && score < 1)
+    return [{ task, difference: differenceOf(pair), weight: pair.weight ?? 1, isCompared: pair.current !== null, isGraded }]
   })
 }
 
@@ -55,7 +59,7 @@ export const drawsOf = (turns: readonly PairDraw[], tasks: readonly Task[]): rea
 
 const PAIRS_MAX = 1000
 const REPEATS_MAX = 20
-const PAIRS_OF_FEW_TASKS_MAX = 100
+const PAIRS_OF_FEW_TASKS_MAX = 400
 
 /** What the budget allows beyond the reserved pairs, up to a limit by the number of tasks. */
 export function pairsMaxOf(tasks: number, played: number, { episodesLeft }: Question, pairsKept: number): number {
@@ -98,12 +102,16 @@ const EVIDENCE_MAX = 1e12
 /** Bounded, since JSON has no infinity. */
 export const evidenceOf = (log: number): number => Number(Math.min(EVIDENCE_MAX, Math.exp(log)).toPrecision(6))
 
-/** "better on 9 of 12 tasks, worse on none" */
-export function standing(tallies: readonly TaskTally[]): string {
+/** "better on 9 of 12 tasks, worse on none"; families, where there are fewer of them. */
+export function standing(tallies: readonly FamilyTally[], tasks: number): string {
   const better = tallies.filter(({ sum }) => sum > 0).length
   const worse = tallies.filter(({ sum }) => sum < 0).length
-  return `better on ${better} of ${counted(tallies.length, 'task')}, worse on ${worse === 0 ? 'none' : worse}`
+  return `better on ${better} of ${units(tallies.length, tasks)}, worse on ${worse === 0 ? 'none' : worse}`
 }
+
+/** "12 families" where tasks are alike, else "12 tasks". */
+export const units = (families: number, tasks: number): string =>
+  families === tasks ? counted(tasks, 'task') : `${families} ${families === 1 ? 'family' : 'families'}`
 
 /** "the evidence is strong enough (1 in 412 by luck, 1 in 41 needed)" */
 export function weighed(log: number, threshold: number): string {

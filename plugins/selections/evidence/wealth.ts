@@ -17,14 +17,15 @@ export class Wealth {
 
   /** The log of the mean wealth, whose expectation does not grow when the candidate gains nothing. */
   get log(): number {
-    return logMean(this.#logs)
+    return logMean(this.#logs.map((log) => ({ log, share: 1 / this.#logs.length })))
   }
 }
 
-export function logMean(logs: readonly number[]): number {
-  const top = Math.max(...logs)
+/** The log of the mean of what bettors have, each with its share of the beginning. */
+export function logMean(parts: readonly { readonly share: number; readonly log: number }[]): number {
+  const top = Math.max(...parts.map(({ log }) => log))
   if (top === -Infinity) return top
-  return top + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - top), 0) / logs.length)
+  return top + Math.log(parts.reduce((sum, { share, log }) => sum + share * Math.exp(log - top), 0))
 }
 
 /** The course of a test so far. */

@@ -1,0 +1,102 @@
+/** `npm run learn:gate`: the gate without agents: what it publishes where nothing helps, and what it takes to find a gain. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import {
+  graded,
+  inFamilies,
+  mixed,
+  noisy,
+  powerIn,
+  scenariosPublishing,
+  settled,
+  skewed,
+  sparse,
+  swapped,
+  type SimulatedWorld,
+} from '../plugins/selections/evidence/testing.ts'
+import { forTerminal, GATE_MARKS, withTables, type Table } from './report/tables.ts'
+
+const PAGE = new URL('../docs/learning.md', import.meta.url)
+const RATE_MAX = 0.05
+const EXIT_MISSED = 1
+
+const { values: options } = parseArgs({
+  options: {
+    scenarios: { type: 'string', default: '100' },
+    runs: { type: 'string', default: '200' },
+    write: { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+})
+const HELP = `npm run learn:gate -- [options]
+
+  --scenarios N    scenarios of 50 changes that do nothing, per world (100)
+  --runs N         decisions per gain (200)
+  --write          write the tables into docs/learning.md
+
+Exit status: 0 when at most 5 of 100 scenarios of every world published a change, else 1.`
+
+const NO_OPS: readonly (readonly [string, SimulatedWorld])[] = [
+  ['60 tasks, every play a new throw', noisy(60, 0)],
+  ['60 tasks, plays of a task always agree', settled(noisy(60, 0))],
+  ['20 tasks, each ±20 points by a coin', swapped(20, 0.2)],
+  ['40 tasks, each ±30 points by a coin', swapped(40, 0.3)],
+  ['60 tasks, each ±50 points by a coin', swapped(60, 0.5)],
+  ['12 families of 5, plays of a family always agree', inFamilies(5, settled(noisy(12, 0)))],
+  ['12 families of 5, each ±40 points by a coin', inFamilies(5, swapped(12, 0.4))],
+  ['60 tasks, scores +0.1 nine times in ten, else -0.9', skewed(60)],
+]
+
+interface Gain {
+  readonly name: string
+  readonly world: SimulatedWorld
+  /** Decisions before it. */
+  readonly decided: number
+  readonly pairsMax: number
+}
+const GAINS: readonly Gain[] = [
+  { name: '+10 points, 60 tasks', world: noisy(60, 0.1), decided: 0, pairsMax: 1000 },
+  { name: '+20 points, 60 tasks', world: noisy(60, 0.2), decided: 0, pairsMax: 1000 },
+  { name: '+20 points, 10 tasks', world: noisy(10, 0.2), decided: 0, pairsMax: 400 },
+  { name: '+20 points, 20 tasks', world: noisy(20, 0.2), decided: 10, pairsMax: 400 },
+  { name: '+30 points, 12 families of 5', world: inFamilies(5, noisy(12, 0.3)), decided: 0, pairsMax: 1000 },
+  { name: '12 of 60 tasks fixed, plays agree', world: sparse(60, 12, false), decided: 50, pairsMax: 1000 },
+  { name: '12 of 60 tasks fixed, the others noisy', world: sparse(60, 12, true), decided: 10, pairsMax: 1000 },
+  { name: '12 of 60 tasks fixed, the others noisy', world: sparse(60, 12, true), decided: 50, pairsMax: 1000 },
+  { name: 'seven of ten tasks +40, the others -20', world: mixed(60, 0.4), decided: 0, pairsMax: 1000 },
+  { name: 'scores from 0 to 1, +10 points, 60 tasks', world: graded(60, 0.1), decided: 0, pairsMax: 1000 },
+  { name: 'scores from 0 to 1, +20 points, 60 tasks', world: graded(60, 0.2), decided: 10, pairsMax: 1000 },
+]
+
+if (options.help) process.stdout.write(`${HELP}\n`)
+else await main(Number(options.scenarios), Number(options.runs))
+
+async function main(scenarios: number, runs: number): Promise<void> {
+  const noOps = NO_OPS.map(([name, world]) => ({ name, publishing: scenariosPublishing(world, scenarios) }))
+  const tables = [noOpTable(noOps, scenarios), gainTable(runs)]
+  for (const table of tables) process.stdout.write(`${forTerminal(table)}\n\n`)
+  if (options.write) await writeFile(PAGE, withTables(await readFile(PAGE, 'utf8'), tables, GATE_MARKS))
+  const missed = noOps.filter(({ publishing }) => publishing > RATE_MAX * scenarios)
+  for (const { name } of missed)
+    process.stderr.write(`missed: more than 5 of 100 scenarios published a change that does nothing: ${name}\n`)
+  if (missed.length > 0) process.exitCode = EXIT_MISSED
+}
+
+function noOpTable(noOps: readonly { readonly name: string; readonly publishing: number }[], scenarios: number): Table {
+  return {
+    title: 'Scenarios of 50 changes that do nothing, 600 episodes each at most (simulated outcomes)',
+    head: ['tasks of the gate', 'scenarios', 'published at least one'],
+    rows: noOps.map(({ name, publishing }) => [name, String(scenarios), String(publishing)]),
+  }
+}
+
+function gainTable(runs: number): Table {
+  return {
+    title: `Gains, ${runs} decisions each (simulated outcomes)`,
+    head: ['change', 'decision', 'episodes at most', 'found', 'episodes, mean'],
+    rows: GAINS.map(({ name, world, decided, pairsMax }) => {
+      const { power, episodes } = powerIn(world, runs, decided, pairsMax)
+      return [name, String(decided + 1), String(2 * pairsMax), power.toFixed(2), episodes.toFixed(0)]
+    }),
+  }
+}
