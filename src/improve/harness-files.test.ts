@@ -1,4 +1,5 @@
 /** The harness of a repository, read as entries and written back. */
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -131,10 +132,49 @@ describe('a file of the repository', () => {
       expect.stringContaining('.claude/commands/bad.md: '),
       '.claude/skills/bytes/SKILL.md: it is no text in UTF-8',
       '.claude/skills/empty/SKILL.md: it cannot be read (ENOENT)',
-      '.claude/skills/far/SKILL.md: it leads to a file outside of the repository',
+      '.claude/skills/far/SKILL.md: it leads out of the repository',
       expect.stringContaining('.claude/skills/odd name/SKILL.md: '),
     ])
     const better = [{ id: 'x', name: 'agent_command', config: { name: 'bad', text: 'Be good.' } }]
+    expect(changesOf(claude.plugin, places, tree, contentOf(claude.plugin, better))).toEqual([])
+  })
+
+  it.each([
+    ['.env', 'it leads to .env, which is no page of rules'],
+    ['.git/notes.md', 'it leads to .git/notes.md, which is no page of rules'],
+    ['/dev/zero', 'it leads out of the repository'],
+  ])('that is a link to %s is left out: such a file may hold a secret, or have no end', async (target, why) => {
+    const folder = repositoryOf({ '.env': 'KEY=secret\n', '.git/notes.md': 'x' })
+    symlinkSync(target, join(folder, 'CLAUDE.md'))
+    expect(await read(folder)).toEqual({ entries: [], sources: {}, leftOut: [{ path: 'CLAUDE.md', why }] })
+  })
+
+  it('that is a pipe is left out, and not waited for', async () => {
+    const folder = temporaryFolder()
+    execFileSync('mkfifo', [join(folder, 'CLAUDE.md')])
+    expect((await read(folder)).leftOut).toEqual([{ path: 'CLAUDE.md', why: 'it is no plain file' }])
+  })
+
+  it('in a folder that leads elsewhere or nowhere is not looked for, and no new one is written there', async () => {
+    const folder = temporaryFolder()
+    symlinkSync('/etc', join(folder, '.claude'))
+    const linked = await read(folder)
+    expect(linked.leftOut).toEqual([])
+    const [outside, looped] = [temporaryFolder(), repositoryOf({ '.claude/x': '' })]
+    mkdirSync(join(outside, 'skills/far'), { recursive: true })
+    writeFileSync(join(outside, 'skills/far/SKILL.md'), SKILL)
+    symlinkSync(join(outside, 'skills'), join(looped, '.claude/skills'))
+    symlinkSync('commands', join(looped, '.claude/commands'))
+    const tree = await read(looped)
+    expect(tree).toEqual({
+      entries: [],
+      sources: {},
+      leftOut: [
+        { path: '.claude/skills', why: 'it leads out of the repository' },
+        { path: '.claude/commands', why: 'it cannot be read (ELOOP)' },
+      ],
+    })
+    const better = [{ id: 'new', name: 'skill', config: { name: 'new', text: SKILL.replaceAll('sum', 'new') } }]
     expect(changesOf(claude.plugin, places, tree, contentOf(claude.plugin, better))).toEqual([])
   })
 

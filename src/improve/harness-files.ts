@@ -2,8 +2,7 @@
  * The harness of a repository as entries, and back: which file is which entry, and which files a better tree changes. A file whose entry did
  * not change is never touched, and neither is one that the agent's adapter refuses.
  */
-import type { Stats } from 'node:fs'
-import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { isRefusal, type Adapter, type Entry, type Files } from '../contract/index.ts'
 import { entriesIn, entryProblem, renderTree } from '../harness/index.ts'
@@ -34,8 +33,9 @@ const KINDS = ['skill', 'agent_command'] as const
 
 /** The tree of a repository for an agent. Nothing is written. */
 export async function readHarness(adapter: Adapter, places: HarnessPlaces, folder: string): Promise<HarnessRead> {
-  const read = await Promise.all((await candidatesIn(places, folder)).map((place) => readCandidate(folder, place)))
-  let tree: HarnessRead = { entries: [], sources: {}, leftOut: read.flatMap((each) => ('why' in each ? [each] : [])) }
+  const { candidates, leftOut } = await candidatesIn(places, folder)
+  const read = await Promise.all(candidates.map((place) => readCandidate(folder, place)))
+  let tree: HarnessRead = { entries: [], sources: {}, leftOut: [...leftOut, ...read.flatMap((each) => ('why' in each ? [each] : []))] }
   for (const each of read) if ('entry' in each) tree = taken(adapter, tree, each)
   return tree
 }
@@ -47,29 +47,26 @@ interface Candidate {
 type ReadCandidate = { readonly entry: Entry; readonly source: SourceFile }
 
 /** The first rules file that is there, and every skill and command; of two with one name the first place's. */
-async function candidatesIn(places: HarnessPlaces, folder: string): Promise<readonly Candidate[]> {
+async function candidatesIn(places: HarnessPlaces, folder: string) {
   const rules = await rulesIn(places.rules, folder)
   const named = await Promise.all(KINDS.flatMap((kind) => places[kind].map((template) => namesIn(folder, kind, template))))
-  const all = named.flat()
-  return [
+  const leftOut = named.flatMap((each) => ('why' in each ? [each] : []))
+  const all = named.flatMap((each) => ('why' in each ? [] : each))
+  const candidates: readonly Candidate[] = [
     ...rules.map((path) => ({ path, entry: (text: string): Entry => ({ id: 'rules', name: 'rules', config: { text } }) })),
     ...all.filter(({ key }, at) => all.findIndex((other) => other.key === key) === at),
   ]
+  return { candidates, leftOut }
 }
 
 /** A file that only points to another, as `@AGENTS.md`, stands for that one. */
 async function rulesIn(paths: readonly string[], folder: string): Promise<readonly string[]> {
   for (const path of paths) {
-    const text = await readFile(join(folder, path), 'utf8').catch(() => null)
-    if (text === null) continue
-    const [, other] = /^@(?:\.\/)?([\w.-]+\.md)$/.exec(text.trim()) ?? []
-    const isThere =
-      other !== undefined &&
-      (await lstat(join(folder, other)).then(
-        (found) => found.isFile(),
-        () => false,
-      ))
-    return [isThere ? other : path]
+    if ((await stat(join(folder, path)).catch(() => null)) === null) continue
+    const read = await readSource(folder, path)
+    const [, other] = ('text' in read ? /^@(?:\.\/)?([\w.-]+\.md)$/.exec(read.text.trim()) : null) ?? []
+    const pointed = other === undefined ? null : await lstat(join(folder, other)).catch(() => null)
+    return [other !== undefined && pointed?.isFile() === true ? other : path]
   }
   return []
 }
@@ -78,12 +75,11 @@ interface NamedCandidate extends Candidate {
   readonly key: string
 }
 
-async function namesIn(folder: string, kind: (typeof KINDS)[number], template: string): Promise<readonly NamedCandidate[]> {
+async function namesIn(folder: string, kind: (typeof KINDS)[number], template: string): Promise<readonly NamedCandidate[] | LeftOut> {
   const [head = '', tail = ''] = template.split('{name}')
-  const listed = await readdir(join(folder, head), { withFileTypes: true }).catch((error: unknown) => {
-    if (isMissing(error) || codeOf(error) === 'ENOTDIR') return []
-    throw error
-  })
+  const path = head.replace(/\/$/, '')
+  const listed = await listing(folder, path)
+  if ('why' in listed) return listed
   const isFolder = tail.startsWith('/')
   const names = listed.flatMap((each) =>
     isFolder ? (each.isFile() ? [] : [each.name]) : each.name.endsWith(tail) ? [each.name.slice(0, -tail.length)] : [],
@@ -95,22 +91,48 @@ async function namesIn(folder: string, kind: (typeof KINDS)[number], template: s
   }))
 }
 
-/** A link counts as the file it leads to, as long as that is in the repository. */
-async function readCandidate(folder: string, { path, entry }: Candidate): Promise<ReadCandidate | LeftOut> {
+async function listing(folder: string, path: string) {
   try {
-    const root = await realpath(folder)
-    const real = await realpath(join(folder, path))
-    const below = relative(root, real).split(sep).join('/')
-    if (below.startsWith('../')) return { path, why: 'it leads to a file outside of the repository' }
-    const found: Stats = await lstat(real)
-    if (!found.isFile()) return { path, why: 'it is no plain file' }
-    if (found.size > FILE_BYTES_MAX) return { path, why: `it is larger than ${FILE_BYTES_MAX} bytes` }
-    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(real))
-    return { entry: entry(unixLines(text)), source: { path: below, text, isExecutable: (found.mode & 0o111) !== 0 } }
+    const below = await pathBelow(folder, path)
+    return below === null ? { path, why: OUTSIDE } : await readdir(join(folder, path), { withFileTypes: true })
   } catch (error) {
-    return { path, why: error instanceof TypeError ? 'it is no text in UTF-8' : `it cannot be read (${codeOf(error) ?? 'unreadable'})` }
+    return isMissing(error) ? [] : { path, why: unreadable(error) }
   }
 }
+
+const OUTSIDE = 'it leads out of the repository'
+const unreadable = (error: unknown): string => `it cannot be read (${codeOf(error) ?? 'unreadable'})`
+
+/** Where the path leads; null: out of the repository. */
+async function pathBelow(folder: string, path: string): Promise<string | null> {
+  const below = relative(await realpath(folder), await realpath(join(folder, path)))
+    .split(sep)
+    .join('/')
+  return below === '..' || below.startsWith('../') ? null : below
+}
+
+async function readCandidate(folder: string, { path, entry }: Candidate): Promise<ReadCandidate | LeftOut> {
+  const source = await readSource(folder, path)
+  return 'why' in source ? source : { entry: entry(unixLines(source.text)), source }
+}
+
+/** A link counts as the file it leads to, as long as that is a page of the repository: another file may hold a secret, or have no end. */
+async function readSource(folder: string, path: string): Promise<SourceFile | LeftOut> {
+  try {
+    const below = await pathBelow(folder, path)
+    if (below === null) return { path, why: OUTSIDE }
+    if (!PAGE.test(below)) return { path, why: `it leads to ${below}, which is no page of rules` }
+    const found = await lstat(join(folder, below))
+    if (!found.isFile()) return { path, why: 'it is no plain file' }
+    if (found.size > FILE_BYTES_MAX) return { path, why: `it is larger than ${FILE_BYTES_MAX} bytes` }
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await readFile(join(folder, below)))
+    return { path: below, text, isExecutable: (found.mode & 0o111) !== 0 }
+  } catch (error) {
+    return { path, why: error instanceof TypeError ? 'it is no text in UTF-8' : unreadable(error) }
+  }
+}
+
+const PAGE = /^(?!\.git\/).*\.md$/i
 
 const unixLines = (text: string): string => text.replaceAll('\r\n', '\n')
 
@@ -179,7 +201,7 @@ export function changesOf(adapter: Adapter, places: HarnessPlaces, read: Harness
   return paths.flatMap((path) => {
     const source = read.sources[path]
     const target = source?.path ?? targetOf(adapter, places, path)
-    if (target === null || read.leftOut.some((each) => each.path === target)) return []
+    if (target === null || read.leftOut.some(({ path: left }) => left === target || target.startsWith(`${left}/`))) return []
     const text = after[path]
     return [
       {
