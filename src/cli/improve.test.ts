@@ -58,6 +58,12 @@ describe('svc improve', () => {
     ['tasks that are not there', ['--tasks-dir', '/nowhere'], MODEL, 'name another with --tasks-dir'],
     ['a branch and no repository', ['--branch', 'x'], MODEL, '--branch needs a git repository: use --patch FILE'],
     ['a branch and a patch', ['--branch', 'x', '--patch', 'y'], MODEL, 'cannot be used with'],
+    [
+      'an address of the model that ends in /v1',
+      ['--model-url', 'http://127.0.0.1:9/v1'],
+      MODEL,
+      'command line: inference.upstream_url must not end in /v1',
+    ],
     ['a budget that is none', ['--budget', '0'], MODEL, 'whole number above 0'],
     ['no place for its state', [], { ...MODEL, XDG_DATA_HOME: '' }, 'set XDG_DATA_HOME'],
   ])('with %s says what to do, and leaves the repository alone', async (_, args, environment, words) => {
@@ -90,12 +96,17 @@ describe('svc improve', () => {
     expect([exit, err]).toEqual([1, ['another svc improve works on this repository; wait for it, or stop it'.replace('; ', ': ')]])
   })
 
-  it('begins no second run in an unfinished one of other rules, until it is told to', async () => {
+  it('begins no second run in an unfinished one of other rules that has its tasks, until it is told to', async () => {
     const [folder, data] = [repositoryOf(CLAUDE), temporaryFolder()]
     const again = async (...args: readonly string[]) =>
       (await typed([folder, ...NO_TASKS, ...args], { ...MODEL, XDG_DATA_HOME: data })).err.join()
     expect(await again()).toContain(STOPPED)
     writeFileSync(join(folder, 'CLAUDE.md'), 'Be short.\n')
+    expect(await again()).toContain(STOPPED)
+    const state = await openState(folder, { XDG_DATA_HOME: data })
+    await state.write('tasks', { from: folder })
+    state.close()
+    writeFileSync(join(folder, 'CLAUDE.md'), 'Be kind.\n')
     expect(await again()).toContain('go back to those, or begin anew with --fresh')
     expect(await again('--fresh')).toContain(STOPPED)
   })

@@ -148,9 +148,15 @@ const againWith = ({ dir = '.', practice }: ImproveOptions, flag: string): strin
   [PRODUCT, 'improve', shellWord(dir), ...(practice === true ? ['--practice'] : []), flag].join(' ')
 
 function runConfigOf(options: ImproveOptions, { state }: RunPlace, { agent, adapter, read }: Subject): RunConfig {
-  const { practice = false, modelUrl, commandLine } = options
-  return { folder: state.folder, agent, practice, modelUrl, commandLine, entries: withTools(adapter, read.entries, practice) }
+  const { practice = false } = options
+  return { folder: state.folder, agent, practice, commandLine: withModel(options), entries: withTools(adapter, read.entries, practice) }
 }
+
+/** `--model-url` is the key of the configuration by a shorter name. */
+const withModel = ({ modelUrl, commandLine }: ImproveOptions): CommandLineReading =>
+  modelUrl === undefined
+    ? commandLine
+    : { ...commandLine, given: [{ path: ['inference', 'upstream_url'], value: modelUrl, origin: 'command line' }, ...commandLine.given] }
 
 const evolutionOf = ({ config }: LoadedConfig) => config.recipes[config.recipe]?.evolution
 const workersOf = (loaded: LoadedConfig): number => evolutionOf(loaded)?.episode_workers ?? 1
@@ -199,12 +205,12 @@ async function checkBranch({ branch }: ImproveOptions, { repository, read }: Sub
     ])
 }
 
-/** A run belongs to one agent and one tree. An ended one makes room for the next by itself. */
+/** A run belongs to one agent and one tree. One that has ended, or has no tasks yet, makes room for the next by itself. */
 async function checkBegun(state: ImproveState, { agent, read }: Subject, { practice = false }: ImproveOptions): Promise<void> {
   const now = { agent, practice, tree: hash('sha256', canonicalJson(read.entries.map((entry) => ({ ...entry })))) }
   const begun = await state.read('begun')
   if (begun !== null && JSON.stringify(begun) !== JSON.stringify(now)) {
-    if ((await readResult(state)) === null)
+    if ((await state.read('tasks')) !== null && (await readResult(state)) === null)
       throw invalid(
         'another_run',
         'a run that has not ended began with another agent or other rules; go back to those, or begin anew with --fresh',

@@ -1,6 +1,6 @@
 /** The change as a patch and as a branch, in repositories of all kinds. Nothing but the new branch may be touched. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
@@ -86,6 +86,35 @@ it('a patch of lines that end like those of Windows applies too', async () => {
   writeFileSync(file, await patchOf([{ path: 'CLAUDE.md', before: 'One.\r\n', after: 'One.\r\nTwo.\r\n', isExecutable: false }], MESSAGE))
   git(folder, 'apply', file)
   expect(readFileSync(join(folder, 'CLAUDE.md'), 'utf8')).toBe('One.\r\nTwo.\r\n')
+})
+
+it('a branch of a repository with ids of SHA-256 removes files too', async () => {
+  const folder = temporaryFolder()
+  git(folder, 'init', '-q', '--object-format=sha256')
+  writeFileSync(join(folder, 'CLAUDE.md'), 'x')
+  git(folder, 'add', '.')
+  git(folder, 'commit', '-qm', 'first')
+  await makeBranch(folder, 'better', [{ path: 'CLAUDE.md', before: 'x', after: null, isExecutable: false }], MESSAGE)
+  expect(git(folder, 'ls-tree', '-r', 'better')).toBe('')
+})
+
+it('runs no hook of the repository', async () => {
+  const folder = dirtyRepository()
+  const hooks = join(folder, '.git/hooks')
+  mkdirSync(hooks, { recursive: true })
+  for (const hook of ['reference-transaction', 'post-index-change'])
+    writeFileSync(join(hooks, hook), `#!/bin/sh\ntouch '${hooks}/ran'\n`, { mode: 0o755 })
+  await makeBranch(folder, 'better', CHANGES, MESSAGE)
+  expect(existsSync(join(hooks, 'ran'))).toBe(false)
+})
+
+it('says what git says of a repository that it does not read', async () => {
+  const folder = dirtyRepository()
+  git(folder, 'config', 'core.repositoryFormatVersion', '99')
+  await expect(gitPlaceOf(folder)).rejects.toMatchObject({
+    code: 'no_repository',
+    message: expect.stringMatching(/fatal: .*99.*; let git status work there first$/),
+  })
 })
 
 it('says why there can be no branch: no repository, no commit, a bad name, a name that is taken', async () => {

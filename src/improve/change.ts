@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { invalid } from '../contract/index.ts'
-import { runGit } from '../git/index.ts'
+import { GitFailure, runGit } from '../git/index.ts'
 import { writeAtomicFile } from '../kit/index.ts'
 import type { RepositoryChange } from './harness-files.ts'
 
@@ -29,7 +29,15 @@ export interface GitPlace {
 
 /** Null where the folder is in no repository. */
 export async function gitPlaceOf(folder: string): Promise<GitPlace | null> {
-  const prefix = await git(folder, ['rev-parse', '--show-prefix']).catch(() => null)
+  const prefix = await git(folder, ['rev-parse', '--show-prefix']).catch((error: unknown) => {
+    if (!(error instanceof GitFailure)) throw error
+    if (error.stderr.includes('not a git repository')) return null
+    const [words = ''] = error.stderr.trim().split('\n', 1)
+    throw invalid(
+      'no_repository',
+      `git does not read the repository of ${JSON.stringify(folder)} (${words}); let git status work there first`,
+    )
+  })
   if (prefix === null) return null
   const head = await git(folder, ['rev-parse', '--verify', '-q', 'HEAD^{commit}']).catch(() => '')
   return { head: head.trim() || null, prefix: prefix.trimEnd() }
@@ -71,7 +79,7 @@ export async function makeBranch(folder: string, name: string, changes: readonly
   const { head, prefix } = place
   return withIndex(async (env) => {
     await git(folder, ['read-tree', head], { env })
-    await stage(folder, changes, prefix, env)
+    await stage(folder, changes, { prefix, env, absent: '0'.repeat(head.length) })
     const tree = (await git(folder, ['write-tree'], { env })).trim()
     const commit = (
       await git(folder, ['commit-tree', tree, '-p', head], { env: { ...env, ...(await authorOf(folder)) }, input: message })
@@ -92,15 +100,17 @@ async function withIndex<T>(work: (env: Readonly<Record<string, string>>) => Pro
   }
 }
 
-async function stage(
-  folder: string,
-  changes: readonly RepositoryChange[],
-  prefix: string,
-  env: Readonly<Record<string, string>>,
-): Promise<void> {
+interface Staging {
+  readonly prefix: string
+  readonly env: Readonly<Record<string, string>>
+  /** The id of no object, as long as those of the repository. */
+  readonly absent: string
+}
+
+async function stage(folder: string, changes: readonly RepositoryChange[], { prefix, env, absent }: Staging): Promise<void> {
   const lines: string[] = []
   for (const { path, after, isExecutable } of changes) {
-    if (after === null) lines.push(`0 ${ABSENT}\t${prefix}${path}`)
+    if (after === null) lines.push(`0 ${absent}\t${prefix}${path}`)
     else {
       const blob = (await git(folder, ['hash-object', '-w', '--no-filters', '--stdin'], { env, input: after })).trim()
       lines.push(`${isExecutable ? '100755' : '100644'} ${blob}\t${prefix}${path}`)
@@ -108,7 +118,6 @@ async function stage(
   }
   if (lines.length > 0) await git(folder, ['update-index', '-z', '--index-info'], { env, input: `${lines.join('\0')}\0` })
 }
-const ABSENT = '0'.repeat(40)
 
 /** Git refuses to commit for somebody without a name. */
 async function authorOf(folder: string): Promise<Readonly<Record<string, string>>> {
@@ -125,11 +134,11 @@ async function authorOf(folder: string): Promise<Readonly<Record<string, string>
 export async function patchOf(changes: readonly RepositoryChange[], message: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-patch-'))
   try {
-    await git(folder, ['init', '-q', '--bare', '--template='])
+    await git(folder, ['init', '-q', '--bare', '--template=', '--object-format=sha1'])
     const treeOf = async (name: string, side: 'before' | 'after'): Promise<string> => {
       const env = { GIT_DIR: folder, GIT_INDEX_FILE: join(folder, name) }
       const files = changes.filter((change) => change[side] !== null).map((change) => ({ ...change, after: change[side] }))
-      await stage(folder, files, '', env)
+      await stage(folder, files, { prefix: '', env, absent: '' })
       return (await git(folder, ['write-tree'], { env })).trim()
     }
     const [before, after] = [await treeOf('old', 'before'), await treeOf('new', 'after')]

@@ -94,7 +94,7 @@ function checkTasks(tasks: readonly Task[]): void {
   if (train === 0 || gate === 0)
     throw invalid(
       'no_tasks',
-      `of ${tasks.length} tasks ${train} have the role train and ${gate} the role gate; failures of the first are learnt from, the second decide, so there must be some of both`,
+      `of ${tasks.length} tasks ${train} have the role train and ${gate} the role gate; failures of the first are learnt from, the second decide, so there must be some of both; begin with --fresh and --tasks-dir FOLDER, or with --tasks N for more of them`,
     )
 }
 

@@ -1,7 +1,7 @@
 /** The folder of a run: kept whole, held by one process, lost by none that is killed. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
@@ -20,6 +20,18 @@ it('keeps what was written, outside of the repository and for its owner alone; a
   await state.clear()
   expect(await state.read('one/two')).toBeNull()
   state.close()
+})
+
+it('says where it cannot be kept, also where its folder is there and no lock can be written', async () => {
+  const [repository, data] = [temporaryFolder(), temporaryFolder()]
+  const state = await openState(repository, { XDG_DATA_HOME: data })
+  state.close()
+  rmSync(join(state.folder, 'lock.db'))
+  mkdirSync(join(state.folder, 'lock.db'))
+  await expect(openState(repository, { XDG_DATA_HOME: data })).rejects.toMatchObject({
+    code: 'no_state',
+    message: expect.stringContaining('set XDG_DATA_HOME to a folder of yours'),
+  })
 })
 
 it('is one per repository, whatever its name, and from wherever it is named', async () => {

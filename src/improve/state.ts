@@ -69,25 +69,23 @@ const DIGEST_CHARACTERS = 12
 
 /** The system releases a lock of SQLite when its process ends, in whatever way. */
 async function hold(folder: string): Promise<DatabaseSync> {
+  let database: DatabaseSync | null = null
   try {
     await mkdir(folder, { recursive: true, mode: PRIVATE })
-  } catch (error) {
-    throw unavailable(
-      'no_state',
-      `the state of a run cannot be kept in ${folder} (${codeOf(error) ?? 'unwritable'}); set XDG_DATA_HOME to a folder of yours`,
-    )
-  }
-  const database = new DatabaseSync(join(folder, LOCK))
-  try {
+    database = new DatabaseSync(join(folder, LOCK))
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
     return database
-  } catch (error) {
-    database.close()
-    if (!isBusy(error)) throw error
-    throw unavailable('already_running', `another ${PRODUCT} improve works on this repository; wait for it, or stop it`)
+  } catch (cause) {
+    database?.close()
+    if (isBusy(cause)) throw unavailable('already_running', `another ${PRODUCT} improve works on this repository; wait for it, or stop it`)
+    const why = cause instanceof Error && codeOf(cause) === SQLITE_ERROR ? cause.message : (codeOf(cause) ?? 'unwritable')
+    throw unavailable('no_state', `the state of a run cannot be kept in ${folder} (${why}); set XDG_DATA_HOME to a folder of yours`, {
+      cause,
+    })
   }
 }
 
+const SQLITE_ERROR = 'ERR_SQLITE_ERROR'
 const SQLITE_BUSY = 5
 const isBusy = (error: unknown): boolean =>
-  hasCode(error, 'ERR_SQLITE_ERROR') && error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY
+  hasCode(error, SQLITE_ERROR) && error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY

@@ -81,10 +81,12 @@ async function locate(source: string, signal: AbortSignal) {
     if (!(error instanceof GitFailure)) throw error
     throw invalid(
       'no_repository',
-      `${JSON.stringify(source)} is not a folder of a git repository that can be read (${error.message.split('\n', 1)[0]})`,
+      `${JSON.stringify(source)} is not a folder of a git repository that can be read (${firstLine(error)}); name one in which git status works`,
     )
   }
 }
+
+const firstLine = ({ stderr }: GitFailure): string => stderr.trim().split('\n', 1).join('')
 
 /** As git quotes a path in its file of alternates. */
 const quoted = (path: string): string =>

@@ -18,7 +18,6 @@ export interface RunConfig {
   readonly agent: string
   readonly entries: readonly Entry[]
   readonly practice: boolean
-  readonly modelUrl: string | undefined
   readonly commandLine: CommandLineReading
 }
 
@@ -31,11 +30,11 @@ const stepsFolder = (folder: string): string => join(serviceFolder(folder), 'ste
 
 /** The configuration of one step; null: of none. Keys of the command line win over it. */
 export async function configFor(run: RunConfig, limits: RoundLimits | null, surroundings: Surroundings): Promise<LoadedConfig> {
-  const { folder, practice, modelUrl } = run
+  const { folder, practice } = run
   const own = serviceFolder(folder)
   const settings = {
     svc: { host: '127.0.0.1', port: 0, listeners: 1, token: randomBytes(TOKEN_BYTES).toString('hex') },
-    inference: { ...(practice && { runtime: 'practice' }), ...(modelUrl !== undefined && { upstream_url: modelUrl }) },
+    inference: { ...(practice && { runtime: 'practice' }) },
     storage: { agent_record_dir: join(own, 'records'), artifact_repository: join(own, 'artifacts.git') },
     recipe: 'harness',
     // Without a step nothing may begin one, and too few episodes for one are no fault.
