@@ -93,7 +93,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       hosts,
       traceStep: traces?.step,
       stepped(scenario, commit) {
-        metrics.step(commit.outcome)
+        metrics.step(commit)
         logStep(log, scenario, commit)
       },
       warn: (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) }),

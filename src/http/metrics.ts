@@ -1,7 +1,10 @@
 /** Counts requests and training steps, and prints them in Prometheus' text format. */
-import type { StepOutcome, StoreUsage } from '../contract/index.ts'
+import { isObject, type Commit, type StepOutcome, type StoreUsage } from '../contract/index.ts'
 
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
+
+/** What steps took, as their rows name it. */
+const SPENT = ['input_tokens', 'cached_tokens', 'output_tokens', 'cost', 'unpriced_calls'] as const
 
 interface Series {
   count: number
@@ -28,6 +31,7 @@ export interface ListenerCounts {
 export class Metrics {
   readonly #byRoute = new Map<string, Map<number, Series>>()
   readonly #steps: Record<StepOutcome, number> = { published: 0, pending: 0, rejected: 0, skipped: 0, failed: 0 }
+  readonly #spent = { input_tokens: 0, cached_tokens: 0, output_tokens: 0, cost: 0, unpriced_calls: 0 }
   #inFlight = 0
   #incompleteStreams = 0
   #relayed = 0
@@ -54,8 +58,10 @@ export class Metrics {
     this.#relayed += 1
   }
 
-  step(outcome: StepOutcome): void {
+  step({ outcome, metrics: { spent } }: Pick<Commit, 'outcome' | 'metrics'>): void {
     this.#steps[outcome] += 1
+    if (!isObject(spent)) return
+    for (const name of SPENT) this.#spent[name] += typeof spent[name] === 'number' ? spent[name] : 0
   }
 
   /** Answers with what was counted, and starts over. */
@@ -108,6 +114,7 @@ export class Metrics {
       ...gauge('svc_training_steps_running', 'Training steps that run now.', scenarios.training),
       ...gauge('svc_training_steps_waiting', 'Trainers that have work and wait for their turn.', scenarios.waiting),
       ...this.#stepsByResult(),
+      ...this.#spentBySteps(),
       ...gauge('svc_store_writable', '1 while the record store takes writes, 0 while it refuses them.', isWritable ? 1 : 0),
       ...gauge('svc_records', 'Records kept, evicted ones included.', usage.records),
       ...gauge('svc_record_body_bytes', 'Bytes that the record bodies kept take in the store.', usage.body_bytes),
@@ -126,6 +133,18 @@ export class Metrics {
     const name = 'svc_training_steps_total'
     const series = Object.entries(this.#steps).map(([result, count]) => `${name}{result="${result}"} ${count}`)
     return [`# HELP ${name} Training steps that settled.`, `# TYPE ${name} counter`, ...series]
+  }
+
+  #spentBySteps(): string[] {
+    const { input_tokens: input, cached_tokens: cached, output_tokens: output, cost, unpriced_calls: unpriced } = this.#spent
+    const name = 'svc_training_tokens_total'
+    return [
+      `# HELP ${name} Tokens that settled steps took; cached ones are among those in.`,
+      `# TYPE ${name} counter`,
+      ...Object.entries({ input, cached, output }).map(([kind, count]) => `${name}{kind="${kind}"} ${count}`),
+      ...counter('svc_training_cost_total', 'Money that they took, of calls with a price.', cost),
+      ...counter('svc_training_unpriced_calls_total', 'Model calls of them without a price.', unpriced),
+    ]
   }
 
   #requests(): string[] {

@@ -1,6 +1,6 @@
 /** What the rest of a run costs at most, from what the baseline took. */
 import { estimate, NOTHING_SPENT, spentBoth, type Spent } from '../evolution/index.ts'
-import type { Estimate, TaskScore } from './events.ts'
+import type { Estimate, ImproveResult, RoundOutcome, TaskScore } from './events.ts'
 
 export function estimateRest(baseline: readonly TaskScore[], episodes: number, workers: number): Estimate {
   const spent = baseline.map(spentIn).reduce(spentBoth, NOTHING_SPENT)
@@ -28,3 +28,29 @@ const spentIn = ({ model_calls: calls, input_tokens, cached_tokens = 0, output_t
 
 /** A file of an earlier version lacks some. */
 type KeptScore = Omit<TaskScore, 'cached_tokens' | 'cost'> & Partial<Pick<TaskScore, 'cached_tokens' | 'cost'>>
+
+/** All plays and all steps together. */
+export function takenAltogether(
+  plays: readonly TaskScore[],
+  rounds: readonly RoundOutcome[],
+): Pick<ImproveResult, 'model_calls' | 'input_tokens' | 'output_tokens' | 'cost'> {
+  const { calls, inputTokens, outputTokens, cost, unpricedCalls } = [...plays.map(spentIn), ...rounds.map(spentInRound)].reduce(
+    spentBoth,
+    NOTHING_SPENT,
+  )
+  return { model_calls: calls, input_tokens: inputTokens, output_tokens: outputTokens, cost: unpricedCalls > 0 ? null : cost }
+}
+
+/** Of an earlier version, which counted the proposer's calls alone, the cost is unknown. */
+function spentInRound({ spent, model_calls: calls }: RoundOutcome): Spent {
+  if (spent === undefined) return { ...NOTHING_SPENT, calls, unpricedCalls: calls }
+  const of = (name: string): number => (typeof spent[name] === 'number' ? spent[name] : 0)
+  return {
+    calls: of('calls'),
+    inputTokens: of('input_tokens'),
+    cachedTokens: of('cached_tokens'),
+    outputTokens: of('output_tokens'),
+    cost: of('cost'),
+    unpricedCalls: of('unpriced_calls'),
+  }
+}

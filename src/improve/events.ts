@@ -1,5 +1,5 @@
 /** What a run says while it works, for people and for programs alike. */
-import type { TaskRole } from '../contract/index.ts'
+import type { JsonObject, TaskRole } from '../contract/index.ts'
 import type { LeftOut } from './harness-files.ts'
 
 interface NamedTask {
@@ -41,6 +41,8 @@ export interface RoundOutcome {
   readonly reason: string
   readonly episodes: number
   readonly model_calls: number
+  /** What the step took; of a run of an earlier version not known. */
+  readonly spent?: JsonObject
 }
 
 export interface TaskComparison extends NamedTask {
@@ -55,6 +57,10 @@ export interface ImproveResult {
   readonly tasks: readonly TaskComparison[]
   readonly episodes: number
   readonly model_calls: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  /** Null where a price is not known. */
+  readonly cost: number | null
 }
 
 /** What the run left: a branch with its commit, or a file. */

@@ -4,14 +4,14 @@ import type { ImproveResult, TaskComparison } from './events.ts'
 const TITLE = 'Improve the rules and skills of the agent'
 
 /** Lines hold only names, numbers and words of the service: nothing that a model wrote. */
-export function messageOf({ rounds, tasks, episodes }: ImproveResult): string {
+export function messageOf({ rounds, tasks, episodes, input_tokens: input, output_tokens: output, cost }: ImproveResult): string {
   const published = rounds.filter(({ result }) => result === 'published')
   return [
     TITLE,
     '',
     ...published.map(({ round, reason }) => `Round ${round}: ${plain(reason)}.`),
     ...summaryLines(tasks),
-    `${episodes} episodes were played.`,
+    `${episodes} episodes were played${input + output === 0 ? '' : `, with ${input} tokens in and ${output} out`}${cost === null || cost === 0 ? '' : `, cost ${cost.toFixed(2)}`}.`,
     '',
     ...tableLines(tasks),
     '',

@@ -18,6 +18,8 @@ export interface PlayParts {
   readonly workers: number
   readonly signal: AbortSignal
   readonly emit: (event: ImproveEvent) => void
+  /** Every play, by its name. */
+  readonly taken: Map<string, KeptPlay>
 }
 
 const ANSWER_CHARACTERS_MAX = 20_000
@@ -39,6 +41,7 @@ export async function playAll(
       // One without a score is played again by the next run: its cause may be gone by then.
       if (kept === null && played.score !== null) await parts.state.write(`${name}/${task.name}`, played)
       results.set(task.name, played)
+      parts.taken.set(`${name}/${task.name}`, played)
       const { answer: _answer, note: _note, ...told } = played
       parts.emit({ event: 'played', side, kept: kept !== null, ...told })
     }

@@ -1,5 +1,5 @@
 /** Rounds of learning: failing tasks are reported to the service, whose step writes a change, plays it against the served tree and decides. */
-import type { Files } from '../contract/index.ts'
+import { isObject, type Files } from '../contract/index.ts'
 import type { ImproveEvent, RoundOutcome } from './events.ts'
 import type { KeptPlay } from './plays.ts'
 import { createScenario, readRows, reasonOf, sendReport, servedFiles, settledBy, type ServiceAddress, type TaskReport } from './service.ts'
@@ -97,6 +97,7 @@ export async function runRound({ state, service, emit, played, secondsPerEpisode
     reason: reasonOf(row),
     episodes: numberIn(row.metrics['episodes_used']),
     model_calls: numberIn(row.metrics['proposer_calls']),
+    ...(isObject(row.metrics['spent']) && { spent: row.metrics['spent'] }),
   }
   const end = { ...outcome, files: await servedFiles(service) }
   await state.write(endName(round), end)

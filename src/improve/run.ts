@@ -3,10 +3,10 @@ import { hash } from 'node:crypto'
 import { canonicalJson, invalid, type Adapter, type Entry, type Files, type ModelAddress, type Task } from '../contract/index.ts'
 import type { Player } from '../evolution/index.ts'
 import { renderTree } from '../harness/index.ts'
-import { estimateRest } from './estimate.ts'
+import { estimateRest, takenAltogether } from './estimate.ts'
 import type { Estimate, ImproveEvent, ImproveResult, TaskComparison } from './events.ts'
 import { entriesOf } from './harness-files.ts'
-import { playAll, playsOf, type KeptPlay } from './plays.ts'
+import { playAll, playsOf, type KeptPlay, type PlayParts } from './plays.ts'
 import { planName, planRound, readEnd, readPlan, runRound, type RoundEnd, type RoundPlan } from './rounds.ts'
 import { createScenario, evaluationPath, type ServiceAddress } from './service.ts'
 import type { ImproveState } from './state.ts'
@@ -41,6 +41,9 @@ export interface ImproveOrder {
   readonly agree: (cost: Estimate) => Promise<boolean>
 }
 
+/** With every play so far, also of earlier runs, by its name. */
+type ImproveRun = ImproveOrder & Pick<PlayParts, 'taken'>
+
 export type ImproveEnd = { readonly kind: 'declined' } | { readonly kind: 'ended'; readonly result: ImproveResult; readonly files: Files }
 
 /** A task below this has failed. */
@@ -51,7 +54,8 @@ const IDLE_ROUNDS_MAX = 3
 /** What a first decision takes at the least. */
 const STEP_EPISODES_LEAST = 14
 
-export async function improve(order: ImproveOrder): Promise<ImproveEnd> {
+export async function improve(given: ImproveOrder): Promise<ImproveEnd> {
+  const order: ImproveRun = { ...given, taken: new Map() }
   const { player, state, emit } = order
   checkTasks(player.tasks)
   const start = renderTree(order.adapter, order.entries)
@@ -69,7 +73,7 @@ export async function improve(order: ImproveOrder): Promise<ImproveEnd> {
   const files = rounds.at(-1)?.files ?? start
   const isBetter = rounds.some(({ result }) => result === 'published')
   const compared = isBetter ? await compare(order, before, files) : before.map(same)
-  const result = resultOf({ improved: isBetter, rounds, before, compared })
+  const result = resultOf({ improved: isBetter, rounds, before, compared, taken: [...order.taken.values()] })
   await state.write('result', { result, files })
   emit({ event: 'result', ...result })
   return { kind: 'ended', result, files }
@@ -99,7 +103,7 @@ function checkTasks(tasks: readonly Task[]): void {
 }
 
 /** The service answers the model calls of the episodes. */
-async function playStage(order: ImproveOrder, side: 'before' | 'after', tasks: readonly Task[], entries: readonly Entry[]) {
+async function playStage(order: ImproveRun, side: 'before' | 'after', tasks: readonly Task[], entries: readonly Entry[]) {
   if (tasks.length === 0) return []
   const service = await order.open(null)
   try {
@@ -120,7 +124,7 @@ function refuseUnscored(plays: readonly KeptPlay[]): void {
 }
 
 /** Answered once for a run: one that goes on does not ask again. */
-async function agreed(order: ImproveOrder, before: readonly KeptPlay[], left: number): Promise<boolean> {
+async function agreed(order: ImproveRun, before: readonly KeptPlay[], left: number): Promise<boolean> {
   if ((await order.state.read('agreed')) !== null) return true
   const cost = estimateRest(before, left + lastEpisodes(order.player.tasks), order.workers)
   order.emit({ event: 'estimate', budget: order.budget, used: before.length, ...cost })
@@ -129,7 +133,7 @@ async function agreed(order: ImproveOrder, before: readonly KeptPlay[], left: nu
   return true
 }
 
-async function learn(order: ImproveOrder, before: readonly KeptPlay[], budget: number): Promise<readonly RoundEnd[]> {
+async function learn(order: ImproveRun, before: readonly KeptPlay[], budget: number): Promise<readonly RoundEnd[]> {
   const ends: RoundEnd[] = []
   let plays = before
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
@@ -147,7 +151,7 @@ async function learn(order: ImproveOrder, before: readonly KeptPlay[], budget: n
 }
 
 /** As it was begun, else a new one; null where nothing fails any more, or too little of the budget is left. */
-async function planFor(order: ImproveOrder, round: number, plays: readonly KeptPlay[], left: number): Promise<RoundPlan | null> {
+async function planFor(order: ImproveRun, round: number, plays: readonly KeptPlay[], left: number): Promise<RoundPlan | null> {
   const begun = await readPlan(order.state, round)
   if (begun !== null) return begun
   const failing = order.player.tasks.flatMap((task) => {
@@ -160,7 +164,7 @@ async function planFor(order: ImproveOrder, round: number, plays: readonly KeptP
   return plan
 }
 
-async function roundWith(order: ImproveOrder, plan: RoundPlan | null, plays: readonly KeptPlay[]): Promise<RoundEnd | null> {
+async function roundWith(order: ImproveRun, plan: RoundPlan | null, plays: readonly KeptPlay[]): Promise<RoundEnd | null> {
   if (plan === null) return null
   const { state, emit, signal, workers } = order
   const opened = await order.open({ reports: plan.reports.length, episodesMax: plan.episodesMax })
@@ -173,14 +177,14 @@ async function roundWith(order: ImproveOrder, plan: RoundPlan | null, plays: rea
 }
 
 /** The tasks that are learnt from, with what is served now. */
-async function replayed(order: ImproveOrder, plays: readonly KeptPlay[], files: Files): Promise<readonly KeptPlay[]> {
+async function replayed(order: ImproveRun, plays: readonly KeptPlay[], files: Files): Promise<readonly KeptPlay[]> {
   const train = order.player.tasks.filter(({ role }) => role === 'train')
   const again = await playStage(order, 'after', train, entriesOf(order.adapter, files))
   return plays.map((play) => again.find(({ task }) => task === play.task) ?? play)
 }
 
 /** Every task with the better tree; sealed ones, which nothing was chosen by, with the first tree too. */
-async function compare(order: ImproveOrder, before: readonly KeptPlay[], files: Files): Promise<readonly TaskComparison[]> {
+async function compare(order: ImproveRun, before: readonly KeptPlay[], files: Files): Promise<readonly TaskComparison[]> {
   const { tasks } = order.player
   const sealed = await playStage(order, 'before', sealedTasks(tasks), order.entries)
   const after = await playStage(order, 'after', tasks, entriesOf(order.adapter, files))
@@ -196,9 +200,10 @@ interface EndParts {
   readonly rounds: readonly RoundEnd[]
   readonly before: readonly KeptPlay[]
   readonly compared: readonly TaskComparison[]
+  readonly taken: readonly KeptPlay[]
 }
 
-function resultOf({ improved, rounds, before, compared }: EndParts): ImproveResult {
+function resultOf({ improved, rounds, before, compared, taken }: EndParts): ImproveResult {
   const sealed = compared.filter(({ role }) => role === 'sealed').length
   const inRounds = rounds.reduce((sum, { episodes }) => sum + episodes, 0)
   return {
@@ -206,6 +211,6 @@ function resultOf({ improved, rounds, before, compared }: EndParts): ImproveResu
     rounds: rounds.map(({ files: _files, ...outcome }) => outcome),
     tasks: compared,
     episodes: before.length + inRounds + (improved ? compared.length + sealed : 0),
-    model_calls: before.reduce((sum, { model_calls }) => sum + model_calls, 0) + rounds.reduce((sum, each) => sum + each.model_calls, 0),
+    ...takenAltogether(taken, rounds),
   }
 }

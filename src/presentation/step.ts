@@ -2,6 +2,7 @@
 import type { Requires } from '../contract/index.ts'
 import { madeRelease, type StepRow, type StepRows } from './chain.ts'
 import { evidenceOf, headlineOf, namedNumbers, tasksOf, type StepFact } from './evidence.ts'
+import { spentText } from './money.ts'
 import { counted } from './numbers.ts'
 import { statusOf } from './outcome.ts'
 import { powersOfStep } from './powers.ts'
@@ -43,6 +44,8 @@ export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carr
     scores: scoresOf(metrics),
     /** "144 episodes played, 16 known from before" */
     cost: costOf(metrics),
+    /** "34,100 tokens in, 2,000 out, cost 0.12"; null where nothing was counted. */
+    spent: spentText(metrics),
     numbers: numbersOf(metrics),
     facts: factsOf(metrics),
     evidence: evidenceOf(metrics),
@@ -120,6 +123,8 @@ function factsOf(metrics: UnknownRecord): readonly StepFact[] {
   const context = objectAt(metrics, 'evaluation_context')
   const facts = [
     ['Skipped', textAt(metrics, 'skipped')],
+    ['Took', spentText(metrics)],
+    ['Since the last release', spentText(metrics, 'improvement_spent')],
     ['Decided because', textAt(selection, 'reason')],
     ['Held because', textAt(metrics, 'held_because')],
     ['Policy', textAt(selection, 'policy')],

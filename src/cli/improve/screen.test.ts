@@ -49,6 +49,9 @@ const EVENTS: readonly ImproveEvent[] = [
     tasks: [{ name: 'one', role: 'gate', before: 0, after: 1 }],
     episodes: 11,
     model_calls: 7,
+    input_tokens: 1200,
+    output_tokens: 30,
+    cost: null,
   },
   { event: 'change', files: ['CLAUDE.md'], branch: 'better', commit: 'abc' },
 ]
@@ -72,7 +75,7 @@ it('without a terminal every event is plain lines, in which nothing controls the
     'round 1: 4 episodes played, at most 30 seconds left',
     'round 1: published: better[U+202E]',
     'after one: 1',
-    'improved: 0 rounds, 11 episodes',
+    'improved: 0 rounds, 11 episodes, 1,200 tokens in, 30 out, cost unknown',
     'gate: 0 before, 1 after (1 task)',
     '1 file changed: branch better, commit abc',
   ])

@@ -1,7 +1,7 @@
 /** How a run looks: a live table on a terminal, plain lines elsewhere, one JSON object per event for programs. */
 import type { Estimate, ImproveEvent, ImproveResult } from '../../improve/index.ts'
 import { scoreText, summaryLines } from '../../improve/index.ts'
-import { counted } from '../../presentation/index.ts'
+import { costText as moneyText, counted, whole } from '../../presentation/index.ts'
 import { table, type Cell } from '../screen/table.ts'
 import { cut, jsonText, oneLine, paint, shellWord } from '../screen/text.ts'
 import type { Surroundings } from '../surroundings.ts'
@@ -91,8 +91,17 @@ const SECONDS_SHOWN_MAX = 90
 const SECONDS_PER_MINUTE = 60
 const MINUTES_SHOWN_MAX = 120
 
-function resultLines({ improved, rounds, tasks, episodes }: ImproveResult): readonly string[] {
-  const tried = `${counted(rounds.length, 'round')}, ${counted(episodes, 'episode')}`
+function resultLines({
+  improved,
+  rounds,
+  tasks,
+  episodes,
+  input_tokens: input,
+  output_tokens: output,
+  cost,
+}: ImproveResult): readonly string[] {
+  const took = input + output === 0 ? '' : `, ${whole(input)} tokens in, ${whole(output)} out, ${moneyText(cost)}`
+  const tried = `${counted(rounds.length, 'round')}, ${counted(episodes, 'episode')}${took}`
   if (improved) return [`improved: ${tried}`, ...summaryLines(tasks)]
   return [
     `nothing proved better: ${tried}`,

@@ -1,6 +1,6 @@
 /** `svc status`: how the service is, and of each scenario what it serves and what waits. */
 import type { ReleaseRow, ScenarioRow, ScenarioStatus, StatusReport } from '@svc-ai/client'
-import { ago, bytes, counted, heldRows, powersOfStep, publishedScores, unsolvedWords } from '../../presentation/index.ts'
+import { ago, bytes, counted, heldRows, powersOfStep, publishedScores, spentText, unsolvedWords } from '../../presentation/index.ts'
 import { powersInBrief } from '../screen/powers.ts'
 import { paint, cut, jsonText, oneLine, shellWord, sparkline } from '../screen/text.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
@@ -141,7 +141,7 @@ function advice(scenarios: readonly SeenScenario[], { command }: RemoteService):
       .slice(0, 1)
       .map((waiting) => `waits for review: ${promoteCommand(waiting, row.scenario, command)}${powerWords(waiting)}`),
   )
-  const lines = [...held, ...scenarios.flatMap(unsolvedLines)]
+  const lines = [...held, ...scenarios.flatMap(unsolvedLines), ...scenarios.flatMap(spentLines)]
   return lines.length === 0 ? [] : ['', ...lines]
 }
 
@@ -155,4 +155,9 @@ function powerWords({ metrics }: ReleaseRow): string {
 function unsolvedLines({ row, status: own }: SeenScenario): readonly string[] {
   const words = unsolvedWords(own?.last_committed_step?.metrics ?? {})
   return words === '' ? [] : [`${oneLine(row.scenario)}: no points on either side in ${oneLine(words)}`]
+}
+
+function spentLines({ row, status: own }: SeenScenario): readonly string[] {
+  const words = spentText(own?.last_committed_step?.metrics ?? {})
+  return words === null ? [] : [`${oneLine(row.scenario)}: the last step took ${words}`]
 }
