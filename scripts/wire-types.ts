@@ -21,6 +21,7 @@ const NAMES = [
   'ScenarioRow',
   'ScenarioStatus',
   'ServiceStatus',
+  'StepProgress',
   'TrainBody',
   'TrainReceipt',
 ]

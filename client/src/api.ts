@@ -31,6 +31,8 @@ export interface Svc {
   catalog(): Promise<readonly wire.CatalogRow[]>
   catalogPage(query?: nouns.CatalogQuery): Promise<nouns.ReleasePage<wire.CatalogRow>>
   progress(requestId: string): Promise<wire.RequestProgress>
+  /** The steps that run now, on requests and on traffic. */
+  running(): Promise<readonly wire.StepProgress[]>
   /** What was stored, oldest first unless the newest are asked for. */
   records(query?: nouns.RecordQuery): Promise<nouns.PageOfRecords>
   record(id: string): Promise<wire.FullRecord>
@@ -73,6 +75,7 @@ export function connect(address: Address): Svc {
     },
     catalogPage,
     progress: (requestId) => own(() => get(`/svc/harness/requests/${encodeURIComponent(requestId)}/progress`, nouns.isProgress)),
+    running: () => own(async () => (await get('/svc/harness/progress', nouns.isRunning)).steps),
     records: (query = {}) => own((name) => recordPage(get, `${scenarioPath(name)}/records`, query)),
     record: (id) => own((name) => get(`${scenarioPath(name)}/records/${encodeURIComponent(id)}`, nouns.isFullRecord)),
     promote: (releaseId) => move(releaseId, 'promote'),

@@ -17,6 +17,7 @@ export type {
   Requires,
   ScenarioRow,
   ScenarioStatus,
+  StepProgress,
   TrainBody,
   TrainReceipt,
 } from './wire.generated.ts'

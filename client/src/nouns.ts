@@ -65,6 +65,9 @@ const isReleaseRow = (value: unknown): value is wire.ReleaseRow =>
 export const isProgress = (value: unknown): value is wire.RequestProgress =>
   isData(value) && hasTexts(value, ['request_id', 'state']) && typeof value['settled'] === 'boolean'
 
+export const isRunning = (value: unknown): value is { readonly steps: readonly wire.StepProgress[] } =>
+  isListAt(value, 'steps', (step) => hasTexts(step, ['component', 'state']) && hasNumber(step, 'started_at'))
+
 export const isRecords = (value: unknown): value is Omit<wire.RecordList, 'scenario'> => isListAt(value, 'records', isRecordRow)
 export const isFullRecord = (value: unknown): value is wire.FullRecord => isRecordRow(value) && isData(value) && isData(value['payload'])
 const isRecordRow = (value: unknown): value is wire.RecordRow =>

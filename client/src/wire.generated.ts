@@ -299,6 +299,31 @@ export interface ServiceStatus {
   readonly storage: { readonly records: number; readonly body_bytes: number; readonly capacity_bytes: number; readonly lost_records: number; readonly lost_bytes: number; readonly error: { readonly code: string; readonly message: string } | null }
 }
 
+export interface StepProgress {
+  /** Empty where the scenario has no components. */
+  readonly component: string
+  /** Null of a step on traffic. */
+  readonly request_id: string | null
+  readonly state: 'running' | 'proposing' | 'evaluating' | 'settling'
+  readonly meaning: string | null
+  /** Seconds since the epoch, with a fraction. */
+  readonly started_at: number
+  /** At most. */
+  readonly episodes_total: number | null
+  readonly episodes_played: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  /** Of the episodes; null where a price is not known. */
+  readonly cost: number | null
+  /** At most, by the episodes so far; null where it is not known. */
+  readonly seconds_left: number | null
+  readonly step_record: string | null
+  /** Oldest first. */
+  readonly activity: readonly { readonly at: number; readonly kind: string; readonly text: string; readonly failed?: true }[]
+  /** The latest, oldest first. */
+  readonly episodes: readonly ({ readonly at: number; readonly side: 'candidate' | 'current' | 'trial'; readonly task: string; readonly repeat: number; readonly score: number | null; readonly words: string | null; readonly seconds: number; readonly input_tokens: number; readonly output_tokens: number; readonly cost: number | null; readonly transcript: string | null })[]
+}
+
 export interface TrainBody {
   readonly agent_record_id?: string
   readonly text: string

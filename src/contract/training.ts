@@ -109,5 +109,30 @@ export interface Reporter {
   line(kind: ActivityKind, text: string, failed?: boolean): void
   /** Of a weight trainer: the job that is out, and how far it is. */
   job?(id: string, status: string): void
+  /** An episode that ended. Some may be left out where many end at once. */
+  episode?(episode: EpisodeReport): void
+}
+export interface EpisodeReport {
+  readonly side: 'candidate' | 'current' | 'trial'
+  readonly task: string
+  readonly repeat: number
+  readonly score: number | null
+  /** The evaluator's words, or why there is no score. */
+  readonly words: string | null
+  readonly seconds: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  /** Null where a price is not known. */
+  readonly cost: number | null
+  /** Where its transcript lies in the step's record; null where there is none. */
+  readonly transcript: string | null
+  /** The step so far, with this one. */
+  readonly so_far: EpisodesSoFar
+}
+export interface EpisodesSoFar {
+  readonly episodes: number
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cost: number | null
 }
 export type ActivityKind = 'model' | 'agent' | 'check' | 'trial' | 'provider' | 'proposer'

@@ -26,6 +26,7 @@ import { spendingState } from './money/improvement.ts'
 import { Purse } from './money/purse.ts'
 import { spentJson } from './money/spent.ts'
 import { evaluatorOf } from './tasks/read.ts'
+import { EpisodeTelling } from './telling.ts'
 import type { UnplayedProposal } from './unplayed.ts'
 
 /** What the steps of one scenario share. */
@@ -98,7 +99,7 @@ export async function beginRun(context: EvolutionContext, order: StepOrder, repo
     record,
     models,
     purse,
-    episodes: runnerOf(context, { model, models, purse, record, signal, base: order.base, step: order.step }),
+    episodes: runnerOf(context, { model, models, purse, record, report, signal, base: order.base, step: order.step }),
     metrics: {
       steps: before.steps + 1,
       traces: order.batch.samples.length,
@@ -117,14 +118,15 @@ async function refuseSpent(purse: Purse, phase: StepRun['phase']): Promise<void>
   if (phase === 'proposing' && purse.reached !== null) throw new Error(purse.reached)
 }
 
-type Means = Pick<StepRun, 'models' | 'purse' | 'record' | 'signal'> & {
+type Means = Pick<StepRun, 'models' | 'purse' | 'record' | 'report' | 'signal'> & {
   readonly model: ModelAddress
   readonly base: Release
   readonly step: number
 }
 
-function runnerOf(context: EvolutionContext, { model, models, purse, record, signal, base, step }: Means): EpisodeRunner {
+function runnerOf(context: EvolutionContext, { model, models, purse, record, report, signal, base, step }: Means): EpisodeRunner {
   const { settings, method, adapter, cache } = context
+  const telling = new EpisodeTelling(report)
   return new EpisodeRunner({
     setup: {
       adapter,
@@ -146,7 +148,10 @@ function runnerOf(context: EvolutionContext, { model, models, purse, record, sig
     ageMaxMs: settings.score_age_max_s * 1000,
     scoredWith: { ...scoreContext(context, model), ...scoreInputs(context, base) },
     episodesMax: settings.max_episodes_per_step,
-    keep: async (result) => record?.episode(episodeName(context, result), episodeRecord(result), result.episode?.trajectory ?? []),
+    keep: async (result) => {
+      const folder = await record?.episode(episodeName(context, result), episodeRecord(result), result.episode?.trajectory ?? [])
+      telling.tell(result, folder ?? null)
+    },
   })
 }
 

@@ -1,6 +1,16 @@
 /** The harness routes: the tree that clients pull, its catalog, the files of its steps, instructions and proposals. */
 import { HEADER, ROUTE_PREFIX, unknown } from '../contract/index.ts'
-import type { Admission, StepArchive, ListedRow, AdapterList, Catalog, Manifest, RequestProgress, StepFiles } from '../contract/index.ts'
+import type {
+  Admission,
+  StepArchive,
+  ListedRow,
+  AdapterList,
+  Catalog,
+  Manifest,
+  RequestProgress,
+  RunningSteps,
+  StepFiles,
+} from '../contract/index.ts'
 import { describeAdapter, parseProposal, pulledFiles } from '../harness/index.ts'
 import { newId } from '../kit/index.ts'
 import { evaluationIn, listedCatalog, pulledRelease } from '../releases/index.ts'
@@ -106,6 +116,29 @@ export async function progress(context: HttpContext): Promise<HttpReply> {
   return context.services.registry.use(scenarioOf(context.request), async (scenario) => {
     if ((await scenario.types([id])).get(id) !== 'train') throw unknownRequest(id)
     return liveJson((await scenario.progress(id)) satisfies RequestProgress)
+  })
+}
+
+/** The steps that run now. Never waits for one. */
+export async function running(context: HttpContext): Promise<HttpReply> {
+  refuseAgents(context)
+  const name = scenarioOf(context.request)
+  return context.services.registry.use(name, async (scenario) =>
+    liveJson({ scenario: name, steps: [...scenario.running()] } satisfies RunningSteps),
+  )
+}
+
+/** What a running step has left so far: its episodes with their transcripts. */
+export async function runningRecords(context: HttpContext): Promise<HttpReply> {
+  refuseAgents(context)
+  const { query } = context
+  return context.services.registry.use(scenarioOf(context.request), async (scenario) => {
+    const { archive } = scenario.binding
+    if (archive === undefined) return without('disabled')
+    const record = scenario.running().find(({ step_record: name }) => name !== null && name === query.get('step_record'))?.step_record
+    if (typeof record !== 'string') return without('not_recorded')
+    const path = query.get('path')
+    return path === null ? inventory(archive, record) : oneFile(archive, record, path)
   })
 }
 

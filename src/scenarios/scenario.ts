@@ -20,9 +20,10 @@ import type {
   TrainingMode,
   ModelSettings,
   RequestProgress,
+  StepProgress,
 } from '../contract/index.ts'
 import { Lane, LaneByName, within, wordsOf } from '../kit/index.ts'
-import { progressOf, type Worker } from '../training/index.ts'
+import { progressOf, runningStep, type Worker } from '../training/index.ts'
 import { contentOf } from './composed.ts'
 import { heldStart } from './files.ts'
 import { COMMITS_PER_READ, type HeadRow, type History } from './history.ts'
@@ -266,6 +267,11 @@ export class Scenario {
   /** An engine that was away serves the last requested load once it is back. */
   get #isServedSince(): boolean {
     return this.#requestedLoad !== null && this.#requestedLoad === this.surface.weights?.status().runtime_load_id
+  }
+
+  /** The steps that run now, one per trainer at most. */
+  running(): readonly StepProgress[] {
+    return this.workers.flatMap(({ component, live }) => (live === null ? [] : [runningStep(component, live)]))
   }
 
   async progress(requestId: string): Promise<RequestProgress> {

@@ -5,7 +5,7 @@
 export type { TrainingContext, StepDraft } from './context.ts'
 export { scopeOf, type StepLimits, type TrainerSpec, type TrainerHost } from './hosts/host.ts'
 export * from './processors/index.ts'
-export { progressOf, type StepTrace } from './progress.ts'
+export { progressOf, runningStep, type StepTrace } from './progress.ts'
 export { makeThreadHost } from './hosts/thread-pool.ts'
 export { serveTrainer } from './hosts/thread-inside.ts'
 export { makeWeightLane, type WeightLane } from './hosts/weight-lane.ts'

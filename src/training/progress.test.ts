@@ -1,8 +1,8 @@
 /** How far a request is, without a service: by its row, and by the step that holds it. */
 import { describe, expect, it } from 'vitest'
 import { commit } from '../../conformance/store-samples.ts'
-import { ACTIVITY_LINES_SHOWN_MAX, type Commit, type StepOutcome } from '../contract/index.ts'
-import { LiveStep, progressOf } from './progress.ts'
+import { ACTIVITY_LINES_SHOWN_MAX, EPISODES_SHOWN_MAX, type Commit, type StepOutcome } from '../contract/index.ts'
+import { LiveStep, progressOf, runningStep } from './progress.ts'
 
 const clock = () => 17.5
 const row = (step: number, id: string, outcome: StepOutcome): Commit => ({
@@ -70,5 +70,44 @@ describe('the activity of a step', () => {
     const { activity } = step.view()
     step.line('agent', 'later')
     expect(activity).toEqual([])
+  })
+})
+
+describe('a running step', () => {
+  const EPISODE = { side: 'current', task: 't', repeat: 0, score: 1, words: 'fine', seconds: 4, transcript: null } as const
+  const TOOK = { input_tokens: 7, output_tokens: 3, cost: 0.5 }
+
+  it('on traffic tells its phase and its episodes, with what they took and how long the rest may take', () => {
+    let now = 100
+    const step = new LiveStep(null, () => now)
+    const nothing = { episodes: [], episodes_played: 0, input_tokens: 0, output_tokens: 0, seconds_left: null }
+    expect(runningStep('a', step)).toMatchObject({
+      component: 'a',
+      request_id: null,
+      state: 'running',
+      meaning: 'A step on traffic runs.',
+      ...nothing,
+    })
+    step.episode({ ...EPISODE, ...TOOK, side: 'trial', so_far: { episodes: 1, ...TOOK } })
+    step.phase('evaluating', { episodes_total: 10 })
+    expect(runningStep('', step).seconds_left).toBeNull()
+    now = 108
+    step.episode({ ...EPISODE, ...TOOK, so_far: { episodes: 3, input_tokens: 21, output_tokens: 9, cost: 1.5 } })
+    expect(runningStep('', step)).toMatchObject({
+      state: 'evaluating',
+      episodes_played: 3,
+      input_tokens: 21,
+      cost: 1.5,
+      seconds_left: 32,
+      episodes: [{ side: 'trial' }, { at: 108, ...EPISODE, ...TOOK }],
+    })
+  })
+
+  it('keeps the latest episodes, and names its request', () => {
+    const step = new LiveStep('i', clock)
+    for (let at = 0; at < EPISODES_SHOWN_MAX + 5; at += 1)
+      step.episode({ ...EPISODE, ...TOOK, repeat: at, so_far: { episodes: at + 1, ...TOOK } })
+    const { episodes, request_id } = runningStep('', step)
+    expect([episodes.length, episodes[0]?.repeat, request_id]).toEqual([EPISODES_SHOWN_MAX, 5, 'i'])
   })
 })

@@ -10,12 +10,17 @@
  */
 import {
   ACTIVITY_LINES_SHOWN_MAX,
+  EPISODES_SHOWN_MAX,
   isObject,
   type ActivityKind,
   type ActivityLine,
   type Commit,
+  type EpisodeProgress,
+  type EpisodeReport,
+  type EpisodesSoFar,
   type Reporter,
   type RequestProgress,
+  type StepProgress,
 } from '../contract/index.ts'
 
 type Phase = 'running' | 'proposing' | 'evaluating' | 'settling'
@@ -42,6 +47,10 @@ export class LiveStep implements Reporter {
   readonly #activity: ActivityLine[] = []
   #phase: Phase = 'running'
   #more: { readonly episodes_total?: number; readonly step_record?: string } = {}
+  readonly #episodes: EpisodeProgress[] = []
+  #soFar: EpisodesSoFar = { episodes: 0, input_tokens: 0, output_tokens: 0, cost: 0 }
+  /** When the episodes of both sides began, and how many trials were played before. */
+  #evaluating: { readonly since: number; readonly before: number } | null = null
   #out: OutJob | null = null
 
   constructor(requestId: string | null, clock: () => number, trace?: StepTrace) {
@@ -53,6 +62,7 @@ export class LiveStep implements Reporter {
 
   phase(name: Exclude<Phase, 'running'>, more: { readonly episodes_total?: number; readonly step_record?: string } = {}): void {
     this.#phase = name
+    if (name === 'evaluating') this.#evaluating ??= { since: this.#clock(), before: this.#soFar.episodes }
     this.#more = { ...this.#more, ...more }
     this.#trace?.phase(name)
   }
@@ -67,6 +77,13 @@ export class LiveStep implements Reporter {
     this.#out = { id, status }
   }
 
+  /** Keeps the latest. */
+  episode({ so_far: soFar, ...episode }: EpisodeReport): void {
+    this.#soFar = soFar
+    this.#episodes.push({ at: this.#clock(), ...episode })
+    if (this.#episodes.length > EPISODES_SHOWN_MAX) this.#episodes.shift()
+  }
+
   get out(): OutJob | null {
     return this.#out
   }
@@ -77,7 +94,21 @@ export class LiveStep implements Reporter {
     return last?.failed === true ? last.text : null
   }
 
-  view(): Pick<RequestProgress, 'state' | 'started_at' | 'episodes_total' | 'step_record' | 'activity'> {
+  episodes(): Pick<StepProgress, 'episodes' | 'episodes_played' | 'seconds_left' | 'input_tokens' | 'output_tokens' | 'cost'> {
+    const { episodes: played, ...spent } = this.#soFar
+    return { episodes: [...this.#episodes], episodes_played: played, ...spent, seconds_left: this.#secondsLeft() }
+  }
+
+  /** At the pace of the episodes so far; a step that can decide earlier ends earlier. */
+  #secondsLeft(): number | null {
+    const { episodes_total: total } = this.#more
+    if (total === undefined || this.#evaluating === null) return null
+    const { since, before } = this.#evaluating
+    const played = this.#soFar.episodes - before
+    return played === 0 ? null : Math.max(0, Math.round((Math.max(0, total - played) * (this.#clock() - since)) / played))
+  }
+
+  view(): Pick<StepProgress, 'state' | 'started_at' | 'episodes_total' | 'step_record' | 'activity'> {
     const { episodes_total = null, step_record = null } = this.#more
     return { state: this.#phase, started_at: this.startedAt, episodes_total, step_record, activity: [...this.#activity] }
   }
@@ -89,6 +120,19 @@ const MEANING: Readonly<Record<string, string>> = {
   evaluating: "The candidate's episodes run.",
   running: 'A step holds the request.',
   settling: 'The row that consumes the request is landing.',
+}
+
+/** A step while it runs, on a request or on traffic. */
+export function runningStep(component: string, live: LiveStep): StepProgress {
+  const { state, ...rest } = live.view()
+  const meaning = (live.requestId === null ? ON_TRAFFIC[state] : undefined) ?? MEANING[state] ?? null
+  return { component, request_id: live.requestId, state, meaning, ...rest, ...live.episodes() }
+}
+
+const ON_TRAFFIC: Readonly<Record<string, string>> = {
+  proposing: 'The proposer writes a change from the reports.',
+  running: 'A step on traffic runs.',
+  settling: 'The row of the step is landing.',
 }
 
 /** `failed`: instructions whose step failed for an internal reason, with that reason. */

@@ -20,13 +20,16 @@ describe('a scenario that serves no files', () => {
     },
   )
 
-  it.each(['/svc/harness', '/svc/harness/releases', '/svc/harness/releases/0/records', '/svc/harness/requests/x/progress'])(
-    '%s reads the header alone: a scenario in the query is none [progress.headers-only] [routes.scenario-header]',
-    async (path) => {
-      expectRefusal(await here.get(`${path}?scenario=plain`), 400, 'scenario_missing')
-      expectRefusal(await here.get(`${path}?scenario=plain&key=0`, HERE), 401, 'unauthorized')
-    },
-  )
+  it.each([
+    '/svc/harness',
+    '/svc/harness/releases',
+    '/svc/harness/releases/0/records',
+    '/svc/harness/requests/x/progress',
+    '/svc/harness/progress',
+  ])('%s reads the header alone: a scenario in the query is none [progress.headers-only] [routes.scenario-header]', async (path) => {
+    expectRefusal(await here.get(`${path}?scenario=plain`), 400, 'scenario_missing')
+    expectRefusal(await here.get(`${path}?scenario=plain&key=0`, HERE), 401, 'unauthorized')
+  })
 
   it('the two pages read the query too, and a header wins', async () => {
     for (const path of ['/svc/harness/releases/0/page', '/svc/harness/requests/x/page']) {

@@ -52,6 +52,58 @@ describe('a request that no step has settled', () => {
   })
 })
 
+describe('the steps that run', () => {
+  const running = async (s: Trainee, more: Record<string, string> = {}) => here.get('/svc/harness/progress', { ...named(s.name), ...more })
+
+  it('are told episode by episode, on traffic as on a request, and are none once they have settled', async () => {
+    const s = await fresh(here, 'hybrid')
+    expect((await running(s)).json).toEqual({ scenario: s.name, steps: [] })
+    const gate = gateIn(here)
+    const [, report] = await s.reported({ feedback: `evaluate ${gate.path}` })
+    const took = { input_tokens: 90, output_tokens: 10, cost: null }
+    const episode = {
+      at: expect.any(Number),
+      side: 'candidate',
+      task: 'first',
+      repeat: 0,
+      score: 0,
+      words: 'wrong',
+      seconds: 2,
+      ...took,
+      transcript: null,
+    }
+    await expect
+      .poll(async () => (await running(s)).json['steps'], { timeout: 30_000 })
+      .toEqual([
+        {
+          component: '',
+          request_id: null,
+          state: 'evaluating',
+          meaning: expect.any(String),
+          started_at: expect.any(Number),
+          episodes_total: 4,
+          episodes_played: 1,
+          ...took,
+          seconds_left: expect.any(Number),
+          step_record: 'steps/1',
+          activity: [line('told: evaluate'), LOST],
+          episodes: [episode],
+        },
+      ])
+    const record = await here.get('/svc/harness/progress/records?step_record=steps/1', named(s.name))
+    expect(record.json).toMatchObject({ status: 'disabled' })
+    await gate.open()
+    await s.consumer(report)
+    await expect.poll(async () => (await running(s)).json['steps']).toEqual([])
+  })
+
+  it('are not told to the session of an agent, which may not read of held-out tasks', async () => {
+    const s = await fresh(here)
+    for (const path of ['', '/records?step_record=x'])
+      expect((await here.get(`/svc/harness/progress${path}`, { ...named(s.name), 'x-svc-tag-session': 'a' })).status).toBe(401)
+  })
+})
+
 describe('a request that is settled', () => {
   it.each([
     ['add', 'published'],

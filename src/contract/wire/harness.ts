@@ -116,6 +116,39 @@ export const requestProgressSchema = z.object({
   activity: z.array(activityLine).describe('Oldest first; empty once settled.'),
 })
 export type RequestProgress = WireType<typeof requestProgressSchema>
+const episodeProgress = z.object({
+  at: seconds,
+  side: z.enum(['candidate', 'current', 'trial']).describe('candidate: with the change; current: as served; trial: of the proposer.'),
+  task: text,
+  repeat: count,
+  score: z.number().nullable(),
+  words: text.nullable().describe("The evaluator's words, or why there is no score."),
+  seconds: z.number(),
+  input_tokens: count,
+  output_tokens: count,
+  cost: z.number().nullable().describe('Null where a price is not known.'),
+  transcript: text.nullable().describe("Where its transcript lies in the step's record."),
+})
+export type EpisodeProgress = WireType<typeof episodeProgress>
+export const stepProgressSchema = z.object({
+  component: text.describe('Empty where the scenario has no components.'),
+  request_id: storedId.nullable().describe('Null of a step on traffic.'),
+  state: z.enum(['running', 'proposing', 'evaluating', 'settling']),
+  meaning: text.nullable(),
+  started_at: seconds,
+  episodes_total: count.nullable().describe('At most.'),
+  episodes_played: count,
+  input_tokens: count,
+  output_tokens: count,
+  cost: z.number().nullable().describe('Of the episodes; null where a price is not known.'),
+  seconds_left: z.number().nullable().describe('At most, by the episodes so far; null where it is not known.'),
+  step_record: text.nullable(),
+  activity: z.array(activityLine).describe('Oldest first.'),
+  episodes: z.array(episodeProgress).describe('The latest, oldest first.'),
+})
+export type StepProgress = WireType<typeof stepProgressSchema>
+export const runningStepsSchema = z.object({ scenario: text, steps: z.array(stepProgressSchema) })
+export type RunningSteps = WireType<typeof runningStepsSchema>
 export const admissionSchema = z.object({
   proposal_id: text,
   admitted: z.boolean(),

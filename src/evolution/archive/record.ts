@@ -23,8 +23,8 @@ export interface StepRecord {
   write(path: string, value: Json): Promise<void>
   /** Writes one JSONL file. */
   lines(path: string, values: readonly Json[]): Promise<void>
-  /** `episodes/<name>/episode.json`, and the trajectory beside it. The name is `<side>-<task>[-<repeat>]`. */
-  episode(name: string, about: JsonObject, trajectory: readonly JsonObject[]): Promise<void>
+  /** `episodes/<name>/episode.json`, and the trajectory beside it. The name is `<side>-<task>[-<repeat>]`. Answers with the folder. */
+  episode(name: string, about: JsonObject, trajectory: readonly JsonObject[]): Promise<string | null>
   /** Writes what was dropped, prunes older records, and returns the fields for the row. */
   close(keptBytesMax: number): Promise<JsonObject>
 }
@@ -94,10 +94,11 @@ class Recording implements StepRecord {
     await this.#create(path, text)
   }
 
-  async episode(name: string, about: JsonObject, trajectory: readonly JsonObject[]): Promise<void> {
+  async episode(name: string, about: JsonObject, trajectory: readonly JsonObject[]): Promise<string> {
     const folder = `episodes/${this.#freeName(name)}`
     await this.write(`${folder}/episode.json`, about)
     await this.lines(`${folder}/trajectory.jsonl`, trajectory)
+    return folder
   }
 
   /** A task may have any name, and may be played more than once. */
@@ -168,7 +169,9 @@ class NoRecording implements StepRecord {
 
   async write(): Promise<void> {}
   async lines(): Promise<void> {}
-  async episode(): Promise<void> {}
+  async episode(): Promise<null> {
+    return null
+  }
 
   async close(): Promise<JsonObject> {
     return { step_record_error: this.#error }

@@ -172,3 +172,21 @@ it('says what episodes will take before it plays them, once some are known', asy
     /check 20 episodes at most take about 2000 tokens, cost 3.40, \d+ s, by the episodes of the last days/,
   )
 })
+
+it('tells of each episode as it ends, with its transcript and the sums so far', async () => {
+  const { bench: opening } = world({
+    evaluator: {
+      score: async (_task, _episode, scene) => {
+        scene.note?.('as it should be')
+        return 1
+      },
+    },
+  })
+  const bench = await opening
+  await bench.step()
+  const [first] = bench.told
+  const took = { input_tokens: 90, output_tokens: 10, cost: COST }
+  expect(first).toMatchObject({ side: 'candidate', task: 'task-0', repeat: 0, score: 1, words: 'as it should be', ...took })
+  expect(first?.transcript).toBe('episodes/candidate-0')
+  expect(bench.told.at(-1)?.so_far).toEqual({ episodes: 20, input_tokens: 1800, output_tokens: 200, cost: expect.closeTo(20 * COST) })
+})

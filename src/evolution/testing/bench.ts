@@ -5,6 +5,7 @@ import type {
   Brief,
   Entry,
   Episode,
+  EpisodeReport,
   Evaluator,
   Executor,
   Json,
@@ -95,6 +96,8 @@ export interface TestBench {
   /** Names of what was played, in order: `candidate one 0`. */
   readonly played: string[]
   readonly lines: string[]
+  /** The episodes as they were told of. */
+  readonly told: EpisodeReport[]
   /** The clock, for a test to move. */
   readonly time: { ms: number }
   /** Runs a step on the current content; a published one replaces it. */
@@ -172,6 +175,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
   const played: string[] = []
   const time = { ms: 1_000_000 }
   const lines: string[] = []
+  const told: EpisodeReport[] = []
   const inbox = new Inbox(join(folder, 'inbox'), 8)
   const evaluator = tools.evaluator ?? saysMagic
   const adapter = tools.adapter ?? agent
@@ -204,6 +208,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
   const trainer = makeTrainer(context)
   const report: Reporter = {
     phase: (name, more) => void lines.push(`phase ${name}${more?.episodes_total === undefined ? '' : ` of ${more.episodes_total}`}`),
+    episode: (episode) => void told.push(episode),
     line: (kind, text, failed) => void lines.push(`${kind}${failed === true ? '!' : ''} ${text}`),
   }
   let files = contentOf(adapter, SEED)
@@ -214,6 +219,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     inbox,
     played,
     lines,
+    told,
     time,
     async step({ samples = [SAMPLE], request = null, components = {}, id } = {}, signal = new AbortController().signal) {
       step += 1

@@ -11,7 +11,7 @@ const { get, post } = rowsOf('harness')
 
 /** Handlers are loaded with the first request for one: a service that only records needs none of them. */
 const harness =
-  (name: 'manifest' | 'catalog' | 'stepRecords' | 'progress' | 'proposals' | 'adapters'): Handler =>
+  (name: 'manifest' | 'catalog' | 'stepRecords' | 'progress' | 'running' | 'runningRecords' | 'proposals' | 'adapters'): Handler =>
   async (context) =>
     (await import('../harness.ts'))[name](context)
 const pages =
@@ -75,6 +75,25 @@ export const harnessRoutes: readonly HttpRoute[] = [
     parameters: [scenario],
     answers: { 200: live(wire.requestProgressSchema, 'The progress of its step, or the row that settled it.') },
     refusals: refusals(OF_SCENARIO, { 404: ['unknown_request'] }),
+  }),
+  get('/svc/harness/progress', harness('running'), {
+    operationId: 'listRunningSteps',
+    summary: 'Reports how far the steps are that run now, on requests and on traffic',
+    description: 'Episode by episode, with scores, the words of evaluators, tokens and money. Not for the sessions of agents.',
+    parameters: [scenario],
+    answers: { 200: live(wire.runningStepsSchema, 'One for each trainer that runs a step.') },
+    refusals: OF_SCENARIO,
+  }),
+  get('/svc/harness/progress/records', harness('runningRecords'), {
+    operationId: 'listRunningStepFiles',
+    summary: 'Lists the files that a running step has left so far, or reads one of them',
+    parameters: [
+      scenario,
+      required(query('step_record', 'The record, as the progress of the step names it.')),
+      query('path', 'One of the listed files, to read it.'),
+    ],
+    answers: { 200: live(wire.stepFilesSchema, 'The files, the text of one, or why there are none.') },
+    refusals: refusals(OF_SCENARIO, { 400: ['bad_path', 'step_files_limit'], 404: ['unknown_file'] }),
   }),
   post('/svc/harness/proposals', harness('proposals'), {
     bodyBytesMax: PROPOSAL_BODY_BYTES_MAX,

@@ -1,5 +1,12 @@
 /** A reporter for plug-ins: passes on well-formed reports, cut to size and limited per second. */
-import { STEP_REPORTS_PER_SECOND_MAX, STEP_TEXT_CHARACTERS_MAX, type ActivityKind, type Reporter } from '../../contract/index.ts'
+import {
+  STEP_REPORTS_PER_SECOND_MAX,
+  STEP_TEXT_CHARACTERS_MAX,
+  type ActivityKind,
+  type EpisodeReport,
+  type EpisodesSoFar,
+  type Reporter,
+} from '../../contract/index.ts'
 import { firstCodePoints, withoutKnownSecrets } from '../../kit/index.ts'
 
 type PhaseName = Parameters<Reporter['phase']>[0]
@@ -46,6 +53,13 @@ export class LimitedReporter implements Reporter {
     this.#to?.job?.(cleaned(id), cleaned(status))
   }
 
+  /** One that is left out is in the sums of the next. */
+  episode(episode: EpisodeReport): void {
+    const told = plainEpisode(episode)
+    if (this.#to === null || told === null || !this.#hasRoom()) return
+    this.#to.episode?.(told)
+  }
+
   close(): void {
     this.#catchUp()
     clearTimeout(this.#timer)
@@ -86,3 +100,33 @@ function wellFormed({ episodes_total, step_record }: PhaseMore): PhaseMore {
     ...(typeof step_record === 'string' && { step_record: firstCodePoints(step_record, STEP_TEXT_CHARACTERS_MAX) }),
   }
 }
+
+const SIDES: ReadonlySet<string> = new Set<EpisodeReport['side']>(['candidate', 'current', 'trial'])
+
+/** Null for what is none; a plug-in's object may hold anything. */
+function plainEpisode(given: EpisodeReport): EpisodeReport | null {
+  const episode: EpisodeReport = Object(given)
+  const { side, task, repeat, score, words, transcript } = episode
+  const soFar: EpisodesSoFar = Object(episode.so_far)
+  if (!SIDES.has(side) || typeof task !== 'string' || !Number.isFinite(repeat)) return null
+  const text = (value: unknown): string | null => (typeof value === 'string' ? cleaned(value) : null)
+  return {
+    side,
+    task: cleaned(task),
+    repeat,
+    score: numberOr(score, null),
+    words: text(words),
+    seconds: numberOr(episode.seconds, 0),
+    ...taken(episode),
+    transcript: text(transcript),
+    so_far: { episodes: numberOr(soFar.episodes, 0), ...taken(soFar) },
+  }
+}
+
+const taken = (of: EpisodesSoFar | EpisodeReport): Pick<EpisodeReport, 'input_tokens' | 'output_tokens' | 'cost'> => ({
+  input_tokens: numberOr(of.input_tokens, 0),
+  output_tokens: numberOr(of.output_tokens, 0),
+  cost: numberOr(of.cost, null),
+})
+
+const numberOr = <T>(value: unknown, other: T): number | T => (typeof value === 'number' && Number.isFinite(value) ? value : other)

@@ -4,6 +4,9 @@ import { heard, oneStep, threadHost, type Heard } from '../../../test/fixtures/t
 import { orderTo, trainerOf } from '../../../test/fixtures/trainers/orders.ts'
 import { LimitedReporter } from './reporter.ts'
 
+/** What a report that leaves them out took. */
+const NOTHING = { input_tokens: 0, output_tokens: 0, cost: null }
+
 describe('a report out of a thread', () => {
   it('arrives in order while the step runs, long lines cut', async () => {
     const report = heard()
@@ -11,6 +14,20 @@ describe('a report out of a thread', () => {
     expect(report.said).toEqual([
       ['phase', 'evaluating', { episodes_total: 3, step_record: 'steps/1' }],
       ['line', 'check', '🦀'.repeat(2000), true],
+      [
+        'episode',
+        {
+          side: 'trial',
+          task: 't',
+          repeat: 0,
+          score: null,
+          words: 'w',
+          seconds: 0,
+          ...NOTHING,
+          transcript: null,
+          so_far: { episodes: 0, ...NOTHING },
+        },
+      ],
     ])
   })
 

@@ -88,6 +88,7 @@ function reporterTo(port: MessagePort): Reporter {
   return {
     phase: (name, more) => say(port, { said: 'phase', name, more }),
     line: (kind, text, failed) => say(port, { said: 'line', kind, text, failed }),
+    episode: (episode) => say(port, { said: 'episode', episode }),
   }
 }
 

@@ -115,6 +115,7 @@ export class HostedThread {
     if (message.said === 'failed') return reject(new StepFailure(message.words))
     if (signal.aborted) return undefined
     if (message.said === 'phase') return report.phase(message.name, message.more)
+    if (message.said === 'episode') return report.episode?.(message.episode)
     return report.line(message.kind, message.text, message.failed)
   }
 

@@ -1,5 +1,5 @@
 /** The messages between a host and a trainer's thread. There is one step at a time, so messages need no number. */
-import type { ActivityKind, Reporter, StepResult } from '../../contract/index.ts'
+import type { ActivityKind, EpisodeReport, Reporter, StepResult } from '../../contract/index.ts'
 import type { StoredOrder, TrainerSpec } from './host.ts'
 
 /** Given to a thread at its start. A thread serves one trainer for its whole life. */
@@ -15,6 +15,7 @@ type Phase = Parameters<Reporter['phase']>
 export type FromTrainerThread =
   | { readonly said: 'phase'; readonly name: Phase[0]; readonly more: Phase[1] }
   | { readonly said: 'line'; readonly kind: ActivityKind; readonly text: string; readonly failed: boolean | undefined }
+  | { readonly said: 'episode'; readonly episode: EpisodeReport }
   | { readonly said: 'done'; readonly result: StepResult }
   | { readonly said: 'failed'; readonly words: string }
 

@@ -1,6 +1,6 @@
 /** One request while it is worked on, and its outcome. */
 import { useEffect, useState } from 'preact/hooks'
-import type { RequestProgress } from '@svc-ai/client'
+import type { RequestProgress, Svc } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { hrefOf, placeIn } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
@@ -9,12 +9,12 @@ import { PageLink } from '../../ui/button.tsx'
 import { Id } from '../../ui/id.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
-import { Ago, Clock } from '../../ui/time.tsx'
 import { AskText } from './ask-list.tsx'
 import { REQUEST_STAGES, requestStatus, stageOf } from '../../../../src/presentation/index.ts'
 import { viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { requestPagePath, stepOf } from '../../data/requests.ts'
 import { ScoreLine } from '../releases/result-card.tsx'
+import { Working } from '../running/working.tsx'
 
 interface FollowProps {
   readonly scenario: string
@@ -28,7 +28,8 @@ const AGAIN_SECONDS = 2
 
 export function AskFollow({ scenario, id, chain, settled }: FollowProps) {
   const [seconds, setSeconds] = useState<number | null>(AGAIN_SECONDS)
-  const { value: progress, said } = usePolled(`progress of ${scenario} ${id}`, (service) => service(scenario).progress(id), seconds)
+  const { value, said } = usePolled(`progress of ${scenario} ${id}`, (service) => progressIn(service(scenario), id), seconds)
+  const progress = value?.progress ?? null
   const isSettled = progress?.settled === true
   useEffect(() => {
     if (!isSettled) return
@@ -50,10 +51,17 @@ export function AskFollow({ scenario, id, chain, settled }: FollowProps) {
       <Notice said={said} />
       {progress !== null && <AskText scenario={scenario} id={id} step={step} />}
       {progress !== null && <Stages progress={progress} />}
-      {progress !== null && !isSettled && <Working progress={progress} />}
+      {progress !== null && !isSettled && <Working scenario={scenario} progress={progress} step={value?.running ?? null} />}
       {step !== undefined && isSettled && <Outcome scenario={scenario} chain={chain} step={step} />}
     </Card>
   )
+}
+
+/** With the step that works on it, while one does. */
+async function progressIn(service: Svc, id: string) {
+  const progress = await service.progress(id)
+  const steps = progress.settled || progress.state === 'queued' ? [] : await service.running()
+  return { progress, running: steps.find(({ request_id: held }) => held === id) ?? null }
 }
 
 function Stages({ progress }: { readonly progress: RequestProgress }) {
@@ -68,30 +76,6 @@ function Stages({ progress }: { readonly progress: RequestProgress }) {
         </li>
       ))}
     </ol>
-  )
-}
-
-function Working({ progress }: { readonly progress: RequestProgress }) {
-  const { meaning, started_at: startedAt, episodes_total: episodes, activity } = progress
-  return (
-    <>
-      <p role="status">{meaning}</p>
-      {typeof startedAt === 'number' && (
-        <p class="muted small">
-          Begun <Ago at={startedAt} />
-          {typeof episodes === 'number' && `, at most ${episodes} episodes`}
-        </p>
-      )}
-      {activity.length > 0 && (
-        <div class="activity small" role="log" aria-label="What the step does, newest first" tabIndex={0}>
-          {activity.toReversed().map(({ at, kind, text, failed }, place) => (
-            <p key={activity.length - place} class={failed === true ? 'failed' : ''}>
-              <Clock at={at} /> <span class="muted">{kind}</span> <Text value={failed === true ? `failed: ${text}` : text} />
-            </p>
-          ))}
-        </div>
-      )}
-    </>
   )
 }
 

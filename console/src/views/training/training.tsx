@@ -1,5 +1,5 @@
 /** The training of a scenario: its mode and queue, its history, its failures and their cures. */
-import type { RequestProgress } from '@svc-ai/client'
+import type { StepProgress } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { hrefOf, placeIn } from '../../route.ts'
 import { useSession } from '../../session.ts'
@@ -15,9 +15,9 @@ import { requestStatus, statusOf, whole } from '../../../../src/presentation/ind
 import type { StepChain } from '../../data/chain.ts'
 import { modeCommand } from '../../data/commands.ts'
 import { readMetrics, valueOf } from '../../data/metrics.ts'
-import { stepOf } from '../../data/requests.ts'
 import { outcomeSeries, trainingStateOf, troublesOf, type TrainingState } from './training-state.ts'
 import { useChain } from '../../data/use-chain.ts'
+import { Working } from '../running/working.tsx'
 
 const AGAIN_SECONDS = 2
 
@@ -49,10 +49,10 @@ export function Training({ scenario }: { readonly scenario: string }) {
         </div>
       ))}
       {state === null && chainSaid === null && <Empty title="Not in memory" hint="The next request to the scenario loads it." />}
+      {state?.trainers.some(({ isReady }) => isReady) === true && <RunningCards scenario={scenario} />}
       {state !== null && (
         <div class="cards">
           <ModeCard scenario={scenario} state={state} chain={chain} />
-          {chain !== null && state.trainers.some(({ isReady }) => isReady) && <RunningCard scenario={scenario} chain={chain} />}
           {state.learns && state.trainers.map((trainer) => <QueueCard key={trainer.name} scenario={scenario} trainer={trainer} />)}
           {state.learns && (
             <ServiceCard
@@ -153,41 +153,28 @@ function History({ chain }: { readonly chain: StepChain }) {
   )
 }
 
-/** How far back a request that is worked on may lie. */
-const LOOKED_AT = 20
-
-/** Nothing while no request is held: a step on traffic reports no progress. */
-function RunningCard({ scenario, chain }: { readonly scenario: string; readonly chain: StepChain }) {
-  const { value: progress } = usePolled(
-    `running in ${scenario}`,
-    async (serviceOf): Promise<RequestProgress | null> => {
-      const service = serviceOf(scenario)
-      const { records } = await service.records({ request_type: 'train', order: 'newest', limit: LOOKED_AT })
-      const oldest = records.findLast(({ agent_record_id: id }) => stepOf(chain, id) === undefined)
-      return oldest === undefined ? null : service.progress(oldest.agent_record_id)
-    },
-    AGAIN_SECONDS,
-  )
-  if (progress === null || progress.settled || progress.state === 'queued') return null
-  const { word, tone } = requestStatus(progress.state)
-  const latest = progress.activity?.at(-1)
+function RunningCards({ scenario }: { readonly scenario: string }) {
+  const { value } = usePolled(`running in ${scenario}`, (service) => service(scenario).running(), AGAIN_SECONDS)
   return (
-    <Card title="Running step" aside={<Badge tone={tone}>{word}</Badge>}>
-      <p>{progress.meaning}</p>
-      {latest !== undefined && (
-        <p class="muted small">
-          {latest.kind} <Text value={latest.text} />
+    <>
+      {(value ?? []).map((step) => (
+        <RunningCard key={step.component} scenario={scenario} step={step} />
+      ))}
+    </>
+  )
+}
+
+function RunningCard({ scenario, step }: { readonly scenario: string; readonly step: StepProgress }) {
+  const { component, request_id: request, state } = step
+  const { word, tone } = requestStatus(state)
+  return (
+    <Card title={component === '' ? 'Running step' : `Running step of ${component}`} aside={<Badge tone={tone}>{word}</Badge>}>
+      <Working scenario={scenario} progress={step} step={step} />
+      {request !== null && (
+        <p class="small">
+          <a href={hrefOf(placeIn(scenario, 'ask', request))}>Follow the request</a>
         </p>
       )}
-      <p class="small">
-        <a href={hrefOf(placeIn(scenario, 'ask', progress.request_id))}>Follow the request</a>
-        {typeof progress.started_at === 'number' && (
-          <span class="muted">
-            {' '}
-            begun <Ago at={progress.started_at} />
-          </span>
-        )}
-      </p>
     </Card>
   )
 }
