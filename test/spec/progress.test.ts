@@ -52,9 +52,9 @@ describe('a request that no step has settled', () => {
   })
 })
 
-describe('the steps that run', () => {
-  const running = async (s: Trainee, more: Record<string, string> = {}) => here.get('/svc/harness/progress', { ...named(s.name), ...more })
+const running = async (s: Trainee) => here.get('/svc/harness/progress', named(s.name))
 
+describe('the steps that run', () => {
   it('are told episode by episode, on traffic as on a request, and are none once they have settled', async () => {
     const s = await fresh(here, 'hybrid')
     expect((await running(s)).json).toEqual({ scenario: s.name, steps: [] })
