@@ -211,7 +211,7 @@ describe('evidence', async () => {
       expect(pairs.every(({ task }) => task.role === 'regression')).toBe(true)
       expect(decision).toMatchObject({
         selected: true,
-        reason: expect.stringMatching(/^at most 0.1 worse on the 4 protected tasks/),
+        reason: expect.stringMatching(/^at most 0.1 worse in the mean score of the 4 protected tasks/),
       })
       expect(evidenceIn(decision)).toMatchObject({ test: 'non_inferiority', mean_difference: 0, stopped: 'success' })
     })
@@ -261,7 +261,7 @@ describe('evidence', async () => {
       const { pairs, decision } = play(byRole(same), tasks)
       expect(pairs.findIndex(({ task }) => task.role === 'regression')).toBe(12)
       expect(decision).toMatchObject({ selected: true, metrics: { evidence_regression: { test: 'non_inferiority', stopped: 'success' } } })
-      expect(decision.reason).toMatch(/better on 12 of 12 tasks.*at most 0.1 worse on the 3 protected tasks/)
+      expect(decision.reason).toMatch(/better on 12 of 12 tasks.*at most 0.1 worse in the mean score of the 3 protected tasks/)
     })
 
     it('is rejected when it breaks one of them', () => {

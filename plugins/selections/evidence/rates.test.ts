@@ -1,5 +1,6 @@
 import { array, assert, double, integer, property } from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { NonInferiority } from './noninferiority.ts'
 import { intervalOf } from './wealth.ts'
 import { levelOf } from './levels.ts'
 import {
@@ -65,6 +66,19 @@ describe('a gain of some tasks alone, or on few tasks', () => {
 
   it('is found by ten tasks where it is 20 points', () => {
     expect(powerIn(noisy(10, 0.2), 200, 0, 400).power).toBeGreaterThanOrEqual(0.9)
+  })
+})
+
+describe('a change that does nothing', () => {
+  it('is found harmless nineteen times of twenty by four tasks whose plays differ', () => {
+    const runs = 200
+    const passed = Array.from({ length: runs }, (_, run) => {
+      const { play } = noisy(4, 0)(randomOf(run))
+      const exam = new NonInferiority({ tasks: 4, margin: 0.1, level: 0.05, pairsMax: 600 })
+      for (let batch = exam.next(); batch.length > 0; batch = exam.next()) for (const { task } of batch) exam.add(task, play(task))
+      return exam.stopped === 'success'
+    })
+    expect(passed.filter(Boolean).length / runs).toBeGreaterThanOrEqual(0.93)
   })
 })
 

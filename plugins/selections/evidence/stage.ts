@@ -62,8 +62,14 @@ const REPEATS_MAX = 20
 const PAIRS_OF_FEW_TASKS_MAX = 400
 
 /** What the budget allows beyond the reserved pairs, up to a limit by the number of tasks. */
-export function pairsMaxOf(tasks: number, played: number, { episodesLeft }: Question, pairsKept: number): number {
-  const most = Math.min(PAIRS_MAX, Math.max(PAIRS_OF_FEW_TASKS_MAX, tasks * REPEATS_MAX))
+export function pairsMaxOf(
+  tasks: number,
+  played: number,
+  { episodesLeft }: Question,
+  pairsKept: number,
+  ofFewTasks = PAIRS_OF_FEW_TASKS_MAX,
+): number {
+  const most = Math.min(PAIRS_MAX, Math.max(ofFewTasks, tasks * REPEATS_MAX))
   return episodesLeft === null ? most : Math.min(most, played + Math.max(0, Math.floor(episodesLeft / 2) - pairsKept))
 }
 

@@ -103,7 +103,8 @@ const ASKED_METRICS: JsonObject = {
   selection: {
     policy: 'evidence',
     outcome: 'select',
-    reason: 'at most 0.05 worse on the 3 protected tasks: the evidence is strong enough (1 in 25 by luck, 1 in 20 needed)',
+    reason:
+      'at most 0.05 worse in the mean score of the 3 protected tasks: the evidence is strong enough (1 in 25 by luck, 1 in 20 needed)',
   },
   evidence: {
     test: 'non_inferiority',
