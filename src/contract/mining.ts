@@ -42,4 +42,6 @@ export interface Reference {
   /** Files that it adds or replaces. */
   readonly files: Files
   readonly removed: readonly string[]
+  /** What an agent says at the end, where the answer is graded. */
+  readonly answer?: string
 }

@@ -35,16 +35,33 @@ export interface CheckResult {
 }
 
 export async function checkTask(order: CheckOrder): Promise<CheckResult> {
+  if (evaluatorOf(order.task, 'answer') === 'judge') return untried(order)
   const plan = planOf(order)
   const runs: TrialRun[] = []
   for (const [side, files] of plan) {
-    const run = { side, ...(await trial(order, files)) }
+    const said = side === 'reference' ? (order.reference?.answer ?? '') : ''
+    const run = { side, ...(await trial(order, files, said)) }
     runs.push(run)
     order.progress?.(runs.length, plan.length)
     if (order.isScreen === true && isAgainst(run)) break
   }
   return resultOf(order, runs)
 }
+
+/** Only a step has a model that judges. */
+const untried = ({ now }: CheckOrder): CheckResult => ({
+  record: {
+    at: now().toISOString(),
+    passed: false,
+    untouched: [],
+    empty: [],
+    reference: [],
+    seconds_max: 0,
+    problems: [],
+    untried: 'a model judges it, and there is none here',
+  },
+  isOpen: false,
+})
 
 const isAgainst = ({ side, score, trouble }: TrialRun): boolean => trouble !== null || passes(score) !== (side === 'reference')
 
@@ -75,10 +92,11 @@ function solved(workspace: Files, { files, removed }: Reference): Files {
   return { ...Object.fromEntries(kept), ...files }
 }
 
-const DONE: Episode = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
+/** The agent said that, and ended by itself. */
+const doneWith = (stdout: string): Episode => ({ exitCode: 0, stdout, stderr: '', trajectory: [] })
 
 /** The evaluator scores a workspace as if an agent had left it. */
-async function trial({ directory, task, judge, secondsMax, signal }: CheckOrder, files: Files): Promise<TrialEnd> {
+async function trial({ directory, task, judge, secondsMax, signal }: CheckOrder, files: Files, said: string): Promise<TrialEnd> {
   signal.throwIfAborted()
   const evaluator = await judge.evaluator(evaluatorOf(task, 'answer'))
   const folder = await makeTrialFolder(directory)
@@ -91,7 +109,7 @@ async function trial({ directory, task, judge, secondsMax, signal }: CheckOrder,
       await writeFile(join(folder, path), text)
     }
     const scene = { workspace: folder, models: {}, executor: judge.executor, reference: null, signal: AbortSignal.any([signal, limit]) }
-    return { score: await evaluator.score(task, DONE, scene), seconds: seconds(), trouble: null }
+    return { score: await evaluator.score(task, doneWith(said), scene), seconds: seconds(), trouble: null }
   } catch (error) {
     signal.throwIfAborted()
     if (limit.aborted) return { score: null, seconds: seconds(), trouble: tooSlow(secondsMax) }
@@ -119,7 +137,16 @@ function resultOf({ reference, repeats, secondsMax, now }: CheckOrder, runs: rea
   ]
   const seconds_max = Math.max(0, ...runs.map(({ seconds }) => seconds))
   return {
-    record: { at: now().toISOString(), passed: problems.length === 0, untouched, empty, reference: referenceScores, seconds_max, problems },
+    record: {
+      at: now().toISOString(),
+      passed: problems.length === 0,
+      untouched,
+      empty,
+      reference: referenceScores,
+      seconds_max,
+      problems,
+      untried: null,
+    },
     isOpen: troubles.some((trouble) => trouble !== tooSlow(secondsMax)),
   }
 }

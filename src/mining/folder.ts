@@ -26,6 +26,8 @@ const checkSchema = z.object({
   reference: z.array(z.number().nullable()),
   seconds_max: z.number(),
   problems: z.array(z.string()),
+  /** Why it cannot be tried without an agent. */
+  untried: z.string().nullable().default(null),
 })
 export type CheckRecord = Readonly<z.infer<typeof checkSchema>>
 
@@ -46,6 +48,8 @@ export interface MinedFolder {
   readonly mined: MinedRecord | null
 }
 
+/** What an agent says that solves the task. */
+const ANSWER_FILE = 'reference.md'
 /** Begins the names of folders that are not whole yet; readers of tasks pass over hidden ones. */
 const UNFINISHED = '.unfinished-'
 
@@ -65,16 +69,20 @@ async function entriesOf(directory: string): Promise<readonly string[]> {
 
 /** Null where there is no `mined.yaml`: a person wrote the task. */
 async function recordOf(directory: string, name: string): Promise<MinedRecord | null> {
-  const text = await readFile(join(directory, name, MINED_FILE), 'utf8').catch((error: unknown) => {
-    if (isMissing(error)) return null
-    throw error
-  })
+  const text = await textIn(join(directory, name, MINED_FILE))
   if (text === null) return null
   const { data, error } = minedSchema.safeParse(yamlIn(name, text))
   if (data !== undefined) return data
   const [issue] = error.issues
   throw damaged(name, `${issue?.path.join('.') || 'it'}: ${issue?.message ?? 'is refused'}`)
 }
+
+/** Null where there is no such file. */
+const textIn = (path: string): Promise<string | null> =>
+  readFile(path, 'utf8').catch((error: unknown) => {
+    if (isMissing(error)) return null
+    throw error
+  })
 
 function yamlIn(name: string, text: string): unknown {
   try {
@@ -100,7 +108,9 @@ export async function readMinedTask(directory: string, name: string): Promise<Mi
   const mined = await recordOf(directory, name)
   const task = await readTask(directory, name)
   if (mined === null || !mined.has_reference) return { task, mined, reference: null }
-  return { task, mined, reference: { files: await textsBelow(join(directory, name, 'reference')), removed: mined.removed } }
+  const answer = await textIn(join(directory, name, ANSWER_FILE))
+  const files = await textsBelow(join(directory, name, 'reference'))
+  return { task, mined, reference: { files, removed: mined.removed, ...(answer !== null && { answer }) } }
 }
 
 async function textsBelow(folder: string): Promise<Files> {
@@ -134,6 +144,7 @@ export async function writeMined(directory: string, found: MinedTask, { role, fa
       ...under('workspace', files),
       ...(isObject(hidden) ? textsIn(hidden) : {}),
       ...under('reference', reference?.files ?? {}),
+      ...(reference?.answer !== undefined && { [ANSWER_FILE]: reference.answer }),
     })
     await rename(beside, join(directory, name))
   } catch (error) {
@@ -189,7 +200,7 @@ async function update(directory: string, name: string, mined: MinedRecord): Prom
 /** A folder for a trial, beside the tasks and hidden like unfinished ones. */
 export async function makeTrialFolder(directory: string): Promise<string> {
   const folder = join(directory, `${UNFINISHED}${process.pid}-${newId()}`)
-  await mkdir(folder, { recursive: true })
+  await mkdir(folder, { recursive: true, mode: 0o700 })
   return folder
 }
 

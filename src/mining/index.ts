@@ -3,5 +3,5 @@
  * Does not know where tasks come from, and plays no agent.
  */
 export { checkTask, type CheckResult, type Judge } from './check.ts'
-export { decide, readMined, readMinedTask, recordCheck, type TaskStatus } from './folder.ts'
+export { decide, makeTrialFolder, readMined, readMinedTask, recordCheck, type TaskStatus } from './folder.ts'
 export { mineTasks, type MiningResult } from './mine.ts'

@@ -1,7 +1,7 @@
 /** Mines: takes what a miner offers, screens and tries it, places it, and keeps it, until there is enough. What is there already stays. */
 import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checkFiles, isObject, isRefusal, type Miner, type MinedTask, type Task } from '../contract/index.ts'
+import { checkFiles, isObject, isRefusal, type Json, type Miner, type MinedTask, type Task } from '../contract/index.ts'
 import { bytesOf, readTask, taskFrom } from '../evolution/index.ts'
 import { hiddenCharacters, isMissing, makeFolder, screenText } from '../kit/index.ts'
 import { checkTask, type Judge } from './check.ts'
@@ -102,12 +102,21 @@ async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<st
   return null
 }
 
+/** Words that a model or a person reads. */
+const GRADING = ['rubric', 'answer'] as const
+const wordsIn = (value: Json | undefined): string => (typeof value === 'string' ? value : Array.isArray(value) ? value.join('\n') : '')
+
+function problemIn([field, text]: readonly [string, string]): readonly string[] {
+  if (hiddenCharacters(text).length > 0) return [`its ${field} holds hidden characters`]
+  const hit = screenText(text)
+  return hit === null ? [] : [hit === 'credential_in_text' ? `its ${field} holds a credential` : `its ${field} gives orders to a model`]
+}
+
 /** The task, or why it cannot be one. */
 function screen(found: MinedTask): Task | string {
   const { name, prompt, files = {}, data } = found
-  if (hiddenCharacters(prompt).length > 0) return 'its prompt holds hidden characters'
-  const hit = screenText(prompt)
-  if (hit !== null) return hit === 'credential_in_text' ? 'its prompt holds a credential' : 'its prompt gives orders to a model'
+  const unsafe = [['prompt', prompt] as const, ...GRADING.map((field) => [field, wordsIn(data[field])] as const)].flatMap(problemIn)
+  if (unsafe[0] !== undefined) return unsafe[0]
   const hidden = isObject(data['verify_files']) ? Object.keys(data['verify_files']) : []
   if (hidden.some((path) => !path.startsWith('verify/'))) return 'a path of verify_files does not start with verify/'
   try {

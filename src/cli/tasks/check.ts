@@ -26,13 +26,18 @@ export async function check(options: CheckOptions, surroundings: Surroundings): 
       await recordCheck(directory, name, record)
       results.push({ name, ...record })
       surroundings.progress('')
-      if (options.json !== true) surroundings.out(`${oneLine(name)}: ${record.passed ? 'holds' : record.problems.map(oneLine).join('; ')}`)
+      if (options.json !== true) surroundings.out(`${oneLine(name)}: ${wordsFor(record)}`)
     }
     if (options.json === true) surroundings.out(jsonText(results, 2))
-    return results.every(({ passed }) => passed) ? EXIT.fine : EXIT.failed
+    return results.every(({ problems }) => problems.length === 0) ? EXIT.fine : EXIT.failed
   } catch (error) {
     surroundings.progress('')
     printError(error, null, surroundings)
     return EXIT.misconfigured
   }
+}
+
+function wordsFor({ passed, untried, problems }: CheckResult['record']): string {
+  if (untried !== null) return `not tried: ${untried}`
+  return passed ? 'holds' : problems.map(oneLine).join('; ')
 }

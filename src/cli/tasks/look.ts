@@ -49,6 +49,7 @@ function cellsOf({ task, mined }: ReadTask): readonly Cell[] {
 
 function checkOf(mined: ReadTask['mined']): string {
   if (mined === null || mined.check === null) return ''
+  if (mined.check.untried !== null) return `not tried: ${oneLine(mined.check.untried)}`
   return mined.check.passed ? 'holds' : oneLine(mined.check.problems.join('; '))
 }
 
@@ -93,10 +94,17 @@ function page(read: ReadTask): string {
     ]),
     ['workspace', `${workspace.length} files`],
     ['verifier', verify.join(', ')],
-    ['reference', [...Object.keys(reference?.files ?? {}), ...(reference?.removed ?? []).map((path) => `${path} (removed)`)].join(', ')],
+    ['reference', referenceWords(reference)],
     ['check', checkOf(mined)],
   ]
   const lines = rows.filter(([, value]) => value !== '').map(([field, value]) => `${oneLine(field).padEnd(FIELD_WIDTH)}${oneLine(value)}`)
   return [oneLine(task.name), ...lines, '', shownLines(task.prompt)].join('\n')
 }
 const FIELD_WIDTH = 11
+
+const referenceWords = (reference: ReadTask['reference']): string =>
+  [
+    ...Object.keys(reference?.files ?? {}),
+    ...(reference?.removed ?? []).map((path) => `${path} (removed)`),
+    ...(reference?.answer === undefined ? [] : [`answer: ${reference.answer}`]),
+  ].join(', ')
