@@ -51,6 +51,7 @@ export const builtins = {
   },
   miner: {
     git: () => import('./miners/git/index.ts'),
+    sessions: () => import('./miners/sessions/index.ts'),
   },
   runtime: {
     provider: () => import('./runtimes/provider/index.ts'),

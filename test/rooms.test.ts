@@ -76,7 +76,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/listener-thread.ts': ['src/compose', 'src/listeners', 'plugins/index.ts'],
   plugins: ['src/contract', 'src/kit'],
   'plugins/contents': ['src/contract', 'src/kit', 'src/git'],
-  'plugins/miners': ['src/contract', 'src/kit', 'src/git'],
+  'plugins/miners': ['src/contract', 'src/kit', 'src/git', 'src/dialects', 'src/sessions', 'plugins/miners/common'],
   'plugins/adapters': ['src/contract', 'src/kit', 'src/harness'],
   'plugins/recipes': ['src/contract', 'src/kit', 'src/training', 'src/harness', 'src/evolution', 'src/weights'],
   'plugins/runtimes': ['src/contract', 'src/kit', 'src/dialects', 'src/weights', 'plugins/runtimes/common'],

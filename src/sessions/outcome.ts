@@ -92,21 +92,39 @@ function outcomeOf(signs: readonly Sign[]): WeakOutcome {
   return new WeakOutcome({ ...strongest, weak, confidence: agree ? strongest.confidence : strongest.confidence / 2, ...(said && { said }) })
 }
 
+/** Of the first request of a conversation. */
+export const outcomeOfThread = (thread: Thread): WeakOutcome =>
+  outcomeOf(
+    requestSigns(
+      thread,
+      thread.steps.findIndex(({ by }) => by === 'person'),
+    ),
+  )
+
 /** Of the person's request that an exchange of a conversation answers. */
-function signsOf({ steps, exchanges, session, isBegunAgain }: Thread, at: number): readonly Sign[] {
-  const asked = exchanges[at]?.asked ?? 0
-  const begin = steps.slice(0, asked).findLastIndex(({ by }) => by === 'person')
-  const next = steps.findIndex(({ by }, place) => by === 'person' && place > begin)
-  const later = exchanges[at + 1]?.asked ?? Infinity
+function signsOf(thread: Thread, at: number): readonly Sign[] {
+  const { steps, exchanges } = thread
+  const begin = steps.slice(0, exchanges[at]?.asked ?? 0).findLastIndex(({ by }) => by === 'person')
+  const next = nextRequest(steps, begin)
   // Another exchange answers the same request after this one.
-  if (later <= (next === -1 ? steps.length : next)) return [GOES_ON]
-  const [request, answer] = [steps[begin], steps[next]]
-  const work = steps.slice(begin + 1, next === -1 ? steps.length : next)
+  return (exchanges[at + 1]?.asked ?? Infinity) <= (next ?? steps.length) ? [GOES_ON] : requestSigns(thread, begin)
+}
+
+/** Undefined where the person said nothing more. */
+function nextRequest(steps: readonly SessionStep[], begin: number): number | undefined {
+  const next = steps.findIndex(({ by }, at) => by === 'person' && at > begin)
+  return next === -1 ? undefined : next
+}
+
+function requestSigns({ steps, session, isBegunAgain }: Thread, begin: number): readonly Sign[] {
+  const next = nextRequest(steps, begin)
+  const [request, answer] = [steps[begin], next === undefined ? undefined : steps[next]]
+  const work = steps.slice(begin + 1, next)
   return [
     ...testSigns(work),
     ...toolSigns(work),
     ...(answer?.by === 'person' && request?.by === 'person' ? nextSigns(request.text, answer.text) : []),
-    ...(next === -1 ? endSigns(work, isBegunAgain, session !== null) : []),
+    ...(next === undefined ? endSigns(work, isBegunAgain, session !== null) : []),
   ]
 }
 

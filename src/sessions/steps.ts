@@ -3,18 +3,39 @@ import type { Json, JsonObject } from '../contract/index.ts'
 import { objectOf, readerOf, resultText, textsIn, withResultsApart, type Part, type Turn } from '../dialects/index.ts'
 
 export type SessionStep =
-  | { readonly by: 'person' | 'agent'; readonly text: string }
+  | { readonly by: 'person'; readonly text: string }
+  | { readonly by: 'agent'; readonly text: string }
   | { readonly by: 'call'; readonly id: string | null; readonly name: string; readonly input: Json }
   | { readonly by: 'result'; readonly callId: string | null; readonly text: string; readonly isError: boolean }
 
-/** What was asked, and what was answered. System text is left out. */
-export function stepsIn(payload: JsonObject): { readonly asked: readonly SessionStep[]; readonly answered: readonly SessionStep[] } {
+export interface ExchangeSteps {
+  /** System text is left out. */
+  readonly asked: readonly SessionStep[]
+  readonly answered: readonly SessionStep[]
+  /** Where the agent works, as it tells its model; null where it does not. */
+  readonly folder: string | null
+}
+
+export function stepsIn(payload: JsonObject): ExchangeSteps {
   const reader = readerOf(payload)
   const [answer] = reader.readAnswer(objectOf(payload['response']))
+  const { turns } = reader.read(payload)
   return {
-    asked: withResultsApart(reader.read(payload).turns).flatMap(stepsOf),
+    asked: withResultsApart(turns).flatMap(stepsOf),
     answered: answer === undefined ? [] : stepsOf(answer),
+    folder: folderIn(turns),
   }
+}
+
+const FOLDER = /(?:<cwd>|\b(?:primary |current )?working directory:|"cwd":\s?")\s?(\/[^\s<>"'`]{1,500})/i
+const TURNS_LOOKED_AT = 4
+
+function folderIn(turns: readonly Turn[]): string | null {
+  for (const text of turns.slice(0, TURNS_LOOKED_AT).flatMap(({ parts }) => textsIn(parts))) {
+    const [, folder] = FOLDER.exec(shortened(text)) ?? []
+    if (folder !== undefined) return folder.replace(/[/.,]+$/, '') || null
+  }
+  return null
 }
 
 function stepsOf({ role, parts }: Turn): readonly SessionStep[] {

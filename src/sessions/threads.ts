@@ -14,6 +14,8 @@ export interface Thread {
   readonly exchanges: readonly { readonly id: string; readonly asked: number }[]
   /** Of the last exchange, which holds those of the others, with its answer. */
   readonly steps: readonly SessionStep[]
+  /** Where the agent worked; null where it did not say. */
+  readonly folder: string | null
   /** Whether the same conversation was begun again later. */
   readonly isBegunAgain: boolean
 }
@@ -38,7 +40,7 @@ export class Threads {
   }
 
   add(id: string, payload: JsonObject): void {
-    const { asked, answered } = stepsIn(payload)
+    const { asked, answered, folder } = stepsIn(payload)
     const first = asked.find(({ by }) => by === 'person')
     if (first === undefined) return
     const session = sessionIn(payload)
@@ -50,7 +52,7 @@ export class Threads {
     if (before !== undefined && !goesOn) this.#put({ ...before, isBegunAgain: true })
     const steps = [...asked, ...answered]
     const exchanges = [...(goesOn ? before.exchanges : []), { id, asked: asked.length }]
-    const thread = { session, exchanges, steps, isBegunAgain: false, key, prints, bytes: bytesOf(steps) }
+    const thread = { session, exchanges, steps, folder, isBegunAgain: false, key, prints, bytes: bytesOf(steps) }
     this.#put(thread)
     this.#latest.set(key, thread)
     for (const oldest of this.#all) {

@@ -5,10 +5,11 @@
 import { define, invalid, pathProblem, type Files, type MinedTask, type MiningOrder } from '../../../src/contract/index.ts'
 import { GitFailure } from '../../../src/git/index.ts'
 import { showHiddenLine } from '../../../src/kit/index.ts'
-import { nameOf, promptOf } from './message.ts'
-import { isCode, isMade, isTest, isVendored, moduleOf } from './paths.ts'
+import { isCode, isMade, isTest, isVendored, moduleOf } from '../common/paths.ts'
+import { isSetting, verifierOf, type Verifier } from '../common/verifier.ts'
+import { nameOf } from '../common/words.ts'
+import { promptOf } from './message.ts'
 import { openRepository, type FileChanged, type HistoryCommit, type Repository, type TreeFile } from './repository.ts'
-import { isSetting, verifierOf, type Verifier } from './verifier.ts'
 
 /** Names as the settings spell them. */
 const DEFAULTS = {

@@ -1,4 +1,5 @@
 /** Turns the message of a commit into what an agent is asked: what to achieve, without links, names of tests and hints of the change. */
+import { visible } from '../common/words.ts'
 
 const TRAILER =
   /^(?:[A-Z][\w]*(?:-[\w]+)+|Fixes|Fixed|Closes|Closed|Resolves|Refs?|References|Link|Links|Bug|Issue|Related|See|Test Plan|Reviewers|BUG|PR|Cc)\s*:.*$/
@@ -31,16 +32,6 @@ export function promptOf(message: string, paths: readonly string[]): string | nu
   const text = [sentence(title), ...rest].join('\n\n').slice(0, CHARACTERS_MAX).toWellFormed().trimEnd()
   return `${text}\n\nThe folder that you are in holds the repository. Make this change in its code.`
 }
-
-/** Without control characters and marks that people do not see. */
-const visible = (text: string): string =>
-  text
-    .replaceAll('\r\n', '\n')
-    // oxlint-disable-next-line no-control-regex
-    .replaceAll(/\u001b\[[0-9;?]*[A-Za-z]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)?/g, '')
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/gu, (sign) => (sign === '\n' ? sign : ' '))
-    .replaceAll('\ufffd', ' ')
-    .trim()
 
 /** Code in a message is part of the change. */
 const withoutCode = (text: string): string => text.replaceAll(/^(?:```|~~~)[^]*?^(?:```|~~~).*$/gm, '').replaceAll(/^(?: {4}|\t).*$/gm, '')
@@ -81,18 +72,3 @@ const sentence = (title: string): string => {
   const text = title.replace(/[\s.,;:]+$/, '')
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`
 }
-
-/** A short name for people: words of the prompt, and the beginning of the commit's id. */
-export function nameOf(prompt: string, id: string): string {
-  const [first = ''] = prompt.split('\n', 1)
-  const words = first.toLowerCase().match(/[a-z0-9]+/g) ?? []
-  const slug = words
-    .slice(0, NAME_WORDS)
-    .join('-')
-    .slice(0, NAME_CHARACTERS_MAX)
-    .replace(/^promoted-/, '')
-  return `${slug || 'commit'}-${id.slice(0, ID_CHARACTERS)}`
-}
-const NAME_WORDS = 6
-const NAME_CHARACTERS_MAX = 48
-const ID_CHARACTERS = 10
