@@ -9,6 +9,7 @@ import type { MineOptions } from './tasks/mine.ts'
 const EXAMPLES = `
 Examples:
   svc tasks mine . -o ./tasks                 find tasks in the history of this repository
+  svc tasks mine --scenario support           find tasks in the recorded sessions of a running service
   svc tasks list ./tasks                      what was found, and what is used
   svc tasks show ./tasks/round-half-up-1a2b   one of them: prompt, verifier, reference
   svc tasks check ./tasks/*                   try each one ten times
@@ -30,16 +31,20 @@ export function addTasksCommands(program: Command, run: BindCommand): void {
   run<MineOptions>(
     add(
       'mine',
-      'find tasks in the history of a repository, and keep those whose tests fail before and pass after',
+      'find tasks in the history of a repository or in recorded sessions, and keep those that hold',
       'svc tasks mine . -o ./tasks',
     ),
     later(async () => (await import('./tasks/mine.ts')).mine),
   )
-    .argument('[folder]', 'the repository (default: this folder)')
+    .argument('[folder]', 'the repository (default: this folder), or a file of svc records --export')
     .option('-o, --output <folder>', 'the folder of the tasks (default: ./tasks)')
     .option('-n, --number <count>', 'how many mined tasks there should be', '40')
     .option('--seconds <count>', 'the longest time that the tests of a task may take', '60')
-    .option('--miner <name>', 'the plug-in that finds them', 'git')
+    .option('--miner <name>', 'the plug-in that finds them (default: git; with --scenario sessions)')
+    .option('--scenario <name>', 'mine the sessions of this scenario of the running service')
+    .option('--records <count>', 'how many of its newest records are read', '20000')
+    .option('--url <url>', 'the address of the service (SVC_URL; else as configured)')
+    .option('-c, --config <file>', 'the configuration file it was started with')
     .option('--seed <text>', 'decides which role a task gets', 'svc')
     .addOption(executor())
   run<LookOptions>(

@@ -14,7 +14,7 @@ import { EXIT, type Surroundings } from '../surroundings.ts'
 const PAGE_ROWS = 50
 const AT_ONCE = 8
 /** Records hold what people wrote: they are their owner's alone. */
-const MODE = 0o600
+export const RECORDS_MODE = 0o600
 
 export interface Export {
   readonly scenario: string
@@ -106,7 +106,7 @@ interface Work {
 }
 
 async function goOn(work: Work, surroundings: Surroundings): Promise<number> {
-  const handle = await open(work.partial, 'a', MODE)
+  const handle = await open(work.partial, 'a', RECORDS_MODE)
   const bar = startBar(surroundings)
   try {
     await handle.truncate(work.kept.bytes)
@@ -120,23 +120,38 @@ async function goOn(work: Work, surroundings: Surroundings): Promise<number> {
 }
 
 async function writeAll({ svc, scenario, kept }: Work, handle: FileHandle, progress: Bar['at']): Promise<number> {
-  const [newest] = (await svc.records({ order: 'newest', limit: 1 })).records
-  const total = newest?.sequence ?? 0
+  const total = await newestOf(svc)
   let { records, bytes } = kept
-  for (;;) {
-    const page = await svc.records({ after_sequence: records, limit: PAGE_ROWS })
-    for (const rows of chunked(page.records)) {
-      const lines = (await Promise.all(rows.map((row) => lineOf(svc, scenario, row)))).join('')
-      await requireAlone(handle, bytes)
-      await handle.appendFile(lines)
-      records += rows.length
-      bytes += Buffer.byteLength(lines)
-      progress(records, Math.max(total, records))
-    }
-    if (page.next === null) break
+  for await (const { lines, through } of recordLines(svc, scenario, records)) {
+    await requireAlone(handle, bytes)
+    await handle.appendFile(lines)
+    records = through
+    bytes += Buffer.byteLength(lines)
+    progress(records, Math.max(total, records))
   }
   await requireAlone(handle, bytes)
   return records
+}
+
+/** The sequence of the newest record; 0 where there is none. */
+export const newestOf = async (svc: Svc): Promise<number> => (await svc.records({ order: 'newest', limit: 1 })).records[0]?.sequence ?? 0
+
+/** The records after that sequence as lines, a few at a time. */
+export async function* recordLines(
+  svc: Svc,
+  scenario: string,
+  after: number,
+): AsyncGenerator<{ readonly lines: string; readonly through: number }> {
+  let through = after
+  for (;;) {
+    const page = await svc.records({ after_sequence: through, limit: PAGE_ROWS })
+    for (const rows of chunked(page.records)) {
+      const lines = (await Promise.all(rows.map((row) => lineOf(svc, scenario, row)))).join('')
+      through = rows.at(-1)?.sequence ?? through
+      yield { lines, through }
+    }
+    if (page.next === null) return
+  }
 }
 
 function chunked(rows: readonly RecordRow[]): readonly (readonly RecordRow[])[] {

@@ -1,43 +1,73 @@
-/** `svc tasks mine`: finds tasks in a repository, and keeps those that hold. */
+/** `svc tasks mine`: finds tasks in a repository or in recorded sessions, and keeps those that hold. */
 import { resolve } from 'node:path'
 import { builtins } from '../../../plugins/index.ts'
-import { loadPlugin } from '../../config/index.ts'
+import { ConfigProblem, loadPlugin } from '../../config/index.ts'
 import { mineTasks, type MiningResult } from '../../mining/index.ts'
 import { counted } from '../../presentation/index.ts'
 import { printError } from '../explain.ts'
+import type { RemoteOptions } from '../remote/address.ts'
+import { chooseScenario } from '../remote/scenario.ts'
+import { withService } from '../remote/service.ts'
 import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
 import { countOf, judgeWith, stoppable, TASKS_FOLDER } from './place.ts'
+import { withRecords } from './recorded.ts'
 
-export interface MineOptions {
+export interface MineOptions extends RemoteOptions {
   readonly folder?: string
   readonly output?: string
   readonly number: string
   readonly seconds: string
-  readonly miner: string
+  readonly records: string
+  readonly miner?: string
   readonly seed: string
   readonly executor: string
-  readonly json?: boolean
 }
 
+const SESSIONS = 'sessions'
+
 export async function mine(options: MineOptions, surroundings: Surroundings): Promise<number> {
-  const { folder = '.', output = TASKS_FOLDER, miner: name, seed, executor, json } = options
+  const miner = options.miner ?? (options.scenario === undefined ? 'git' : SESSIONS)
   try {
-    const [tasksMax, secondsMax] = [countOf('--number', options.number), countOf('--seconds', options.seconds)]
-    const miner = await (await loadPlugin('miner', name, builtins, resolve('.'))).make({})
-    const judge = await judgeWith(executor)
-    const report = (line: string): void => surroundings.progress(cut(oneLine(line), surroundings.width - 1))
-    const signal = stoppable(surroundings)
-    const source = resolve(folder)
-    const result = await mineTasks({ directory: resolve(output), miner, source, tasksMax, seed, judge, secondsMax, report, signal })
-    surroundings.progress('')
-    surroundings.out(json === true ? jsonText({ folder: output, ...result }, 2) : wordsFor(result, output))
-    return result.added.length + result.kept > 0 ? EXIT.fine : EXIT.failed
+    const order = await orderOf(options, miner, surroundings)
+    if (options.scenario === undefined && (miner !== SESSIONS || options.folder !== undefined))
+      return await mineFrom(resolve(options.folder ?? '.'), order, surroundings)
+    if (options.folder !== undefined) throw new ConfigProblem(['name a file of records or --scenario, and not both'])
+    return await mineService(options, order, surroundings)
   } catch (error) {
     surroundings.progress('')
     printError(error, null, surroundings)
     return EXIT.misconfigured
   }
+}
+
+type Order = Omit<Parameters<typeof mineTasks>[0], 'source' | 'report'> & { readonly output: string; readonly isJson: boolean }
+
+async function orderOf(options: MineOptions, name: string, surroundings: Surroundings): Promise<Order> {
+  const { output = TASKS_FOLDER, seed, executor, json } = options
+  const [tasksMax, secondsMax] = [countOf('--number', options.number), countOf('--seconds', options.seconds)]
+  const miner = await (await loadPlugin('miner', name, builtins, resolve('.'))).make({})
+  const judge = await judgeWith(executor)
+  const signal = stoppable(surroundings)
+  return { output, isJson: json === true, directory: resolve(output), miner, tasksMax, seed, judge, secondsMax, signal }
+}
+
+async function mineFrom(source: string, { output, isJson, ...run }: Order, surroundings: Surroundings): Promise<number> {
+  const report = (line: string): void => surroundings.progress(cut(oneLine(line), surroundings.width - 1))
+  const result = await mineTasks({ ...run, source, report })
+  surroundings.progress('')
+  surroundings.out(isJson ? jsonText({ folder: output, ...result }, 2) : wordsFor(result, output))
+  return result.added.length + result.kept > 0 ? EXIT.fine : EXIT.failed
+}
+
+/** The records of the running service. */
+function mineService(options: MineOptions, order: Order, surroundings: Surroundings): Promise<number> {
+  const recordsMax = countOf('--records', options.records)
+  return withService(options, surroundings, async (service) => {
+    const scenario = await chooseScenario(service, options.scenario, (name) => `tasks mine --scenario ${shellWord(name)}`)
+    const wanted = { svc: service.in(scenario), scenario, recordsMax, directory: order.directory, signal: order.signal }
+    return withRecords(wanted, surroundings, (file) => mineFrom(file, order, surroundings))
+  })
 }
 
 function wordsFor({ added, kept, passedOver }: MiningResult, folder: string): string {
