@@ -12,6 +12,7 @@ import {
   type Commit,
   type ContentStore,
   type Gateway,
+  type JsonObject,
   type Kind,
   type ModelAddress,
   type Recipe,
@@ -64,9 +65,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     // Opened first and closed last, so that it records how everything else ended.
     if (traces !== undefined) closing.push(() => traces.close())
     await checkFolders(loaded)
-    const opening = openFolders(loaded, load, closing)
-    readAhead(loaded, load)
-    const { store, signer, contents } = await opening
+    const { store, signer, contents } = await openFolders(loaded, load, closing)
     store.onLoss((scenario, lost) => log.write('warn', 'records_evicted', { scenario, records: lost.records, bytes: lost.bytes }))
     store.writing?.onChange((trouble) => logWriting(log, trouble))
     const runtime = await openRuntime(loaded, load)
@@ -166,8 +165,12 @@ async function openFolders(
   closing: Closing,
 ): Promise<Pick<HttpServices, 'store' | 'signer'> & Pick<Services, 'contents'>> {
   const { record_backend, agent_record_dir } = loaded.config.storage
-  const opening = [makeStore(loaded, load), openContents(loaded, load)] as const
+  const plugin = await load('store', record_backend)
+  // Its thread starts while the rest is loaded.
+  const storing = Promise.resolve(plugin.make(storeSettings(loaded)))
+  const opening = [storing, openContents(loaded, load)] as const
   const signing = openSigner(record_backend === 'memory' ? null : agent_record_dir)
+  readAhead(loaded, load)
   const [stored, kept] = await Promise.allSettled([...opening, signing])
   for (const end of [stored, kept]) if (end.status === 'fulfilled') closing.push(() => end.value.close())
   const [store, contents, signer] = await Promise.all([...opening, signing])
@@ -195,9 +198,12 @@ function refuseMoved({ moved }: LoadedConfig): void {
 }
 
 async function makeStore(loaded: LoadedConfig, load: Load): Promise<Store> {
-  const { record_backend, agent_record_dir, record_capacity_bytes } = loaded.config.storage
-  const plugin = await load('store', record_backend)
-  return plugin.make({ directory: agent_record_dir, capacity_bytes: record_capacity_bytes })
+  const plugin = await load('store', loaded.config.storage.record_backend)
+  return plugin.make(storeSettings(loaded))
+}
+
+function storeSettings({ config: { storage } }: LoadedConfig): JsonObject {
+  return { directory: storage.agent_record_dir, capacity_bytes: storage.record_capacity_bytes }
 }
 
 /** The deployment's key, as people see it. */
