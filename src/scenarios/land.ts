@@ -1,4 +1,4 @@
-/** Appends one row to a scenario: content, row, pointer, loader, in this order and in the scenario's lane. The row is the commit point. */
+/** Appends one row to a scenario: content, row, then pointer and loader, in the scenario's lane. The row is the commit point. */
 import { isEngineAway, POINT_SECONDS_MAX, type Commit, type Fence, type Release, type SealMark } from '../contract/index.ts'
 import { within, wordsOf } from '../kit/index.ts'
 import { isRestorable } from '../releases/index.ts'
@@ -108,15 +108,23 @@ export async function seal(
   }
 }
 
-/** Answers why a reachable engine refuses the release, or null. `switched` moves the head at the moment the engine switches. */
+/**
+ * Answers why a reachable engine refuses the release, or null. The head moves at the moment the engine switches, else when the loader has it.
+ * A move does not wait for its pointer, which follows from the row; its answer does. The end of a step is seen by its head, so that comes last.
+ */
 async function serve(services: Services, scenario: Scenario, release: Release, row: Commit): Promise<string | null> {
-  if (isRestorable(release.release_id)) await waitBriefly(services, point(services, scenario.name, release))
+  const pointing = isRestorable(release.release_id) ? waitBriefly(services, point(services, scenario.name, release)) : null
+  if (row.operation === 'train') await pointing
+  const land = (): void => scenario.landed(row)
   try {
-    await load(services, scenario, release, row, () => scenario.landed(row))
+    await load(services, scenario, release, row, land)
+    land()
     return null
   } catch (error) {
     services.warn('a new release could not be loaded', error)
     return scenario.surface.weights === undefined || isEngineAway(error) ? null : wordsOf(error)
+  } finally {
+    await pointing
   }
 }
 

@@ -155,6 +155,26 @@ describe('a repository that does not answer', () => {
     expect(warnings).toEqual(['a ref of a scenario is not written yet'])
     await registry.close()
   })
+
+  it('keeps no request from the head that a move made, and the answer of the move no longer than the limit', async () => {
+    const contents = await memoryContents.plugin.make({})
+    const registry = await registryWith(
+      { bind: bindingWith({ processors: { '': processorOf(RECORDS, { name: 'slow' }) } }), trainers: publishing },
+      { contents, hosts: hostsOf(trainersThat('publish')) },
+    )
+    const { scenario } = await registry.create('slow', SLOW, () => null)
+    const seed = scenario.head().release_id
+    await scenario.append([exchange])
+    await vi.waitFor(() => expect(scenario.head().release_id).not.toBe(seed))
+    const published = scenario.head().release_id
+    vi.spyOn(contents, 'point').mockImplementation(never)
+    const moved = outcomeOf(registry.move('slow', seed, 'rollback'))
+    await vi.waitFor(() => expect(scenario.head().release_id).not.toBe(published))
+    expect(moved.now).toBe('waiting')
+    await pass(POINT_SECONDS_MAX)
+    expect(moved.now).toBe('done')
+    await registry.close()
+  })
 })
 
 const publishing: NonNullable<Recipe['trainers']> = () => ({ '': { lane: 'thread', open: () => ({ step: never }) } })
