@@ -41,6 +41,7 @@ const START: Series = { part: 'start', who: 'svc-durable', window: START_WINDOW,
 const STORED: Series = { part: 'sessions', who: 'svc-durable', window: SESSIONS_WINDOW, metric: 'stored_share' }
 const IMPORTED: Series = { part: 'import', who: 'svc-durable', window: 'batches', metric: 'per_second' }
 
+const FIRST_ANSWER_MS_MAX = 400
 /** The phases of a start, and how many seconds a million records may add to each. */
 const STARTED = [
   ['first answer', 'health_ms', 0.25],
@@ -88,7 +89,7 @@ const GOALS: readonly Goal[] = [
   },
   { what: 'promote seen by every connection p99, one listener', of: value(PROMOTED), limit: { atMost: 100 }, as: millis },
   { what: 'promote seen by every connection p99, two listeners', of: value({ ...PROMOTED, ...TWO }), limit: { atMost: 100 }, as: millis },
-  { what: 'first answer after an empty start', of: value(START), limit: { atMost: 400 }, as: millis },
+  { what: 'first answer after an empty start', of: value(START), limit: { atMost: FIRST_ANSWER_MS_MAX }, as: millis },
   { what: 'memory when idle, one listener', of: value({ ...START, metric: 'rss_bytes' }, MIB), limit: { atMost: 110 }, as: mebibytes },
   { what: 'bytes on disk / bytes sent, agent sessions of 100 turns', of: value(STORED), limit: { atMost: 0.1 }, as: share },
   { what: 'import, records/s', of: value(IMPORTED), limit: { atLeast: 15_000 }, as: whole },
@@ -131,10 +132,16 @@ export function acceptance(
   return ratio(samples, series, { ...series, window: windowOf(load, 0) })
 }
 
-/** What a million records add to an almost empty start, in seconds, by its phases. */
+/** The first answer with a million records, and what they add to an almost empty start, in seconds, by its phases. */
 function starts(): readonly Goal[] {
-  return HISTORIES.flatMap((history) =>
-    STARTED.map(([what, metric, secondsMax]) => {
+  return HISTORIES.flatMap((history) => [
+    {
+      what: `first answer, ${startWindow(history)} records`,
+      of: value({ part: 'boot', who: 'svc-durable', window: startWindow(history), metric: 'health_ms' }),
+      limit: { atMost: FIRST_ANSWER_MS_MAX },
+      as: millis,
+    },
+    ...STARTED.map(([what, metric, secondsMax]) => {
       const series: Series = { part: 'boot', who: 'svc-durable', window: startWindow(history), metric }
       return {
         what: `${what}, ${startWindow(history)} records, added`,
@@ -143,7 +150,7 @@ function starts(): readonly Goal[] {
         as: (seconds: number) => `${seconds.toFixed(2)} s`,
       }
     }),
-  )
+  ])
 }
 
 function correctness(samples: readonly Sample[]): readonly Target[] {
