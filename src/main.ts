@@ -170,7 +170,9 @@ async function openFolders(
   const storing = Promise.resolve(plugin.make(storeSettings(loaded)))
   const opening = [storing, openContents(loaded, load)] as const
   const signing = openSigner(record_backend === 'memory' ? null : agent_record_dir)
-  readAhead(loaded, load)
+  // What is opened next. A failure is told when it is opened.
+  const recipes = Object.values(loaded.config.recipes).map(({ use }) => load('recipe', use))
+  void Promise.allSettled([load('runtime', loaded.upstream.runtime), ...recipes])
   const [stored, kept] = await Promise.allSettled([...opening, signing])
   for (const end of [stored, kept]) if (end.status === 'fulfilled') closing.push(() => end.value.close())
   const [store, contents, signer] = await Promise.all([...opening, signing])
@@ -269,12 +271,6 @@ export async function sandboxProblem(loaded: LoadedConfig): Promise<string | nul
 /** What isolates episodes on this machine, line by line. */
 export async function sandboxFacts(loaded: LoadedConfig): Promise<readonly ExecutorFact[]> {
   return (await (await loaderOf(loaded, builtins)('executor', 'sandbox')).facts?.()) ?? []
-}
-
-/** What is opened after the folders is loaded while the store's thread starts. A failure is told when it is opened. */
-function readAhead({ config, upstream }: LoadedConfig, load: Load): void {
-  const recipes = Object.values(config.recipes).map(({ use }) => load('recipe', use))
-  void Promise.allSettled([load('runtime', upstream.runtime), ...recipes])
 }
 
 const contentsOf = ({ record_backend }: LoadedConfig['config']['storage']): string => (record_backend === 'memory' ? 'memory' : 'git')
