@@ -33,7 +33,8 @@ import { mineFor } from './improve/mine.ts'
 import { costText, openScreen, type ImproveScreen } from './improve/screen.ts'
 import { configFor, loadAdapter, playerFor, requireModel, startFor, tasksFolder, withTools, type RunConfig } from './improve/service.ts'
 import { shellWord } from './screen/text.ts'
-import { EXIT, type StopSignal, type Surroundings } from './surroundings.ts'
+import { stoppable } from './stopping.ts'
+import { EXIT, type Surroundings } from './surroundings.ts'
 
 export interface ImproveOptions {
   readonly dir?: string
@@ -53,28 +54,21 @@ export interface ImproveOptions {
   readonly commandLine: CommandLineReading
 }
 
-const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
-
 export async function improve(options: ImproveOptions, surroundings: Surroundings): Promise<number> {
-  const stopping = new AbortController()
-  let stopped: StopSignal | null = null
-  surroundings.onStop((signal) => {
-    if (stopped !== null) return surroundings.exitNow(SIGNAL_EXIT[signal])
-    stopped = signal
-    stopping.abort()
-  })
+  const stopping = stoppable(surroundings)
   let state: ImproveState | null = null
   try {
     const folder = await folderOf(options)
     state = await openState(folder, surroundings.environment)
     return await run(options, { folder, state, surroundings, signal: stopping.signal })
   } catch (error) {
-    if (stopped === null) {
+    const code = stopping.exitCode()
+    if (code === null) {
       printError(error, null, surroundings)
       return error instanceof ConfigProblem ? EXIT.misconfigured : EXIT.failed
     }
     surroundings.err(`stopped; the same command goes on from here, and --fresh begins anew`)
-    return SIGNAL_EXIT[stopped]
+    return code
   } finally {
     state?.close()
   }

@@ -4,9 +4,10 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { historyIn, nodeTest } from '../../plugins/miners/git/testing/history.ts'
 import { sharedFolder, temporaryFolder } from '../../test/support/folder.ts'
+import { until } from '../../test/support/wait.ts'
 import type { Files } from '../contract/index.ts'
 import { readTasks } from '../evolution/tasks/read.ts'
-import { execute } from './testing/surroundings.ts'
+import { execute, fakeSurroundings } from './testing/surroundings.ts'
 
 function folderOf(files: Files, folder = temporaryFolder()): string {
   for (const [path, text] of Object.entries(files)) {
@@ -64,6 +65,18 @@ describe('svc tasks', () => {
     expect(await used(folder)).toEqual(['a', 'b'])
     expect(await tasks('drop', join(folder, 'b'))).toMatchObject({ exit: 0, out: '1 task dropped' })
     expect(await used(folder)).toEqual(['a'])
+  })
+
+  it('check that is stopped ends like a stopped program, and at once when it is stopped again', async () => {
+    const surroundings = fakeSurroundings()
+    const going = join(temporaryFolder(), 'going')
+    const folder = folderOf(one('a', `touch ${going}; sleep 600`))
+    const ended = execute(['tasks', 'check', join(folder, 'a'), '--executor', 'local'], surroundings)
+    await until(() => existsSync(going))
+    surroundings.signal('SIGINT')
+    surroundings.signal('SIGINT')
+    expect(surroundings.exits).toEqual([130])
+    expect(await ended).toMatchObject({ exit: 130, err: ['stopped: what was found so far is kept'] })
   })
 
   it('accept refuses a task that was written by hand, and a damaged mined.yaml', async () => {

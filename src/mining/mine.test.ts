@@ -55,6 +55,15 @@ const shown = (directory: string): readonly string[] =>
     .filter((name) => !name.startsWith('.'))
     .sort()
 
+it('says where tasks cannot be kept', async () => {
+  const file = join(temporaryFolder(), 'file')
+  writeFileSync(file, '')
+  await expect(mineTasks(runOf([], { directory: join(file, 'tasks') }))).rejects.toMatchObject({
+    code: 'no_folder',
+    message: expect.stringMatching(/\(ENOTDIR\); name a folder of yours$/),
+  })
+})
+
 describe('a task that holds', () => {
   it('becomes a folder that waits for a person, with where it comes from and what was tried', async () => {
     const run = runOf([offer(1, { about: { commit: 'c' }, reference: { files: { done: 'x' }, removed: ['a.txt'] } })])

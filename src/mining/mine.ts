@@ -1,9 +1,9 @@
 /** Mines: takes what a miner offers, screens and tries it, places it, and keeps it, until there is enough. What is there already stays. */
 import { appendFile, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checkFiles, isObject, isRefusal, type Json, type Miner, type MinedTask, type Task } from '../contract/index.ts'
+import { checkFiles, isObject, isRefusal, unavailable, type Json, type Miner, type MinedTask, type Task } from '../contract/index.ts'
 import { bytesOf, readTask, taskFrom } from '../evolution/index.ts'
-import { hiddenCharacters, isMissing, makeFolder, screenText } from '../kit/index.ts'
+import { codeOf, hiddenCharacters, isMissing, makeFolder, screenText } from '../kit/index.ts'
 import { checkTask, type Judge } from './check.ts'
 import { readMined, readMinedTask, removeUnfinished, writeMined, type MinedFolder } from './folder.ts'
 import { place, textOf, type Placed } from './placing.ts'
@@ -41,7 +41,11 @@ const ALL_BYTES_MAX = 192 * 1024 * 1024
 
 export async function mineTasks(run: MiningRun): Promise<MiningResult> {
   const { directory, miner, source, tasksMax, report, signal } = run
-  await makeFolder(directory)
+  await makeFolder(directory).catch((cause: unknown) => {
+    throw unavailable('no_folder', `the tasks cannot be kept in ${JSON.stringify(directory)} (${codeOf(cause)}); name a folder of yours`, {
+      cause,
+    })
+  })
   await removeUnfinished(directory)
   const there = await readMined(directory)
   const kept = there.filter(({ mined }) => mined !== null && mined.status !== 'dropped').length

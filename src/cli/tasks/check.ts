@@ -2,8 +2,9 @@
 import { checkTask, readMinedTask, recordCheck, type CheckResult } from '../../mining/index.ts'
 import { printError } from '../explain.ts'
 import { jsonText, oneLine } from '../screen/text.ts'
+import { stoppable } from '../stopping.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
-import { countOf, judgeWith, placeOf, stoppable } from './place.ts'
+import { countOf, judgeWith, placeOf, STOPPED } from './place.ts'
 
 export interface CheckOptions {
   readonly folder: readonly string[]
@@ -14,10 +15,11 @@ export interface CheckOptions {
 }
 
 export async function check(options: CheckOptions, surroundings: Surroundings): Promise<number> {
+  const stopping = stoppable(surroundings, STOPPED)
   try {
     const order = { repeats: countOf('--repeats', options.repeats), secondsMax: countOf('--seconds', options.seconds) }
     const judge = await judgeWith(options.executor)
-    const signal = stoppable(surroundings)
+    const { signal } = stopping
     const results: (CheckResult['record'] & { readonly name: string })[] = []
     for (const { directory, name } of options.folder.map(placeOf)) {
       const { task, reference } = await readMinedTask(directory, name)
@@ -33,7 +35,7 @@ export async function check(options: CheckOptions, surroundings: Surroundings): 
   } catch (error) {
     surroundings.progress('')
     printError(error, null, surroundings)
-    return EXIT.misconfigured
+    return stopping.exitCode() ?? EXIT.misconfigured
   }
 }
 

@@ -9,8 +9,9 @@ import type { RemoteOptions } from '../remote/address.ts'
 import { chooseScenario } from '../remote/scenario.ts'
 import { withService } from '../remote/service.ts'
 import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
+import { stoppable } from '../stopping.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
-import { countOf, judgeWith, stoppable, TASKS_FOLDER } from './place.ts'
+import { countOf, judgeWith, STOPPED, TASKS_FOLDER } from './place.ts'
 import { withRecords } from './recorded.ts'
 
 export interface MineOptions extends RemoteOptions {
@@ -28,8 +29,9 @@ const SESSIONS = 'sessions'
 
 export async function mine(options: MineOptions, surroundings: Surroundings): Promise<number> {
   const miner = options.miner ?? (options.scenario === undefined ? 'git' : SESSIONS)
+  const stopping = stoppable(surroundings, STOPPED)
   try {
-    const order = await orderOf(options, miner, surroundings)
+    const order = await orderOf(options, miner, stopping.signal)
     if (options.scenario === undefined && (miner !== SESSIONS || options.folder !== undefined))
       return await mineFrom(resolve(options.folder ?? '.'), order, surroundings)
     if (options.folder !== undefined) throw new ConfigProblem(['name a file of records or --scenario, and not both'])
@@ -37,18 +39,17 @@ export async function mine(options: MineOptions, surroundings: Surroundings): Pr
   } catch (error) {
     surroundings.progress('')
     printError(error, null, surroundings)
-    return EXIT.misconfigured
+    return stopping.exitCode() ?? EXIT.misconfigured
   }
 }
 
 type Order = Omit<Parameters<typeof mineTasks>[0], 'source' | 'report'> & { readonly output: string; readonly isJson: boolean }
 
-async function orderOf(options: MineOptions, name: string, surroundings: Surroundings): Promise<Order> {
+async function orderOf(options: MineOptions, name: string, signal: AbortSignal): Promise<Order> {
   const { output = TASKS_FOLDER, seed, executor, json } = options
   const [tasksMax, secondsMax] = [countOf('--number', options.number), countOf('--seconds', options.seconds)]
   const miner = await (await loadPlugin('miner', name, builtins, resolve('.'))).make({})
   const judge = await judgeWith(executor)
-  const signal = stoppable(surroundings)
   return { output, isJson: json === true, directory: resolve(output), miner, tasksMax, seed, judge, secondsMax, signal }
 }
 

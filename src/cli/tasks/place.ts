@@ -4,7 +4,6 @@ import { builtins } from '../../../plugins/index.ts'
 import { ConfigProblem, loadPlugin } from '../../config/index.ts'
 import { unavailable } from '../../contract/index.ts'
 import type { Judge } from '../../mining/index.ts'
-import type { Surroundings } from '../surroundings.ts'
 
 export const TASKS_FOLDER = './tasks'
 
@@ -37,9 +36,4 @@ export async function judgeWith(executor: string): Promise<Judge> {
   }
 }
 
-/** Ends with the first signal of the person. */
-export function stoppable(surroundings: Surroundings): AbortSignal {
-  const stopping = new AbortController()
-  surroundings.onStop(() => stopping.abort(unavailable('stopped', 'stopped; what was found so far is kept')))
-  return stopping.signal
-}
+export const STOPPED = unavailable('stopped', 'stopped; what was found so far is kept')
