@@ -20,10 +20,11 @@ const BESIDE_FOLDER = 'import.meta.dirname'
 const CONNECTIONS = `
 import Dispatcher from 'undici/lib/dispatcher/dispatcher.js'
 import api from 'undici/lib/api/index.js'
+import Client from 'undici/lib/dispatcher/client.js'
 import Pool from 'undici/lib/dispatcher/pool.js'
 import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js'
 Object.assign(Dispatcher.prototype, api)
-export { EnvHttpProxyAgent, Pool }
+export { Client, EnvHttpProxyAgent, Pool }
 `
 const CONNECTIONS_ID = at('node_modules/undici/connections.js')
 /** An import of these as modules reads each of their names, and some load much on being read: a second fetch, the Web Crypto API. */

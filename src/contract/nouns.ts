@@ -12,7 +12,7 @@ export type Dialect = 'chat' | 'responses' | 'messages' | 'count_tokens' | 'gemi
 export interface NewRecord extends Omit<RecordRow, 'sequence'> {
   /** A JSON object in UTF-8. */
   readonly payload: Uint8Array
-  /** The same bytes in pieces, where they were not joined yet. A store that copies the payload anyway takes these, and does not read `payload`. */
+  /** The same bytes in pieces, where they were not joined yet. A store that copies the payload anyway takes these, and does not read `payload`. Once `append` has resolved their memory is the caller's again. */
   readonly pieces?: readonly Uint8Array[]
 }
 

@@ -155,6 +155,8 @@ export interface ModelsCall {
 export interface RuntimeCall extends ModelsCall {
   readonly dialect: Dialect
   readonly body: Uint8Array
+  /** The same bytes in pieces, where they were not joined yet. A runtime that sends them takes these, and does not read `body`. */
+  readonly pieces?: readonly Uint8Array[]
   /** What the answer may be at most; more of it need not be read. */
   readonly answerBytesMax?: number
   readonly release: Release
@@ -169,8 +171,11 @@ export interface WholeAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly body: Uint8Array
+  /** The same bytes in pieces, where they were not joined yet. */
+  readonly pieces?: readonly Uint8Array[]
   /** What the engine saw, where there is one. */
   readonly capture?: Capture
+  readonly isBodySent?: IsBodySent
 }
 export interface StreamedAnswer {
   readonly kind: 'stream'
@@ -180,7 +185,13 @@ export interface StreamedAnswer {
   readonly chunks: AsyncIterable<Uint8Array>
   /** Of an answer that was whole before its first event: it is verified before anyone sees any of it. */
   readonly whole?: { readonly answer: JsonObject; readonly capture: Capture }
+  readonly isBodySent?: IsBodySent
 }
+/**
+ * Whether the runtime holds nothing of the call's body any more, and no write of it is under way: then its memory may be given back at once.
+ * Absent: the garbage collector finds out.
+ */
+export type IsBodySent = () => boolean
 
 /** Relays one multimodal call. Not recorded. */
 export interface Gateway {

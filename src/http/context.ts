@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HEADER, type JsonObject } from '../contract/index.ts'
 import { dialectOfPath } from '../dialects/index.ts'
+import type { BytePieces } from '../kit/index.ts'
 import type { Access, Principal } from './auth.ts'
 import { readBody, type BodyHold } from './bodies/index.ts'
 import type { RouteSpec } from './openapi/spec.ts'
@@ -64,7 +65,7 @@ export class HttpContext<S extends TrafficServices = HttpServices> {
     return new URLSearchParams(this.rawQuery)
   }
 
-  readBytes(): Promise<Buffer> {
+  readBytes(): Promise<BytePieces> {
     return readBody(this.request, this.route?.bodyBytesMax ?? 0, this.hold)
   }
 

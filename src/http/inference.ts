@@ -1,7 +1,8 @@
 /** The inference and evaluation routes: headers and body into a call, the answer back onto the socket. */
 import { HEADER, invalid, upstream, type Dialect, type WholeAnswer } from '../contract/index.ts'
 import { dialects } from '../dialects/index.ts'
-import { refusalOfUpstream, serve, serveStream, type Call, type Served, type Serving } from '../inference/index.ts'
+import { answerPieces, refusalOfUpstream, serve, serveStream, type Call, type Served, type Serving } from '../inference/index.ts'
+import { lengthOf } from '../kit/index.ts'
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from './context.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
@@ -105,17 +106,18 @@ async function write(context: HttpContext<TrafficServices>, served: Served): Pro
 }
 
 function writeWhole(context: HttpContext<TrafficServices>, answer: WholeAnswer, receipt: string | null): void {
+  const pieces = answerPieces(answer)
   const headers: Record<string, string | number> = {
     ...context.headers,
     ...wholeHeaders(answer),
-    'content-length': answer.body.length,
+    'content-length': lengthOf(pieces),
   }
   if (receipt !== null) {
     headers[HEADER.receipt] = encodeHeader(receipt)
     context.logFields.receipt = receipt
   }
   context.response.writeHead(answer.status, headers)
-  endWith(context.response, answer.body)
+  endWith(context.response, ...pieces)
 }
 
 /** The release that clients would pull now, when the scenario serves files. */
@@ -125,8 +127,10 @@ function releaseHeader(scenario: TrafficScenario): Readonly<Record<string, strin
 
 /** A whole answer is always sent as JSON: a browser might run any other type. */
 function wholeHeaders(answer: Pick<WholeAnswer, 'headers'>): Record<string, string> {
-  const { 'content-type': type = '', ...headers } = relayedHeaders(answer)
-  return { ...headers, 'content-type': JSON_TYPE.test(type) ? type : 'application/json' }
+  const headers = relayedHeaders(answer)
+  const type = headers['content-type'] ?? ''
+  headers['content-type'] = JSON_TYPE.test(type) ? type : 'application/json'
+  return headers
 }
 
 const JSON_TYPE = /^application\/(?:[a-z0-9.-]+\+)?json(?:;|$)/i

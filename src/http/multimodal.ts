@@ -10,13 +10,13 @@ export function relay(route: string): Handler {
     const { services } = context
     const name = scenarioOf(context.request)
     context.logFields.scenario = name
-    const { facts, bytes: body } = await services.bodies.line(await context.readBytes(), {})
+    const { facts, pieces } = await services.bodies.line(await context.readBytes(), {})
     if (facts['stream'] === true) throw invalid('stream_unsupported', 'stream: multimodal calls are not streamed; leave it out')
     return services.registry.useOrCreate(name, headerText(context.request, HEADER.release), async ({ binding }) => {
       if (binding.gateway === undefined)
         throw unsupported('no_gateway', 'this deployment has no multimodal gateway; configure inference.gateway')
       const { gateway } = binding
-      const answer = await gateway.relay(route, body, clientSignal(context.response))
+      const answer = await gateway.relay(route, pieces.joined(), clientSignal(context.response))
       if (answer.status >= 300) throw refusalOfUpstream(answer, null)
       return {
         status: answer.status,

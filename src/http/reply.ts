@@ -42,8 +42,10 @@ export async function sendReply(
 const ONE_WRITE_BYTES_MAX = 16 * 1024
 
 /** Node joins headers and a string into one write; bytes would be a second one. Latin-1 maps every byte to itself. */
-export function endWith(response: ServerResponse, body: string | Uint8Array): void {
-  if (typeof body === 'string' || body.length > ONE_WRITE_BYTES_MAX) response.end(body)
+export function endWith(response: ServerResponse, ...pieces: readonly (string | Uint8Array)[]): void {
+  for (const piece of pieces.slice(0, -1)) response.write(piece)
+  const body = pieces.at(-1) ?? ''
+  if (pieces.length > 1 || typeof body === 'string' || body.length > ONE_WRITE_BYTES_MAX) response.end(body)
   else response.end(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('latin1'), 'latin1')
 }
 

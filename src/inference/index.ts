@@ -5,6 +5,6 @@
 export { taggedPayload, type Tags } from './payload.ts'
 export { outlinedBody, Outlining, parsedBody, type Outline, type RequestBody } from './request-body.ts'
 export { replay } from './replay.ts'
-export { serve, type Call, type CallTrace, type Served, type Serving } from './serve.ts'
+export { answerPieces, serve, type Call, type CallTrace, type Served, type Serving } from './serve.ts'
 export { serveStream, type Outlet } from './serve-stream.ts'
 export { refusalOfUpstream } from './upstream-refusal.ts'

@@ -1,6 +1,6 @@
 /** The payload an exchange is kept as: the forwarded request's fields, the answer under `response`, the tags under `metadata.tags`. */
 import { invalid, upstream, type JsonObject, type Refusal } from '../contract/index.ts'
-import { cutOut, isObjectAt, joined, piecesOf, type Cut, type Members } from '../kit/index.ts'
+import { cutOut, isObjectAt, joined, piecesOf, type Cut, type Members, type BytePieces } from '../kit/index.ts'
 
 export type Tags = Readonly<Record<string, string>>
 
@@ -22,11 +22,11 @@ const hasTags = (tags: Tags): boolean => Object.keys(tags).length > 0
 
 /** In pieces: they are joined where they are written, and so copied once. */
 export function exchangePayload(
-  request: { readonly bytes: Buffer; readonly remains: () => Remains },
-  response: Uint8Array,
+  request: { readonly pieces: BytePieces; readonly remains: () => Remains },
+  response: readonly Uint8Array[],
 ): readonly Uint8Array[] {
   const { kept, tagged } = request.remains()
-  return piecesOf(request.bytes, { kept }, new Map([...tagged, ['response', response]]))
+  return piecesOf(request.pieces, { kept }, tagged, { key: 'response', value: response })
 }
 
 /** A payload that exists already, tagged the way live traffic is. */
@@ -36,11 +36,14 @@ export function taggedPayload(payload: Buffer, tags: Tags): Buffer {
   return joined(payload, cut, taggedMembers(payload, cut, tags))
 }
 
-/** A body whose own `metadata` is not an object is kept as it is; the tags then stand beside it. A header wins over a tag in the body. */
+/**
+ * A body whose own `metadata` is not an object is kept as it is; the tags then stand beside it. A header wins over a tag in the body. The
+ * members are bytes of their own, since those of the body may lie in memory that is used again.
+ */
 export function taggedMembers(bytes: Buffer, { values }: Cut, tags: Tags): Members {
   const members = new Map<string, Uint8Array | string>()
   if (!hasTags(tags)) return members
-  for (const [key, { start, end }] of values) if (TAGGED.includes(key)) members.set(key, bytes.subarray(start, end))
+  for (const [key, { start, end }] of values) if (TAGGED.includes(key)) members.set(key, Buffer.from(bytes.subarray(start, end)))
   const metadata = values.get('metadata')
   if (metadata === undefined) return members.set('metadata', JSON.stringify({ tags }))
   if (!isObjectAt(bytes, metadata.start)) return members.set('metadata_tags', JSON.stringify(tags))

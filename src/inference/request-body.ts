@@ -1,11 +1,12 @@
 /** A request's body as it goes upstream, and what serving knows of it: only what it reads, since building it all takes longer than everything else. */
 import { INLINE_BODY_BYTES_MAX, invalid, isObject, type Json, type JsonObject } from '../contract/index.ts'
 import { factsOfAll } from '../dialects/index.ts'
-import { cutOut, Cutting, type Cut, type Member } from '../kit/index.ts'
+import { cutOut, Cutting, BytePieces, textOf, type Cut, type Member } from '../kit/index.ts'
 import { replacedMembers, taggedMembers, type Remains, type Tags } from './payload.ts'
 
 export interface RequestBody {
-  readonly bytes: Buffer
+  /** Its text, as it came. */
+  readonly pieces: BytePieces
   /** The members that are read on the way. */
   readonly facts: JsonObject
   /** Everything it says. This is the long way: only what changes it needs it all. */
@@ -24,7 +25,7 @@ const CLOSE = 0x7d
 
 export function parsedBody(bytes: Buffer, fields: JsonObject, tags: Tags): RequestBody {
   return {
-    bytes,
+    pieces: new BytePieces([bytes]),
     facts: fields,
     fields: () => fields,
     remains() {
@@ -41,13 +42,13 @@ function wholeOf(bytes: Buffer, fields: JsonObject): Cut {
   return { kept: isEmpty ? [] : [{ start: bytes.indexOf(OPEN) + 1, end: bytes.lastIndexOf(CLOSE) }], values: new Map() }
 }
 
-export function outlinedBody(bytes: Buffer, { facts, ...remains }: Outline): RequestBody {
+export function outlinedBody(pieces: BytePieces, outline: Outline): RequestBody {
   let fields: JsonObject | null = null
-  return { bytes, facts, remains: () => remains, fields: () => (fields ??= parse(bytes)) }
+  return { pieces, facts: outline.facts, remains: () => outline, fields: () => (fields ??= parse(pieces)) }
 }
 
-function parse(bytes: Buffer): JsonObject {
-  const value: Json = JSON.parse(bytes.toString())
+function parse(pieces: BytePieces): JsonObject {
+  const value: Json = JSON.parse(textOf(pieces.list))
   if (!isObject(value)) throw new Error('a body that is no object passed its check')
   return value
 }

@@ -3,7 +3,7 @@ import { STREAM_FRAME_BYTES_MAX, type ExchangeSummary, type JsonObject, type Ref
 import type { StreamReader } from '../dialects/index.ts'
 import { FrameSplitter, withoutKey, withoutSecrets } from '../kit/index.ts'
 import { answerTooLarge, isAnswerTooLarge, print } from './payload.ts'
-import { keep, summarize, type Exchange, type ServedStream } from './serve.ts'
+import { giveBack, keep, summarize, type Exchange, type ServedStream } from './serve.ts'
 
 /** Where frames go. Writing resolves when there is room for more, and rejects when the client is gone. */
 export interface Outlet {
@@ -33,7 +33,9 @@ export async function serveStream(
   keepRaw: boolean,
 ): Promise<StreamEnd> {
   try {
-    return await new Relay(exchange, reader, outlet, keepRaw, training).run(answer.chunks)
+    const end = await new Relay(exchange, reader, outlet, keepRaw, training).run(answer.chunks)
+    giveBack(exchange, answer)
+    return end
   } finally {
     exchange.letGo()
   }
@@ -181,7 +183,7 @@ class Relay {
     }
     const { id, interruptedId = id } = this.#exchange.call
     const kept = said === null ? print(response) : this.#withoutKey(print(response), said)
-    const receipt = await keep(this.#exchange, Buffer.from(kept), summary, cause === null ? id : interruptedId)
+    const receipt = await keep(this.#exchange, [Buffer.from(kept)], summary, cause === null ? id : interruptedId)
     return { receipt, cause: said }
   }
 }

@@ -1,6 +1,8 @@
 /** The request line over a scripted runtime: which release an exchange names, and how long it is tried. */
 import { describe, expect, it } from 'vitest'
-import type { Release, RuntimeAnswer } from '../contract/index.ts'
+import type { Release, RuntimeAnswer, RuntimeCall } from '../contract/index.ts'
+import { BytePieces } from '../kit/index.ts'
+import { outlinedBody } from './request-body.ts'
 import { serve } from './serve.ts'
 import { callOf, releaseOf, servingOf } from './testing/scenario.ts'
 
@@ -73,3 +75,57 @@ describe('a call that keeps losing', () => {
     await expect(serve(scenario, call(1.5, controller.signal))).rejects.toMatchObject({ code: 'client_gone' })
   })
 })
+
+const sent = () => new BytePieces(['{"model":"m",', '"messages":[', ']}'].map((text) => ownMemory(text)))
+const requestOf = (pieces: BytePieces) =>
+  outlinedBody(pieces, { facts: {}, kept: [{ start: 1, end: pieces.length - 1 }], tagged: new Map() })
+const answerWith = (isBodySent: boolean): RuntimeAnswer => ({ ...whole, isBodySent: () => isBodySent })
+
+describe('the memory of a request', () => {
+  it('goes to the runtime and into the record as it is: nothing is copied on the way', async () => {
+    const pieces = sent()
+    const memory = pieces.list.map(({ buffer }) => buffer)
+    const calls: RuntimeCall[] = []
+    const { scenario, records } = servingOf((asked) => {
+      calls.push(asked)
+      return Promise.resolve(answerWith(false))
+    })
+    await serve(scenario, callOf({ request: requestOf(pieces) }))
+    expect(calls[0]?.pieces?.map(({ buffer }) => buffer)).toEqual(memory)
+    const kept = records[0]?.pieces ?? []
+    for (const buffer of memory) expect(kept.some((piece) => piece.buffer === buffer)).toBe(true)
+    expect(Buffer.concat(kept).toString()).toMatch(/^\{"model":"m","messages":\[ *\],"response":\{\}\}$/)
+    expect(Buffer.from(calls[0]?.body ?? []).toString()).toBe(pieces.joined().toString())
+  })
+
+  it('is given back once the record is durable and the request has left, and not before', async () => {
+    const [durable, held] = [Promise.withResolvers<void>(), sent()]
+    const { scenario } = servingOf(() => Promise.resolve(answerWith(true)), { keep: () => durable.promise })
+    const serving = serve(scenario, callOf({ request: requestOf(held) }))
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(held.list).toHaveLength(3)
+    durable.resolve()
+    await serving
+    expect(() => held.list).toThrow('given back')
+  })
+
+  it('is left alone where the request may still be on its way, the runtime does not say, or the record was not kept', async () => {
+    const cases: readonly [RuntimeAnswer, (() => Promise<unknown>)?][] = [
+      [answerWith(false)],
+      [whole],
+      [answerWith(true), () => Promise.reject(new Error('the disk is full'))],
+    ]
+    for (const [answer, keep = () => Promise.resolve()] of cases) {
+      const pieces = sent()
+      const { scenario } = servingOf(() => Promise.resolve(answer), { keep })
+      await serve(scenario, callOf({ request: requestOf(pieces) })).catch(() => undefined)
+      expect(pieces.joined()).toHaveLength(pieces.length)
+    }
+  })
+})
+
+/** As a connection gives it: enough of it to be given back, and nobody else's. */
+function ownMemory(text: string): Buffer {
+  const padded = text.replace('[', `[${' '.repeat(8192)}`)
+  return Buffer.allocUnsafeSlow(Buffer.byteLength(padded)).fill(padded)
+}

@@ -25,6 +25,7 @@ import {
   type Surface,
 } from '../contract/index.ts'
 import { dialects, tokensIn, type DialectSpec, type StreamReader } from '../dialects/index.ts'
+import { lengthOf, textOf, withBody } from '../kit/index.ts'
 import { answerTooLarge, exchangePayload, print, type Tags } from './payload.ts'
 import { parsedBody, type RequestBody } from './request-body.ts'
 import { refusalOfUpstream } from './upstream-refusal.ts'
@@ -102,11 +103,14 @@ export async function serve(scenario: Serving, call: Call): Promise<Served> {
       continue
     }
     if (answer.kind === 'stream') return openStream(exchange, answer)
-    if (answer.body.length > call.answerBytesMax) throw answerTooLarge(call.answerBytesMax)
-    const fields = parseAnswer(answer.body)
+    const pieces = answerPieces(answer)
+    if (lengthOf(pieces) > call.answerBytesMax) throw answerTooLarge(call.answerBytesMax)
+    const fields = parseAnswer(pieces)
     const training = verify(exchange, fields, answer.capture)
-    const response = training === null ? answer.body : Buffer.from(print({ ...fields, training }))
-    return { kind: 'whole', answer, receipt: await keep(exchange, response, summarize(exchange, fields)) }
+    const response = training === null ? pieces : [Buffer.from(print({ ...fields, training }))]
+    const receipt = await keep(exchange, response, summarize(exchange, fields))
+    giveBack(exchange, answer)
+    return { kind: 'whole', answer, receipt }
   }
 }
 
@@ -155,7 +159,9 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
     const purpose = scenario.keep === undefined ? 'evaluation' : 'traffic'
     const { runtime, model } = scenario
     const headers = trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, tracedFacts(call, request)) }
-    const answer = await runtime.infer({ dialect, path, headers, body: request.bytes, answerBytesMax, model, release, purpose, signal })
+    const answer = await runtime.infer(
+      withBody({ dialect, path, headers, answerBytesMax, model, release, purpose, signal }, request.pieces),
+    )
     if (answer.kind === 'whole' && (answer.status < 200 || answer.status > 299))
       throw refusalOfUpstream(answer, model.apiKey, dialects[dialect])
     isStreaming = answer.kind === 'stream'
@@ -165,9 +171,14 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
   }
 }
 
+/** Once the exchange is durable and nobody holds the request any more. */
+export function giveBack({ request }: Exchange, { isBodySent }: WholeAnswer | StreamedAnswer): void {
+  if (isBodySent?.() === true) request.pieces.letGo()
+}
+
 /** Some formats name the model, and say that they stream, in the path. A trace may show all of a short body. */
-function tracedFacts({ dialect, path }: Call, { bytes, facts: few, fields }: RequestBody): JsonObject {
-  const facts = bytes.length <= INLINE_BODY_BYTES_MAX ? fields() : few
+function tracedFacts({ dialect, path }: Call, { pieces, facts: few, fields }: RequestBody): JsonObject {
+  const facts = pieces.length <= INLINE_BODY_BYTES_MAX ? fields() : few
   const model = dialects[dialect].modelIn(path, facts)
   return { ...facts, ...(model !== '' && { model }), ...(dialects[dialect].isStreamed(path, facts) && { stream: true }) }
 }
@@ -204,9 +215,14 @@ function verify({ scenario, release, call }: Exchange, answer: JsonObject, captu
   return scenario.surface.hooks?.verify?.(release, call.dialect, answer, capture) ?? null
 }
 
-function parseAnswer(body: Uint8Array): JsonObject {
+/** As they came. Reading the body would join them. */
+export function answerPieces(answer: Pick<WholeAnswer, 'pieces' | 'body'>): readonly Uint8Array[] {
+  return answer.pieces ?? [answer.body]
+}
+
+function parseAnswer(pieces: readonly Uint8Array[]): JsonObject {
   try {
-    const value: Json = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString())
+    const value: Json = JSON.parse(textOf(pieces))
     if (isObject(value)) return value
   } catch {
     // Falls through to the refusal: what came is not what the route promises.
@@ -226,7 +242,7 @@ export function summarize({ call, request }: Exchange, answer: JsonObject): Exch
 /** Durable when this resolves; only then may the receipt be sent. */
 export async function keep(
   exchange: Exchange,
-  response: Uint8Array,
+  response: readonly Uint8Array[],
   summary: ExchangeSummary,
   id = exchange.call.id,
 ): Promise<string | null> {
@@ -241,6 +257,7 @@ export async function keep(
     artifact_ref: await artifactRef(scenario, call.tags, release),
     score: null,
     get payload() {
+      request.pieces.requireHeld()
       return Buffer.concat(pieces)
     },
     pieces,

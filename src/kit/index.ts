@@ -7,7 +7,7 @@ export { codeOf, hasCode, isMissing } from './error-code.ts'
 export { asData, fence } from './fence.ts'
 export { hiddenAsJson, hiddenCharacters, showHidden, showHiddenLine, shownParts, type HiddenCharacter } from '@svc-ai/client/hidden'
 export { newId } from './ids.ts'
-export { faultInJson, type JsonFault, type JsonRules } from './json/check.ts'
+export { faultInDocument, faultInJson, type JsonFault, type JsonRules } from './json/check.ts'
 export {
   cutOut,
   Cutting,
@@ -23,6 +23,7 @@ export {
   type Members,
   type Span,
 } from './json/parts.ts'
+export { openDocument, type OpenDocument } from './json/strings.ts'
 export { keyRemover, withoutKey } from './known-key.ts'
 export {
   dataWithoutKnownSecrets,
@@ -33,6 +34,7 @@ export {
   withoutKnownSecrets,
 } from './known-secrets.ts'
 export { Lane, LaneByName } from './lane.ts'
+export { lengthOf, BytePieces, textOf, withBody } from './pieces.ts'
 export { screenText } from './screen.ts'
 export { holdsSecret, withoutSecrets } from './secrets.ts'
 export { compact, eachShingle, shinglesOf, type Shingles } from './shingles.ts'

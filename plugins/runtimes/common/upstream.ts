@@ -17,14 +17,14 @@ interface Proxies {
 }
 
 /** The setting `proxy` holds what the environment said; it is not read again. */
-export function connectionsTo(url: string, timeoutMs: number, config: JsonObject): Connections {
+export function connectionsTo(url: string, timeoutMs: number, config: JsonObject, factory?: Pool.Options['factory']): Connections {
   const { origin, pathname, protocol } = new URL(url)
   const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect: { timeout: timeoutMs } }
   const prefix = pathname.replace(/\/+$/, '')
   const proxies = proxiesOf(config['proxy'])
   const through = protocol === 'https:' ? proxies?.https : proxies?.http
   if (proxies === null || through === undefined || through === '')
-    return { dispatcher: new Pool(origin, limits), origin, prefix, proxy: null }
+    return { dispatcher: new Pool(origin, { ...limits, ...(factory !== undefined && { factory }) }), origin, prefix, proxy: null }
   const { http: httpProxy, https: httpsProxy, direct: noProxy } = proxies
   const dispatcher = new EnvHttpProxyAgent({ ...limits, connectTimeout: timeoutMs, httpProxy, httpsProxy, noProxy })
   return { dispatcher, origin, prefix, proxy: new URL(through).origin }

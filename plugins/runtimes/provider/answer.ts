@@ -1,6 +1,9 @@
 /** Turns the callbacks of one dispatched request into an answer: whole when it is JSON, in chunks when it is an event stream. */
+import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import { upstream, type Refusal, type RuntimeAnswer } from '../../../src/contract/index.ts'
+import { upstream, type Refusal, type RuntimeAnswer, type WholeAnswer } from '../../../src/contract/index.ts'
+import { BytePieces, withBody } from '../../../src/kit/index.ts'
+import type { SentBody } from './body.ts'
 
 type Headers = Readonly<Record<string, string>>
 
@@ -16,12 +19,15 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #onAbort: () => void
   readonly #whyNot: (error: Error) => Refusal
   readonly #key: string | null
+  readonly #body: SentBody | null
   #controller: Dispatcher.DispatchController | null = null
   #status = 0
   #headers: Headers = {}
   #parts: Buffer[] = []
   #bytes = 0
   #chunks: ChunkQueue | null = null
+  #socketOf: () => Socket | null = () => null
+  #socket: Socket | null = null
 
   constructor(
     resolve: (answer: RuntimeAnswer) => void,
@@ -30,7 +36,9 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     bytesMax: number,
     whyNot: (error: Error) => Refusal,
     key: string | null,
+    body: SentBody | null,
   ) {
+    this.#body = body
     this.#whyNot = whyNot
     this.#key = key
     this.#bytesMax = bytesMax
@@ -43,6 +51,11 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     if (signal.aborted) this.#giveUp()
   }
 
+  /** Told by the connection that takes the request. */
+  goesBy(socketOf: () => Socket | null): void {
+    this.#socketOf = socketOf
+  }
+
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#signal.aborted) controller.abort(abortError())
@@ -52,13 +65,14 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     // Informational answers come before the real one.
     if (status < 200) return
     this.#status = status
+    this.#socket = this.#socketOf()
     this.#headers = flatten(headers, this.#key)
     if (isEncoded(this.#headers)) {
       this.#reject(encoded(status, this.#headers))
       controller.abort(new Error('the answer came compressed'))
     } else if (status === 200 && isEventStream(this.#headers)) {
       this.#chunks = new ChunkQueue(controller, this.#signal)
-      this.#resolve({ kind: 'stream', status, headers: this.#headers, chunks: this.#chunks })
+      this.#resolve({ kind: 'stream', status, headers: this.#headers, chunks: this.#chunks, isBodySent: this.#isSent })
     }
   }
 
@@ -80,7 +94,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     this.#settle()
     if (this.#chunks !== null) this.#chunks.end()
-    else this.#resolve({ kind: 'whole', status: this.#status, headers: this.#headers, body: joined(this.#parts) })
+    else this.#resolve(this.#whole())
   }
 
   onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
@@ -88,6 +102,19 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     const refusal = this.#whyNot(error)
     if (this.#chunks !== null) this.#chunks.fail(refusal)
     else this.#reject(refusal)
+  }
+
+  #whole(): WholeAnswer {
+    const isBodySent = this.#isSent
+    return withBody({ kind: 'whole', status: this.#status, headers: this.#headers, isBodySent } as const, new BytePieces(this.#parts))
+  }
+
+  /** All of it was handed to the connection, and the system has taken all that the connection was ever handed. */
+  readonly #isSent = (): boolean => {
+    const socket = this.#socket
+    if (this.#body?.isTaken !== true || socket === null || socket.destroyed) return false
+    // Over HTTP/2 there are buffers between.
+    return socket.writableLength === 0 && !('alpnProtocol' in socket && socket.alpnProtocol === 'h2')
   }
 
   /** A call that still waits for its connection has nothing to cancel yet: it is cancelled as soon as it gets one, and given up now. */
@@ -119,11 +146,6 @@ function isEncoded(headers: Headers): boolean {
 function encoded(status: number, headers: Headers): Refusal {
   const refused = status >= 300 ? { upstreamStatus: status, headers } : {}
   return upstream('upstream_encoded', `the upstream answered with status ${status} and a compressed body it was not asked for`, refused)
-}
-
-function joined(parts: readonly Buffer[]): Buffer {
-  const [first] = parts
-  return parts.length === 1 && first !== undefined ? first : Buffer.concat(parts)
 }
 
 /** A header that echoes the key is left out. */

@@ -13,8 +13,11 @@ import {
   type WholeAnswer,
 } from '../../../src/contract/index.ts'
 import { dialects, dialectsByApi, type DialectSpec } from '../../../src/dialects/index.ts'
+import { lengthOf } from '../../../src/kit/index.ts'
 import { connectionsTo, failureOf, type Connections } from '../common/upstream.ts'
 import { AnswerHandler } from './answer.ts'
+import { SentBody } from './body.ts'
+import { UpstreamLine } from './line.ts'
 
 const UPSTREAMS_MAX = 256
 
@@ -39,7 +42,7 @@ class Provider implements Runtime {
   }
 
   infer(call: RuntimeCall): Promise<RuntimeAnswer> {
-    return this.#ask('POST', call, dialects[call.dialect], call.body, call.answerBytesMax)
+    return this.#ask('POST', call, dialects[call.dialect], new SentBody(call.pieces ?? [call.body]), call.answerBytesMax)
   }
 
   async models(call: ModelsCall): Promise<WholeAnswer> {
@@ -48,22 +51,23 @@ class Provider implements Runtime {
     return answer
   }
 
-  #ask(method: 'GET' | 'POST', call: ModelsCall, dialect: DialectSpec, body: Uint8Array | null, bytesMax = UPSTREAM_ANSWER_BYTES_MAX) {
+  #ask(method: 'GET' | 'POST', call: ModelsCall, dialect: DialectSpec, body: SentBody | null, bytesMax = UPSTREAM_ANSWER_BYTES_MAX) {
     const { dispatcher, origin, prefix, proxy } = this.#upstreamOf(call.model.url)
     // The configured key, never the caller's: the service token must not leave the service.
     const key = call.model.apiKey === null ? {} : dialect.keyHeaders(call.model.apiKey)
     const headers: Record<string, string> = { ...dialect.defaultHeaders, ...call.headers, ...key, 'accept-encoding': 'identity' }
     if (body !== null) headers['content-type'] = 'application/json'
+    if (body !== null && body.pieces.length > 1) headers['content-length'] = String(lengthOf(body.pieces))
     const whyNot = (error: Error): Refusal => failureOf(error, { name: 'the upstream', origin, proxy, setting: SETTING })
     return new Promise<RuntimeAnswer>((resolve, reject) => {
-      const handler = new AnswerHandler(resolve, reject, call.signal, bytesMax, whyNot, call.model.apiKey)
-      dispatcher.dispatch({ origin, method, path: prefix + call.path, headers, body }, handler)
+      const handler = new AnswerHandler(resolve, reject, call.signal, bytesMax, whyNot, call.model.apiKey, body)
+      dispatcher.dispatch({ origin, method, path: prefix + call.path, headers, body: body?.toSend() ?? null }, handler)
     })
   }
 
   #upstreamOf(url: string): Connections {
     const known = this.#upstreams.get(url)
-    const used = known ?? connectionsTo(url, timeoutOf(this.#config), this.#config)
+    const used = known ?? connectionsTo(url, timeoutOf(this.#config), this.#config, (origin, options) => new UpstreamLine(origin, options))
     if (known !== undefined) this.#upstreams.delete(url)
     this.#upstreams.set(url, used)
     if (known === undefined) this.#letOneGo()

@@ -136,3 +136,58 @@ describe('with more upstreams than it keeps connections to', () => {
     expect(await slow).toMatchObject({ kind: 'whole', status: 200 })
   })
 })
+
+const callWith = (url: string, pieces: readonly Uint8Array[]): RuntimeCall => ({ ...callOf(url, new AbortController().signal), pieces })
+
+describe('a body in pieces', () => {
+  const PIECE = 64 * 1024
+  const piecesOf = (count: number): readonly Uint8Array[] =>
+    Array.from({ length: count }, (_, at) => Buffer.alloc(PIECE - at, 'abcdefgh'[at % 8]))
+
+  it('arrives as one, with its length, and is known to have left once it is answered', async () => {
+    const { upstream, runtime } = await open(startUpstream)
+    upstream.answer((_received, response) => sendJson(response, 200, {}))
+    const pieces = piecesOf(7)
+    const answer = await runtime.infer(callWith(upstream.url, pieces))
+    const received = upstream.received.at(-1)
+    expect(received?.body.equals(Buffer.concat(pieces))).toBe(true)
+    expect(received?.headers).toMatchObject({ 'content-length': String(Buffer.concat(pieces).length) })
+    expect(received?.headers).not.toHaveProperty('transfer-encoding')
+    if (answer.kind !== 'whole') throw new Error('a whole answer was sent')
+    expect(answer.isBodySent?.()).toBe(true)
+  })
+
+  it('is not taken for sent where the upstream answers and reads no further', async () => {
+    const { upstream: wire, runtime } = await open(startWire)
+    wire.answer((socket) => {
+      socket.pause()
+      socket.write('HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}')
+    })
+    for (const pieces of [piecesOf(400), [Buffer.alloc(400 * PIECE, 'a')]]) {
+      const answer = await runtime.infer(callWith(wire.url, pieces))
+      expect(answer).toMatchObject({ kind: 'whole', status: 200 })
+      if (answer.kind === 'whole') expect(answer.isBodySent?.()).toBe(false)
+    }
+  })
+
+  it('is given up where the caller leaves halfway', async () => {
+    const { upstream: wire, runtime } = await open(startWire)
+    wire.answer((socket) => socket.pause())
+    const controller = new AbortController()
+    const asked = runtime.infer({ ...callOf(wire.url, controller.signal), pieces: piecesOf(400) })
+    await until(() => wire.open === 1)
+    controller.abort()
+    await expect(asked).rejects.toMatchObject({ code: 'upstream_unreachable' })
+  })
+
+  it('and a long answer, which is passed on in the pieces that it came in', async () => {
+    const { upstream, runtime } = await open(startUpstream)
+    const text = JSON.stringify({ text: 'é'.repeat(300_000) })
+    upstream.answer((_received, response) => sendJson(response, 200, JSON.parse(text)))
+    const answer = await runtime.infer(callWith(upstream.url, piecesOf(2)))
+    if (answer.kind !== 'whole') throw new Error('a whole answer was sent')
+    expect(answer.pieces?.length).toBeGreaterThan(1)
+    expect(Buffer.concat(answer.pieces ?? []).toString()).toBe(text)
+    expect(Buffer.from(answer.body).toString()).toBe(text)
+  })
+})

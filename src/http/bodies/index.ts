@@ -1,6 +1,7 @@
 /** Bodies: read within a budget, checked here when they are short and beside this thread when they are long. */
 import { INLINE_BODY_BYTES_MAX, INLINE_LINE_BYTES_MAX, type JsonObject } from '../../contract/index.ts'
 import { outlinedBody, type RequestBody, type Tags } from '../../inference/index.ts'
+import type { BytePieces } from '../../kit/index.ts'
 import type { RecordDraft } from '../../records/index.ts'
 import { BodyBudget, type HeldBytes } from './budget.ts'
 import { doJob, outlineOf } from './jobs.ts'
@@ -19,20 +20,20 @@ export class Bodies {
   }
 
   /** The provider's to judge: it must be a JSON object, and goes on as it came. */
-  async line(bytes: Buffer, tags: Tags): Promise<RequestBody> {
-    if (bytes.length <= INLINE_LINE_BYTES_MAX) return outlinedBody(bytes, outlineOf(bytes, tags))
-    const { findings, bytes: same } = await this.#threads.run({ kind: 'outline', tags }, bytes)
+  async line(pieces: BytePieces, tags: Tags): Promise<RequestBody> {
+    if (pieces.length <= INLINE_LINE_BYTES_MAX) return outlinedBody(pieces, outlineOf(pieces, tags))
+    const { findings, pieces: same } = await this.#threads.run({ kind: 'outline', tags }, pieces)
     return outlinedBody(same, findings)
   }
 
-  async object(bytes: Buffer): Promise<JsonObject> {
-    if (isShort(bytes)) return parseStrictObject(bytes)
-    return parseChecked((await this.#threads.run({ kind: 'strict' }, bytes)).bytes)
+  async object(pieces: BytePieces): Promise<JsonObject> {
+    if (isShort(pieces)) return parseStrictObject(pieces.joined())
+    return parseChecked((await this.#threads.run({ kind: 'strict' }, pieces)).pieces.joined())
   }
 
-  async drafts(kind: 'report' | 'import' | 'batch', bytes: Buffer, tags: Tags): Promise<readonly RecordDraft[]> {
-    if (!isShort(bytes)) return (await this.#threads.run({ kind, tags }, bytes)).findings
-    const drafts = doJob({ kind, tags }, bytes)
+  async drafts(kind: 'report' | 'import' | 'batch', pieces: BytePieces, tags: Tags): Promise<readonly RecordDraft[]> {
+    if (!isShort(pieces)) return (await this.#threads.run({ kind, tags }, pieces)).findings
+    const drafts = doJob({ kind, tags }, pieces)
     if (!Array.isArray(drafts)) throw new Error('a body of records gave none')
     return drafts
   }
@@ -42,4 +43,4 @@ export class Bodies {
   }
 }
 
-const isShort = (bytes: Buffer): boolean => bytes.length <= INLINE_BODY_BYTES_MAX
+const isShort = (pieces: BytePieces): boolean => pieces.length <= INLINE_BODY_BYTES_MAX

@@ -1,7 +1,7 @@
 /** What is done with a body before anyone acts on it. Plain data in, plain data out: the same on this thread and on another. */
 import { LINE_JSON_DEPTH_MAX } from '../../contract/index.ts'
 import { Outlining, taggedPayload, type Outline, type Tags } from '../../inference/index.ts'
-import type { JsonRules } from '../../kit/index.ts'
+import { openDocument, type JsonRules, type BytePieces } from '../../kit/index.ts'
 import { draftBatch, draftImport, draftReport, type RecordDraft } from '../../records/index.ts'
 import { OWN, parseStrictObject, requireObject } from './strict-json.ts'
 
@@ -22,27 +22,28 @@ export interface Findings {
 
 const LINE: JsonRules = { depthMax: LINE_JSON_DEPTH_MAX, uniqueKeys: false }
 
-export function doJob(job: BodyJob, bytes: Buffer): Findings[BodyJob['kind']] {
+export function doJob(job: BodyJob, pieces: BytePieces): Findings[BodyJob['kind']] {
   switch (job.kind) {
     case 'outline':
-      return outlineOf(bytes, job.tags)
+      return outlineOf(pieces, job.tags)
     case 'strict':
-      parseStrictObject(bytes)
+      parseStrictObject(pieces.joined())
       return null
     default:
-      requireObject(bytes, OWN)
-      return drafts(job.kind, bytes, job.tags)
+      return drafts(job.kind, pieces.joined(), job.tags)
   }
 }
 
 /** Of a body that is the provider's to judge: it must be a JSON object. */
-export function outlineOf(bytes: Buffer, tags: Tags): Outline {
-  const outlining = new Outlining(bytes, tags)
-  requireObject(bytes, LINE, (member) => outlining.pass(member))
+export function outlineOf({ list }: BytePieces, tags: Tags): Outline {
+  const document = openDocument(list)
+  const outlining = new Outlining(document.text, tags)
+  requireObject(document, LINE, (member) => outlining.pass(member))
   return outlining.end()
 }
 
 function drafts(kind: 'report' | 'import' | 'batch', bytes: Buffer, tags: Tags): readonly RecordDraft[] {
+  requireObject(openDocument([bytes]), OWN)
   const tag = (payload: Buffer): Buffer => taggedPayload(payload, tags)
   if (kind === 'batch') return draftBatch(bytes, tag)
   return [kind === 'import' ? draftImport(bytes, tag) : draftReport(bytes)]

@@ -4,8 +4,10 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { isObject, isRefusal, type Json, type JsonObject } from '../../contract/index.ts'
 import { taggedPayload, type Tags } from '../../inference/index.ts'
-import { joined } from '../../kit/index.ts'
+import { joined, BytePieces, piecesOf } from '../../kit/index.ts'
 import { outlineOf } from './jobs.ts'
+
+const onePiece = (bytes: Buffer): BytePieces => new BytePieces([bytes])
 
 /** What building it says: null for anything but a JSON object in UTF-8. */
 function built(bytes: Buffer): JsonObject | null {
@@ -18,9 +20,11 @@ function built(bytes: Buffer): JsonObject | null {
   }
 }
 
-function scanned(bytes: Buffer, tags: Tags) {
+const scanned = (bytes: Buffer, tags: Tags) => scannedPieces(onePiece(bytes), tags)
+
+function scannedPieces(pieces: BytePieces, tags: Tags) {
   try {
-    return outlineOf(bytes, tags)
+    return outlineOf(pieces, tags)
   } catch (error) {
     expect(isRefusal(error) && error.code).toBe('malformed_json')
     return null
@@ -68,6 +72,11 @@ const hostile = fc.tuple(body, cut, fc.nat(), fc.nat(3)).map(([bytes, put, place
   return Buffer.concat([bytes.subarray(0, at), put, bytes.subarray(at + gone)])
 })
 
+function cutAt(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const edges = [0, ...places.map((place) => place % (bytes.length + 1)), bytes.length].toSorted((one, other) => one - other)
+  return edges.slice(1).map((edge, index) => bytes.subarray(edges[index], edge))
+}
+
 const deep = (levels: number): Buffer => Buffer.from(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`)
 const TAGS: readonly Tags[] = [{}, { session: 's', a: 'new' }]
 
@@ -88,7 +97,7 @@ describe('a body that is the provider’s to judge', () => {
   it('is kept with everything it says but what the record has of its own', () => {
     fc.assert(
       fc.property(body, fc.constantFrom(...TAGS), (bytes, tags) => {
-        const outline = outlineOf(bytes, tags)
+        const outline = outlineOf(onePiece(bytes), tags)
         const kept: JsonObject = JSON.parse(joined(bytes, outline, new Map([...outline.tagged, ['response', '"answer"']])).toString())
         const whole: JsonObject = JSON.parse(taggedPayload(bytes, tags).toString())
         expect(kept).toEqual({ ...whole, response: 'answer' })
@@ -97,8 +106,32 @@ describe('a body that is the provider’s to judge', () => {
     )
   })
 
+  it('may come in any pieces, cut anywhere: in a character, an escape, a key, or after every byte', () => {
+    const pieces = fc.oneof(
+      fc.constant((bytes: Buffer): Buffer[] => Array.from(bytes, (byte) => Buffer.of(byte))),
+      fc.array(fc.nat(), { maxLength: 6 }).map(
+        (places) =>
+          (bytes: Buffer): Buffer[] =>
+            cutAt(bytes, places),
+      ),
+    )
+    fc.assert(
+      fc.property(fc.oneof(body, hostile), fc.constantFrom(...TAGS), pieces, (bytes, tags, cutUp) => {
+        const [whole, list] = [scanned(bytes, tags), cutUp(bytes)]
+        const outline = scannedPieces(new BytePieces(list), tags)
+        expect(outline).toEqual(whole)
+        if (outline === null) return
+        // What the record has of it may not change with the next body that is scanned.
+        outlineOf(onePiece(Buffer.from(`{"${'x'.repeat(bytes.length)}":"y"}`)), {})
+        const kept = Buffer.concat(piecesOf(new BytePieces(list), outline, outline.tagged))
+        expect(kept.toString()).toBe(joined(bytes, outline, outlineOf(onePiece(bytes), tags).tagged).toString())
+      }),
+      { numRuns: 500 },
+    )
+  })
+
   it('may nest as deep as its length allows', () => {
-    expect(outlineOf(deep(131_000), {}).kept).toHaveLength(1)
-    expect(() => outlineOf(deep(140_000), {})).toThrow('deeper than')
+    expect(outlineOf(onePiece(deep(131_000)), {}).kept).toHaveLength(1)
+    expect(() => outlineOf(onePiece(deep(140_000)), {})).toThrow('deeper than')
   })
 })

@@ -1,12 +1,16 @@
 /** Reads a request's body up to its limit, and within what all bodies may take together. */
 import type { IncomingMessage } from 'node:http'
 import { BODY_BYTES_MAX, invalid, tooLarge } from '../../contract/index.ts'
+import { BytePieces } from '../../kit/index.ts'
 import type { BodyHold } from './budget.ts'
 
 const KIB = 1024
 const MIB = 1024 * KIB
+/** Up to this length, or in pieces that are shorter on average, a copy costs less than what each piece costs on its way. */
+const JOINED_BYTES_MAX = 64 * KIB
+const PIECE_BYTES_MIN = 4 * KIB
 
-export function readBody(request: IncomingMessage, bytesMax: number, hold: BodyHold): Promise<Buffer> {
+export function readBody(request: IncomingMessage, bytesMax: number, hold: BodyHold): Promise<BytePieces> {
   const encoding = request.headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') throw invalid('encoded_body', 'content-encoding: send the body uncompressed')
   const length = Number(request.headers['content-length'] ?? 0)
@@ -38,7 +42,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, hold: BodyH
     request.on('data', take)
     request.on('end', () => {
       if (refusal !== null) return reject(refusal)
-      resolve(parts.length === 1 && parts[0] !== undefined ? parts[0] : Buffer.concat(parts))
+      resolve(gathered(parts, bytes))
       parts = []
     })
     request.on('error', () => reject(cutOff()))
@@ -46,6 +50,11 @@ export function readBody(request: IncomingMessage, bytesMax: number, hold: BodyH
       if (!request.complete) reject(cutOff())
     })
   })
+}
+
+function gathered(parts: readonly Buffer[], bytes: number): BytePieces {
+  const isJoined = parts.length !== 1 && (bytes <= JOINED_BYTES_MAX || bytes < parts.length * PIECE_BYTES_MIN)
+  return new BytePieces(isJoined ? [Buffer.concat(parts, bytes)] : parts)
 }
 
 function cutOff(): Error {

@@ -1,6 +1,15 @@
 /** The JSON of request bodies: which objects each kind of route accepts, and the refusal of every other text. */
 import { invalid, isObject, JSON_DEPTH_MAX, type Json, type JsonObject } from '../../contract/index.ts'
-import { faultInJson, firstOf, isObjectAt, type JsonFault, type JsonRules, type Member } from '../../kit/index.ts'
+import {
+  faultInDocument,
+  firstOf,
+  isObjectAt,
+  openDocument,
+  type JsonFault,
+  type JsonRules,
+  type Member,
+  type OpenDocument,
+} from '../../kit/index.ts'
 
 export const OWN: JsonRules = { depthMax: JSON_DEPTH_MAX, uniqueKeys: true }
 
@@ -9,17 +18,17 @@ export const OWN: JsonRules = { depthMax: JSON_DEPTH_MAX, uniqueKeys: true }
  * a key given twice (one of the two would be lost), a lone surrogate (it has no UTF-8), a number that a double cannot keep, and deep nesting.
  */
 export function parseStrictObject(bytes: Buffer): JsonObject {
-  requireObject(bytes, { ...OWN, exactIntegers: true })
+  requireObject(openDocument([bytes]), { ...OWN, exactIntegers: true })
   const value = parseChecked(bytes)
   checkValues(value)
   return value
 }
 
 /** On the way `see` is told each of its members. */
-export function requireObject(bytes: Buffer, rules: JsonRules, see?: (member: Member) => void): void {
-  const fault = faultInJson(bytes, rules, see)
+export function requireObject(document: OpenDocument, rules: JsonRules, see?: (member: Member) => void): void {
+  const fault = faultInDocument(document, rules, see)
   if (fault !== null) throw refusalOf(fault, rules)
-  if (!isObjectAt(bytes, firstOf(bytes))) throw notAnObject()
+  if (!isObjectAt(document.text, firstOf(document.text))) throw notAnObject()
 }
 
 /** The object that checked bytes hold. */

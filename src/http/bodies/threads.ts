@@ -1,6 +1,7 @@
 /** A few threads for large bodies, started on demand. A thread that dies fails one request and no other. */
 import { Worker } from 'node:worker_threads'
 import { Refusal, unavailable } from '../../contract/index.ts'
+import { BytePieces } from '../../kit/index.ts'
 import type { Findings, BodyJob } from './jobs.ts'
 import type { FromThread, ToThread } from './thread.ts'
 
@@ -29,15 +30,15 @@ export class BodyThreads {
   /** Transfers the bytes to a thread; they come back with the findings. */
   async run<K extends BodyJob['kind']>(
     job: BodyJob & { readonly kind: K },
-    bytes: Buffer,
-  ): Promise<{ findings: Findings[K]; bytes: Buffer }> {
+    bytes: BytePieces,
+  ): Promise<{ findings: Findings[K]; pieces: BytePieces }> {
     const { promise, resolve, reject } = Promise.withResolvers<FromThread>()
-    this.#waiting.push({ message: { job, bytes: ownBuffer(bytes) }, resolve, reject })
+    this.#waiting.push({ message: { job, pieces: bytes.list.map(ownBuffer) }, resolve, reject })
     this.#next()
     const answer = await promise
     if ('refused' in answer) throw new Refusal(answer.refused.kind, answer.refused.code, answer.refused.message)
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the thread answers each job with what the table of findings says
-    return { findings: answer.findings as Findings[K], bytes: Buffer.from(answer.bytes) }
+    return { findings: answer.findings as Findings[K], pieces: new BytePieces(answer.pieces.map((piece) => Buffer.from(piece))) }
   }
 
   async close(): Promise<void> {
@@ -97,7 +98,7 @@ export class BodyThreads {
     worker.on('message', onAnswer)
     worker.on('exit', onExit)
     worker.ref()
-    worker.postMessage(message, [message.bytes])
+    worker.postMessage(message, [...message.pieces])
   }
 }
 

@@ -11,6 +11,7 @@ const notAsked = (): Promise<never> => Promise.reject(new Error('not asked in th
 export function servingOf(infer: Runtime['infer'] = notAsked, more: Partial<Serving> = {}) {
   const records: NewRecord[] = []
   const asked: string[] = []
+  const head = releaseOf('r1')
   const scenario: Serving = {
     runtime: {
       infer: (call) => {
@@ -23,7 +24,7 @@ export function servingOf(infer: Runtime['infer'] = notAsked, more: Partial<Serv
     },
     surface: {},
     model: { url: '', model: null, api: 'openai', apiKey: null },
-    head: () => releaseOf('r1'),
+    head: () => head,
     hasRelease: () => true,
     keep: (record) => Promise.resolve(records.push(record)),
     ...more,

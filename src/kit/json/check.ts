@@ -2,7 +2,7 @@
 import { isUtf8 } from 'node:buffer'
 import { CLOSE_LIST, CLOSE_OBJECT, COLON, COMMA, isSpace, MINUS, OPEN_LIST, OPEN_OBJECT, QUOTE } from './bytes.ts'
 import type { Member } from './parts.ts'
-import { readString, stringEndsIn, type StringEnds } from './strings.ts'
+import { openDocument, readString, type OpenDocument, type StringEnds } from './strings.ts'
 
 export interface JsonRules {
   readonly depthMax: number
@@ -34,16 +34,23 @@ const USUAL_DEPTH_MAX = 64
 const IN_LIST = 0
 const IN_OBJECT = 1
 
+type See = (member: Member) => void
+
 /** The first thing that is wrong with the text, or null. On the way `see` is told each member of the outermost object; it may not check another text. */
-export function faultInJson(bytes: Buffer, rules: JsonRules, see: (member: Member) => void = () => undefined): JsonFault | null {
-  return isUtf8(bytes) ? new Check(bytes, rules, see).run() : { kind: 'not_utf8' }
+export function faultInJson(bytes: Buffer, rules: JsonRules, see?: See): JsonFault | null {
+  return faultInDocument(openDocument([bytes]), rules, see)
+}
+
+/** The same for a document that was opened. */
+export function faultInDocument(document: OpenDocument, rules: JsonRules, see: See = () => undefined): JsonFault | null {
+  return isUtf8(document.text) ? new Check(document, rules, see).run() : { kind: 'not_utf8' }
 }
 
 class Check {
   readonly #bytes: Buffer
   readonly #rules: JsonRules
   readonly #ends: StringEnds
-  readonly #see: (member: Member) => void
+  readonly #see: See
   #open = new Uint8Array(USUAL_DEPTH_MAX)
   #depth = 0
   /** The keys of each open object, once it has one. */
@@ -54,10 +61,10 @@ class Check {
   #quote = 0
   #begin = 0
 
-  constructor(bytes: Buffer, rules: JsonRules, see: (member: Member) => void) {
-    this.#bytes = bytes
+  constructor({ text, ends }: OpenDocument, rules: JsonRules, see: See) {
+    this.#bytes = text
     this.#rules = rules
-    this.#ends = stringEndsIn(bytes)
+    this.#ends = ends
     this.#see = see
   }
 

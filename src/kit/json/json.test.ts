@@ -2,7 +2,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { cutOut, elementsOf, faultInJson, joined, membersOf, type JsonRules, type Member } from '../index.ts'
-import { endOfString, stringEndsIn } from './strings.ts'
+import { endOfString, openDocument } from './strings.ts'
+
+const stringEndsIn = (bytes: Buffer) => openDocument([bytes]).ends
 
 const RULES = { depthMax: 1000, uniqueKeys: false }
 const fault = (text: string | Buffer, rules: JsonRules = RULES) => faultInJson(Buffer.from(text), rules)

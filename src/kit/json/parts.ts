@@ -1,5 +1,6 @@
 /** Takes JSON text apart and puts it together again as text, so that every digit and every escape stays as it was sent. */
 import { BACKSLASH, CLOSE_LIST, CLOSE_OBJECT, COMMA, isSpace, OPEN_LIST, OPEN_OBJECT, QUOTE } from './bytes.ts'
+import { BytePieces } from '../pieces.ts'
 import { readString } from './strings.ts'
 
 /** From the first byte up to, and without, the last number. */
@@ -94,19 +95,24 @@ export type Members = ReadonlyMap<string, Uint8Array | string>
 
 /** An object of what a cut left and these members more. */
 export function joined(bytes: Buffer, cut: Pick<Cut, 'kept'>, members: Members): Buffer {
-  return Buffer.concat(piecesOf(bytes, cut, members))
+  return Buffer.concat(piecesOf(new BytePieces([bytes]), cut, members))
 }
 
-/** The same, not put together yet. */
-export function piecesOf(bytes: Buffer, { kept }: Pick<Cut, 'kept'>, members: Members): readonly Uint8Array[] {
+/** The same, not put together yet. A member more, the last, may be in pieces itself. */
+export function piecesOf(
+  bytes: BytePieces,
+  { kept }: Pick<Cut, 'kept'>,
+  members: Members,
+  last?: { readonly key: string; readonly value: readonly Uint8Array[] },
+): readonly Uint8Array[] {
   const pieces: Uint8Array[] = []
-  const mark = (): string => (pieces.length === 0 ? '{' : ',')
-  for (const { start, end } of kept) pieces.push(pieces.length === 0 ? BEGIN_OF_OBJECT : NEXT, bytes.subarray(start, end))
+  const nameOf = (key: string): string => `${pieces.length === 0 ? '{' : ','}${JSON.stringify(key)}:`
+  for (const { start, end } of kept) pieces.push(pieces.length === 0 ? BEGIN_OF_OBJECT : NEXT, ...bytes.between(start, end))
   for (const [key, value] of members) {
-    const name = `${mark()}${JSON.stringify(key)}:`
-    if (typeof value === 'string') pieces.push(Buffer.from(name + value))
-    else pieces.push(Buffer.from(name), value)
+    if (typeof value === 'string') pieces.push(Buffer.from(nameOf(key) + value))
+    else pieces.push(Buffer.from(nameOf(key)), value)
   }
+  if (last !== undefined) pieces.push(Buffer.from(nameOf(last.key)), ...last.value)
   pieces.push(pieces.length === 0 ? EMPTY_OBJECT : END_OF_OBJECT)
   return pieces
 }

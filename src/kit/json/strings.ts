@@ -3,10 +3,17 @@
  * would read byte by byte; scripts have no instructions for more at once, WebAssembly has.
  */
 import { answer, branch, branchIf, compile, local, loop, moduleOf, number, vector, when, type Instance } from './wasm.ts'
+import { lengthOf } from '../pieces.ts'
 import { BACKSLASH, QUOTE } from './bytes.ts'
 
 /** Where the closing quote of the text stands that begins with this one; -1 where it has none, or is no JSON. */
 export type StringEnds = (quote: number) => number
+
+/** A document that came in pieces, as one text. Usable until the next one is opened: its memory is used again. */
+export interface OpenDocument {
+  readonly text: Buffer
+  readonly ends: StringEnds
+}
 
 const FIRST_PRINTABLE = 0x20
 const ESCAPED = Buffer.from('"\\/bfnrt')
@@ -60,36 +67,41 @@ const KEPT_BYTES_MAX = 2 * 1024 * 1024
 
 class Scanner {
   readonly #instance: Instance
-  #bytes: Uint8Array
+  #bytes: Buffer
 
   constructor(instance: Instance) {
     this.#instance = instance
-    this.#bytes = new Uint8Array(instance.memory.buffer)
+    this.#bytes = Buffer.from(instance.memory.buffer)
   }
 
-  /** Until the next document is opened. */
-  open(document: Uint8Array): StringEnds {
-    const missing = document.length + MARGIN_BYTES - this.#bytes.length
+  open(pieces: readonly Uint8Array[], length: number): OpenDocument {
+    const missing = length + MARGIN_BYTES - this.#bytes.length
     if (missing > 0) {
       this.#instance.memory.grow(Math.ceil(missing / PAGE_BYTES))
-      this.#bytes = new Uint8Array(this.#instance.memory.buffer)
+      this.#bytes = Buffer.from(this.#instance.memory.buffer)
     }
-    this.#bytes.set(document)
-    const { length } = document
+    let at = 0
+    for (const piece of pieces) {
+      this.#bytes.set(piece, at)
+      at += piece.length
+    }
     const { run } = this.#instance
-    return (quote) => run(quote + 1, length)
+    return { text: this.#bytes.subarray(0, length), ends: (quote) => run(quote + 1, length) }
   }
 }
 
 const instantiate = compile(PROGRAM)
 let kept: Scanner | null = null
 
-/** Usable until it is called for the next document. */
-export function stringEndsIn(document: Buffer): StringEnds {
-  if (instantiate === null) return (quote) => endOfString(document, quote)
-  if (document.length > KEPT_BYTES_MAX) return new Scanner(instantiate()).open(document)
+export function openDocument(pieces: readonly Uint8Array[]): OpenDocument {
+  if (instantiate === null) {
+    const text = Buffer.concat(pieces)
+    return { text, ends: (quote) => endOfString(text, quote) }
+  }
+  const length = lengthOf(pieces)
+  if (length > KEPT_BYTES_MAX) return new Scanner(instantiate()).open(pieces, length)
   kept ??= new Scanner(instantiate())
-  return kept.open(document)
+  return kept.open(pieces, length)
 }
 
 /** The text between these two quotes, which was checked. */
