@@ -4,6 +4,6 @@
  */
 export { outcomeOfThread, WeakOutcome, weakOutcomes } from './outcome.ts'
 export { ownWords, type SessionStep } from './steps.ts'
-export { testRunsIn } from './test-runs.ts'
+export { isTestCommand, testRunsIn } from './test-runs.ts'
 export { Threads, type Thread } from './threads.ts'
 export { judgementIn } from './words.ts'

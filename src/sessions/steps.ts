@@ -12,6 +12,8 @@ export interface ExchangeSteps {
   /** System text is left out. */
   readonly asked: readonly SessionStep[]
   readonly answered: readonly SessionStep[]
+  /** Whether the model was offered tools. Agents also ask it for titles and the like, without any. */
+  readonly hasTools: boolean
   /** Where the agent works, as it tells its model; null where it does not. */
   readonly folder: string | null
 }
@@ -19,10 +21,11 @@ export interface ExchangeSteps {
 export function stepsIn(payload: JsonObject): ExchangeSteps {
   const reader = readerOf(payload)
   const [answer] = reader.readAnswer(objectOf(payload['response']))
-  const { turns } = reader.read(payload)
+  const { turns, tools } = reader.read(payload)
   return {
     asked: withResultsApart(turns).flatMap(stepsOf),
     answered: answer === undefined ? [] : stepsOf(answer),
+    hasTools: tools.length > 0,
     folder: folderIn(turns),
   }
 }

@@ -29,7 +29,7 @@ function commandIn(input: Json): string {
   const fields = typeof input === 'string' ? (parsed(input) ?? input) : input
   const given = isObject(fields) ? COMMAND_FIELDS.map((name) => fields[name]).find((value) => value !== undefined) : fields
   const words = isList(given) ? given.filter((word) => typeof word === 'string') : typeof given === 'string' ? [given] : []
-  return words.join(' ').slice(0, COMMAND_CHARACTERS_MAX)
+  return words.join(' ')
 }
 
 /** After the beginning of the line, or what joins commands. */
@@ -43,7 +43,7 @@ const RUNNER = [
 ].join('|')
 const TEST_COMMAND = new RegExp(`${BEGIN}${STARTER}(?:${RUNNER})`)
 
-const isTestCommand = (command: string): boolean => TEST_COMMAND.test(command)
+export const isTestCommand = (command: string): boolean => TEST_COMMAND.test(command.slice(0, COMMAND_CHARACTERS_MAX))
 
 /** Runners print their summary last. */
 const TAIL_CHARACTERS = 4000

@@ -40,6 +40,13 @@ describe('threads', () => {
     ])
   })
 
+  it('with tools and without are apart: agents ask on the side', () => {
+    const threads = new Threads()
+    threads.add('side', exchangeOf([HELLO, HI]))
+    threads.add('main', { ...exchangeOf([HELLO, HI]), tools: [{ type: 'function', function: { name: 'read' } }] })
+    expect(threads.all().map(({ isBegunAgain }) => isBegunAgain)).toEqual([false, false])
+  })
+
   it('that rested longest are given up where there are too many', () => {
     const many = Array.from({ length: 50 }, (_, n) => [`${n}`, [{ person: `Request ${n}` }, { agent: 'x'.repeat(1000) }]] as const)
     expect(threadsOf(many, 5000).map(({ ids }) => ids[0])).toEqual(['46', '47', '48', '49'])

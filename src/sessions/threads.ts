@@ -40,11 +40,11 @@ export class Threads {
   }
 
   add(id: string, payload: JsonObject): void {
-    const { asked, answered, folder } = stepsIn(payload)
+    const { asked, answered, hasTools, folder } = stepsIn(payload)
     const first = asked.find(({ by }) => by === 'person')
     if (first === undefined) return
     const session = sessionIn(payload)
-    const key = `${session ?? ''}\0${printOf(first)}`
+    const key = `${session ?? ''}\0${hasTools}\0${printOf(first)}`
     const prints = asked.map(printOf)
     const before = this.#latest.get(key)
     const goesOn = before !== undefined && prints.length > before.prints.length && before.prints.every((print, at) => print === prints[at])

@@ -81,6 +81,17 @@ const fixing = (root = '', more: readonly TalkTurn[] = []): readonly TalkTurn[] 
   ...more,
 ]
 
+/** A session that reads a file, does something, and reads another. */
+const tidying = (tool: TalkTurn): readonly TalkTurn[] => [
+  { person: 'Tidy the two files of this folder.' },
+  { call: 'read', input: { path: 'a.js' }, result: 'a' },
+  tool,
+  { call: 'read', input: { path: 'b.js' }, result: 'b' },
+  ANSWER,
+]
+
+const pathsAfter = async (tool: TalkTurn): Promise<readonly string[]> => Object.keys((await one(talk(tidying(tool)))).files ?? {})
+
 describe('the miner of sessions', () => {
   const lines = TALK_FORMATS.map((format, n) => talk([{ person: `${ASK.person} And ${n} more.` }, ANSWER], format))
   minerConformance({ describe, it, miner, source: fileOf(lines, sharedFolder()) })
@@ -189,6 +200,20 @@ describe('the miner of sessions', () => {
     ]
     const [before, after] = [await mined([first]), await mined([first, longer, talk([ASK, ANSWER], 'chat', { session: 's' })])]
     expect(after.tasks.map(({ origin }) => origin)).toEqual(before.tasks.map(({ origin }) => origin))
+  })
+
+  it('takes no file as it was before that is read after a change which nothing shows', async () => {
+    for (const command of ['sed -i s/a/b/ b.js', 'ls; rm b.js', 'cat c.js > b.js'])
+      expect(await pathsAfter({ call: 'bash', input: { command }, result: '' })).toEqual(['a.js'])
+    expect(await pathsAfter({ call: 'apply_patch', input: { patch: '…' }, result: '' })).toEqual(['a.js'])
+    for (const command of ['ls -la', 'git diff', 'npm test'])
+      expect(await pathsAfter({ call: 'bash', input: { command } })).toEqual(['a.js', 'b.js'])
+  })
+
+  it('makes no task of what the agent asks on the side, such as a title', async () => {
+    const tags = { session: 's' }
+    const title = talk([{ person: `Write a title for this conversation: ${ASK.person}` }, { agent: 'Romans' }], 'chat', tags)
+    expect((await mined([title, talk([ASK, ANSWER], 'chat', tags)])).tasks.map(({ prompt }) => prompt)).toEqual([ASK.person])
   })
 
   it('refuses settings, a file that is not there, and one of something else', async () => {

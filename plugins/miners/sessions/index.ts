@@ -6,7 +6,7 @@ import { define, invalid, type MinedTask, type MiningOrder } from '../../../src/
 import { WeakOutcome } from '../../../src/sessions/index.ts'
 import { judgementOf, type Judgement } from './judgement.ts'
 import { readRecorded, type Recorded } from './records.ts'
-import { originOf, taskOf } from './task.ts'
+import { originOf, requestOf, taskOf } from './task.ts'
 
 export default define('miner', {
   make: (config) => {
@@ -36,7 +36,7 @@ interface Considered {
 
 /** What a person judged first, then what seems to have failed: there is most to learn there. */
 function inOrder({ threads, reports }: Recorded): readonly Considered[] {
-  const all = threads.map((thread): Considered => {
+  const all = threads.filter(isOwn(threads)).map((thread): Considered => {
     const report = thread.exchanges.flatMap(({ id }) => reports.get(id) ?? []).at(-1) ?? null
     return { thread, judgement: judgementOf(thread, report) }
   })
@@ -45,5 +45,20 @@ function inOrder({ threads, reports }: Recorded): readonly Considered[] {
     return ranks === 0 ? WeakOutcome.compare(one.judgement.seems, other.judgement.seems) : ranks
   })
 }
+
+/** Agents ask their model on the side, such as for a title: such a request holds the person's own. */
+function isOwn(threads: Recorded['threads']): (thread: Considered['thread']) => boolean {
+  const requests = Map.groupBy(
+    threads.filter(({ session }) => session !== null),
+    ({ session }) => session,
+  )
+  return (thread) => {
+    const request = requestOf(thread)
+    const others = (requests.get(thread.session) ?? []).slice(0, SIDE_REQUESTS_MAX).map(requestOf)
+    return !others.some((other) => other.length < request.length && other.length >= REQUEST_CHARACTERS_MIN && request.includes(other))
+  }
+}
+const SIDE_REQUESTS_MAX = 50
+const REQUEST_CHARACTERS_MIN = 12
 
 const rankOf = ({ judgement }: Considered): number => ['report', 'turn', 'none'].indexOf(judgement.by)

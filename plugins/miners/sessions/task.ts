@@ -23,7 +23,7 @@ export function originOf(thread: Thread): string {
   return `session:${digest}`
 }
 
-const requestOf = ({ steps }: Thread): string => steps.find((step) => step.by === 'person')?.text ?? ''
+export const requestOf = ({ steps }: Thread): string => steps.find((step) => step.by === 'person')?.text ?? ''
 
 /** The task of a conversation, or why it has none. */
 export function taskOf(thread: Thread, judgement: Judgement): MinedTask | string {

@@ -5,7 +5,7 @@
 import { posix } from 'node:path'
 import { pathProblem, type Files, type Json, type JsonObject } from '../../../src/contract/index.ts'
 import { isList, isObject, objectsOf, parsed } from '../../../src/dialects/index.ts'
-import { ownWords, testRunsIn, type SessionStep } from '../../../src/sessions/index.ts'
+import { isTestCommand, ownWords, testRunsIn, type SessionStep } from '../../../src/sessions/index.ts'
 
 export interface WorkspaceShown {
   /** As they were first read. */
@@ -27,14 +27,17 @@ export function workspaceIn(steps: readonly SessionStep[], folder: string | null
   const before = new Map<string, string>()
   const now = new Map<string, string>()
   let lastChange = -1
+  let isCertain = true
   for (const { call, result, at } of pairsIn(steps)) {
-    if (result.isError) continue
     const done = deedOf(call.name, call.input, result.text, folder)
-    if (done === null) continue
+    if (done === null) isCertain &&= !mayChange(call)
+    if (done === null || result.isError) continue
     const known = now.get(done.path)
     if (done.kind === 'read') {
-      if (known === undefined) before.set(done.path, done.text)
-      if (known === undefined) now.set(done.path, done.text)
+      // After a change that nothing shows, a file may not be what it was.
+      if (known !== undefined || !isCertain) continue
+      before.set(done.path, done.text)
+      now.set(done.path, done.text)
       continue
     }
     const text = done.kind === 'write' ? done.text : known === undefined ? null : edited(known, done.edits)
@@ -64,6 +67,15 @@ function* pairsIn(steps: readonly SessionStep[]): Generator<{ call: CallStep; re
     const [call] = open.splice(Math.max(place, 0), 1)
     if (call !== undefined) yield { call, result: step, at }
   }
+}
+
+/** Tools and commands that only look. */
+const LOOKS = /read|view|list|^ls|glob|grep|search|find|fetch|todo|plan|think|status|diff/i
+const LOOKING = /^\s*(?:cat|ls|grep|rg|find|head|tail|wc|pwd|which|tree|stat|file|git (?:status|log|diff|show))\b[^>|;&]*$/
+
+function mayChange({ name, input }: CallStep): boolean {
+  const command = textAt(fieldsOf(input), ['command', 'cmd'])
+  return command === null ? !LOOKS.test(name) : !LOOKING.test(command) && !isTestCommand(command)
 }
 
 type Deed =
