@@ -6,13 +6,15 @@ export interface ComparedGate {
   readonly selection: Selection
   /** Whether its grader trusts the agents and leaves the expected answers in their workspace. */
   readonly isNaive: boolean
+  /** Whether changes are screened before it, as with the shipped settings. */
+  readonly isScreened: boolean
 }
 
 export const gatesWith = (evidence: Selection): readonly ComparedGate[] => [
-  { name: 'no gate', selection: noGate, isNaive: false },
-  { name: 'strict mean, naive grader', selection: strictMean, isNaive: true },
-  { name: 'strict mean', selection: strictMean, isNaive: false },
-  { name: 'evidence', selection: evidence, isNaive: false },
+  { name: 'no gate', selection: noGate, isNaive: false, isScreened: false },
+  { name: 'strict mean, naive grader', selection: strictMean, isNaive: true, isScreened: false },
+  { name: 'strict mean', selection: strictMean, isNaive: false, isScreened: false },
+  { name: 'evidence', selection: evidence, isNaive: false, isScreened: true },
 ]
 
 const noGate: Selection = { decide: () => ({ selected: true, reason: 'whatever is proposed is published' }) }

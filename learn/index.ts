@@ -74,7 +74,7 @@ export async function noOpsIn(family: string, scenarios: number, offers: number)
   let publishing = 0
   for (let seed = 0; seed < scenarios; seed += 1) {
     const world = worldOf(family, `no-ops ${family} ${seed}`)
-    publishing += Number(await publishesNoOp(world, { name: OURS, selection, isNaive: false }, BUILTIN, offers))
+    publishing += Number(await publishesNoOp(world, { name: OURS, selection, isNaive: false, isScreened: true }, BUILTIN, offers))
   }
   return { family, offers, scenarios, publishing }
 }

@@ -62,21 +62,19 @@ export interface Builtin {
 export async function live(world: World, gate: ComparedGate, builtin: Builtin): Promise<Life> {
   const mixed = makeProposer(world, await thinkingProposer(builtin.proposer))
   const published = { helpful: 0, 'no-op': 0, harmful: 0, cheat: 0 }
-  const offered = { sensible: 0, 'no-op': 0, harmful: 0, decoy: 0, cheat: 0 }
   const start = sealedScore(world, world.start)
   const curve = [{ episode: 0, sealed: start }]
   const [player, course] = [makePlayer(world), { stepsMax: STEPS_MAX, episodesMax: EPISODES }]
   let steps = 0
   for await (const { entries } of stepsOf({ world, gate, builtin, player, mixed, course })) {
     steps += 1
-    offered[mixed.source()] += 1
     if (entries === null) continue
     const sealed = sealedScore(world, entries)
-    published[nameOf(mixed.source(), sealed - (curve.at(-1)?.sealed ?? 0))] += 1
+    published[nameOf(mixed.sourceOf(entries), sealed - (curve.at(-1)?.sealed ?? 0))] += 1
     curve.push({ episode: player.played(), sealed })
   }
   const sealed = curve.at(-1)?.sealed ?? start
-  return { start, optimum: optimumOf(world), sealed, episodes: player.played(), steps, published, offered, curve }
+  return { start, optimum: optimumOf(world), sealed, episodes: player.played(), steps, published, offered: mixed.offered, curve }
 }
 
 /** Whether a scenario that is offered nothing but no-ops publishes one of them. */
@@ -185,6 +183,7 @@ async function openTrainer({ world, gate, player }: Scenario, parts: Parts, dire
       proposals_dir: join(directory, 'proposals'),
       episode_workers: 1,
       max_episodes_per_step: episodesMax,
+      ...(!gate.isScreened && { screen_share: 0 }),
     },
   })
   const config: JsonObject = JSON.parse(JSON.stringify({ evolution }))

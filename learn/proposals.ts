@@ -10,6 +10,9 @@ export interface MixedProposer {
   readonly proposer: Proposer
   /** Where the latest proposal came from. */
   source(): ProposalSource
+  /** `cheat` where the tree holds an entry of one, also beside others. */
+  sourceOf(entries: readonly Entry[]): ProposalSource
+  readonly offered: Readonly<Record<ProposalSource, number>>
 }
 
 const SENSIBLE_CHANCE = 2 / 3
@@ -21,8 +24,11 @@ const ADVERSARIES = ['no-op', 'harmful', 'decoy', 'cheat'] as const
 export function makeProposer(world: World, thinking: Proposer): MixedProposer {
   let asked = 0
   let source: ProposalSource = 'sensible'
+  const offered = { sensible: 0, 'no-op': 0, harmful: 0, decoy: 0, cheat: 0 }
   return {
+    offered,
     source: () => source,
+    sourceOf: (entries) => (entries.some(({ id }) => id.startsWith('cheat-')) ? 'cheat' : 'sensible'),
     proposer: {
       acceptsRequests: false,
       async propose(brief) {
@@ -30,6 +36,7 @@ export function makeProposer(world: World, thinking: Proposer): MixedProposer {
         const salt = [world.seed, 'proposal', String(asked)]
         const other = ADVERSARIES[drawInteger(0, ADVERSARIES.length - 1, ...salt, 'adversary')] ?? 'no-op'
         source = draw(...salt) < SENSIBLE_CHANCE ? 'sensible' : other
+        offered[source] += 1
         if (source === 'sensible' && world.isTeachable && draw(...salt, 'thinks') < THINKING_CHANCE) return thinking.propose(brief)
         return proposalOf(world, brief, source, asked, drawInteger(0, 999, ...salt, 'which'))
       },
@@ -42,6 +49,8 @@ export function makeNoOpProposer(): MixedProposer {
   let asked = 0
   return {
     source: () => 'no-op',
+    sourceOf: () => 'no-op',
+    offered: { sensible: 0, 'no-op': 0, harmful: 0, decoy: 0, cheat: 0 },
     proposer: {
       acceptsRequests: false,
       async propose() {

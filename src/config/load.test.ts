@@ -25,6 +25,8 @@ const EVOLUTION = {
   publish_powers: ['words'],
   episode_timeout_s: 600,
   score_age_max_s: 1800,
+  candidates: 6,
+  screen_share: 0.4,
   episode_repeats: 1,
   episode_workers: 2,
   max_model_calls_per_step: 0,

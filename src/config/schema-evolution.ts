@@ -92,6 +92,17 @@ export const evolution = section({
     ),
   episode_repeats: count().default(1).describe('How often a task is played per side, where the selection does not choose itself.'),
   episode_workers: whole('must be a whole number from 1 to 64', 1, 64).default(2).describe('How many pairs of episodes run at once.'),
+  candidates: whole('must be a whole number from 1 to 16', 1, 16)
+    .default(6)
+    .describe(
+      'For how many changes a step on traffic asks its proposer, where there are four train tasks to screen them on. What helps there is proved as one change.',
+    ),
+  screen_share: z
+    .number('must be a number from 0 to 0.9')
+    .min(0, 'must be a number from 0 to 0.9')
+    .max(0.9, 'must be a number from 0 to 0.9')
+    .default(0.4)
+    .describe("The share of a step's episodes that the screening on train tasks may play, 48 at most. 0: one change, without a screening."),
   max_model_calls_per_step: none().describe('How many calls of the model one step may make, those of `judge` included. 0: no limit.'),
   max_episodes_per_step: none().describe('How many episodes one step may play, trials included. 0: as many as the selection likes.'),
   prices: z

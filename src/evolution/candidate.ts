@@ -1,9 +1,9 @@
 /** Finds the change of a step (the oldest proposal in the inbox, else the proposer's) and admits or refuses it. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Brief, Entry, EntryAuthor, Json, JsonObject, Mutation, PowerReason, Task, Trial } from '../contract/index.ts'
+import type { Brief, Entry, EntryAuthor, Json, JsonObject, Mutation, PowerReason, Proposal, Task, Trial } from '../contract/index.ts'
 import { admit, authored, contentOf, renderTree, runsCode, touchedEntries } from '../harness/index.ts'
 import { cacheKey } from './cache.ts'
-import { standingOf } from './cases.ts'
+import { isResumed, standingOf } from './cases.ts'
 import type { TaskChoice } from './choose-tasks.ts'
 import { judgedPowers } from './powers.ts'
 import type { StepRun } from './run.ts'
@@ -14,6 +14,8 @@ export interface ProposedChange {
   readonly requires: readonly Json[]
   /** The id of the inbox proposal; null when the proposer wrote it. */
   readonly proposalId: string | null
+  /** Only shown with the step. */
+  readonly notes: JsonObject
 }
 export interface HarnessCandidate extends ProposedChange {
   readonly entries: readonly Entry[]
@@ -22,42 +24,104 @@ export interface HarnessCandidate extends ProposedChange {
   /** Why it has each of its powers. */
   readonly powers: readonly PowerReason[]
 }
-type Skip = { readonly skip: string }
+export type Skip = { readonly skip: string }
 
 /** Rows hold both: a larger memory is not stored, larger notes are dropped. */
 const MEMORY_BYTES_MAX = 1024 * 1024
 const NOTES_BYTES_MAX = 256 * 1024
 const bytesOf = (value: JsonObject): number => Buffer.byteLength(JSON.stringify(value))
 
-export async function findCandidate(run: StepRun, choice: TaskChoice): Promise<ProposedChange | Skip> {
+export interface FoundChanges {
+  readonly changes: readonly ProposedChange[]
+  /** Whether they go through the screening first. */
+  readonly isNew: boolean
+}
+
+/** One change, or several of the proposer where they are screened. */
+export async function findCandidates(run: StepRun, choice: TaskChoice): Promise<FoundChanges | Skip> {
   // A step on a person's request takes no proposal.
   const claimed = run.order.batch.request === null ? await run.context.inbox.claim() : null
-  if (claimed === null) return ask(run, choice)
+  if (claimed === null) return goesOn(run, choice) ?? ask(run, choice)
   const { proposal_id: id, session, release_id, reason, mutations } = claimed
   run.metrics['proposal'] = { id, session, release_id, reason }
   run.origin = { claimed: id }
   run.report.line('proposer', `takes proposal ${id} from the inbox`)
-  return { mutations, requires: [], proposalId: id }
+  return { changes: [{ mutations, requires: [], proposalId: id, notes: {} }], isNew: false }
 }
 
-async function ask(run: StepRun, choice: TaskChoice): Promise<ProposedChange | Skip> {
-  const { unplayed, method } = run.context
+/** The screened change of the step before, where its case is open; null where there is none. */
+function goesOn(run: StepRun, { gate }: TaskChoice): FoundChanges | null {
+  const { proving } = run.state
+  if (run.screening === null || proving === null) return null
+  const { mutations, requires } = proving
+  const tree = treeOf(run, mutations)
+  if (typeof tree === 'string' || !isResumed(run, gate, tree)) {
+    run.state = { ...run.state, proving: null }
+    return null
+  }
+  run.report.line('proposer', 'goes on with the change of the last step, which is not decided yet')
+  return { changes: [{ mutations, requires, proposalId: null, notes: {} }], isNew: false }
+}
+
+async function ask(run: StepRun, choice: TaskChoice): Promise<FoundChanges | Skip> {
+  const { unplayed } = run.context
   const kept = await unplayed.find(questionOf(run))
-  if (kept !== null) run.report.line('proposer', 'uses the proposal of the last attempt, which could not be played')
-  const proposal = kept ?? (await method.proposer.propose(briefOf(run, choice)))
-  if (proposal !== null) run.origin = { answer: proposal }
-  const { mutations = [], requires = [], notes, memory } = proposal ?? {}
+  if (kept !== null) run.report.line('proposer', 'uses the proposals of the last attempt, which did not end')
+  const answers = kept ?? (await askAll(run, choice))
+  if (answers.length > 0) run.origin = { answers }
+  noteOn(run, answers[0]?.notes)
+  remember(
+    run,
+    answers.findLast(({ memory }) => memory !== undefined),
+  )
+  const changes = answers.filter(({ mutations }) => mutations.length > 0)
+  if (changes.length === 0) return { skip: 'no proposal' }
+  // A screening takes long: a step that is killed meanwhile must not pay for its proposals again.
+  if (run.screening !== null && kept === null) await unplayed.keep(questionOf(run), answers)
+  const isNew = run.screening !== null
+  return { changes: changes.map(({ mutations, requires = [], notes = {} }) => ({ mutations, requires, notes, proposalId: null })), isNew }
+}
+
+/** A proposer that fails after its first answer has given what it has. */
+async function askAll(run: StepRun, choice: TaskChoice): Promise<readonly Proposal[]> {
+  const answers: Proposal[] = []
+  const most = run.screening === null ? 1 : run.context.settings.candidates
+  while (answers.length < most) {
+    const brief = briefOf(run, { ...choice, shown: shownTo(choice.shown, answers.length) }, answers)
+    const answer = await run.context.method.proposer.propose(brief).catch((error: unknown) => {
+      run.signal.throwIfAborted()
+      if (answers.length === 0) throw error
+      run.report.line('proposer', 'no further proposal; going on with those there are', true)
+      return null
+    })
+    if (answer === null) break
+    answers.push(answer)
+    remember(run, answer)
+    if (answer.mutations.length === 0) break
+  }
+  return answers
+}
+
+/** The first answer is about all reports, the others about one each, so that they differ. */
+const shownTo = (shown: TaskChoice['shown'], asked: number): TaskChoice['shown'] =>
+  asked === 0 ? shown : shown.slice((asked - 1) % shown.length).slice(0, 1)
+
+function remember(run: StepRun, answer: Proposal | undefined): void {
+  const { memory } = answer ?? {}
   if (memory !== undefined && bytesOf(memory) <= MEMORY_BYTES_MAX) run.state = { ...run.state, memory }
-  if (notes !== undefined && Object.keys(notes).length > 0)
-    run.metrics['proposal_notes'] = bytesOf(notes) <= NOTES_BYTES_MAX ? notes : { dropped: 'the notes are too large for a row' }
-  if (mutations.length === 0) return { skip: 'no proposal' }
-  return { mutations, requires, proposalId: null }
+}
+
+function noteOn(run: StepRun, notes: JsonObject | undefined): void {
+  if (notes === undefined || Object.keys(notes).length === 0) return
+  run.metrics['proposal_notes'] = bytesOf(notes) <= NOTES_BYTES_MAX ? notes : { dropped: 'the notes are too large for a row' }
 }
 
 /** Identifies what a proposer is asked: the batch and the tree. */
 export const questionOf = ({ order, context }: StepRun): string => cacheKey([context.component, order.batch.id, order.files])
 
-function briefOf(run: StepRun, { shown, train }: TaskChoice): Brief {
+const ALREADY_THERE = 'it is among the candidates of this step already; propose another change'
+
+function briefOf(run: StepRun, { shown, train }: TaskChoice, answers: readonly Proposal[]): Brief {
   const { context, order, entries, models, report, signal, state } = run
   return {
     adapter: context.adapter,
@@ -66,7 +130,7 @@ function briefOf(run: StepRun, { shown, train }: TaskChoice): Brief {
     request: order.batch.request,
     models: models.models,
     tasks: train,
-    rejected: state.rejected,
+    rejected: [...state.rejected, ...answers.map(({ mutations }) => ({ step: order.step, mutations, reason: ALREADY_THERE }))],
     memory: state.memory,
     check: (mutations) => {
       const admitted = treeOf(run, mutations)
@@ -78,7 +142,7 @@ function briefOf(run: StepRun, { shown, train }: TaskChoice): Brief {
   }
 }
 
-function treeOf({ context, entries }: StepRun, mutations: readonly Mutation[]): readonly Entry[] | string {
+export function treeOf({ context, entries }: StepRun, mutations: readonly Mutation[]): readonly Entry[] | string {
   const { adapter, method } = context
   const admitted = admit(adapter, entries, mutations)
   if (!admitted.admitted) return admitted.reason
@@ -127,6 +191,13 @@ export async function admitCandidate(run: StepRun, { gate }: TaskChoice, found: 
 
 const authorOf = ({ order }: StepRun, { proposalId }: ProposedChange): EntryAuthor =>
   order.batch.request !== null ? 'person' : proposalId !== null ? 'agent' : 'traffic'
+
+/** The same for a change from traffic, without a word in the row. */
+export function playableTree(run: StepRun, gate: readonly Task[], found: ProposedChange): readonly Entry[] | string {
+  const tree = treeToPlay(run, gate, found)
+  if (typeof tree === 'string') return tree
+  return learnedByHeart(run.entries, tree, [...run.context.tasks, ...run.state.promoted]) ?? tree
+}
 
 /** The candidate's tree, or why it is refused. */
 function treeToPlay(run: StepRun, gate: readonly Task[], found: ProposedChange): readonly Entry[] | string {

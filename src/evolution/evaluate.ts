@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import type { Decision, Draw, Entry, Pair, Question, Reporter, Selection, Side, Task } from '../contract/index.ts'
 import { MachineProblem, ScorerProblem, type EpisodeOutcome, type EpisodeResult, type EpisodeRunner } from './episodes.ts'
 import type { Known } from './cache.ts'
+import { inTurns } from './in-turns.ts'
 
 /** A selection that draws more than this is broken. */
 const PAIRS_MAX = 20_000
@@ -149,23 +150,9 @@ export function futileReason(selection: Selection, question: Question): string |
   return selected ? null : reason
 }
 
-/** Returns pairs in the order drawn, fewer when the budget ended. A failure is thrown after running episodes end: none outlives its step. */
+/** Returns pairs in the order drawn, fewer when the budget ended. */
 async function playRound({ workers }: Evaluation, pairs: readonly (() => Promise<PlayedPair | null>)[]): Promise<readonly PlayedPair[]> {
-  const played: (PlayedPair | null)[] = pairs.map(() => null)
-  const waiting = [...pairs.entries()]
-  const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [index, play] = next
-      played[index] = await play()
-    }
-  }
-  const stop = (error: unknown): never => {
-    waiting.length = 0
-    throw error
-  }
-  const ended = await Promise.allSettled(Array.from({ length: Math.min(workers, pairs.length) }, () => work().catch(stop)))
-  for (const end of ended) if (end.status === 'rejected') throw end.reason
-  return played.filter((pair) => pair !== null)
+  return (await inTurns(workers, pairs)).filter((pair) => pair !== null)
 }
 
 async function playPair(

@@ -197,7 +197,18 @@ function remember(run: StepRun, choice: TaskChoice, candidate: HarnessCandidate,
   const rejected = selected ? state.rejected : [...state.rejected, { step, mutations, reason: REJECTED_REASON }]
   const proposals = proposalId === null ? state.proposals : [...state.proposals, { id: proposalId, step, selected, reason }]
   const asked = selected ? [...state.asked, ...askedEntries(run, candidate)] : state.asked
-  run.state = { ...state, ...counted, rejected, proposals, asked }
+  run.state = { ...state, ...counted, proving: provingAfter(run, candidate, decided), rejected, proposals, asked }
+}
+
+/** Others wait as long as one change is proved, so not for ever. */
+const PROVING_STEPS_MAX = 4
+
+/** A screened change goes on in the next step, as long as steps get further with it. */
+function provingAfter({ screening, state, episodes }: StepRun, { mutations, requires, proposalId }: HarnessCandidate, { open }: Decided) {
+  if (screening === null || proposalId !== null) return state.proving
+  const isFurther = episodes.results.some(({ side, cached }) => side !== 'trial' && !cached)
+  const steps = (state.proving?.steps ?? 0) + 1
+  return open === null || !isFurther || steps >= PROVING_STEPS_MAX ? null : { mutations, requires, steps }
 }
 
 /** Only changes from traffic had to be better, so only they count in the gate's history, and each once. */

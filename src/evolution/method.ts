@@ -96,6 +96,8 @@ const section = z.object({
   score_age_max_s: z.number(),
   episode_repeats: z.number(),
   episode_workers: z.number(),
+  candidates: z.number(),
+  screen_share: z.number(),
   max_model_calls_per_step: z.number(),
   max_episodes_per_step: z.number(),
   promote_failures: z.boolean(),

@@ -1,6 +1,7 @@
 /** A running step: its inputs, and everything that goes into its row. */
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
+import { isObject } from '../contract/index.ts'
 import type {
   Adapter,
   Entry,
@@ -71,8 +72,25 @@ export interface StepRun {
   readonly metrics: Record<string, JsonObject[string]>
   state: EvolutionState
   /** Where the change came from, once there is one. */
-  origin: { readonly claimed: string } | { readonly answer: Proposal } | null
+  origin: { readonly claimed: string } | { readonly answers: readonly Proposal[] } | null
   phase: 'proposing' | 'evaluating'
+  /** Null where changes go to the gate as they are. */
+  screening: Screening | null
+}
+
+/** What changes are screened with before the gate. */
+export interface Screening {
+  readonly tasks: readonly Task[]
+  /** Of episodes, at most. */
+  readonly pairs: number
+}
+
+/** A screened change whose case is open: the next step goes on with it. */
+interface ProvingChange {
+  readonly mutations: Rejected['mutations']
+  readonly requires: readonly Json[]
+  /** How many steps played it. */
+  readonly steps: number
 }
 
 export async function beginRun(context: EvolutionContext, order: StepOrder, report: Reporter, signal: AbortSignal): Promise<StepRun> {
@@ -108,6 +126,7 @@ export async function beginRun(context: EvolutionContext, order: StepOrder, repo
     state: { ...before, steps: before.steps + 1 },
     origin: null,
     phase: 'proposing',
+    screening: null,
   }
   return begun
 }
@@ -272,6 +291,10 @@ const evolutionState = z.object({
   rejected: list<Rejected>(),
   /** What the gate was asked, newest last. */
   cases: list<GateCase>(),
+  proving: z
+    .custom<ProvingChange>((value) => isObject(value) && Array.isArray(value['mutations']))
+    .nullable()
+    .catch(null),
   proposals: list<SettledProposal>(),
   /** The entries that people's requests wrote, newest last. */
   asked: list<AskedEntry>(),

@@ -1,8 +1,9 @@
 /** The step: claim or request a proposal, admit it, play both sides, decide, settle. */
 import type { JsonObject, StepResult, Trainer } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
-import { admitCandidate, findCandidate, questionOf } from './candidate.ts'
-import { chooseTasks } from './choose-tasks.ts'
+import { admitCandidate, findCandidates, questionOf, type FoundChanges, type ProposedChange, type Skip } from './candidate.ts'
+import { chooseTasks, type TaskChoice } from './choose-tasks.ts'
+import { screen, screeningOf } from './screening/screen.ts'
 import { MachineProblem, ScorerProblem } from './episodes.ts'
 import { judge, unplayable } from './judge.ts'
 import { improvementAfter } from './money/improvement.ts'
@@ -52,10 +53,12 @@ function rowMetrics(run: StepRun, { kind }: StepResult): JsonObject {
 async function keepUnplayed(run: StepRun, result: StepResult): Promise<void> {
   const { unplayed, inbox } = run.context
   const { origin } = run
+  // A step that was stopped is done again.
+  if (run.signal.aborted) return
   if (result.kind !== 'fail' || result.retry !== true) return unplayed.forget()
   if (origin === null) return
   if ('claimed' in origin) await inbox.release(origin.claimed)
-  else await unplayed.keep(questionOf(run), origin.answer)
+  else await unplayed.keep(questionOf(run), origin.answers)
 }
 
 async function takeStep(run: StepRun): Promise<StepResult> {
@@ -67,11 +70,19 @@ async function takeStep(run: StepRun): Promise<StepResult> {
   const problem = unplayable(run, choice)
   if (problem !== null) return skipped(run, problem)
   await readyProgram(run)
-  const found = await findCandidate(run, choice)
+  run.screening = await screeningOf(run, choice)
+  const found = await findCandidates(run, choice)
   if ('skip' in found) return skipped(run, found.skip)
-  const candidate = await admitCandidate(run, choice, found)
+  const change = await screened(run, choice, found)
+  if ('skip' in change) return skipped(run, change.skip)
+  const candidate = await admitCandidate(run, choice, change)
   if ('skip' in candidate) return skipped(run, candidate.skip)
   return judge(run, choice, candidate)
+}
+
+async function screened(run: StepRun, choice: TaskChoice, { changes, isNew }: FoundChanges): Promise<ProposedChange | Skip> {
+  if (isNew && run.screening !== null) return screen(run, choice, run.screening, changes)
+  return changes[0] ?? { skip: 'no proposal' }
 }
 
 /** Runs before the proposer: without a sandbox or the program nothing can be played, and the proposal would be paid for again. */

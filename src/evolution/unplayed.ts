@@ -5,7 +5,7 @@ import { removeFile, writeAtomicFile } from '../kit/index.ts'
 
 interface Kept {
   readonly key: string
-  readonly answer: Proposal
+  readonly answers: readonly Proposal[]
 }
 
 /** On disk, since the trainer's thread may end before the retry; in memory too, since the disk may be the problem. */
@@ -17,13 +17,13 @@ export class UnplayedProposal {
     this.#path = path
   }
 
-  async find(key: string): Promise<Proposal | null> {
+  async find(key: string): Promise<readonly Proposal[] | null> {
     this.#kept ??= await read(this.#path)
-    return this.#kept?.key === key ? this.#kept.answer : null
+    return this.#kept?.key === key ? this.#kept.answers : null
   }
 
-  async keep(key: string, answer: Proposal): Promise<void> {
-    this.#kept = { key, answer }
+  async keep(key: string, answers: readonly Proposal[]): Promise<void> {
+    this.#kept = { key, answers }
     await writeAtomicFile(this.#path, JSON.stringify(this.#kept)).catch(() => undefined)
   }
 
@@ -38,7 +38,7 @@ export class UnplayedProposal {
 async function read(path: string): Promise<Kept | null> {
   try {
     const kept: Kept = JSON.parse(await readFile(path, 'utf8'))
-    return Array.isArray(kept.answer.mutations) ? kept : null
+    return kept.answers.every(({ mutations }) => Array.isArray(mutations)) ? kept : null
   } catch {
     return null
   }

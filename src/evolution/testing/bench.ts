@@ -158,6 +158,8 @@ export const SETTINGS: EvolutionContext['settings'] = {
   score_age_max_s: 1800,
   episode_repeats: 1,
   episode_workers: 1,
+  candidates: 3,
+  screen_share: 0.4,
   max_model_calls_per_step: 0,
   max_episodes_per_step: 0,
   promote_failures: false,
@@ -222,16 +224,18 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     told,
     time,
     async step({ samples = [SAMPLE], request = null, components = {}, id } = {}, signal = new AbortController().signal) {
-      step += 1
+      // A step that was stopped is done again.
+      const next = step + 1
       const order: StepOrder = {
-        step,
-        batch: { id: id ?? `batch-${step}`, samples, request },
-        base: { release_id: `r${step}`, parent_release_id: null, content_id: 'c', components },
+        step: next,
+        batch: { id: id ?? `batch-${next}`, samples, request },
+        base: { release_id: `r${next}`, parent_release_id: null, content_id: 'c', components },
         files,
         model: { model: 'm', api: 'openai' },
         state,
       }
       const result = await trainer.step(order, report, signal)
+      step = next
       if (result.kind === 'publish' && result.content.kind === 'files') files = result.content.files
       state = result.state ?? state
       return result
