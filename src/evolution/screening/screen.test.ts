@@ -199,22 +199,15 @@ describe('a screened change whose budget ended', () => {
     expect(opened.lines).toContain('proposer goes on with the change of the last step, which is not decided yet')
   })
 
-  it('makes way for others where no further pair was played', async () => {
-    const selection: Selection = { next: () => [], decide: () => ({ selected: false, reason: 'hopeless', isOpen: true }) }
-    // The gate must play for a first time.
-    const playing: Selection = { decide: () => ({ selected: false, reason: 'more', isOpen: true }) }
-    let current = playing
-    const { bench, briefs } = world([[GOOD], [BETTER]], {
-      selection: {
-        next: (question) =>
-          current === playing && question.pairs.length === 0 ? question.tasks.map(({ name }) => ({ task: name, repeat: 0 })) : [],
-        decide: (...given) => current.decide(...given),
-      },
-    })
+  it('makes way for others where a step plays no further pair', async () => {
+    const selection: Selection = {
+      next: ({ pairs, tasks }) => (pairs.length === 0 ? tasks.map(({ name }) => ({ task: name, repeat: 0 })) : []),
+      decide: () => ({ selected: false, reason: 'hopeless', isOpen: true }),
+    }
+    const { bench, briefs } = world([[GOOD], [BETTER]], { selection })
     const opened = await bench
     expect(await opened.step()).toMatchObject({ state: { proving: { steps: 1 } } })
-    current = selection
-    expect(await opened.step()).toMatchObject({ state: { proving: null } })
+    expect(await opened.step()).toMatchObject({ kind: 'reject', state: { proving: null } })
     expect(briefs).toHaveLength(2)
   })
 })
