@@ -10,6 +10,7 @@ const NAMES = [
   'FullRecord',
   'Head',
   'ImportBody',
+  'ListedTask',
   'Manifest',
   'Receipt',
   'RecordList',
@@ -21,7 +22,9 @@ const NAMES = [
   'ScenarioRow',
   'ScenarioStatus',
   'ServiceStatus',
+  'ShownTask',
   'StepProgress',
+  'TaskChange',
   'TrainBody',
   'TrainReceipt',
 ]

@@ -78,7 +78,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'plugins/contents': ['src/contract', 'src/kit', 'src/git'],
   'plugins/miners': ['src/contract', 'src/kit', 'src/git', 'src/dialects', 'src/sessions', 'plugins/miners/common'],
   'plugins/adapters': ['src/contract', 'src/kit', 'src/harness'],
-  'plugins/recipes': ['src/contract', 'src/kit', 'src/training', 'src/harness', 'src/evolution', 'src/weights'],
+  'plugins/recipes': ['src/contract', 'src/kit', 'src/training', 'src/harness', 'src/evolution', 'src/mining', 'src/weights'],
   'plugins/runtimes': ['src/contract', 'src/kit', 'src/dialects', 'src/weights', 'plugins/runtimes/common'],
   'plugins/gateways': ['src/contract', 'src/kit', 'plugins/runtimes/common'],
   'plugins/objectives': ['src/contract', 'src/kit', 'plugins/objectives/common'],
@@ -108,7 +108,13 @@ function allowedFor(room: string): readonly string[] {
 }
 
 /** Files of the contract that the console bundles; its index would bring Node along. */
-const IN_BROWSERS = ['src/contract/json.ts', 'src/contract/limits.ts', 'src/contract/outcomes.ts', 'src/contract/powers.ts']
+const IN_BROWSERS = [
+  'src/contract/json.ts',
+  'src/contract/limits.ts',
+  'src/contract/outcomes.ts',
+  'src/contract/powers.ts',
+  'src/contract/task-words.ts',
+]
 
 function importsOf(file: string): readonly string[] {
   const source = readFileSync(join(root, file), 'utf8')

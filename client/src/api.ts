@@ -33,6 +33,10 @@ export interface Svc {
   progress(requestId: string): Promise<wire.RequestProgress>
   /** The steps that run now, on requests and on traffic. */
   running(): Promise<readonly wire.StepProgress[]>
+  /** The tasks that candidates are measured by, used or not. */
+  tasks(): Promise<readonly wire.ListedTask[]>
+  task(name: string): Promise<wire.ShownTask>
+  changeTask(name: string, change: wire.TaskChange): Promise<wire.ListedTask>
   /** What was stored, oldest first unless the newest are asked for. */
   records(query?: nouns.RecordQuery): Promise<nouns.PageOfRecords>
   record(id: string): Promise<wire.FullRecord>
@@ -48,6 +52,7 @@ export interface Svc {
 }
 
 const TIMEOUT_SECONDS = 60
+const TASKS = '/svc/harness/tasks'
 
 export function connect(address: Address): Svc {
   const endpoint = endpointOf(address)
@@ -76,6 +81,9 @@ export function connect(address: Address): Svc {
     catalogPage,
     progress: (requestId) => own(() => get(`/svc/harness/requests/${encodeURIComponent(requestId)}/progress`, nouns.isProgress)),
     running: () => own(async () => (await get('/svc/harness/progress', nouns.isRunning)).steps),
+    tasks: () => own(async () => (await get(TASKS, nouns.isTasks)).tasks),
+    task: (name) => own(() => get(`${TASKS}/${encodeURIComponent(name)}`, nouns.isShownTask)),
+    changeTask: (name, change) => own(() => post(`${TASKS}/${encodeURIComponent(name)}`, change, nouns.isListedTask)),
     records: (query = {}) => own((name) => recordPage(get, `${scenarioPath(name)}/records`, query)),
     record: (id) => own((name) => get(`${scenarioPath(name)}/records/${encodeURIComponent(id)}`, nouns.isFullRecord)),
     promote: (releaseId) => move(releaseId, 'promote'),

@@ -8,6 +8,7 @@ export type {
   FullRecord,
   Head,
   ImportBody,
+  ListedTask,
   Manifest,
   Receipt,
   RecordRow,
@@ -17,7 +18,9 @@ export type {
   Requires,
   ScenarioRow,
   ScenarioStatus,
+  ShownTask,
   StepProgress,
+  TaskChange,
   TrainBody,
   TrainReceipt,
 } from './wire.generated.ts'

@@ -68,6 +68,10 @@ export const isProgress = (value: unknown): value is wire.RequestProgress =>
 export const isRunning = (value: unknown): value is { readonly steps: readonly wire.StepProgress[] } =>
   isListAt(value, 'steps', (step) => hasTexts(step, ['component', 'state']) && hasNumber(step, 'started_at'))
 
+export const isListedTask = (value: unknown): value is wire.ListedTask => hasTexts(value, ['name'])
+export const isTasks = (value: unknown): value is { readonly tasks: readonly wire.ListedTask[] } => isListAt(value, 'tasks', isListedTask)
+export const isShownTask = (value: unknown): value is wire.ShownTask => isListedTask(value) && hasTexts(value, ['prompt'])
+
 export const isRecords = (value: unknown): value is Omit<wire.RecordList, 'scenario'> => isListAt(value, 'records', isRecordRow)
 export const isFullRecord = (value: unknown): value is wire.FullRecord => isRecordRow(value) && isData(value) && isData(value['payload'])
 const isRecordRow = (value: unknown): value is wire.RecordRow =>

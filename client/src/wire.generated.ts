@@ -111,6 +111,21 @@ export interface Head {
 
 export type ImportBody = { readonly agent_record_id: string; readonly request_type: 'inference'; readonly payload: Readonly<Record<string, unknown>> } | { readonly agent_record_id: string; readonly request_type: 'report'; readonly payload: ReportBody }
 
+export interface ListedTask {
+  readonly name: string
+  /** Null where the task cannot be read. */
+  readonly role: 'gate' | 'train' | 'regression' | 'health' | 'sealed' | null
+  readonly family: string | null
+  /** Null of a task that a person wrote, which is always used. */
+  readonly status: 'proposed' | 'accepted' | 'dropped' | null
+  /** Where a mined task comes from. */
+  readonly origin: string | null
+  /** What `svc tasks check` found. */
+  readonly check: { readonly at: string; readonly passed: boolean; readonly problems: readonly string[] } | null
+  /** Why it cannot be read. */
+  readonly problem: string | null
+}
+
 export interface Manifest {
   /** The id of a release. */
   readonly release_id: string
@@ -299,6 +314,28 @@ export interface ServiceStatus {
   readonly storage: { readonly records: number; readonly body_bytes: number; readonly capacity_bytes: number; readonly lost_records: number; readonly lost_bytes: number; readonly error: { readonly code: string; readonly message: string } | null }
 }
 
+export interface ShownTask {
+  readonly name: string
+  /** Null where the task cannot be read. */
+  readonly role: 'gate' | 'train' | 'regression' | 'health' | 'sealed' | null
+  readonly family: string | null
+  /** Null of a task that a person wrote, which is always used. */
+  readonly status: 'proposed' | 'accepted' | 'dropped' | null
+  /** Where a mined task comes from. */
+  readonly origin: string | null
+  /** What `svc tasks check` found. */
+  readonly check: { readonly at: string; readonly passed: boolean; readonly problems: readonly string[] } | null
+  /** Why it cannot be read. */
+  readonly problem: string | null
+  readonly prompt: string
+  /** Paths of the files that the agent finds. */
+  readonly workspace: readonly string[]
+  /** Paths of the files that decide. */
+  readonly verify: readonly string[]
+  /** Paths of the files of a solution. */
+  readonly reference: readonly string[]
+}
+
 export interface StepProgress {
   /** Empty where the scenario has no components. */
   readonly component: string
@@ -322,6 +359,13 @@ export interface StepProgress {
   readonly activity: readonly { readonly at: number; readonly kind: string; readonly text: string; readonly failed?: true }[]
   /** The latest, oldest first. */
   readonly episodes: readonly ({ readonly at: number; readonly side: 'candidate' | 'current' | 'trial'; readonly task: string; readonly repeat: number; readonly score: number | null; readonly words: string | null; readonly seconds: number; readonly input_tokens: number; readonly output_tokens: number; readonly cost: number | null; readonly transcript: string | null })[]
+}
+
+export interface TaskChange {
+  /** Of a mined task: accepted ones are used. */
+  readonly status?: 'proposed' | 'accepted' | 'dropped'
+  /** Who plays it. */
+  readonly role?: 'gate' | 'train' | 'regression' | 'health' | 'sealed'
 }
 
 export interface TrainBody {

@@ -13,6 +13,7 @@ import { Releases } from './views/releases/releases.tsx'
 import { Scenarios } from './views/scenarios/scenarios.tsx'
 import { SignIn } from './views/sign-in/sign-in.tsx'
 import { Storage } from './views/storage/storage.tsx'
+import { Tasks } from './views/tasks/tasks.tsx'
 import { Traffic } from './views/traffic/traffic.tsx'
 import { Training } from './views/training/training.tsx'
 
@@ -62,6 +63,8 @@ function View({ route }: { readonly route: Exclude<Route, { readonly at: 'scenar
       return id === null ? <Releases scenario={scenario} /> : <Release scenario={scenario} id={id} />
     case 'ask':
       return <Ask scenario={scenario} id={id} />
+    case 'tasks':
+      return <Tasks scenario={scenario} id={id} />
     default:
       return <Training scenario={scenario} />
   }

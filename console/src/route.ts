@@ -4,13 +4,13 @@
  */
 import { useEffect, useState } from 'preact/hooks'
 
-export const VIEWS = ['traffic', 'releases', 'ask', 'training'] as const
+export const VIEWS = ['traffic', 'releases', 'ask', 'training', 'tasks'] as const
 export type View = (typeof VIEWS)[number]
 
 export type Route =
   | { readonly at: 'scenarios' }
   | { readonly at: 'storage' }
-  /** `id` is a record in traffic, a step in releases, a request in ask. */
+  /** `id` is a record in traffic, a step in releases, a request in ask, a task in tasks. */
   | { readonly at: 'scenario'; readonly scenario: string; readonly view: View; readonly id: string | null }
 
 /** In a scenario; a null id opens the view itself. */

@@ -2,6 +2,7 @@
 import type { Adapter, Launch } from './harness.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Entry, Files, ModelAddress, Mutation, Sample, TrainRequest } from './nouns.ts'
+import type { TASK_ROLES } from './task-words.ts'
 import type { Reporter } from './training.ts'
 
 // ── Tasks ────────────────────────────────────────────────────────────────────────────────────
@@ -14,7 +15,7 @@ import type { Reporter } from './training.ts'
  * health      every candidate must pass it
  * sealed      never played by a step and never shown: it measures in the end what was gained
  */
-export type TaskRole = 'gate' | 'train' | 'regression' | 'health' | 'sealed'
+export type TaskRole = (typeof TASK_ROLES)[number]
 export interface Task {
   readonly name: string
   readonly prompt: string

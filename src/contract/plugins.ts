@@ -4,7 +4,7 @@ import type { JsonObject } from './json.ts'
 import type { Dialect, Files, ModelAddress, Release } from './nouns.ts'
 import type { Processor, TrainerPlan } from './training.ts'
 import type { Capture, WeightRuntime, WeightSurface } from './weights.ts'
-import type { Admission, StepFile } from './wire/index.ts'
+import type { Admission, ListedTask, ShownTask, StepFile, TaskChange } from './wire/index.ts'
 
 // ── Recipe: what a scenario is made of ────────────────────────────────────────────────────────
 
@@ -57,6 +57,8 @@ export interface Binding {
   /** One per trainer, by component; a scenario of a single trainer names it ''. */
   readonly processors: Readonly<Record<string, Processor>>
   readonly proposals?: Proposals
+  /** Absent: tasks are no files of the deployment. */
+  readonly tasks?: TaskBook
   /** Absent: nothing of a step is kept beside its row. */
   readonly archive?: StepArchive
   /** Folders of this scenario outside its own directory; when it is deleted, each moves under an `archived/` beside it. */
@@ -71,6 +73,13 @@ export interface Binding {
 export interface Proposals {
   /** Keeps an admitted proposal until a step takes it. Throws Refusal 'invalid' for what is no proposal. */
   offer(proposal: JsonObject, head: Release): Promise<Admission>
+}
+/** The tasks that candidates are measured by, for people to look at and decide on. */
+export interface TaskBook {
+  list(): Promise<readonly ListedTask[]>
+  /** Throws Refusal 'unknown' for a name that no task has. */
+  show(name: string): Promise<ShownTask>
+  change(name: string, change: TaskChange): Promise<ListedTask>
 }
 /** What steps left beside their rows. `record` is what the row says under `step_record`. */
 export interface StepArchive {

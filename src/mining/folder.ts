@@ -1,11 +1,12 @@
 /** Mined tasks on the disk: one folder each, which appears whole or not at all, with what was found and decided in its `mined.yaml`. */
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
-import { parse, stringify } from 'yaml'
+import { parse, parseDocument, stringify } from 'yaml'
 import { z } from 'zod'
 import {
   invalid,
   isObject,
+  TASK_STATUSES,
   type Files,
   type JsonObject,
   type MinedTask,
@@ -13,7 +14,7 @@ import {
   type Task,
   type TaskRole,
 } from '../contract/index.ts'
-import { MINED_FILE, readTask, TASK_STATUSES } from '../evolution/index.ts'
+import { MINED_FILE, readTask, taskFile } from '../evolution/index.ts'
 import { hasCode, isMissing, makeFolder, newId, sync, wordsOf, writeAtomicFile, writeSynced } from '../kit/index.ts'
 
 export type TaskStatus = (typeof TASK_STATUSES)[number]
@@ -183,6 +184,16 @@ export async function decide(directory: string, name: string, status: TaskStatus
   if (mined === null)
     throw invalid('not_mined', `task ${JSON.stringify(name)} was written by hand and is always used; move its folder away instead`)
   return update(directory, name, { ...mined, status })
+}
+
+/** Changes the role in the task's own file; what else it holds stays, comments too. */
+export async function writeRole(directory: string, name: string, role: TaskRole): Promise<void> {
+  const { path, text } = await taskFile(directory, name)
+  if (path.endsWith('.toml'))
+    throw invalid('task_invalid', `task ${JSON.stringify(name)} is a Harbor task, which has no role; add a task.yaml`)
+  const document = parseDocument(text)
+  document.set('role', role)
+  await writeAtomicFile(path, path.endsWith('.json') ? `${JSON.stringify(document.toJS(), null, 2)}\n` : document.toString())
 }
 
 /** Of a task written by hand nothing is kept. */

@@ -44,6 +44,7 @@ const VIEWS: readonly (readonly [name: string, way: () => string, heading: RegEx
   ['ask', () => `#/s/${SHOP}/ask`, /^Ask/, /Greet customers in their own language/],
   ['ask-followed', () => `#/s/${SHOP}/ask/${world.waiting}`, /^Ask/, /writes the change/],
   ['training', () => `#/s/${SHOP}/training`, /^Training$/, /Requests waiting/],
+  ['tasks', () => `#/s/${SHOP}/tasks`, /^Tasks$/, /are used|tasks_dir/],
   ['storage', () => '#/storage', /^Storage/, /helpdesk/],
 ]
 

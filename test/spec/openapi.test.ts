@@ -71,7 +71,9 @@ describe('every answer is documented', () => {
     const body = { text: 'Say please.', session: 's', release_id: 'r', requires: [{ name: 'KEY', kind: 'env', prompt: 'A key.' }] }
     const id = textAt((await ask('POST', '/svc/train', { headers, body })).json, 'agent_record_id')
     await ask('GET', `/svc/harness/requests/${id}/progress`, { headers })
-    for (const path of ['', '/records?step_record=none']) await ask('GET', `/svc/harness/progress${path}`, { headers })
+    for (const path of ['progress', 'progress/records?step_record=none', 'tasks', 'tasks/none'])
+      await ask('GET', `/svc/harness/${path}`, { headers })
+    await ask('POST', '/svc/harness/tasks/none', { headers, body: { role: 'gate' } })
     await s.consumer(id)
     await ask('GET', `/svc/harness/requests/${id}/progress`, { headers })
     const records = ['/releases/0/records', '/releases/1/records', '/releases/1/records?path=mutations.json']

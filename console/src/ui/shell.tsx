@@ -72,6 +72,7 @@ function useWays(route: Route, rows: readonly ScenarioRow[] | null, help: () => 
     'g r': to('releases'),
     'g a': to('ask'),
     'g n': to('training'),
+    'g k': to('tasks'),
     'g o': () => go({ at: 'storage' }),
     Escape: () => route.at === 'scenario' && route.id !== null && go({ ...route, id: null }),
   })
@@ -150,6 +151,7 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['g', 'r'], 'Releases'],
   [['g', 'a'], 'Ask for a change'],
   [['g', 'n'], 'Training'],
+  [['g', 'k'], 'Tasks'],
   [['g', 'o'], 'Storage'],
   [['/'], 'Filter, or go to a record'],
   [['j', 'k'], 'Down and up in a list; the arrows too'],

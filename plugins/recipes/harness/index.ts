@@ -1,14 +1,17 @@
 /** Serves a harness for one agent, and improves it from reports and from what people ask for. */
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { define } from '../../../src/contract/index.ts'
 import { openEvolution } from '../../../src/evolution/index.ts'
 import { openHarness } from '../../../src/harness/index.ts'
+import { openTaskBook } from '../../../src/mining/index.ts'
 import { processorOf } from '../../../src/training/index.ts'
 
 export default define('recipe', {
   async make(config, parts) {
     const { adapter, seed, judgeStart, files } = await openHarness(config, parts)
     const evolution = await openEvolution(config, { adapter, parts, bundled: bundledTasks() })
+    const { tasks_dir: tasksDir } = Object(config['evolution'])
     return {
       adapter,
       seed,
@@ -22,6 +25,7 @@ export default define('recipe', {
         },
         ...(scope.gateway && { gateway: scope.gateway }),
         ...evolution.bind(scope),
+        ...(typeof tasksDir === 'string' && { tasks: openTaskBook(resolve(parts.baseDirectory, tasksDir)) }),
         close: () => Promise.resolve(),
       }),
       trainers: () => ({ '': evolution.plan }),

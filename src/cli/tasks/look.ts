@@ -1,7 +1,7 @@
 /** `svc tasks list` and `svc tasks show`. */
 import { resolve } from 'node:path'
 import { isObject, type Task } from '../../contract/index.ts'
-import { readMined, readMinedTask } from '../../mining/index.ts'
+import { listedTask, readMined, readMinedTask } from '../../mining/index.ts'
 import { printError } from '../explain.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord, shownLines, type Tone } from '../screen/text.ts'
@@ -53,15 +53,10 @@ function checkOf(mined: ReadTask['mined']): string {
   return mined.check.passed ? 'holds' : oneLine(mined.check.problems.join('; '))
 }
 
-const plain = ({ task: { name, role, family = name }, mined }: ReadTask) => ({
-  name,
-  role,
-  family,
-  status: mined?.status ?? null,
-  origin: mined?.origin ?? null,
-  about: mined?.about ?? null,
-  check: mined?.check ?? null,
-})
+function plain(read: ReadTask) {
+  const { problem: _problem, ...listed } = listedTask(read)
+  return { ...listed, about: read.mined?.about ?? null, check: read.mined?.check ?? null }
+}
 
 export async function show({ folder = '', json }: LookOptions, surroundings: Surroundings): Promise<number> {
   try {

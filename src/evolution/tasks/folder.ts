@@ -6,7 +6,17 @@
 import { readdir, lstat, readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { parse } from 'yaml'
-import { invalid, isObject, isRefusal, type Files, type Json, type JsonObject, type Refusal, type Task } from '../../contract/index.ts'
+import {
+  invalid,
+  isObject,
+  isRefusal,
+  TASK_STATUSES,
+  type Files,
+  type Json,
+  type JsonObject,
+  type Refusal,
+  type Task,
+} from '../../contract/index.ts'
 import { codeOf, isMissing } from '../../kit/index.ts'
 import { TASK_BYTES_MAX, taskFrom } from './task.ts'
 
@@ -36,7 +46,6 @@ async function isInUse(directory: string, name: string): Promise<boolean> {
 
 /** Beside the task file of a mined task: where it comes from, and whether it is used. */
 export const MINED_FILE = 'mined.yaml'
-export const TASK_STATUSES = ['proposed', 'accepted', 'dropped'] as const
 
 async function foldersIn(directory: string): Promise<readonly string[]> {
   const found = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
@@ -75,6 +84,16 @@ interface Written {
 }
 
 const KINDS = ['task.yaml', 'task.yml', 'task.json', 'task.toml'] as const
+
+/** The file that holds the fields of a task. */
+export async function taskFile(directory: string, name: string): Promise<{ readonly path: string; readonly text: string }> {
+  for (const kind of KINDS) {
+    const path = join(directory, name, kind)
+    const text = await textAt(path, TASK_BYTES_MAX)
+    if (text !== null) return { path, text }
+  }
+  throw refused(name, `has no ${KINDS.join(', ')}`)
+}
 
 async function writtenIn(folder: string, name: string): Promise<Written> {
   const texts = await Promise.all(KINDS.map(async (kind) => ({ kind, text: await textAt(join(folder, kind), TASK_BYTES_MAX) })))

@@ -1,6 +1,6 @@
 /** Parses and checks one task. Each message completes a sentence that begins with the field. */
 import { z } from 'zod'
-import { invalid, isObject, checkFiles, isRefusal, type Json, type Task, type Files } from '../../contract/index.ts'
+import { invalid, isObject, checkFiles, isRefusal, TASK_ROLES, type Json, type Task, type Files } from '../../contract/index.ts'
 
 /** Reserved for tasks made from reports. */
 export const PROMOTED_PREFIX = 'promoted-'
@@ -57,12 +57,10 @@ const dataSchema = z
       context.addIssue({ code: 'custom', message: `must not hold ${taken}, which is a field of tasks; write it beside data` })
   })
 
-const ROLES = ['gate', 'train', 'regression', 'health', 'sealed'] as const
-
 const shape = {
   name: nameSchema,
   prompt: promptSchema,
-  role: z.enum(ROLES, `must be one of ${ROLES.join(', ')}`).default('gate'),
+  role: z.enum(TASK_ROLES, `must be one of ${TASK_ROLES.join(', ')}`).default('gate'),
   family: familySchema.exactOptional(),
   answer: textOrTexts.exactOptional(),
   files: filesSchema.exactOptional(),

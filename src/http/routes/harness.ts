@@ -18,12 +18,17 @@ const pages =
   (name: 'versionPage' | 'requestPage'): Handler =>
   async (context) =>
     (await import('../pages.ts'))[name](context)
+const tasks =
+  (name: 'list' | 'show' | 'change'): Handler =>
+  async (context) =>
+    (await import('../tasks.ts'))[name](context)
 const installing =
   (name: 'install' | 'installLine'): Handler =>
   async (context) =>
     (await import('../install.ts'))[name](context)
 
 const OF_SCENARIO = refusals(NAMED, KNOWN)
+const OF_TASKS = refusals(OF_SCENARIO, { 404: ['no_tasks'] })
 const OF_FILES = refusals(OF_SCENARIO, { 404: ['no_harness'] })
 const PAGE = other('text/html', 'A page for people; nothing on it runs or loads. A refusal is a page too, for clients that prefer HTML.', [
   'cache-control',
@@ -94,6 +99,30 @@ export const harnessRoutes: readonly HttpRoute[] = [
     ],
     answers: { 200: live(wire.stepFilesSchema, 'The files, the text of one, or why there are none.') },
     refusals: refusals(OF_SCENARIO, { 400: ['bad_path', 'step_files_limit'], 404: ['unknown_file'] }),
+  }),
+  get('/svc/harness/tasks', tasks('list'), {
+    operationId: 'listTasks',
+    summary: 'Lists the tasks in evolution.tasks_dir, used or not',
+    description: 'Not for the sessions of agents: tasks are held out.',
+    parameters: [scenario],
+    answers: { 200: live(wire.taskListSchema, 'By name, with role, family, status and what the check found.') },
+    refusals: OF_TASKS,
+  }),
+  get('/svc/harness/tasks/:task', tasks('show'), {
+    operationId: 'readTask',
+    summary: 'Shows one task',
+    parameters: [scenario],
+    answers: { 200: live(wire.shownTaskSchema, 'With its prompt and the paths of its files.') },
+    refusals: refusals(OF_TASKS, { 400: ['task_invalid', 'mined_invalid'], 404: ['unknown_task'] }),
+  }),
+  post('/svc/harness/tasks/:task', tasks('change'), {
+    operationId: 'changeTask',
+    summary: 'Accepts or drops a mined task, or changes the role of a task',
+    description: 'Written to the folder of the task. Steps go by it from the next start of the service on.',
+    parameters: [scenario],
+    body: wire.taskChangeSchema,
+    answers: { 200: answer(wire.listedTaskSchema, 'As it is now.') },
+    refusals: refusals(OF_TASKS, STRICT_BODY, { 400: ['task_invalid', 'mined_invalid', 'not_mined'], 404: ['unknown_task'] }),
   }),
   post('/svc/harness/proposals', harness('proposals'), {
     bodyBytesMax: PROPOSAL_BODY_BYTES_MAX,

@@ -1,0 +1,39 @@
+/** The tasks of a scenario: list, show, decide. They are held out, so no session of an agent may read them. */
+import { unknown, type ListedTask, type ShownTask, type TaskBook, type TaskList } from '../contract/index.ts'
+import { taskChangeSchema } from '../contract/wire/index.ts'
+import { checkShape } from '../records/index.ts'
+import type { Scenario } from '../scenarios/index.ts'
+import type { HttpContext } from './context.ts'
+import { refuseAgents } from './held-out.ts'
+import { json, liveJson, type HttpReply } from './reply.ts'
+import { scenarioOf } from './request-fields.ts'
+
+export async function list(context: HttpContext): Promise<HttpReply> {
+  refuseAgents(context)
+  const name = scenarioOf(context.request)
+  return context.services.registry.use(name, async (scenario) =>
+    liveJson({ scenario: name, tasks: [...(await bookOf(scenario).list())] } satisfies TaskList),
+  )
+}
+
+export async function show(context: HttpContext): Promise<HttpReply> {
+  refuseAgents(context)
+  return context.services.registry.use(scenarioOf(context.request), async (scenario) =>
+    liveJson((await bookOf(scenario).show(context.params['task'] ?? '')) satisfies ShownTask),
+  )
+}
+
+export async function change(context: HttpContext): Promise<HttpReply> {
+  refuseAgents(context)
+  const name = scenarioOf(context.request)
+  context.logFields.scenario = name
+  const wanted = checkShape(taskChangeSchema, await context.readObject())
+  return context.services.registry.use(name, async (scenario) =>
+    json((await bookOf(scenario).change(context.params['task'] ?? '', wanted)) satisfies ListedTask),
+  )
+}
+
+function bookOf({ binding, recipeName }: Scenario): TaskBook {
+  if (binding.tasks !== undefined) return binding.tasks
+  throw unknown('no_tasks', `recipe ${recipeName} reads no folder of tasks; set evolution.tasks_dir`)
+}
