@@ -5,7 +5,6 @@ import { decide, readMined, readMinedTask, writeRole, type MinedTaskRead } from 
 
 /** What is decided counts for steps from the next start of the service on. */
 export function openTaskBook(directory: string): TaskBook {
-  const shown = async (name: string): Promise<ShownTask> => shownTask(await readMinedTask(directory, name))
   return {
     async list() {
       const tasks: ListedTask[] = []
@@ -14,13 +13,13 @@ export function openTaskBook(directory: string): TaskBook {
     },
     async show(name) {
       await refuseUnknown(directory, name)
-      return shown(name)
+      return shownTask(await readMinedTask(directory, name))
     },
     async change(name, { status, role }) {
       await refuseUnknown(directory, name)
       if (status !== undefined) await decide(directory, name, status)
       if (role !== undefined) await writeRole(directory, name, role)
-      return shown(name)
+      return listedTask(await readMinedTask(directory, name))
     },
   }
 }

@@ -1,6 +1,7 @@
 /** The service matches its OpenAPI document: shapes of answers, codes of refusals, and validation of bodies. */
 import * as fc from 'fast-check'
 import { randomUUID } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { isObject, type Json, type JsonObject } from '../../src/contract/index.ts'
@@ -15,6 +16,8 @@ import { errorOf, inference, INBOX_RECIPE, named, PAIR_RECIPE, reportEnvelope, t
 import { fresh } from './support/trainee.ts'
 
 const folder = sharedFolder()
+mkdirSync(join(folder, 'tasks', 'hello'), { recursive: true })
+writeFileSync(join(folder, 'tasks', 'hello', 'task.json'), '{"prompt":"Say hello.","answer":"hello"}')
 const here = sharedWorld({
   settings: {
     recipe: INBOX_RECIPE,
@@ -22,6 +25,7 @@ const here = sharedWorld({
     'evolution.adapter': 'native',
     'evolution.proposals_dir': join(folder, 'proposals'),
     'evolution.step_record_dir': join(folder, 'steps'),
+    'evolution.tasks_dir': join(folder, 'tasks'),
   },
 })
 const pair = sharedWorld({ settings: { recipe: PAIR_RECIPE } })
@@ -71,9 +75,9 @@ describe('every answer is documented', () => {
     const body = { text: 'Say please.', session: 's', release_id: 'r', requires: [{ name: 'KEY', kind: 'env', prompt: 'A key.' }] }
     const id = textAt((await ask('POST', '/svc/train', { headers, body })).json, 'agent_record_id')
     await ask('GET', `/svc/harness/requests/${id}/progress`, { headers })
-    for (const path of ['progress', 'progress/records?step_record=none', 'tasks', 'tasks/none'])
+    for (const path of ['progress', 'progress/records?step_record=none', 'tasks', 'tasks/hello'])
       await ask('GET', `/svc/harness/${path}`, { headers })
-    await ask('POST', '/svc/harness/tasks/none', { headers, body: { role: 'gate' } })
+    await ask('POST', '/svc/harness/tasks/hello', { headers, body: { role: 'gate' } })
     await s.consumer(id)
     await ask('GET', `/svc/harness/requests/${id}/progress`, { headers })
     const records = ['/releases/0/records', '/releases/1/records', '/releases/1/records?path=mutations.json']

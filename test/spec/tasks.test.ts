@@ -2,12 +2,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { temporaryFolder } from '../support/folder.ts'
+import { sharedFolder } from '../support/folder.ts'
 import { sharedWorld } from '../support/world.ts'
 import { expectRefusal, named } from './support/helpers.ts'
 import { fresh } from './support/trainee.ts'
 
-const directory = temporaryFolder()
+const directory = sharedFolder()
 mkdirSync(join(directory, 'hello'))
 writeFileSync(join(directory, 'hello', 'task.json'), '{"prompt":"Say hello.","answer":"hello"}')
 mkdirSync(join(directory, 'mined'))

@@ -5,7 +5,7 @@ import { rowsOf } from './row.ts'
 import { HEADER, PROPOSAL_BODY_BYTES_MAX } from '../../contract/index.ts'
 import { answer, live, other } from '../openapi/spec.ts'
 import { afterRow, limit, optionalScenario, pageScenario, query, release, required, scenario } from '../openapi/parameters.ts'
-import { KNOWN, NAMED, QUERIED, refusals, STRICT_BODY } from '../openapi/refusals.ts'
+import { CHECKED_BODY, KNOWN, NAMED, QUERIED, refusals, STRICT_BODY } from '../openapi/refusals.ts'
 
 const { get, post } = rowsOf('harness')
 
@@ -122,7 +122,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     parameters: [scenario],
     body: wire.taskChangeSchema,
     answers: { 200: answer(wire.listedTaskSchema, 'As it is now.') },
-    refusals: refusals(OF_TASKS, STRICT_BODY, { 400: ['task_invalid', 'mined_invalid', 'not_mined'], 404: ['unknown_task'] }),
+    refusals: refusals(OF_TASKS, CHECKED_BODY, { 400: ['task_invalid', 'mined_invalid', 'not_mined'], 404: ['unknown_task'] }),
   }),
   post('/svc/harness/proposals', harness('proposals'), {
     bodyBytesMax: PROPOSAL_BODY_BYTES_MAX,
