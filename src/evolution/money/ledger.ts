@@ -20,7 +20,7 @@ export interface StepSpent {
   readonly episode: Spent
   readonly model: Spent
 }
-export const NO_STEP_SPENT: StepSpent = { episode: NOTHING_SPENT, model: NOTHING_SPENT }
+const NO_STEP_SPENT: StepSpent = { episode: NOTHING_SPENT, model: NOTHING_SPENT }
 
 /** How many episodes ended that called a model, and how long they took together. */
 interface Episodes {
