@@ -62,7 +62,7 @@ const LONG_FORM = IS_SHORT
       'src/cli/welcome/killed.test.ts',
       'src/training/hosts/trainer-failures.test.ts',
       'test/docs/weights.test.ts',
-      'test/evolution/{improve,loop}.test.ts',
+      'test/evolution/{improve,loop,runners}.test.ts',
       'test/install/{cut,gate,several,trouble}.test.ts',
       'test/ops/{launchers,traces-beside,training-failpoints}.test.ts',
       'test/reef/{command,import}.test.ts',

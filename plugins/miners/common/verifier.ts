@@ -16,9 +16,12 @@ export interface TestSituation {
   readonly settings: Files
 }
 
+/** What pytest reads beside tests, in whatever folder: options in it may leave every test out. */
+const PYTEST_FILES = ['conftest.py', 'pytest.ini', '.pytest.ini', 'pytest.toml', '.pytest.toml', 'pyproject.toml', 'setup.cfg', 'tox.ini']
+const isOfPytest = (path: string): boolean => PYTEST_FILES.includes(posix.basename(path))
+
 /** Files that decide how tests run. */
-export const isSetting = (path: string): boolean =>
-  ['package.json', 'Makefile', 'go.mod', 'Cargo.toml'].includes(path) || posix.basename(path) === 'conftest.py'
+export const isSetting = (path: string): boolean => ['package.json', 'Makefile', 'go.mod', 'Cargo.toml'].includes(path) || isOfPytest(path)
 
 interface Runner {
   readonly name: string
@@ -49,6 +52,8 @@ function scriptRunner(name: string, imports: RegExp, command: RegExp, lines: (fi
   }
 }
 
+/** Without the workspace on the path until pytest is loaded: a file there may have the name of any module. */
+const PYTEST = 'import sys; del sys.path[0]; import pytest'
 const LOCAL = 'PATH="$PWD/node_modules/.bin:$PATH"'
 
 const RUNNERS: readonly Runner[] = [
@@ -60,10 +65,10 @@ const RUNNERS: readonly Runner[] = [
     fits: ({ tests }) => Object.keys(tests).filter((path) => /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/.test(path)),
     script: (files) => [
       has('python3'),
-      "python3 -c 'import pytest' 2>/dev/null || exit 127",
-      `exec python3 -m pytest -q -p no:cacheprovider ${files.map(pathWord).join(' ')}`,
+      `python3 -c '${PYTEST}' 2>/dev/null || exit 127`,
+      `exec python3 -c '${PYTEST}; sys.path.insert(0, ""); sys.exit(pytest.main())' -q -p no:cacheprovider ${files.map(pathWord).join(' ')}`,
     ],
-    keeps: (path) => posix.basename(path) === 'conftest.py',
+    keeps: isOfPytest,
   },
   {
     name: 'go test',
@@ -130,7 +135,9 @@ function scriptOf(runner: Runner, files: readonly string[], situation: TestSitua
   const folders = [...new Set(placed.flatMap(foldersOf))].sort((a, b) => a.length - b.length)
   return [
     '# Puts the tests of the commit in place, and runs them.',
-    ...(runner.keeps?.('conftest.py') === true ? [`find . -name conftest.py -not -path './verify/*' -exec rm -rf {} +`] : []),
+    ...(runner.keeps?.('conftest.py') === true
+      ? [`find . \\( ${PYTEST_FILES.map((name) => `-name ${name}`).join(' -o ')} \\) -not -path './verify/*' -exec rm -rf {} +`]
+      : []),
     ...folders.map(
       (folder) =>
         `if [ -L ${pathWord(folder)} ] || [ ! -d ${pathWord(folder)} ]; then rm -rf ${pathWord(folder)}; mkdir ${pathWord(folder)}; fi`,

@@ -1,0 +1,126 @@
+/** Tasks mined from real repositories whose tests run by pytest, go, cargo and vitest, without a sandbox: their programs lie in homes. */
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import verify from '../../plugins/evaluators/verify/index.ts'
+import local from '../../plugins/executors/local/index.ts'
+import git from '../../plugins/miners/git/index.ts'
+import { historyIn } from '../../plugins/miners/git/testing/history.ts'
+import type { Files } from '../../src/contract/index.ts'
+import { mineTasks, readMinedTask } from '../../src/mining/index.ts'
+import { temporaryFolder } from '../support/folder.ts'
+
+afterEach(() => vi.unstubAllEnvs())
+
+const signal = new AbortController().signal
+
+/** The folder of a program as it is outside of anybody's home; null where there is none. */
+function binOf(program: string, args: readonly string[]): string | null {
+  try {
+    return join(execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim(), 'bin')
+  } catch {
+    return null
+  }
+}
+
+interface Case {
+  readonly runner: string
+  readonly bin: string | null
+  readonly before: Files
+  readonly after: Files
+  /** Files by which an agent would have no test run. */
+  readonly cheat?: Files
+}
+
+const MANIFEST = '[package]\nname = "sums"\nversion = "0.1.0"\nedition = "2021"\n'
+
+const CASES: readonly Case[] = [
+  {
+    runner: 'pytest',
+    bin: binOf('python3', ['-c', 'import pytest, sys; print(sys.prefix)']),
+    before: { 'calc.py': 'def add(a, b):\n    return a - b\n' },
+    after: {
+      'calc.py': 'def add(a, b):\n    return a + b\n',
+      'tests/test_calc.py': 'from calc import add\n\ndef test_add():\n    assert add(1, 2) == 3\n',
+    },
+    cheat: {
+      'pytest.ini': '[pytest]\naddopts = --collect-only\n',
+      'tests/pytest.ini': '[pytest]\naddopts = --collect-only\n',
+      'pytest.py': 'main = lambda: 0\n',
+      'argparse.py': 'raise SystemExit(0)\n',
+    },
+  },
+  {
+    runner: 'go test',
+    bin: binOf('go', ['env', 'GOROOT']),
+    before: { 'go.mod': 'module example.com/sums\n\ngo 1.20\n', 'add.go': 'package sums\n\nfunc Add(a, b int) int { return a - b }\n' },
+    after: {
+      'add.go': 'package sums\n\nfunc Add(a, b int) int { return a + b }\n',
+      'add_test.go':
+        'package sums\n\nimport "testing"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal("wrong")\n\t}\n}\n',
+    },
+  },
+  {
+    runner: 'cargo test',
+    bin: binOf('rustc', ['--print', 'sysroot']),
+    before: { 'Cargo.toml': MANIFEST, 'src/lib.rs': 'pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n' },
+    after: {
+      'src/lib.rs': 'pub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n',
+      'tests/add.rs': '#[test]\nfn adds() {\n    assert_eq!(sums::add(1, 2), 3);\n}\n',
+    },
+  },
+  {
+    runner: 'vitest',
+    bin: join(import.meta.dirname, '../../node_modules/.bin'),
+    before: {
+      'package.json': '{"type":"module","scripts":{"test":"vitest run"}}\n',
+      'vitest.config.js': 'export default { test: { globals: true } }\n',
+      'add.js': 'export const add = (a, b) => a - b\n',
+    },
+    after: {
+      'add.js': 'export const add = (a, b) => a + b\n',
+      'add.test.js': "import { add } from './add.js'\n\ntest('add', () => expect(add(1, 2)).toBe(3))\n",
+    },
+  },
+]
+
+describe.each(CASES)('$runner', ({ bin, before, after, cheat, runner }) => {
+  it.skipIf(bin === null)(
+    'tells a solution from nothing done, and from files that keep tests from running',
+    { timeout: 300_000 },
+    async () => {
+      vi.stubEnv('PATH', [bin ?? '', process.env['PATH'] ?? ''].join(delimiter))
+      const history = historyIn(temporaryFolder())
+      history.commit('root', before)
+      history.commit('Let the sum of two numbers be their sum', after)
+      const directory = join(temporaryFolder(), 'tasks')
+      const executor = await local.plugin.make({})
+      const judge = { executor, evaluator: async () => verify.plugin }
+      const miner = await git.plugin.make({})
+      const run = {
+        directory,
+        miner,
+        source: history.folder,
+        tasksMax: 1,
+        seed: 's',
+        judge,
+        secondsMax: 120,
+        report: () => undefined,
+        signal,
+      }
+      const { added, passedOver } = await mineTasks(run)
+      expect({ added: added.length, passedOver }).toEqual({ added: 1, passedOver: [] })
+      const { task } = await readMinedTask(directory, added[0] ?? '')
+      expect(JSON.stringify(task.data)).toContain(runner.split(' ')[0])
+      if (cheat === undefined) return
+      const workspace = temporaryFolder()
+      for (const [path, text] of Object.entries({ ...task.files, ...cheat })) {
+        mkdirSync(dirname(join(workspace, path)), { recursive: true })
+        writeFileSync(join(workspace, path), text)
+      }
+      const played = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
+      expect(await verify.plugin.score(task, played, { workspace, models: {}, executor, reference: null, signal })).toBe(0)
+    },
+  )
+})
