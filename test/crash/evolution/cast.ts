@@ -27,9 +27,18 @@ export type Name = (typeof NAMES)[number]
 /** Its check runs on a copy of what the agent left, in a sandbox of its own. */
 const SOUND = { name: 'sound', prompt: romanPrompt('3'), role: 'health', evaluator: 'verify', verify: 'true' }
 
+/** Enough to screen changes on. */
+const TRAIN = ROMAN_TASKS.slice(8, 12).map((task) => ({ ...task, role: 'train' }))
+
 /** Small enough that a step is over within seconds, lenient enough that some are published. */
 const OWN: Readonly<Record<Name, Settings>> = {
-  careful: { tasks: JSON.stringify([...ROMAN_TASKS.slice(0, 8), SOUND]), alpha: 0.5, margin: 0.5, max_episodes_per_step: 8 },
+  careful: {
+    tasks: JSON.stringify([...ROMAN_TASKS.slice(0, 8), ...TRAIN, SOUND]),
+    alpha: 0.5,
+    margin: 0.5,
+    candidates: 2,
+    max_episodes_per_step: 20,
+  },
   eager: { tasks: JSON.stringify([...ROMAN_TASKS.slice(0, 1), SOUND]), selection: 'always' },
 }
 
