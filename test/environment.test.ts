@@ -31,7 +31,6 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'plugins/executors/sandbox/cgroup.ts': 'none at all',
   'plugins/executors/sandbox/exposed.ts': 'a PATH of the system alone',
   'plugins/executors/sandbox/scope.ts': 'that, and where the user’s systemd is',
-  'plugins/miners/git/process.ts': 'where programs, the home and temporary files are, and nothing else',
 }
 
 it('is chosen in every place that starts a program', () => {
@@ -92,7 +91,9 @@ function expectClean(path: string): void {
   expect(names).toContain('PATH')
   expect(
     names.filter((name) =>
-      /^(?:SVC_|GIT_(?!TERMINAL_PROMPT$|NO_REPLACE_OBJECTS$|GRAFT_FILE$|ATTR_NOSYSTEM$)|VITEST|NODE_OPTIONS)/.test(name),
+      /^(?:SVC_|GIT_(?!TERMINAL_PROMPT$|NO_REPLACE_OBJECTS$|GRAFT_FILE$|ATTR_NOSYSTEM$|OPTIONAL_LOCKS$|ALLOW_PROTOCOL$|NO_LAZY_FETCH$)|VITEST|NODE_OPTIONS)/.test(
+        name,
+      ),
     ),
   ).toEqual([])
 }

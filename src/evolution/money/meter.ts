@@ -9,7 +9,7 @@ import { request as askHttps } from 'node:https'
 import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ModelAddress } from '../../contract/index.ts'
-import { TokenCounter, type TokenCounts } from '../../kit/index.ts'
+import { knowPassingSecret, TokenCounter, type TokenCounts } from '../../kit/index.ts'
 
 export interface ModelCallUse extends TokenCounts {
   /** As it was configured, else as the answer names it. */
@@ -38,6 +38,8 @@ let listening: Promise<number> | null = null
 export async function meteredLine(model: ModelAddress, ended: Line['ended']): Promise<MeteredLine> {
   const port = await (listening ??= listen())
   const key = randomBytes(KEY_BYTES).toString('hex')
+  // Agents print what they get.
+  knowPassingSecret(key)
   const line: Line = { model, ended, running: new Map() }
   lines.set(key, line)
   return {
