@@ -190,7 +190,7 @@ const SETTINGS: Readonly<Record<string, readonly [recipe: object, found: string,
   folder: [{ evolution: { tasks_dir: './absent' } }, 'evolution.tasks_dir: it cannot be read', 'name an existing folder'],
   twice: [{ evolution: { tasks: [TASK, TASK] } }, 'two tasks are named sum', 'rename one of them'],
   scorer: [{ evolution: { tasks: [{ ...TASK, evaluator: 'absent' }] } }, 'task sum: its evaluator cannot be used', 'answer, verify'],
-  few: [{ evolution: { tasks: [TASK] } }, 'the gate has 1 task, and this decision needs 7', 'add tasks of role gate'],
+  few: [{ evolution: { tasks: [TASK] } }, 'the gate has 1 task, and this decision needs 5', 'add tasks of role gate'],
   seed: [{ evolution: { seed: [{ id: 'a', name: 'song', config: {} }] } }, 'evolution.seed', 'correct the entry'],
 }
 

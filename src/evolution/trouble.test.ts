@@ -224,7 +224,7 @@ describe('what an evaluator says', () => {
     const bench = await testBench({
       evaluator: {
         async score(_task, { stdout }, scene) {
-          scene.note?.('exit code 1: the sum is 41', { exit_code: 1, stderr: `the sum is 41, and ${key} and evaluation-token` })
+          scene.note?.('exit code 1: the sum is 41', { exit_code: 1, stderr: `the sum is 41, and ${key} and token-of-the-bench` })
           return stdout === 'magic' ? 1 : 0
         },
       },

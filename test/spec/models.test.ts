@@ -6,7 +6,7 @@ import { until } from '../support/wait.ts'
 import { sharedWorld, type Answer } from '../support/world.ts'
 import { expectRefusal, named } from './support/helpers.ts'
 
-const KEY = 'key-of-the-scenario'
+const KEY = 'k3y-0f-0ne-sc3nari0'
 const SERVICE_KEY = 'key-of-the-deployment'
 
 const here = sharedWorld({

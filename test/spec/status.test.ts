@@ -141,21 +141,28 @@ const INTERFACE = [
 const GEMINI = ['', '/svc/scenarios/:scenario/evaluation', '/svc/scenarios/:scenario/components/:component/evaluation'].flatMap((prefix) =>
   ['generateContent', 'streamGenerateContent', 'countTokens'].map((call) => `POST ${prefix}/v1beta/models/:model:${call}`),
 )
-/** Beside the interface's table: what the decisions add, the numbers for a monitor, this table for programs, and the console's files. */
+/** Beside the interface's table: what the decisions add, running steps, tasks, the numbers for a monitor, this table for programs, and the console's files. */
 const BESIDE = [
   '/v1/models',
   '/v1/responses',
   '/svc/harness/install/line',
+  '/svc/harness/progress',
+  '/svc/harness/progress/records',
+  '/svc/harness/tasks',
+  '/svc/harness/tasks/:task',
   '/metrics',
   '/openapi.json',
   '/console',
   '/console/',
   '/console/:file',
 ].map((path) => `GET ${path}`)
+const CHANGING = ['POST /svc/harness/tasks/:task']
 
 describe('the route table', () => {
   it('holds every route of the interface, what the decisions add, and nothing else [routes.table]', () => {
-    expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual([...INTERFACE, ...GEMINI, ...BESIDE].toSorted())
+    expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(
+      [...INTERFACE, ...GEMINI, ...BESIDE, ...CHANGING].toSorted(),
+    )
   })
 
   it.each([...INTERFACE, ...GEMINI])('%s is answered by a handler of its own [routes.table]', async (route) => {
