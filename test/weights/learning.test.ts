@@ -59,7 +59,7 @@ describe('a rollback', () => {
   })
 
   it('to before the first step asks the base alone', async () => {
-    const s = pupil(world, 'seed-2')
+    const s = pupil(world, 'control')
     await rollBackTo(s, 0)
     const said = await s.voice()
     expect(said).toEqual(await pupil(world, 'fresh').voice())
