@@ -23,7 +23,7 @@ import type { World } from './worlds/world.ts'
 
 /** Repeats of the simulations: no-op scenarios, harmful scenarios, decisions on a real gain. */
 const FULL = { noOps: 200, chains: 100, power: 1000 }
-const QUICK = { noOps: 10, chains: 4, power: 50, noOpScenarios: 1, noOpOffers: 10 }
+const QUICK = { noOps: 20, chains: 2, power: 50, noOpScenarios: 1, noOpOffers: 5 }
 const EFFECT = 0.1
 
 export const WORLDS = { ...WIDE, ...MODEST }

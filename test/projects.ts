@@ -58,6 +58,7 @@ const LONG = [
 const LONG_FORM = IS_SHORT
   ? [
       'agent/src/install.crash.test.ts',
+      'learn/silent.test.ts',
       'src/cli/improve/killed.test.ts',
       'src/cli/welcome/killed.test.ts',
       'src/training/hosts/trainer-failures.test.ts',
@@ -123,5 +124,5 @@ export const projectFiles = () => ({
   service: { include: SERVICE, exclude: [...NOT_HERE, ...STATISTICS, ...MACHINE, ...LONG] },
   long: { include: LONG, exclude: [...NOT_HERE, ...LONG_FORM] },
   machine: { include: MACHINE, exclude: [...NOT_HERE, ...LONG_FORM] },
-  statistics: { include: STATISTICS, exclude: NOT_HERE },
+  statistics: { include: STATISTICS, exclude: [...NOT_HERE, ...LONG_FORM] },
 })
