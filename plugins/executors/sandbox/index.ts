@@ -209,5 +209,6 @@ function cureFor(words: string): string {
     )
   if (/mount proc/i.test(words))
     return 'this container hides parts of /proc; start it with: docker run --security-opt systempaths=unconfined --security-opt seccomp=unconfined'
-  return 'bubblewrap could not make a sandbox; try it by hand with: bwrap --unshare-all --ro-bind / / true'
+  const said = words.split('\n', 1)[0]?.trim() ?? ''
+  return `bubblewrap could not make a sandbox${said === '' ? '' : ` (${said})`}; try it by hand with: bwrap --unshare-all --ro-bind / / true`
 }

@@ -22,7 +22,12 @@ export async function selfTest(executor: Executor): Promise<string | null> {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const marker = join(folder, 'marker')
     await writeFile(marker, 'outside')
-    return await attempt(executor, marker, portOf(server.address()))
+    const port = portOf(server.address())
+    // What a busy machine refuses once says nothing about it.
+    return await attempt(executor, marker, port).catch((error: unknown) => {
+      if (isRefusal(error) && error.code === 'no_sandbox') return attempt(executor, marker, port)
+      throw error
+    })
   } catch (error) {
     return isRefusal(error) ? error.message : 'a sandbox cannot be tested here; check the disk of the temporary folder'
   } finally {
