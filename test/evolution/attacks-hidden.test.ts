@@ -111,7 +111,8 @@ await describeSandboxed('what no episode sees', () => {
     found = JSON.parse(episode.stdout).found
   })
   afterAll(() => {
-    for (const folder of mounted.toReversed()) execFileSync('umount', [folder])
+    // Others may look into it at this moment.
+    for (const folder of mounted.toReversed()) execFileSync('umount', ['--lazy', folder])
     for (const path of made) rmSync(path, { recursive: true, force: true })
   })
 
