@@ -128,3 +128,6 @@ export const NATIVE_STEPS_MAX = 32
 export const NATIVE_TOOL_CALLS_MAX = 256
 export const NATIVE_FOLLOWERS_MAX = 8
 export const PATTERN_CHARACTERS_MAX = 200
+
+/** How many decisions back a selection remembers what was selected. */
+export const RECENT_DECISIONS = 50

@@ -1,5 +1,14 @@
 /** Judges an admitted change: plays both sides, decides, and publishes, holds or rejects it. */
-import type { Decision, Json, JsonObject, Pair, Question, Side, StepResult } from '../contract/index.ts'
+import {
+  RECENT_DECISIONS,
+  type Decision,
+  type Json,
+  type JsonObject,
+  type Pair,
+  type Question,
+  type Side,
+  type StepResult,
+} from '../contract/index.ts'
 import { contentOf, reviewedEntry, touchedEntries } from '../harness/index.ts'
 import type { HarnessCandidate } from './candidate.ts'
 import { casesBeside, casesWith, isResumed, openCase, standingOf, type Standing } from './cases.ts'
@@ -95,7 +104,6 @@ function questionOf(
 /** Of a case that goes on, as of its first decision. */
 const recentOf = ({ selected_at: at }: StepRun['state'], decided: number): number =>
   at.filter((decision) => decision > decided - RECENT_DECISIONS && decision <= decided).length
-const RECENT_DECISIONS = 50
 
 /** Why no change from traffic could be selected, or null: then no proposal is asked for. */
 export function unplayable(run: StepRun, choice: TaskChoice): string | null {

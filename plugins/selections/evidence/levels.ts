@@ -1,8 +1,5 @@
 /** Alpha spending: the level of each decision, so that any fifty decisions in a row stay within alpha together. */
-import type { SelectionHistory } from '../../../src/contract/index.ts'
-
-/** After this many decisions a publication no longer earns anything back. */
-const WINDOW_DECISIONS = 50
+import { RECENT_DECISIONS, type SelectionHistory } from '../../../src/contract/index.ts'
 
 /** Much of alpha is for the first decisions. */
 const FRONT = 0.418
@@ -12,6 +9,6 @@ const FLOOR = 0.0085
 /** The level of the next decision. Recent selections earn some of it back. */
 export function levelOf(alpha: number, { decided, selected, recent }: SelectionHistory): number {
   // Rows of earlier versions do not say when a change was selected.
-  const remembered = recent ?? (decided <= WINDOW_DECISIONS ? selected : 0)
+  const remembered = recent ?? (decided <= RECENT_DECISIONS ? selected : 0)
   return alpha * Math.max(FLOOR, FRONT / (decided + 1) ** 2) * (remembered + 1)
 }
