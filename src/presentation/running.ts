@@ -1,4 +1,5 @@
 /** A step while it runs, as people read it: how far it is, what it took, and its latest episodes. */
+import type { EpisodeReport } from '../contract/index.ts'
 import { costText } from './money.ts'
 import { counted, duration, whole } from './numbers.ts'
 import { scoreText } from './scores.ts'
@@ -13,19 +14,7 @@ interface RunningStep {
   readonly seconds_left: number | null
   readonly episodes: readonly RunningEpisode[]
 }
-interface RunningEpisode {
-  readonly at: number
-  readonly side: 'candidate' | 'current' | 'trial'
-  readonly task: string
-  readonly repeat: number
-  readonly score: number | null
-  readonly words: string | null
-  readonly seconds: number
-  readonly input_tokens: number
-  readonly output_tokens: number
-  readonly cost: number | null
-  readonly transcript: string | null
-}
+type RunningEpisode = Omit<EpisodeReport, 'so_far'> & { readonly at: number }
 
 const SIDES: Readonly<Record<RunningEpisode['side'], string>> = { candidate: 'with the change', current: 'as served', trial: 'a trial' }
 
