@@ -35,7 +35,7 @@ describe('bytes in pieces', () => {
     expect(textOf([])).toBe('')
   })
 
-  it('that were let go of take no memory, and whoever reads them fails', () => {
+  it('that were given back take no memory, and reading them fails', () => {
     const list = [own(8192), own(8192)]
     const pieces = new BytePieces(list)
     pieces.letGo()

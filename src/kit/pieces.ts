@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 
-/** Bytes in the pieces that they came in. Whoever needs one buffer joins them; nobody else copies them. */
+/** Bytes in the pieces that they came in. They are copied only where one buffer is needed. */
 export class BytePieces {
   readonly length: number
   #list: readonly Buffer[] | null
