@@ -34,6 +34,7 @@ export {
   withoutKnownSecrets,
 } from './known-secrets.ts'
 export { Lane, LaneByName } from './lane.ts'
+export { chanceOf, lotOf } from './lots.ts'
 export { lengthOf, BytePieces, textOf, withBody } from './pieces.ts'
 export { screenText } from './screen.ts'
 export { holdsSecret, withoutSecrets } from './secrets.ts'

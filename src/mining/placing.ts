@@ -2,9 +2,8 @@
  * Places a task among those that are there: near duplicates share family and role, tasks of one module share a family, and other tasks of a
  * family are split over the roles by a seed.
  */
-import { hash } from 'node:crypto'
 import type { MinedTask, TaskRole } from '../contract/index.ts'
-import { compact, shinglesOf } from '../kit/index.ts'
+import { chanceOf, compact, shinglesOf } from '../kit/index.ts'
 import type { Placement } from './folder.ts'
 
 export interface Placed extends Placement {
@@ -88,14 +87,11 @@ function roleFor(family: string, others: readonly Placed[], key: string): TaskRo
   const inFamily = others.filter((other) => other.family === family)
   const choices = SHARES.filter(([role]) => needed.length === 0 || needed.includes(role)).map(([role, share]) => ({
     role,
-    lack: lackOf(inFamily, role, share) + lackOf(others, role, share) / 2 + CHANCE * chance(`${key}\0${role}`),
+    lack: lackOf(inFamily, role, share) + lackOf(others, role, share) / 2 + CHANCE * chanceOf(`${key}\0${role}`),
   }))
   return choices.toSorted((a, b) => b.lack - a.lack)[0]?.role ?? 'gate'
 }
 const CHANCE = 0.6
-
-/** From 0 to 1, the same for the same key. */
-const chance = (key: string): number => Number.parseInt(hash('sha256', key).slice(0, 12), 16) / 2 ** 48
 
 const lackOf = (placed: readonly Placed[], role: TaskRole, share: number): number =>
   share * (placed.length + 1) - placed.filter((each) => each.role === role).length

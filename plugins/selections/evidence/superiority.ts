@@ -1,5 +1,5 @@
 /** Tests that a candidate is better: adds pairs, decides, and says what to play next. */
-import { lotOf } from './lots.ts'
+import { chanceOf } from '../../../src/kit/index.ts'
 import { logEvidenceMax, logEvidenceOf, logReachOf, UNPLAYED, type FamilyTally } from './signs.ts'
 import { reachOf, Wealth, type Gain } from './wealth.ts'
 
@@ -157,14 +157,14 @@ function membersOf(families: readonly number[]): readonly (readonly number[])[] 
 
 /** All families in random order. */
 function orderOf(seed: string, families: number): readonly number[] {
-  const lots = Array.from({ length: families }, (_, family) => ({ family, lot: lotOf(`${seed} order`, family) }))
+  const lots = Array.from({ length: families }, (_, family) => ({ family, lot: chanceOf(`${seed} order ${family}`) }))
   return lots.toSorted((a, b) => a.lot - b.lot).map(({ family }) => family)
 }
 
 /** Every member is as likely. The lot is the same in every step, so that scores of the served side are found again. */
 function memberAt(members: readonly (readonly number[])[], family: number, repeat: number): number {
   const tasks = members[family] ?? []
-  return tasks[Math.floor(lotOf(`family ${family}`, repeat) * tasks.length)] ?? 0
+  return tasks[Math.floor(chanceOf(`family ${family} ${repeat}`) * tasks.length)] ?? 0
 }
 
 interface ChosenFamily {
@@ -178,7 +178,7 @@ function choose(seed: string, drawn: number, count: number, tallies: readonly Fa
   const all = tellings.reduce((sum, telling) => sum + telling, 0)
   const chances = tellings.map((telling) => 0.5 / tallies.length + (0.5 * telling) / all)
   return Array.from({ length: count }, (_, n) => {
-    const family = placeOf(lotOf(seed, drawn + n), chances)
+    const family = placeOf(chanceOf(`${seed} ${drawn + n}`), chances)
     return { family, weight: 1 / (tallies.length * (chances[family] ?? 1)) }
   })
 }

@@ -2,7 +2,7 @@
  * Which changes an episode of the screening is played with. Every task is played twice: what the one episode has, the other has not. So the
  * same episodes tell of every change, the task's difficulty cancels out, and no episode of the served tree alone is needed.
  */
-import { hash } from 'node:crypto'
+import { lotOf } from '../../kit/index.ts'
 
 export interface SplitPair<T> {
   readonly one: ReadonlySet<T>
@@ -22,9 +22,6 @@ export function splitPair<T>(groups: readonly (readonly T[])[], seed: string): S
   }
   return pair
 }
-
-const LOT_HEX_DIGITS = 12
-export const lotOf = (seed: string): number => Number.parseInt(hash('sha256', seed).slice(0, LOT_HEX_DIGITS), 16)
 
 /** A fit that is settled sooner is not changed by more. */
 const ROUNDS = 50

@@ -8,7 +8,8 @@ import type { TaskChoice } from '../choose-tasks.ts'
 import { inTurns } from '../in-turns.ts'
 import type { Screening, StepRun } from '../run.ts'
 import { alternativesIn, contendersOf, sumOf, type Contender } from './contenders.ts'
-import { Gains, lotOf, splitPair } from './design.ts'
+import { lotOf } from '../../kit/index.ts'
+import { Gains, splitPair } from './design.ts'
 
 /** Fewer train tasks tell too little. */
 const TASKS_MIN = 4
