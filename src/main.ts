@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { builtins } from '../plugins/index.ts'
-import { clock, configuredTraffic, loaderOf, openRuntime, openTracing, proxySetting, type Load } from './compose/index.ts'
+import { clock, configuredTraffic, loaderOf, openRuntime, openTracing, proxySetting, storeSettings, type Load } from './compose/index.ts'
 import { ConfigProblem, loadRecipe, servedUrl, type Builtins, type LoadedConfig } from './config/index.ts'
 import {
   invalid,
@@ -12,7 +12,6 @@ import {
   type Commit,
   type ContentStore,
   type Gateway,
-  type JsonObject,
   type Kind,
   type ModelAddress,
   type Recipe,
@@ -202,10 +201,6 @@ function refuseMoved({ moved }: LoadedConfig): void {
 async function makeStore(loaded: LoadedConfig, load: Load): Promise<Store> {
   const plugin = await load('store', loaded.config.storage.record_backend)
   return plugin.make(storeSettings(loaded))
-}
-
-function storeSettings({ config: { storage } }: LoadedConfig): JsonObject {
-  return { directory: storage.agent_record_dir, capacity_bytes: storage.record_capacity_bytes }
 }
 
 /** The deployment's key, as people see it. */

@@ -4,5 +4,6 @@
  */
 export { loaderOf, type Load } from './load.ts'
 export { openRuntime, proxySetting } from './runtime.ts'
+export { storeSettings } from './store.ts'
 export { openTracing } from './tracing.ts'
 export { clock, configuredTraffic } from './traffic.ts'

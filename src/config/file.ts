@@ -98,7 +98,7 @@ class Reader {
 
   #scalar(node: unknown, path: Path, line: number, isItem: boolean): unknown {
     // Content is kept as it is written.
-    if (isMap(node) && isItem) return node.toJS(this.#document)
+    if (isMap(node) && (isItem || kindAt(path) === 'json')) return node.toJS(this.#document)
     if (isMap(node) || isSeq(node)) return {}
     const value = isScalar(node) ? node.value : null
     if (typeof value !== 'string') return value

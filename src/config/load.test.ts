@@ -129,6 +129,8 @@ describe('defaults', () => {
         agent_record_dir: resolve('.svc/agent-record'),
         artifact_repository: resolve('.svc/artifacts.git'),
         record_backend: 'sqlite',
+        record_database_url: null,
+        record_settings: {},
         record_capacity_bytes: 21_474_836_480,
         keep_raw_streams: false,
       },

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { readCommandLine } from './command-line.ts'
 import { readConfig, type LoadedConfig } from './load.ts'
 import { printConfig, printConfigJson, printedKeys } from './print.ts'
+import { secretsIn } from './secrets.ts'
 
 const text = [
   'svc: {port: 9000, tokens: [secret-one, secret-two]}',
@@ -10,6 +11,7 @@ const text = [
   '  upstream_api_key: secret-three',
   '  gateway: {url: "http://g", api_key: secret-four}',
   'traces: {headers: {x-api_key: secret-six, authorization: Basic secret-seven}}',
+  'storage: {record_database_url: "postgres://svc:secret-eight@host/db", record_settings: {schema: s, password: secret-nine, pool: {size: 3}}}',
 ].join('\n')
 
 function load(): LoadedConfig {
@@ -41,7 +43,14 @@ test('secrets are masked, in the table and in JSON', () => {
   expect(values.get('svc.tokens')).toEqual(['***', '***'])
   expect(values.get('inference.gateway.api_key')).toBe('***')
   expect(values.get('inference.gateway.api_key_env')).toBeNull()
+  expect([values.get('storage.record_database_url'), values.get('storage.record_settings.password')]).toEqual(['***', '***'])
+  expect([values.get('storage.record_settings.schema'), values.get('storage.record_settings.pool')]).toEqual(['s', { size: 3 }])
   expect([values.get('traces.headers.x-api_key'), values.get('traces.headers.authorization')]).toEqual(['***', '***'])
+})
+
+test('a password is known also where it is part of an address or a setting of a store', () => {
+  expect(secretsIn(load(), {})).toEqual(expect.arrayContaining(['secret-eight', 'secret-nine']))
+  expect(secretsIn(load(), {})).not.toContain('s')
 })
 
 test('an unset secret shows that it is unset', () => {

@@ -1,8 +1,7 @@
 /** Prints the effective configuration with origins, as a table or as JSON. Secrets are masked. */
-import { listedKey } from './keys.ts'
 import type { LoadedConfig } from './load.ts'
 import { valueOf } from './origins.ts'
-import { SECRET_KEYS } from './schema.ts'
+import { isSecretKey } from './secrets.ts'
 
 const MASK = '***'
 
@@ -25,6 +24,6 @@ export function printConfigJson(loaded: LoadedConfig): string {
 }
 
 function masked(key: string, value: unknown): unknown {
-  if (value === null || !SECRET_KEYS.has(listedKey(key))) return value
+  if (value === null || !isSecretKey(key)) return value
   return Array.isArray(value) ? value.map(() => MASK) : MASK
 }

@@ -102,6 +102,14 @@ const storage = section({
     .default(`${STATE_DIRECTORY}/artifacts.git`)
     .describe('The git repository of the releases: a path, or the URL of a remote that a repository on this machine is pushed to.'),
   record_backend: backend().default('sqlite').describe('Where records are kept: `sqlite`, `memory` (lost at exit), or a store plug-in.'),
+  record_database_url: text().nullable().default(null).describe('The address of the database, for a store that keeps records in one.'),
+  record_settings: z
+    .record(
+      z.string().regex(OWN_NAME),
+      z.json('must be JSON').describe('A setting of the store that `storage.record_backend` names; the store says which it knows.'),
+      'must be a section with one setting per name',
+    )
+    .default({}),
   record_capacity_bytes: count()
     .default(RECORD_CAPACITY_BYTES_DEFAULT)
     .describe('How many bytes record bodies may take on the disk, where most lie compressed. Above that the oldest bodies are evicted.'),
@@ -200,6 +208,7 @@ export const SECRET_KEYS: ReadonlySet<string> = new Set([
   'training.trainer_api_key',
   'recipes.<name>.training.trainer_api_key',
   'traces.headers.<name>',
+  'storage.record_database_url',
 ])
 
 type Frozen<T> = T extends readonly (infer Item)[]
