@@ -8,6 +8,8 @@ export interface ComparedGate {
   readonly isNaive: boolean
   /** Whether changes are screened before it, as with the shipped settings. */
   readonly isScreened: boolean
+  /** Whether it is offered the best change alone, from the first step on: what the gate itself would let through. */
+  readonly isKnowing?: boolean
 }
 
 export const gatesWith = (evidence: Selection): readonly ComparedGate[] => [
@@ -15,7 +17,10 @@ export const gatesWith = (evidence: Selection): readonly ComparedGate[] => [
   { name: 'strict mean, naive grader', selection: strictMean, isNaive: true, isScreened: false },
   { name: 'strict mean', selection: strictMean, isNaive: false, isScreened: false },
   { name: 'evidence', selection: evidence, isNaive: false, isScreened: true },
+  { name: KNOWING, selection: evidence, isNaive: false, isScreened: false, isKnowing: true },
 ]
+/** No way to find changes could reach more with this gate. */
+export const KNOWING = 'evidence, best change known'
 
 const noGate: Selection = { decide: () => ({ selected: true, reason: 'whatever is proposed is published' }) }
 

@@ -10,7 +10,7 @@ import evidence from '../plugins/selections/evidence/index.ts'
 import { levelOf } from '../plugins/selections/evidence/levels.ts'
 import { schema } from '../src/config/schema.ts'
 import type { Selection } from '../src/contract/index.ts'
-import { gatesWith, strictMean } from './gates.ts'
+import { gatesWith, KNOWING, strictMean } from './gates.ts'
 import { GEPA } from './gepa/environment.ts'
 import type { Gepa } from './gepa/life.ts'
 import { live, publishesNoOp } from './life.ts'
@@ -31,7 +31,9 @@ export const WORLDS = { ...WIDE, ...MODEST }
 /** `tell` receives the progress, from 0 to 1. */
 export async function playSuite(options: Options, gepa: Gepa | null, tell: (done: number) => void): Promise<Results> {
   const selection = await shippedGate()
-  const worlds = Array.from({ length: options.seeds }, (_, seed) => options.families.map((family) => ({ family, seed }))).flat()
+  const worlds = Array.from({ length: options.seeds }, (_, at) =>
+    options.families.map((family) => ({ family, seed: options.first + at })),
+  ).flat()
   const lives: LifeOf[] = []
   for (const [index, { family, seed }] of worlds.entries()) {
     lives.push(...(await livesIn(family, seed, selection, gepa)))
@@ -59,12 +61,12 @@ async function livesIn(family: string, seed: number, selection: Selection, gepa:
   const [world, gaps] = [worldOf(family, `reported ${family} ${seed}`), gapsOf(family)]
   const lives: LifeOf[] = []
   for (const gate of gatesWith(selection)) {
-    if (gaps === 'modest' && !MODEST_GATES.has(gate.name)) continue
+    if (gaps === 'modest' ? !MODEST_GATES.has(gate.name) : gate.name === KNOWING) continue
     lives.push({ gaps, family, gate: gate.name, seed, ...(await live(world, gate, BUILTIN)) })
   }
   return gepa === null ? lives : [...lives, { gaps, family, gate: GEPA, seed, ...(await gepa.live(world, seed)) }]
 }
-const MODEST_GATES: ReadonlySet<string> = new Set(['strict mean', OURS])
+const MODEST_GATES: ReadonlySet<string> = new Set(['strict mean', OURS, KNOWING])
 
 const gapsOf = (family: string): Gaps => (family in MODEST ? 'modest' : 'wide')
 
@@ -122,6 +124,8 @@ function chainsOf({ gate, selection }: Simulated, scenarios: number, episodesMax
 
 export interface Options {
   readonly seeds: number
+  /** The first of them. */
+  readonly first: number
   readonly families: readonly string[]
   readonly isQuick: boolean
   /** Where the results go as JSON; null: nowhere. */
@@ -139,6 +143,7 @@ PyPI into a virtual environment, plays the same worlds where that is possible, a
 Writes docs/learning.md and docs/learning.svg unless --quick or --family leave something out.
 
   --seeds N        worlds per family (${SEEDS_DEFAULT}; with --quick ${SEEDS_QUICK})
+  --first N        the first seed (0)
   --family NAME    one family alone: ${Object.keys(WORLDS).join(', ')}
   --quick          the short form: fewer seeds, shorter simulations
   --json FILE      also write everything that was found
@@ -152,6 +157,7 @@ export function readOptions(args: readonly string[]): Options | null {
     args: [...args],
     options: {
       seeds: { type: 'string' },
+      first: { type: 'string', default: '0' },
       family: { type: 'string' },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
@@ -161,6 +167,7 @@ export function readOptions(args: readonly string[]): Options | null {
   if (values.help) return null
   return {
     seeds: seedsOf(values.seeds, values.quick),
+    first: firstOf(values.first),
     families: familiesOf(values.family),
     isQuick: values.quick,
     json: values.json ?? null,
@@ -172,6 +179,12 @@ function seedsOf(given: string | undefined, isQuick: boolean): number {
   const seeds = Number(given)
   if (!Number.isSafeInteger(seeds) || seeds < 1) throw new Error('--seeds takes a whole number above 0')
   return seeds
+}
+
+function firstOf(given: string): number {
+  const first = Number(given)
+  if (!Number.isSafeInteger(first) || first < 0) throw new Error('--first takes a whole number')
+  return first
 }
 
 function familiesOf(name: string | undefined): readonly string[] {

@@ -7,7 +7,7 @@ import { bareScene } from '../conformance/index.ts'
 import answer from '../plugins/evaluators/answer/index.ts'
 import { ADAPTER, setupIn, runAgent } from './agent.ts'
 import { CHEATS, EXPECTED_FILE } from './proposals.ts'
-import { gatesWith, strictMean } from './gates.ts'
+import { gatesWith, KNOWING, strictMean } from './gates.ts'
 import { goalsOf, isReached, type Results } from './results.ts'
 import { naiveGrader } from './graders.ts'
 import { EPISODES, live, publishesNoOp, type Life } from './life.ts'
@@ -121,6 +121,24 @@ describe('lives', () => {
     expect(life.published).toMatchObject({ harmful: 0, cheat: 0 })
   })
 
+  it('offered the best change alone publish that one and nothing else', async () => {
+    const life = await liveUnder(KNOWING, 'long-tail')
+    expect(life).toMatchObject({ sealed: life.optimum, published: { helpful: 1, 'no-op': 0, harmful: 0, cheat: 0 } })
+    expect(life.offered).toMatchObject({ 'no-op': 0, harmful: 0, decoy: 0, cheat: 0 })
+  })
+
+  it('go on after an outage with the changes and the scores of the step that it failed', async () => {
+    const world = worldOf('missing-tool')
+    const gate = { name: 'ours', selection: await shippedGate(), isNaive: false, isScreened: true }
+    const [calm, disturbed] = [
+      await live(world, gate, BUILTIN),
+      await live({ ...world, isOut: (at) => at >= 60 && at < 72 }, gate, BUILTIN),
+    ]
+    expect(disturbed.episodes).toBeGreaterThan(72)
+    expect(disturbed.published).toEqual(calm.published)
+    expect(disturbed.curve[1]?.episode).toBeLessThanOrEqual((calm.curve[1]?.episode ?? 0) + 16)
+  })
+
   it('without a gate publish cheats, harm and no-ops', async () => {
     const total = { cheat: 0, harmful: 0, 'no-op': 0 }
     for (const family of Object.keys(WIDE)) {
@@ -231,6 +249,7 @@ describe('the command', () => {
   it.each([
     ['--family', 'nowhere'],
     ['--seeds', '0'],
+    ['--first', '-1'],
   ])('refuses %s %s and says what it takes', (...words) => {
     const { status, stderr } = run(...words)
     expect([status, stderr]).toEqual([2, expect.stringContaining(words[0])])

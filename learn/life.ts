@@ -26,9 +26,9 @@ import { practiceModel } from '../plugins/runtimes/practice/testing.ts'
 import { ADAPTER } from './agent.ts'
 import { graderOf, naiveGrader } from './graders.ts'
 import { makePlayer, reportsOn, type WorldPlayer } from './player.ts'
-import { EXPECTED_FILE, makeNoOpProposer, makeProposer, type MixedProposer, type ProposalSource } from './proposals.ts'
+import { EXPECTED_FILE, makeKnowingProposer, makeNoOpProposer, makeProposer, type MixedProposer, type ProposalSource } from './proposals.ts'
 import type { ComparedGate } from './gates.ts'
-import { optimumOf, sealedScore } from './sealed.ts'
+import { bestOf, optimumOf, sealedScore } from './sealed.ts'
 import { answerOf, type World } from './worlds/world.ts'
 
 /** Episodes of a scenario, and of one step. */
@@ -60,7 +60,7 @@ export interface Builtin {
 
 /** A life of at most 150 episodes, with an adversary among those who propose. */
 export async function live(world: World, gate: ComparedGate, builtin: Builtin): Promise<Life> {
-  const mixed = makeProposer(world, await thinkingProposer(builtin.proposer))
+  const mixed = gate.isKnowing === true ? makeKnowingProposer(bestOf(world)) : makeProposer(world, await thinkingProposer(builtin.proposer))
   const published = { helpful: 0, 'no-op': 0, harmful: 0, cheat: 0 }
   const start = sealedScore(world, world.start)
   const curve = [{ episode: 0, sealed: start }]
@@ -109,10 +109,14 @@ async function* stepsIn(directory: string, scenario: Scenario): AsyncGenerator<{
   const served = [world.start]
   let files = contentOf(ADAPTER, world.start)
   let state: JsonObject = {}
-  for (let step = 1; step <= course.stepsMax && course.episodesMax - player.played() >= PAIR; step += 1) {
+  let step = 1
+  while (step <= course.stepsMax && course.episodesMax - player.played() >= PAIR) {
     const trainer = await trainers()
     const result = await trainer.step(orderOf(scenario, step, served, files, state), SILENT, NEVER)
     state = stateAfter(result, world) ?? state
+    // The service does such a step again, with the same batch.
+    if (result.kind === 'fail' && result.retry === true) continue
+    step += 1
     const isPublished = result.kind === 'publish' && result.content.kind === 'files'
     if (isPublished) files = result.content.files
     served.push(entriesIn(ADAPTER, files))

@@ -44,6 +44,24 @@ export function makeProposer(world: World, thinking: Proposer): MixedProposer {
   }
 }
 
+/** Nothing but one change, again and again. */
+export function makeKnowingProposer(mutations: readonly Mutation[]): MixedProposer {
+  const offered = { sensible: 0, 'no-op': 0, harmful: 0, decoy: 0, cheat: 0 }
+  return {
+    source: () => 'sensible',
+    sourceOf: () => 'sensible',
+    offered,
+    proposer: {
+      acceptsRequests: false,
+      async propose(brief) {
+        offered.sensible += 1
+        // Once it is served there is nothing to propose.
+        return { mutations: brief.check(mutations) === null ? mutations : [] }
+      },
+    },
+  }
+}
+
 /** Nothing but no-ops, each another one. */
 export function makeNoOpProposer(): MixedProposer {
   let asked = 0

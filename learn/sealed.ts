@@ -1,5 +1,5 @@
 /** The sealed score of a tree: the mean over the sealed tasks, by the last line of each reply. */
-import type { Entry, Files } from '../src/contract/index.ts'
+import type { Entry, Files, Mutation } from '../src/contract/index.ts'
 import { admit, renderTree } from '../src/harness/index.ts'
 import { ADAPTER, setupIn, runAgent } from './agent.ts'
 import { SEALED, scoreOfReply, type World } from './worlds/world.ts'
@@ -31,12 +31,16 @@ function playSealed(world: World, files: Files): number {
 }
 
 /** The best score of the known good changes, each alone, or together where the world says so. */
-export function optimumOf(world: World): number {
+export const optimumOf = (world: World): number => Math.max(sealedScore(world, world.start), ...waysOf(world).map(({ sealed }) => sealed))
+
+/** The change with the best score. */
+export const bestOf = (world: World): readonly Mutation[] => waysOf(world).toSorted((a, b) => b.sealed - a.sealed)[0]?.mutations ?? []
+
+function waysOf(world: World): readonly { readonly mutations: readonly Mutation[]; readonly sealed: number }[] {
   const ways = world.best === undefined ? world.good : [...world.good, world.best]
-  const scores = ways.map((mutations) => {
+  return ways.map((mutations) => {
     const tree = admit(ADAPTER, world.start, mutations)
     if (!tree.admitted) throw new Error(`a change that is known to be good is refused: ${tree.reason}`)
-    return sealedScore(world, tree.entries)
+    return { mutations, sealed: sealedScore(world, tree.entries) }
   })
-  return Math.max(sealedScore(world, world.start), ...scores)
 }
