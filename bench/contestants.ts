@@ -12,11 +12,13 @@ import { startLitellm, startReef } from './python.ts'
 
 const CHECKOUT = new URL('..', import.meta.url).pathname
 const BUILT = new URL('../dist/src/cli/index.js', import.meta.url).pathname
+const RELAY = new URL('./relay.ts', import.meta.url).pathname
 const PORTKEY = new URL('./node_modules/@portkey-ai/gateway/', import.meta.url).pathname
 
 export const CONTESTANT: Readonly<Record<ContestantName, Contestant>> = {
   direct: { ...lasting('direct', startDirect), isPeer: false },
   nginx: lasting('nginx', startNginxContestant),
+  'node-relay': lasting('node-relay', startRelay),
   portkey: lasting('portkey', (site) => startPortkey('portkey', vendorNode(), site)),
   'portkey-our-node': lasting('portkey-our-node', (site) => startPortkey('portkey-our-node', process.execPath, site)),
   litellm: lasting('litellm', startLitellm),
@@ -45,6 +47,14 @@ async function startNginxContestant({ directory, upstreamPort }: Site): Promise<
   const startedAt = performance.now()
   const process = await startNginxProxy(directory, port, upstreamPort)
   return { name: 'nginx', port, headers: {}, process, bootMs: performance.now() - startedAt }
+}
+
+async function startRelay({ directory, upstreamPort }: Site): Promise<Running> {
+  const port = await freePort()
+  const args = [RELAY, String(port), String(upstreamPort)]
+  const startedAt = performance.now()
+  const process_ = await start({ command: process.execPath, args, port, outputFile: join(directory, 'relay.log') })
+  return { name: 'node-relay', port, headers: {}, process: process_, bootMs: performance.now() - startedAt }
 }
 
 /** The vendor's image runs Node 20. */

@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util'
 const CONTESTANTS = [
   'direct',
   'nginx',
+  'node-relay',
   'portkey',
   'portkey-our-node',
   'litellm',
@@ -49,9 +50,10 @@ export interface Options {
 export const HELP = `npm run bench -- [options]
 
 Compares the service with one listener (svc-durable) and with two (svc-2-listeners) with the bare upstream,
-nginx, the Portkey gateway (on the Node that its vendor's image ships, and once more on ours), LiteLLM's proxy
-and the original system (reef), interleaved in rounds, and checks after every durable round
-that each acknowledged receipt survives kill -9. Build first: npm run build.
+nginx, a relay of the same two HTTP libraries that does nothing else (node-relay), the Portkey gateway (on the
+Node that its vendor's image ships, and once more on ours), LiteLLM's proxy and the original system (reef),
+interleaved in rounds, and checks after every durable round that each acknowledged receipt survives kill -9.
+Build first: npm run build.
 
   --rounds N       rounds of every comparison (5)
   --seconds S      length of one measured window (5)

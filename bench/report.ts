@@ -16,6 +16,7 @@ import { LOADS, PACE, STATES, trainersWindow, windowOf } from './training.ts'
 type Who = Sample['who']
 
 const LABELS: Partial<Record<Who, string>> = {
+  'node-relay': 'node:http and undici alone',
   portkey: 'Portkey (Node 20)',
   'portkey-our-node': 'Portkey (our Node)',
   litellm: 'LiteLLM',
