@@ -28,6 +28,7 @@ const MACHINE = [
   'src/cli/{runtime,terminal,trainer}.test.ts',
   'src/cli/improve/killed.test.ts',
   'src/cli/welcome/killed.test.ts',
+  'src/evolution/money/killed.test.ts',
   'src/training/processors/held.test.ts',
   'test/crash/**/{processes,removal}.test.ts',
   'test/docs/{extend,guides,readme,suites,terminal,weights}.test.ts',
