@@ -25,6 +25,27 @@ describe('the evidence of a decision', () => {
     ])
   })
 
+  it('has for each e-value a threshold of its own', () => {
+    const evidence = { ...EVIDENCE, e_value_tasks: 30, threshold_tasks: 20.2 }
+    expect(barsOf(evidence).map(({ tone }) => tone)).toEqual(['good', 'good', 'good'])
+    expect(headlineOf({ wins: 5, losses: 0, evidence })).toBe(
+      '5 of 5 improved, none worse; the evidence is strong enough (1 in 30 by luck)',
+    )
+    expect(headlineOf({ wins: 5, losses: 0, evidence: { ...evidence, e_value: 30 } })).toContain(
+      'not strong enough (1 in 30 by luck, 1 in 40',
+    )
+  })
+
+  it('says that there were too few tasks, and how many families they are', () => {
+    const facts = evidenceOf({ evidence: { ...EVIDENCE, tasks: 9, families: 3, stopped: 'families' } })[0]?.facts ?? []
+    expect(facts).toEqual(
+      expect.arrayContaining([
+        ['Families of tasks', '3'],
+        ['Ended by', 'too few tasks that are not alike'],
+      ]),
+    )
+  })
+
   it('keeps everything on the line', () => {
     const extreme = { ...EVIDENCE, e_value: 1e300, e_value_tasks: 0, mean_difference: -1, interval: [-1, 0.2], margin: 0.3 }
     for (const { from, to, marks } of barsOf(extreme)) {

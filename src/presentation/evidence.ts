@@ -72,14 +72,9 @@ export function headlineOf(metrics: UnknownRecord): string | null {
   const pairs = wins + losses + (numberAt(metrics, 'ties') ?? 0)
   const counts = `${wins === 0 ? 'none' : formatted(wins)} of ${formatted(pairs)} improved, ${losses === 0 ? 'none' : formatted(losses)} worse`
   const evidence = metrics['evidence']
-  const [threshold, value] = isRecord(evidence) ? [numberAt(evidence, 'threshold'), weakest(evidence)] : [null, null]
-  return threshold === null || value === null ? counts : `${counts}; the evidence is ${strengthWords(value, threshold)}`
-}
-
-/** Each e-value has to reach the threshold, so the weakest decides. */
-function weakest(evidence: UnknownRecord): number | null {
-  const values = STRENGTHS.map(([, name]) => numberAt(evidence, name)).filter((value) => value !== null)
-  return values.length === 0 ? null : Math.min(...values)
+  // Each e-value has to reach its threshold, so the one that is furthest from it decides.
+  const [weakest] = (isRecord(evidence) ? strengthsIn(evidence) : []).toSorted((a, b) => a.value / a.threshold - b.value / b.threshold)
+  return weakest === undefined ? counts : `${counts}; the evidence is ${strengthWords(weakest.value, weakest.threshold)}`
 }
 
 /** An e-value of N is reached by luck at most once in N. */
@@ -143,23 +138,28 @@ function intervalOf(evidence: UnknownRecord): readonly BarFigure[] {
 }
 
 const STRENGTHS = [
-  ['e-value over pairs', 'e_value'],
-  ['e-value over tasks', 'e_value_tasks'],
+  ['e-value over pairs', 'e_value', 'threshold'],
+  ['e-value over tasks', 'e_value_tasks', 'threshold_tasks'],
 ] as const
+
+/** Of earlier versions both have the same threshold. */
+const strengthsIn = (evidence: UnknownRecord) =>
+  STRENGTHS.flatMap(([title, name, limit]) => {
+    const [value, threshold] = [numberAt(evidence, name), numberAt(evidence, limit) ?? numberAt(evidence, 'threshold')]
+    return value === null || value < 0 || threshold === null || threshold <= 1 ? [] : [{ title, value, threshold }]
+  })
 
 /** A value outside is drawn at the end. */
 const STRENGTH_MIN = 0.01
 const STRENGTH_MAX = 1e12
 
-/** Over pairs, and where the policy checks a second time over tasks: each has to reach the threshold. On a scale of magnitudes. */
+/** Over pairs, and where the policy checks a second time over tasks: each has to reach its threshold. On a scale of magnitudes. */
 function strengthsOf(evidence: UnknownRecord): readonly BarFigure[] {
-  const threshold = numberAt(evidence, 'threshold')
-  if (threshold === null || threshold <= 1) return []
-  const strengths = STRENGTHS.map(([title, name]) => ({ title, value: numberAt(evidence, name) ?? NaN })).filter(({ value }) => value >= 0)
-  const logs = strengths.map(({ value }) => logOf(value))
-  const [bottom, top] = [Math.min(logOf(0.5), ...logs), Math.max(logOf(threshold), ...logs) + 0.5]
+  const strengths = strengthsIn(evidence)
+  const logs = strengths.flatMap(({ value, threshold }) => [logOf(value), logOf(threshold)])
+  const [bottom, top] = [Math.min(logOf(0.5), ...logs), Math.max(...logs) + 0.5]
   const at = (value: number): number => (100 * (logOf(value) - bottom)) / (top - bottom)
-  return strengths.map(({ title, value }) => ({
+  return strengths.map(({ title, value, threshold }) => ({
     title,
     words: `${brief(value)}: ${strengthWords(value, threshold)}.`,
     tone: value >= threshold ? 'good' : value < 1 ? 'bad' : 'plain',
@@ -181,6 +181,7 @@ const NUMBERS: readonly (readonly [name: string, label: string])[] = [
   ['selected_before', 'Of those selected'],
   ['pairs', 'Pairs played'],
   ['tasks', 'Tasks'],
+  ['families', 'Families of tasks'],
   ['episodes_cap', 'Episodes at most'],
 ]
 
@@ -188,7 +189,7 @@ const STOPS: Readonly<Record<string, string>> = {
   success: 'enough evidence',
   futility: 'no hope of enough evidence',
   budget: 'no episodes left',
-  tasks: 'too few tasks',
+  families: 'too few tasks that are not alike',
   health: 'a failed health task',
   unfinished: 'not played to the end',
 }
