@@ -16,7 +16,9 @@ const { values: options } = parseArgs({
   options: {
     scenarios: { type: 'string', default: '100' },
     offers: { type: 'string', default: '50' },
-    family: { type: 'string' },
+    family: { type: 'string', multiple: true, default: [] },
+    others: { type: 'string', default: '0' },
+    json: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -25,34 +27,68 @@ const HELP = `npm run learn:no-ops -- [options]
 
   --scenarios N    scenarios per world (100)
   --offers N       no-op changes that each of them is offered (50)
-  --family NAME    one world alone, printed as JSON
+  --family NAME    this world; may be given several times (all worlds)
+  --others N       scenarios of the worlds that are not named (0)
+  --json           print JSON instead of a table
   --write          write the table into docs/learning.md
 
 Exit status: 0 when at most 5 of 100 scenarios of every world published a no-op, else 1.`
 
-const [scenarios, offers] = [Number(options.scenarios), Number(options.offers)]
+const offers = Number(options.offers)
 if (options.help) process.stdout.write(`${HELP}\n`)
-else if (options.family !== undefined) process.stdout.write(`${JSON.stringify(await noOpsIn(options.family, scenarios, offers))}\n`)
 else await main()
 
 async function main(): Promise<void> {
-  const waiting = Object.keys(WORLDS)
-  const found = new Map<string, NoOpWorld>()
-  const work = async (): Promise<void> => {
-    for (let family = waiting.shift(); family !== undefined; family = waiting.shift()) found.set(family, await inProcess(family))
-  }
-  await Promise.all(Array.from({ length: availableParallelism() }, work))
-  const worlds = Object.keys(WORLDS).flatMap((family) => found.get(family) ?? [])
+  const wanted = plan()
+  const [only] = wanted
+  // A world of its own is played here: the processes below are such.
+  const worlds =
+    wanted.length === 1 && only !== undefined ? [await noOpsIn(only.family, only.scenarios, offers)] : await inProcesses(wanted)
   const table = noOpWorldTable(worlds)
-  process.stdout.write(`${forTerminal(table)}\n`)
+  process.stdout.write(`${options.json ? JSON.stringify(worlds) : forTerminal(table)}\n`)
   if (options.write) await writeFile(PAGE, withTables(await readFile(PAGE, 'utf8'), [table], NO_OP_MARKS))
   const missed = worlds.filter((world) => rateOf(world) > RATE_MAX)
   for (const { family } of missed) process.stderr.write(`missed: more than 5 of 100 scenarios of ${family} published a no-op\n`)
   if (missed.length > 0) process.exitCode = EXIT_MISSED
 }
 
-async function inProcess(family: string): Promise<NoOpWorld> {
-  const words = [import.meta.filename, '--family', family, '--scenarios', options.scenarios, '--offers', options.offers]
-  const { stdout } = await run(process.execPath, words)
-  return JSON.parse(stdout)
+interface Wanted {
+  readonly family: string
+  readonly scenarios: number
+}
+
+/** Those with the most scenarios first. */
+function plan(): readonly Wanted[] {
+  const named = options.family.length === 0 ? Object.keys(WORLDS) : options.family
+  const rest = Object.keys(WORLDS).filter((family) => !named.includes(family))
+  return [
+    ...named.map((family) => ({ family, scenarios: Number(options.scenarios) })),
+    ...rest.map((family) => ({ family, scenarios: Number(options.others) })),
+  ].filter(({ scenarios }) => scenarios > 0)
+}
+
+/** One per core. */
+async function inProcesses(wanted: readonly Wanted[]): Promise<readonly NoOpWorld[]> {
+  const waiting = [...wanted]
+  const found = new Map<string, NoOpWorld>()
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) found.set(next.family, await inProcess(next))
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  return wanted.flatMap(({ family }) => found.get(family) ?? [])
+}
+
+async function inProcess({ family, scenarios }: Wanted): Promise<NoOpWorld> {
+  const words = [import.meta.filename, '--family', family, '--scenarios', String(scenarios), '--offers', options.offers, '--json']
+  // It exits with 1 where the goal is missed, and prints what it found all the same.
+  const { stdout } = await run(process.execPath, words).catch(printedBy)
+  const [world]: readonly NoOpWorld[] = JSON.parse(stdout)
+  if (world === undefined) throw new Error(`${family} was not played`)
+  return world
+}
+
+function printedBy(error: unknown): { readonly stdout: string } {
+  if (error instanceof Error && 'stdout' in error && typeof error.stdout === 'string' && error.stdout !== '')
+    return { stdout: error.stdout }
+  throw error
 }
