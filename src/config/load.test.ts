@@ -18,6 +18,7 @@ const EVOLUTION = {
   executor: null,
   alpha: 0.05,
   margin: 0.1,
+  tasks_alike: 1,
   min_win_margin: 0,
   floor_score: 1,
   publish: 'auto',

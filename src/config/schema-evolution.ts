@@ -67,6 +67,11 @@ export const evolution = section({
   margin: share(1)
     .default(0.1)
     .describe('With `evidence`: by how much of a point protected tasks may seem worse before a change counts as harmful.'),
+  tasks_alike: whole('must be a whole number from 1 to 100', 1, 100)
+    .default(1)
+    .describe(
+      'With `evidence`: how many tasks of the gate without a `family` may be alike though nobody says so. Each counts as that part of a family, so that more of them are needed. 1: they are alike only where their texts are nearly the same, or where they moved together under earlier changes.',
+    ),
   min_win_margin: none().describe('With `score_comparison`: by how many a candidate must win more tasks than it loses.'),
   floor_score: z.number('must be a number').default(1).describe('With `floor`: the least score of every task.'),
   publish: oneOf(['auto', 'review'])

@@ -83,13 +83,17 @@ function find(run: StepRun, gate: readonly Task[], entries: readonly Entry[]): G
 }
 
 /** Names of entries and their order count only where the agent would see them. */
-function nameOf({ entries: served, order, context }: StepRun, gate: readonly Task[], entries: readonly Entry[]): GateCase {
+function nameOf(run: StepRun, gate: readonly Task[], entries: readonly Entry[]): GateCase {
+  const { entries: served, order, context } = run
   const { adapter, component, settings } = context
   const { evaluator, evaluator_module } = settings
   const tasks = gate.map(({ name, prompt, role, family = '', files = {}, data = {} }) => ({ name, prompt, role, family, files, data }))
   const against = [renderTree(adapter, served), othersIn(order.base, component), order.model.model, evaluator, evaluator_module, tasks]
-  return { tree: shortKey([renderTree(adapter, entries)]), against: shortKey(against) }
+  return { tree: treeOf(run, entries), against: shortKey(against) }
 }
+
+/** The candidate, by what the agent would see of it. */
+export const treeOf = ({ context }: StepRun, entries: readonly Entry[]): string => shortKey([renderTree(context.adapter, entries)])
 
 const KEY_DIGITS = 24
 const shortKey = (parts: Parameters<typeof cacheKey>[0]): string => cacheKey(parts).slice(0, KEY_DIGITS)

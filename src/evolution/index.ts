@@ -3,6 +3,9 @@
  * Does not publish, serve, or know where its steps run.
  */
 export { openEvolution } from './open.ts'
+export { joined } from './families/join.ts'
+export { movesWith, NO_MOVES, type Moves } from './families/moves.ts'
+export { shortageOf, type TaskShortage } from './families/shortage.ts'
 export { estimate, type PlayEstimate } from './money/estimate.ts'
 export { NOTHING_SPENT, spentBoth, type Spent } from './money/spent.ts'
 export { openPlayer, type PlayedTask, type Player } from './play.ts'

@@ -8,13 +8,16 @@ import {
   type Question,
   type Side,
   type StepResult,
+  type Task,
 } from '../contract/index.ts'
 import { contentOf, reviewedEntry, touchedEntries } from '../harness/index.ts'
 import type { HarnessCandidate } from './candidate.ts'
-import { casesBeside, casesWith, isResumed, openCase, standingOf, type Standing } from './cases.ts'
+import { casesBeside, casesWith, isResumed, openCase, standingOf, treeOf, type Standing } from './cases.ts'
 import type { TaskChoice } from './choose-tasks.ts'
 import { evaluate, futileReason } from './evaluate.ts'
 import { ScorerProblem, type EpisodeResult } from './episodes.ts'
+import { joined, joinedNames } from './families/join.ts'
+import { movesWith } from './families/moves.ts'
 import { heldPowers } from './powers.ts'
 import { stateOf, type AskedEntry, type StepRun } from './run.ts'
 
@@ -31,7 +34,7 @@ export async function judge(run: StepRun, choice: TaskChoice, candidate: Harness
   run.report.line('check', decision.reason, !decision.selected)
   const { unsolved_tasks: unsolved } = run.metrics
   if (Array.isArray(unsolved)) run.report.line('check', `both sides score 0 in ${unsolved.join(', ')}; see the evaluator's notes`, true)
-  remember(run, choice, candidate, { decision, open: decision.isOpen === true ? openCase(standing, played) : null })
+  remember(run, choice, candidate, { decision, pairs, open: decision.isOpen === true ? openCase(standing, played) : null })
   const common = { state: stateOf(run), requires: candidate.requires }
   if (!decision.selected) return { kind: 'reject', ...common }
   const content = { kind: 'files', files: contentOf(run.context.adapter, candidate.entries) } as const
@@ -75,7 +78,9 @@ async function play(run: StepRun, choice: TaskChoice, { entries }: HarnessCandid
   }
   const expected = run.purse.estimate(episodesAtMost(run, choice).episodes_total ?? null, workers)
   if (expected !== null) report.line('check', expected)
-  const question = questionOf(run, choice, standing)
+  const question = questionOf(run, gateTasks(run, choice, treeOf(run, entries)), standing)
+  const together = joinedNames(choice.gate, question.tasks)
+  if (together.length > 0) run.metrics['joined_tasks'] = together
   return evaluate({ selection, episodes, candidate: entries, current: run.entries, question, before, workers, report })
 }
 
@@ -89,17 +94,21 @@ const SIDES = 2
 
 function questionOf(
   { context, order, state }: StepRun,
-  { gate }: TaskChoice,
+  tasks: readonly Task[],
   { seed, history }: Standing,
 ): Omit<Question, 'pairs' | 'episodesLeft'> {
   return {
     kind: order.batch.request === null ? 'traffic' : 'request',
-    tasks: gate,
+    tasks,
     repeats: context.settings.episode_repeats,
     seed,
     history: { ...history, recent: recentOf(state, history.decided) },
   }
 }
+
+/** Where any may be alike, none are joined: each counts as a part of a family, which holds whatever the families are. */
+const gateTasks = ({ context: { settings }, state }: StepRun, { gate }: TaskChoice, tree?: string): readonly Task[] =>
+  settings.tasks_alike > 1 ? gate : joined(gate, state.moves, tree)
 
 /** Of a case that goes on, as of its first decision. */
 const recentOf = ({ selected_at: at }: StepRun['state'], decided: number): number =>
@@ -108,7 +117,7 @@ const recentOf = ({ selected_at: at }: StepRun['state'], decided: number): numbe
 /** Why no change from traffic could be selected, or null: then no proposal is asked for. */
 export function unplayable(run: StepRun, choice: TaskChoice): string | null {
   const standing = { seed: '', history: { decided: run.state.decided, selected: run.state.selected }, pairs: [] }
-  const question = { ...questionOf(run, choice, standing), pairs: [], episodesLeft: run.episodes.left }
+  const question = { ...questionOf(run, gateTasks(run, choice), standing), pairs: [], episodesLeft: run.episodes.left }
   return question.kind === 'request' ? null : futileReason(run.context.method.selection, question)
 }
 
@@ -192,6 +201,7 @@ const REJECTED_REASON = 'it was played, and is no better than what is served'
 
 interface Decided {
   readonly decision: Decision
+  readonly pairs: readonly Pair[]
   /** What a later step goes on with; null where the case is closed. */
   readonly open: ReturnType<typeof openCase> | null
 }
@@ -220,14 +230,20 @@ function provingAfter({ screening, state, episodes }: StepRun, { mutations, requ
 }
 
 /** Only changes from traffic had to be better, so only they count in the gate's history, and each once. */
-function countedAfter(run: StepRun, { gate }: TaskChoice, { entries }: HarnessCandidate, { decision: { selected }, open }: Decided) {
+function countedAfter(run: StepRun, { gate }: TaskChoice, { entries }: HarnessCandidate, judged: Decided) {
   const { state, order } = run
+  const {
+    decision: { selected },
+    pairs,
+    open,
+  } = judged
   if (order.batch.request !== null) return {}
   const decided = state.decided + (isResumed(run, gate, entries) ? 0 : 1)
   return {
     decided,
     selected_at: selected ? [...state.selected_at, decided].slice(-RECENT_DECISIONS) : state.selected_at,
     selected: state.selected + (selected ? 1 : 0),
+    moves: movesWith(state.moves, gate, treeOf(run, entries), pairs),
     cases: selected ? casesBeside(run, gate, entries) : casesWith(run, gate, entries, open),
   }
 }

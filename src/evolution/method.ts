@@ -80,6 +80,7 @@ const section = z.object({
   evaluator: z.string(),
   evaluator_module: z.string().nullable(),
   selection: z.string(),
+  tasks_alike: z.number().default(1),
   executor: z.string().nullable(),
   publish: z.enum(['auto', 'review']),
   review_kinds: z.array(z.string()),

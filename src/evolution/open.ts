@@ -9,6 +9,7 @@ import { openArchive } from './archive/record.ts'
 import { EpisodeCache } from './cache.ts'
 import type { Program } from './episodes.ts'
 import { futileReason } from './evaluate.ts'
+import { judged } from './families/shortage.ts'
 import { Inbox, openProposals } from './inbox/inbox.ts'
 import { Ledger } from './money/ledger.ts'
 import { loadMethod, evolutionSettings, type Method, type EvolutionSettings } from './method.ts'
@@ -92,11 +93,17 @@ function idleOf(config: JsonObject, settings: EvolutionSettings, method: Method,
 /** Asks the selection as a first step on traffic would. With `promote_failures`, tasks may still be added. */
 function idleReason(settings: EvolutionSettings, { selection }: Method, tasks: readonly Task[]): string | null {
   const { promote_failures, max_episodes_per_step: most, episode_repeats: repeats } = settings
-  const judged = tasks.filter(({ role }) => role === 'gate' || role === 'regression')
   if (promote_failures) return null
   const cure = 'add tasks of role gate (evolution.tasks, evolution.tasks_dir), or learn from requests alone (data.training_mode: manual)'
-  if (!judged.some(({ role }) => role === 'gate')) return `traffic can improve nothing: there is no task of role gate; ${cure}`
-  const question = { kind: 'traffic', tasks: judged, repeats, seed: '', history: { decided: 0, selected: 0 }, pairs: [] } as const
+  if (!tasks.some(({ role }) => role === 'gate')) return `traffic can improve nothing: there is no task of role gate; ${cure}`
+  const question = {
+    kind: 'traffic',
+    tasks: judged(tasks, settings.tasks_alike),
+    repeats,
+    seed: '',
+    history: { decided: 0, selected: 0 },
+    pairs: [],
+  } as const
   const reason = futileReason(selection, { ...question, episodesLeft: most === 0 ? null : most })
   return reason === null ? null : `traffic can improve nothing: ${reason}; ${cure}`
 }

@@ -19,6 +19,7 @@ import { entriesIn } from '../harness/index.ts'
 import { openStepRecord, type StepRecord } from './archive/record.ts'
 import type { EpisodeCache } from './cache.ts'
 import { EpisodeRunner, type EpisodeResult, type Program } from './episodes.ts'
+import { NO_MOVES, type Moves } from './families/moves.ts'
 import type { Inbox, SettledProposal } from './inbox/inbox.ts'
 import type { Method, EvolutionSettings } from './method.ts'
 import { openModels, type OpenedModels } from './models/index.ts'
@@ -291,6 +292,8 @@ const evolutionState = z.object({
   rejected: list<Rejected>(),
   /** What the gate was asked, newest last. */
   cases: list<GateCase>(),
+  /** How tasks of the gate moved under earlier candidates. */
+  moves: z.custom<Moves>((value) => isObject(value) && Array.isArray(value['tasks']) && Array.isArray(value['rows'])).catch(NO_MOVES),
   proving: z
     .custom<ProvingChange>((value) => isObject(value) && Array.isArray(value['mutations']))
     .nullable()

@@ -52,3 +52,12 @@ export function shinglesOf(plain: string): Shingles {
   eachShingle(plain, (hash) => void ((hash >>> 0) % step === 0 && hashes.add(hash)))
   return { hashes, step }
 }
+
+/** How much two texts share of what both say, from 0 to 1; texts that are too short for a shingle share nothing. */
+export function sharedShare(one: ReadonlySet<number>, other: ReadonlySet<number>): number {
+  const [small, large] = one.size < other.size ? [one, other] : [other, one]
+  if (small.size === 0) return 0
+  let shared = 0
+  for (const hash of small) if (large.has(hash)) shared += 1
+  return shared / (one.size + other.size - shared)
+}

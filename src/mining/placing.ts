@@ -3,7 +3,7 @@
  * family are split over the roles by a seed.
  */
 import type { MinedTask, TaskRole } from '../contract/index.ts'
-import { chanceOf, compact, shinglesOf } from '../kit/index.ts'
+import { chanceOf, compact, sharedShare, shinglesOf } from '../kit/index.ts'
 import type { Placement } from './folder.ts'
 
 export interface Placed extends Placement {
@@ -39,13 +39,7 @@ function addedLines(before: string, after: string): string {
     .join('\n')
 }
 
-function areAlike(a: ReadonlySet<number>, b: ReadonlySet<number>): boolean {
-  const [small, large] = a.size < b.size ? [a, b] : [b, a]
-  if (small.size === 0) return false
-  let shared = 0
-  for (const each of small) if (large.has(each)) shared += 1
-  return shared / (a.size + b.size - shared) >= ALIKE_SHARE
-}
+const areAlike = (a: ReadonlySet<number>, b: ReadonlySet<number>): boolean => sharedShare(a, b) >= ALIKE_SHARE
 
 /** Null where it is alike to tasks on both sides of the held-out line: wherever it stood, it would carry one side to the other. */
 export function place(

@@ -41,6 +41,12 @@ describe('the outcome of a step', () => {
   })
 })
 
+it('names the tasks that were counted as one family', () => {
+  const { facts } = of({ joined_tasks: [['a', 'b'], ['c', 7, 'd'], 'x', []] })
+  expect(facts).toContainEqual(['Counted as one family', 'a, b; c, d'])
+  expect(of({ joined_tasks: 'x' }).facts.map(([label]) => label)).not.toContain('Counted as one family')
+})
+
 describe('a request', () => {
   it.each<[string, boolean, number]>([
     ['queued', false, 0],

@@ -6,7 +6,7 @@ import { spentText } from './money.ts'
 import { counted } from './numbers.ts'
 import { statusOf } from './outcome.ts'
 import { powersOfStep } from './powers.ts'
-import { numberAt, objectAt, textAt, textsAt, type UnknownRecord } from './read.ts'
+import { listAt, numberAt, objectAt, textAt, textsAt, type UnknownRecord } from './read.ts'
 import { meanScores, scoreText, type MeanScores } from './scores.ts'
 import { decisionOf, designOf, failuresOf, reasonOf, reviewOf, setupOf } from './why.ts'
 
@@ -134,6 +134,7 @@ function factsOf(metrics: UnknownRecord): readonly StepFact[] {
     ['Policy', textAt(selection, 'policy')],
     ['Sides played', textsAt(metrics, 'evaluation_sides').join(', ')],
     ['Measured with', ['model', 'adapter', 'adapter_version'].flatMap((name) => textAt(context, name) ?? []).join(', ')],
+    ['Counted as one family', joinedWords(metrics)],
     ['No points on either side', unsolvedWords(metrics)],
     ['Known scores dropped', textAt(metrics, 'known_scores_dropped')],
     ['Step record', textAt(metrics, 'step_record')],
@@ -141,6 +142,13 @@ function factsOf(metrics: UnknownRecord): readonly StepFact[] {
   ] as const
   return facts.flatMap(([label, text]) => (text === null || text === '' ? [] : [[label, text] as const]))
 }
+
+/** Tasks that the gate found to be alike, family by family. */
+const joinedWords = (metrics: UnknownRecord): string =>
+  listAt(metrics, 'joined_tasks')
+    .map((names) => textsAt({ names }, 'names').join(', '))
+    .filter((names) => names !== '')
+    .join('; ')
 
 /** Tasks on which neither side has a point show nothing, and often their evaluator is wrong. Empty where there are none. */
 export function unsolvedWords(metrics: UnknownRecord): string {

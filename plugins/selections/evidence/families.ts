@@ -12,3 +12,9 @@ export function familiesOf(tasks: readonly Task[]): readonly number[] {
     return number
   })
 }
+
+/** How much each family counts: one that is named, whole; a task without a family, as part of as many as may be alike. */
+export function sharesOf(tasks: readonly Task[], alike: number): readonly number[] {
+  const shares = new Map(familiesOf(tasks).map((family, place) => [family, tasks[place]?.family === undefined ? 1 / alike : 1]))
+  return [...shares.values()]
+}

@@ -1,6 +1,6 @@
 /** The gate's tasks: a candidate from traffic must be better on them. */
 import type { JsonObject, Pair, Question } from '../../../src/contract/index.ts'
-import { familiesOf } from './families.ts'
+import { familiesOf, sharesOf } from './families.ts'
 import { intervalOf } from './wealth.ts'
 import { levelOf } from './levels.ts'
 import {
@@ -19,14 +19,20 @@ import {
   weighed,
 } from './stage.ts'
 import type { EvidenceSettings, SeenPair, TestStage } from './stage.ts'
-import { familiesNeeded, Superiority, WEIGHT_MAX, type Terms } from './superiority.ts'
+import { familiesMissing, Superiority, WEIGHT_MAX, type Terms } from './superiority.ts'
 
 /** `pairsKept` of the budget are reserved for the regression stage. */
-export function openGate(pairs: readonly Pair[], question: Question, { alpha }: EvidenceSettings, pairsKept: number): TestStage {
+export function openGate(pairs: readonly Pair[], question: Question, { alpha, alike }: EvidenceSettings, pairsKept: number): TestStage {
   const tasks = tasksOf(question, 'gate')
   const seen = seenOf(pairs, tasks)
   const pairsMax = pairsMaxOf(tasks.length, seen.length, question, pairsKept)
-  const terms = { families: familiesOf(tasks), seed: question.seed, level: levelOf(alpha, question.history), pairsMax }
+  const terms = {
+    families: familiesOf(tasks),
+    shares: sharesOf(tasks, alike),
+    seed: question.seed,
+    level: levelOf(alpha, question.history),
+    pairsMax,
+  }
   const exam = new Superiority(terms)
   for (const { task, difference, weight, isGraded } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight), isGraded)
   return {
@@ -49,7 +55,7 @@ function isShort(seen: readonly SeenPair[], terms: Terms, question: Question): b
   return exam.stopped === null
 }
 
-function reasonOf(exam: Superiority, { families, pairsMax, level }: Terms): string {
+function reasonOf(exam: Superiority, { families, shares = [], pairsMax, level }: Terms): string {
   const { log } = exam
   const said = `${standing(exam.tallies, families.length)}: ${weighed(log, exam.threshold)}`
   const episodes = 2 * exam.pairs
@@ -57,7 +63,7 @@ function reasonOf(exam: Superiority, { families, pairsMax, level }: Terms): stri
     case 'success':
       return said
     case 'families':
-      return tooFew(families.length, exam.families, familiesNeeded(level))
+      return tooFew(families.length, shares, familiesMissing(level, shares))
     case 'futility':
       return `${said} after ${counted(episodes, 'episode')}, and the ${2 * pairsMax - episodes} left are not expected to reach it`
     case 'budget':
@@ -67,11 +73,14 @@ function reasonOf(exam: Superiority, { families, pairsMax, level }: Terms): stri
   }
 }
 
-function tooFew(tasks: number, families: number, needed: number): string {
+function tooFew(tasks: number, shares: readonly number[], missing: number): string {
   const why = 'at least to tell a gain from luck'
+  const families = shares.length
+  if (shares.some((share) => share < 1))
+    return `the gate has ${counted(tasks, 'task')}, which are too few to tell a gain from luck where so many may be alike (evolution.tasks_alike); give tasks that are alike a family, and add ${counted(missing, 'task')} of other families`
   if (families === tasks)
-    return `the gate has ${counted(tasks, 'task')}, and this decision needs ${needed} ${why}; add ${needed - families} that are not alike`
-  return `the gate has ${counted(tasks, 'task')} in ${units(families, tasks)}, and this decision needs ${needed} families ${why}; add tasks of ${needed - families} more`
+    return `the gate has ${counted(tasks, 'task')}, and this decision needs ${families + missing} ${why}; add ${missing} that are not alike`
+  return `the gate has ${counted(tasks, 'task')} in ${units(families, tasks)}, and this decision needs ${families + missing} families ${why}; add tasks of ${missing} more`
 }
 
 function evidenceOfGate(exam: Superiority, seen: readonly SeenPair[], terms: Terms, { history }: Question, alpha: number): JsonObject {

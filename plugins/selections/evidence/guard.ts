@@ -55,7 +55,7 @@ const uncomparedOf = (seen: readonly SeenPair[]): number => seen.filter(({ isCom
 function evidenceOfGuard(
   exam: NonInferiority,
   seen: readonly SeenPair[],
-  { alpha, margin }: EvidenceSettings,
+  { alpha, margin }: Pick<EvidenceSettings, 'alpha' | 'margin'>,
   tasks: number,
   pairsMax: number,
 ): JsonObject {

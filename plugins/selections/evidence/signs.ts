@@ -8,8 +8,9 @@ export interface FamilyTally {
   readonly squares: number
   /** Whether it has scores other than 0 and 1. */
   readonly isGraded: boolean
+  /** How much its evidence counts, up to 1: less where it may share its luck with others. */
+  readonly share: number
 }
-export const UNPLAYED: FamilyTally = { draws: 0, sum: 0, squares: 0, isGraded: false }
 
 /** One guess at the size of a change. The sizes of the differences, without their signs, say which of them fits. */
 interface Guess {
@@ -52,12 +53,15 @@ function likelihoodsOf(moved: readonly FamilyTally[], { lean, moving }: Guess): 
   const logGains = GAINING.map(() => 0)
   const [still, spread] = [1 - moving, logCosh(lean)]
   let logCoins = 0
-  for (const { sum, squares } of moved) {
+  for (const { sum, squares, share } of moved) {
     const up = moving * Math.exp(lean * sum - squares * spread)
     const down = moving * Math.exp(-lean * sum - squares * spread)
-    logCoins += Math.log(still + (up + down) / 2)
-    for (const [index, { gaining }] of GAINING.entries())
-      logGains[index] = (logGains[index] ?? 0) + Math.log(still + gaining * up + (1 - gaining) * down)
+    const coin = Math.log(still + (up + down) / 2)
+    logCoins += coin
+    for (const [index, { gaining }] of GAINING.entries()) {
+      const gain = Math.log(still + gaining * up + (1 - gaining) * down)
+      logGains[index] = (logGains[index] ?? 0) + coin + share * (gain - coin)
+    }
   }
   return { logCoins, logGains }
 }
@@ -68,13 +72,13 @@ const logMeans = (tallies: readonly FamilyTally[]): number =>
   logMean(
     STAKES.map((stake) => ({
       share: 1 / STAKES.length,
-      log: sumOf(tallies, ({ sum, draws }) => Math.log1p((stake * sum) / Math.max(1, draws))),
+      log: sumOf(tallies, ({ sum, draws, share: each }) => each * Math.log1p((stake * sum) / Math.max(1, draws))),
     })),
   )
 
-/** What this number of families shows when every pair of each is won. */
-export const logEvidenceMax = (families: number): number => logEvidenceOf(Array.from({ length: families }, () => ALL_WON))
-const ALL_WON: FamilyTally = { draws: 20, sum: 20, squares: 20, isGraded: false }
+/** What families show that count so much, when every pair of each is won. */
+export const logEvidenceMax = (shares: readonly number[]): number =>
+  logEvidenceOf(shares.map((share) => ({ draws: 20, sum: 20, squares: 20, isGraded: false, share })))
 
 /** Repeats needed before the effect of more is predicted; fewer are enough where none of them differed. */
 const REPEATS_MIN = 40
@@ -100,11 +104,11 @@ function projected(telling: readonly FamilyTally[], noise: number, drawsEach: nu
   const error = noise * sumOf(telling, ({ draws }) => 1 / draws)
   const kept = spread === 0 ? 0 : Math.sqrt(Math.max(0, spread - error / means.length) / spread)
   const hoped = mean + (DOUBT * Math.sqrt(error)) / means.length
-  return telling.map(({ draws, squares, isGraded }, index) => {
+  return telling.map(({ draws, squares, isGraded, share }, index) => {
     const most = squares / draws
     const rate = Math.min(most, Math.max(-most, hoped + kept * ((means[index] ?? 0) - mean)))
     const end = Math.max(draws, drawsEach)
-    return { draws: end, sum: rate * end, squares: most * end, isGraded }
+    return { draws: end, sum: rate * end, squares: most * end, isGraded, share }
   })
 }
 

@@ -87,15 +87,28 @@ export interface EvidenceSettings {
   readonly alpha: number
   /** How much worse the mean score may be to count as not worse. */
   readonly margin: number
+  /** How many of the tasks without a family may be alike. */
+  readonly alike: number
 }
 
 const ALPHA_DEFAULT = 0.05
 const ALPHA_MAX = 0.5
 const MARGIN_DEFAULT = 0.1
 const MARGIN_MAX = 1
+const ALIKE_DEFAULT = 1
+const ALIKE_MAX = 100
 
-export function readSettings({ alpha = ALPHA_DEFAULT, margin = MARGIN_DEFAULT }: JsonObject): EvidenceSettings {
-  return { alpha: upTo(ALPHA_MAX, 'alpha', alpha), margin: upTo(MARGIN_MAX, 'margin', margin) }
+export function readSettings({
+  alpha = ALPHA_DEFAULT,
+  margin = MARGIN_DEFAULT,
+  tasks_alike = ALIKE_DEFAULT,
+}: JsonObject): EvidenceSettings {
+  if (!Number.isSafeInteger(tasks_alike)) throw invalid('bad_setting', 'evolution.tasks_alike must be a whole number')
+  return {
+    alpha: upTo(ALPHA_MAX, 'alpha', alpha),
+    margin: upTo(MARGIN_MAX, 'margin', margin),
+    alike: upTo(ALIKE_MAX, 'tasks_alike', tasks_alike),
+  }
 }
 
 function upTo(most: number, key: string, value: unknown): number {

@@ -1,11 +1,13 @@
 /** Tests that a candidate is better: adds pairs, decides, and says what to play next. */
 import { chanceOf } from '../../../src/kit/index.ts'
-import { logEvidenceMax, logEvidenceOf, logReachOf, UNPLAYED, type FamilyTally } from './signs.ts'
+import { logEvidenceMax, logEvidenceOf, logReachOf, type FamilyTally } from './signs.ts'
 import { reachOf, Wealth, type Gain } from './wealth.ts'
 
 export interface Terms {
   /** The number of each task's family, from 0. */
   readonly families: readonly number[]
+  /** How much each family counts, up to 1; absent: all of them whole. */
+  readonly shares?: readonly number[]
   readonly seed: string
   /** The probability that a candidate that is no better passes. */
   readonly level: number
@@ -47,14 +49,17 @@ export class Superiority {
     this.#terms = terms
     this.#members = membersOf(terms.families)
     this.#first = orderOf(terms.seed, this.#members.length).slice(0, FIRST_ROUND_MAX)
-    this.#tallies = this.#members.map(() => UNPLAYED)
-    this.#areTooFew = logEvidenceMax(this.families) < this.thresholdFamilies
+    const shares = this.#members.map((_, family) => terms.shares?.[family] ?? 1)
+    this.#tallies = shares.map((share) => ({ draws: 0, sum: 0, squares: 0, isGraded: false, share }))
+    this.#areTooFew = logEvidenceMax(shares) < this.thresholdFamilies
   }
 
   add(task: number, difference: number, weight: number, isGraded = false): void {
     const family = this.#terms.families[task] ?? 0
-    const before = this.#tallies[family] ?? UNPLAYED
+    const before = this.#tallies[family]
+    if (before === undefined) return
     this.#tallies[family] = {
+      ...before,
       draws: before.draws + 1,
       sum: before.sum + difference,
       squares: before.squares + difference ** 2,
@@ -142,11 +147,11 @@ export class Superiority {
 const LIGHTER = 2
 const thresholdOfFamilies = (level: number): number => -Math.log(LIGHTER * level)
 
-/** The fewest families that can pass at this level. */
-export function familiesNeeded(level: number): number {
-  let families = 1
-  while (logEvidenceMax(families) < thresholdOfFamilies(level)) families += 1
-  return families
+/** How many more families of their own it takes to pass at this level. */
+export function familiesMissing(level: number, shares: readonly number[]): number {
+  const all = [...shares]
+  while (logEvidenceMax(all) < thresholdOfFamilies(level)) all.push(1)
+  return all.length - shares.length
 }
 
 function membersOf(families: readonly number[]): readonly (readonly number[])[] {

@@ -144,6 +144,7 @@ export const SETTINGS: EvolutionContext['settings'] = {
   evaluator: 'test',
   evaluator_module: null,
   selection: 'test',
+  tasks_alike: 1,
   executor: null,
   publish: 'auto',
   review_kinds: ['code_extension'],
