@@ -115,12 +115,26 @@ describe('svc tasks', () => {
         'easy: the workspace passes before anything is done; an empty workspace passes',
         'lost: the reference does not pass',
         expect.stringContaining('gone: it could not be judged: a program of the verifier is missing'),
+        'too few tasks for any decision: the gate has 4 tasks in 1 family, and this decision needs 5 families at least to tell a gain from luck; add tasks of 4 more',
       ],
     ])
     expect(readFileSync(join(folder, 'lost/mined.yaml'), 'utf8')).toContain('- the reference does not pass')
     const listed: { check: { passed: boolean } | null }[] = JSON.parse((await tasks('list', folder, '--json')).out)
     expect(listed.map(({ check }) => check?.passed)).toEqual([false, false, true, false])
     expect(existsSync(join(folder, '.unfinished'))).toBe(false)
+  })
+
+  it('check says for how many decisions the tasks beside it are enough, and how many are missing', async () => {
+    const files = Array.from({ length: 6 }, (_, n) => one(`t${n}`, GOOD)).reduce((all, each) => ({ ...all, ...each }), {})
+    const folder = folderOf(
+      Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text.replace('things', path.split('/')[0] ?? '')])),
+    )
+    const said = 'enough tasks for 1 decision, and too few for more: the gate has 6 tasks, and this decision needs 7 at least'
+    const args = ['check', join(folder, 't0'), '--repeats', '1', '--executor', 'local']
+    expect(await tasks(...args)).toMatchObject({ exit: 0, out: expect.stringContaining(said) })
+    const json = await tasks(...args, '--json')
+    expect(json.err.join('\n')).toContain(said)
+    expect(JSON.parse(json.out)).toHaveLength(1)
   })
 
   it.each([

@@ -1,6 +1,7 @@
 /** Plays single tasks outside of a step: for a baseline before there is a change, and for what a change reached. Nothing is published by it. */
 import type { Adapter, Entry, JsonObject, ModelAddress, Parts, Reporter, Task } from '../contract/index.ts'
 import { playUntilScored } from './episodes.ts'
+import { shortageOf, type TaskShortage } from './families/shortage.ts'
 import { evolutionSettings, loadMethod } from './method.ts'
 import { openModels } from './models/index.ts'
 import { NOTHING_SPENT, pricesOf, spentBoth, spentBy, type Spent } from './money/spent.ts'
@@ -11,6 +12,8 @@ export interface Player {
   readonly tasks: readonly Task[]
   /** Why no episode runs on this machine, and the fix; null where they run. */
   problem(): Promise<string | null>
+  /** Null where the tasks are enough for so many decisions. */
+  shortage(decisions: number): TaskShortage | null
   play(order: PlayOrder): Promise<PlayedTask>
 }
 
@@ -50,6 +53,7 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
   return {
     tasks,
     problem: () => method.unplayable(),
+    shortage: (decisions) => shortageOf(method.selection, tasks, decisions, settings.tasks_alike),
     async play({ entries, task, model, signal }) {
       const { models } = openModels(model, { callsMax: 0, report: SILENT, signal })
       let repeats = 0

@@ -1,5 +1,6 @@
 /** What a run says while it works, for people and for programs alike. */
 import type { JsonObject, TaskRole } from '../contract/index.ts'
+import type { TaskShortage } from '../evolution/index.ts'
 import type { LeftOut } from './harness-files.ts'
 
 interface NamedTask {
@@ -85,7 +86,13 @@ export type ImproveEvent =
   | { readonly event: 'tasks'; readonly tasks: readonly NamedTask[]; readonly folder: string }
   /** `kept`: by an earlier stage, or an earlier run. */
   | ({ readonly event: 'played'; readonly side: 'before' | 'after'; readonly kept: boolean } & TaskScore)
-  | ({ readonly event: 'estimate'; readonly budget: number; readonly used: number } & Estimate)
+  | ({
+      readonly event: 'estimate'
+      readonly budget: number
+      readonly used: number
+      /** Null where there are tasks enough for every round. */
+      readonly shortage: TaskShortage | null
+    } & Estimate)
   | { readonly event: 'round'; readonly round: number; readonly tasks: readonly string[]; readonly episodes_max: number }
   | { readonly event: 'progress'; readonly round: number; readonly episodes: number; readonly seconds_left: number }
   | ({ readonly event: 'step' } & RoundOutcome)

@@ -72,6 +72,7 @@ async function makeWorld(publishes: number, failure: string | null = null): Prom
       player: {
         tasks: TASKS,
         problem: () => Promise.resolve(null),
+        shortage: () => null,
         play: ({ entries, task, signal }) => {
           signal.throwIfAborted()
           const isGood = JSON.stringify(entries).includes('Be short.')
@@ -149,7 +150,25 @@ describe('a run', () => {
     const given = await order()
     const player = { ...given.player, tasks: tasksOf('gate', 3) }
     await expect(improve({ ...given, player })).rejects.toThrow('of 3 tasks 0 have the role train and 3 the role gate')
+    const few = { ...given.player, shortage: () => ({ decisions: 0, reason: 'this decision needs 5; add 2' }) }
+    await expect(improve({ ...given, player: few })).rejects.toThrow(
+      'no change could be published: this decision needs 5; add 2; begin with --fresh and --tasks-dir FOLDER, or with --tasks N',
+    )
     expect(played).toEqual([])
+  })
+
+  it('whose tasks are enough for some decisions alone says so before it asks', async () => {
+    const { order } = await makeWorld(1)
+    const said: string[] = []
+    const shortage = { decisions: 2, reason: 'add 3' }
+    const given = await order({
+      emit: (event) => void said.push(JSON.stringify(event)),
+      agree: () => Promise.resolve(said.push('asked') < 0),
+    })
+    const player = { ...given.player, shortage: (decisions: number) => (decisions > 2 ? shortage : null) }
+    expect(await improve({ ...given, player })).toEqual({ kind: 'declined' })
+    expect(JSON.parse(said.at(-2) ?? '')).toMatchObject({ event: 'estimate', shortage })
+    expect(said.at(-1)).toBe('asked')
   })
 
   it('in which no episode has a score fails with the first reason, and plays them again the next time', async () => {

@@ -57,7 +57,7 @@ const STEP_EPISODES_LEAST = 14
 export async function improve(given: ImproveOrder): Promise<ImproveEnd> {
   const order: ImproveRun = { ...given, taken: new Map() }
   const { player, state, emit } = order
-  checkTasks(player.tasks)
+  checkTasks(player)
   const start = renderTree(order.adapter, order.entries)
   const open = openTasks(player.tasks)
   const left = order.budget - open.length - lastEpisodes(player.tasks)
@@ -93,14 +93,19 @@ const sealedTasks = (tasks: readonly Task[]): readonly Task[] => tasks.filter(({
 /** At the end every task is played with the better tree, and sealed ones with both. */
 const lastEpisodes = (tasks: readonly Task[]): number => tasks.length + sealedTasks(tasks).length
 
-function checkTasks(tasks: readonly Task[]): void {
+function checkTasks(player: Player): void {
+  const { tasks } = player
   const [train, gate] = (['train', 'gate'] as const).map((role) => tasks.filter((task) => task.role === role).length)
   if (train === 0 || gate === 0)
     throw invalid(
       'no_tasks',
-      `of ${tasks.length} tasks ${train} have the role train and ${gate} the role gate; failures of the first are learnt from, the second decide, so there must be some of both; begin with --fresh and --tasks-dir FOLDER, or with --tasks N for more of them`,
+      `of ${tasks.length} tasks ${train} have the role train and ${gate} the role gate; failures of the first are learnt from, the second decide, so there must be some of both; ${MORE_TASKS}`,
     )
+  const few = player.shortage(1)
+  if (few !== null) throw invalid('too_few_tasks', `no change could be published: ${few.reason}; ${MORE_TASKS}`)
 }
+
+const MORE_TASKS = 'begin with --fresh and --tasks-dir FOLDER, or with --tasks N for more of them'
 
 /** The service answers the model calls of the episodes. */
 async function playStage(order: ImproveRun, side: 'before' | 'after', tasks: readonly Task[], entries: readonly Entry[]) {
@@ -127,7 +132,7 @@ function refuseUnscored(plays: readonly KeptPlay[]): void {
 async function agreed(order: ImproveRun, before: readonly KeptPlay[], left: number): Promise<boolean> {
   if ((await order.state.read('agreed')) !== null) return true
   const cost = estimateRest(before, left + lastEpisodes(order.player.tasks), order.workers)
-  order.emit({ event: 'estimate', budget: order.budget, used: before.length, ...cost })
+  order.emit({ event: 'estimate', budget: order.budget, used: before.length, ...cost, shortage: order.player.shortage(ROUNDS_MAX) })
   if (!(await order.agree(cost))) return false
   await order.state.write('agreed', { budget: order.budget })
   return true

@@ -3,6 +3,7 @@ import type { Estimate, ImproveEvent, ImproveResult } from '../../improve/index.
 import { scoreText, summaryLines } from '../../improve/index.ts'
 import { costText as moneyText, counted, whole } from '../../presentation/index.ts'
 import { table, type Cell } from '../screen/table.ts'
+import { shortageText } from '../screen/shortage.ts'
 import { cut, jsonText, oneLine, paint, shellWord } from '../screen/text.ts'
 import type { Surroundings } from '../surroundings.ts'
 
@@ -65,8 +66,9 @@ function rolesOf(tasks: EventOf<'tasks'>['tasks']): string {
   return roles.map((role) => `${tasks.filter((task) => task.role === role).length} ${role}`).join(', ')
 }
 
-function estimateLines(cost: EventOf<'estimate'>): readonly string[] {
-  return [`the rest takes at most ${costText(cost)}; it ends earlier where nothing more is found`]
+function estimateLines({ shortage, ...cost }: EventOf<'estimate'>): readonly string[] {
+  const short = shortage === null ? [] : [shortageText(shortage)]
+  return [...short, `the rest takes at most ${costText(cost)}; it ends earlier where nothing more is found`]
 }
 
 export function costText({ episodes, model_calls: calls, input_tokens: input, output_tokens: output, cost, seconds }: Estimate): string {
