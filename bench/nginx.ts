@@ -7,17 +7,11 @@ import { FORMAT, SHAPES } from './formats.ts'
 import type { FormatName } from './options.ts'
 import { type Process, start } from './processes.ts'
 
-export const HOW_TO_INSTALL = 'apt-get install nginx-light'
+export const NGINX_PACKAGE = 'nginx-light'
 
 export function nginxVersion(): string | undefined {
   const { stderr, status } = spawnSync('nginx', ['-v'], { encoding: 'utf8' })
   return status === 0 ? /nginx\/(\S+)/.exec(stderr)?.[1] : undefined
-}
-
-export function installNginx(): void {
-  const [command = '', ...args] = HOW_TO_INSTALL.split(' ')
-  const { status } = spawnSync(command, [...args, '-y'], { stdio: ['ignore', 'ignore', 'inherit'] })
-  if (status !== 0) throw new Error(`cannot install nginx; try ${HOW_TO_INSTALL}`)
 }
 
 /** Answers with canned JSON, selected by the digits of the request's length. */

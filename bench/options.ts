@@ -63,7 +63,7 @@ Build first: npm run build.
   --format F       ${FORMATS.join(', ')} (chat)
   --dir DIR        where data directories are made; measure the disk you will use (the system's temporary directory)
   --before DIR     also measure the built service of another checkout, as svc-before; CPU per request must not have grown
-  --install        install nginx when it is missing (apt-get, needs root)
+  --install        install nginx and git-lfs when they are missing (apt-get, needs root)
   --force          run although the machine is busy
   --json           print the results as JSON instead of tables
   --page           write the tables into docs/performance.md, between its marks

@@ -73,6 +73,13 @@ function must(command: string, args: readonly string[]): void {
   if (status !== 0) throw new Error((stderr ?? '').trim().split('\n').at(-1) ?? 'its installation failed')
 }
 
+export const GIT_LFS_PACKAGE = 'git-lfs'
+
+/** The original system keeps its releases with it. */
+export function hasGitLfs(): boolean {
+  return spawnSync('git', ['lfs', 'version']).status === 0
+}
+
 /** With its own way to record: SQLite, and a receipt in a header. */
 export async function startReef(site: Site): Promise<Running> {
   const port = await freePort()

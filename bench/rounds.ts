@@ -42,27 +42,32 @@ export interface Turn {
 
 export async function inRounds(rig: Rig, part: Part, take: (turn: Turn) => Promise<void>): Promise<void> {
   const lasting = new Map<ContestantName, Running>()
+  const left = new Set<ContestantName>()
   for (let round = 0; round < part.rounds; round += 1) {
-    for (const name of rotated(part.contestants, round)) {
+    for (const name of rotated(part.contestants, round).filter((each) => !left.has(each))) {
       rig.progress(`${part.name}: round ${round + 1} of ${part.rounds}, ${name}`)
       const contestant = CONTESTANT[name]
-      await unlessAPeerFails(rig, contestant, async () => {
+      const isPlayed = await unlessAPeerFails(rig, contestant, async () => {
         if (contestant.fresh) await freshTurn(rig, part, round, contestant, take)
         else await take({ rig, part, round, contestant, running: await lastingOne(rig, part, contestant, lasting) })
       })
+      if (!isPlayed) left.add(name)
     }
   }
   for (const running of lasting.values()) await running.process?.stop()
   await part.upstream.process.stop()
 }
 
-/** A peer that cannot be started is left out of the turn; the service and its upstream must work. */
-async function unlessAPeerFails(rig: Rig, { name, isPeer }: Contestant, turn: () => Promise<void>): Promise<void> {
+/** A peer that fails is left out of the part; the service and its upstream must work. */
+async function unlessAPeerFails(rig: Rig, { name, isPeer }: Contestant, turn: () => Promise<void>): Promise<boolean> {
   try {
     await turn()
+    return true
   } catch (error) {
     if (!isPeer) throw error
-    rig.progress(`going on without ${name}: ${error instanceof Error ? error.message : String(error)}`)
+    const said = error instanceof Error ? error.message : String(error)
+    rig.progress(`going on without ${name}: ${said.trim().split('\n').at(-1)}`)
+    return false
   }
 }
 

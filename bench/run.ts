@@ -3,11 +3,12 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasListeners, installPortkey, serviceIsBuilt } from './contestants.ts'
+import { howToInstall, installDebian } from './debian.ts'
 import { busyness, readEnvironment } from './environment.ts'
-import { HOW_TO_INSTALL, installNginx, nginxVersion } from './nginx.ts'
+import { NGINX_PACKAGE, nginxVersion } from './nginx.ts'
 import { HELP, type Options, readOptions } from './options.ts'
 import { PART } from './parts.ts'
-import { installPython, PYTHON_NAMES } from './python.ts'
+import { GIT_LFS_PACKAGE, hasGitLfs, installPython, PYTHON_NAMES } from './python.ts'
 import { pageReport, report } from './report.ts'
 import { Rig } from './rig.ts'
 import { forTerminal, withBlocks } from './tables.ts'
@@ -61,10 +62,15 @@ function withWhatIsInstalled(options: Options): Options {
   }
   if (names.has('svc-2-listeners') && !hasListeners()) names.delete('svc-2-listeners')
   if (names.has('portkey') || names.has('portkey-our-node')) installPortkey()
-  if (options.install && nginxVersion() === undefined) installNginx()
+  if (options.install && nginxVersion() === undefined) installDebian(NGINX_PACKAGE)
   if (names.has('nginx') && nginxVersion() === undefined) {
-    say(`nginx is not installed (${HOW_TO_INSTALL}, or --install): going on without it, with a slower upstream`)
+    say(`nginx is not installed (${howToInstall(NGINX_PACKAGE)}, or --install): going on without it, with a slower upstream`)
     names.delete('nginx')
+  }
+  if (names.has('reef') && options.install && !hasGitLfs()) installDebian(GIT_LFS_PACKAGE)
+  if (names.has('reef') && !hasGitLfs()) {
+    say(`reef needs git-lfs (${howToInstall(GIT_LFS_PACKAGE)}, or --install): going on without it`)
+    names.delete('reef')
   }
   if ((names.has('svc-memory') || names.has('svc-durable')) && !serviceIsBuilt()) throw new Error('the service is not built: npm run build')
   return { ...options, contestants: options.contestants.filter((name) => names.has(name)) }
