@@ -64,7 +64,7 @@ const LONG_FORM = IS_SHORT
       'src/cli/welcome/killed.test.ts',
       'src/training/hosts/trainer-failures.test.ts',
       'test/docs/weights.test.ts',
-      'test/evolution/{improve,loop,runners}.test.ts',
+      'test/evolution/{loop,runners}.test.ts',
       'test/install/{cut,gate,several,trouble}.test.ts',
       'test/ops/{launchers,traces-beside,training-failpoints}.test.ts',
       'test/reef/{command,import}.test.ts',
@@ -98,7 +98,7 @@ const SERVICE = [
 
 /** Each of these takes a minute or more. */
 const SLOWEST = [
-  'test/agents/{defaults,evolution}.test.ts',
+  'test/agents/{defaults,evolution,improve}.test.ts',
   'test/browser/{console,versions}.test.ts',
   'test/docs/{guides,weights}.test.ts',
   'test/evolution/loop.test.ts',

@@ -10,6 +10,7 @@ import {
   changesOf,
   copyTasks,
   findAgents,
+  gitPlaceOf,
   improve as runImprove,
   layoutOf,
   makeBranch,
@@ -103,11 +104,12 @@ async function run(options: ImproveOptions, place: RunPlace): Promise<number> {
   const screen = openScreen(surroundings, options.json === true)
   if (options.fresh === true) await state.clear()
   const subject = await subjectOf(options, place)
-  await checkBranch(options, subject)
-  await checkBegun(state, subject, options)
+  const begins = beginningOf(subject, options)
+  const ended = (await isBegun(state, begins)) ? await readResult(state) : null
+  await checkBranch(options, subject, ended !== null)
+  await begin(state, begins)
   const { agent, why, read } = subject
   screen.show({ event: 'found', agent, why, files: Object.values(read.sources).map(({ path }) => path), left_out: read.leftOut })
-  const ended = await readResult(state)
   if (ended !== null) {
     screen.say(`this run has ended; --fresh begins a new one`)
     screen.show({ event: 'result', ...ended.result })
@@ -185,9 +187,9 @@ async function chosenAgent(
   throw new ConfigProblem([`it is not clear which agent should improve: ${problem}; name it with --agent ${known.join('|')}`])
 }
 
-async function checkBranch({ branch }: ImproveOptions, { repository, read }: Subject): Promise<void> {
+async function checkBranch({ branch }: ImproveOptions, { repository, read }: Subject, hasEnded: boolean): Promise<void> {
   if (branch === undefined) return
-  const problem = await branchProblem(repository, branch)
+  const problem = await branchProblem(repository, branch, hasEnded)
   if (problem !== null) throw new ConfigProblem([problem])
   const edited = await uncommitted(
     repository,
@@ -199,11 +201,21 @@ async function checkBranch({ branch }: ImproveOptions, { repository, read }: Sub
     ])
 }
 
-/** A run belongs to one agent and one tree. One that has ended, or has no tasks yet, makes room for the next by itself. */
-async function checkBegun(state: ImproveState, { agent, read }: Subject, { practice = false }: ImproveOptions): Promise<void> {
-  const now = { agent, practice, tree: hash('sha256', canonicalJson(read.entries.map((entry) => ({ ...entry })))) }
-  const begun = await state.read('begun')
-  if (begun !== null && JSON.stringify(begun) !== JSON.stringify(now)) {
+/** A run belongs to one agent and one tree. */
+const beginningOf = ({ agent, read }: Subject, { practice = false }: ImproveOptions) => ({
+  agent,
+  practice,
+  tree: hash('sha256', canonicalJson(read.entries.map((entry) => ({ ...entry })))),
+})
+type Beginning = ReturnType<typeof beginningOf>
+
+const isBegun = async (state: ImproveState, begins: Beginning): Promise<boolean> =>
+  JSON.stringify(await state.read('begun')) === JSON.stringify(begins)
+
+/** A run that has ended, or has no tasks yet, makes room for the next by itself. */
+async function begin(state: ImproveState, begins: Beginning): Promise<void> {
+  if (await isBegun(state, begins)) return
+  if ((await state.read('begun')) !== null) {
     if ((await state.read('tasks')) !== null && (await readResult(state)) === null)
       throw invalid(
         'another_run',
@@ -211,7 +223,7 @@ async function checkBegun(state: ImproveState, { agent, read }: Subject, { pract
       )
     await state.clear()
   }
-  await state.write('begun', now)
+  await state.write('begun', begins)
 }
 
 /** Kept as they are once taken: a run is measured by the same tasks to its end. */
@@ -231,7 +243,8 @@ async function takeTasks(
   const given = options.tasksDir ?? (options.practice === true ? await makeSampleTasks(state.folder) : null)
   const from =
     given ?? (await mineFor({ repository, folder: state.folder, tasksMax: options.tasks, executor, signal, surroundings, screen }))
-  await copyTasks(resolve(from), tasksFolder(state.folder), layout.places)
+  const below = given === null ? (await gitPlaceOf(repository))?.prefix : undefined
+  await copyTasks(resolve(from), tasksFolder(state.folder), layout.places, below)
   await state.write('tasks', { from: resolve(from) })
 }
 

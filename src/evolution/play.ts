@@ -30,6 +30,8 @@ export interface PlayedTask {
   readonly failure: string | null
   /** The evaluator's words about the score. */
   readonly note: string | null
+  /** The end of what the evaluator's command printed; empty where it runs none. */
+  readonly printed: string
   /** What the agent printed. */
   readonly answer: string
   /** By the agent, all tries together. */
@@ -82,7 +84,15 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
       )
       const { score, failure, note, episode, trouble } = played
       // What the model or the evaluator could not do says nothing about the tree.
-      return { score: trouble === null ? score : null, failure, note: note?.words ?? null, answer: episode?.stdout ?? '', spent, answered }
+      return {
+        score: trouble === null ? score : null,
+        failure,
+        note: note?.words ?? null,
+        printed: [note?.more['stdout'], note?.more['stderr']].filter((text) => typeof text === 'string').join('\n'),
+        answer: episode?.stdout ?? '',
+        spent,
+        answered,
+      }
     },
   }
 }

@@ -54,6 +54,14 @@ it('a branch holds the change and its message, and neither index, working tree n
     'A\t.claude/skills/one/SKILL.md',
     'M\tCLAUDE.md',
   ])
+})
+
+it('a branch that is there already is left alone: one of just this change is taken as it is, another is refused', async () => {
+  const folder = dirtyRepository()
+  const commit = await makeBranch(folder, 'better', CHANGES, MESSAGE)
+  expect(await makeBranch(folder, 'better', CHANGES, MESSAGE)).toBe(commit)
+  await expect(makeBranch(folder, 'better', CHANGES.slice(1), MESSAGE)).rejects.toThrow('is there already')
+  git(folder, 'commit', '-q', '--allow-empty', '-m', 'more')
   await expect(makeBranch(folder, 'better', CHANGES, MESSAGE)).rejects.toThrow('is there already')
   expect(git(folder, 'rev-parse', 'better').trim()).toBe(commit)
 })
@@ -126,6 +134,7 @@ it('says why there can be no branch: no repository, no commit, a bad name, a nam
   const folder = dirtyRepository()
   for (const name of ['a b', '-x', 'a..b', '', '@{-1}', 'x.lock']) expect(await branchProblem(folder, name)).toContain('valid name')
   expect(await branchProblem(folder, 'main')).toContain('there already')
+  expect(await branchProblem(folder, 'main', true)).toBeNull()
   expect(await branchProblem(folder, 'fine/name')).toBeNull()
 })
 

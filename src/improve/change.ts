@@ -43,8 +43,8 @@ export async function gitPlaceOf(folder: string): Promise<GitPlace | null> {
   return { head: head.trim() || null, prefix: prefix.trimEnd() }
 }
 
-/** Why no branch of that name can be made, or null. */
-export async function branchProblem(folder: string, name: string): Promise<string | null> {
+/** Why no branch of that name can be made, or null. `mayBeThere`: the run has ended, and may have made it. */
+export async function branchProblem(folder: string, name: string, mayBeThere = false): Promise<string | null> {
   const place = await gitPlaceOf(folder)
   if (place === null) return '--branch needs a git repository; use --patch FILE'
   if (place.head === null) return '--branch needs a commit to begin at, and the repository has none; commit first, or use --patch FILE'
@@ -53,11 +53,15 @@ export async function branchProblem(folder: string, name: string): Promise<strin
     () => false,
   )
   if (!isValid) return '--branch must be a valid name of a branch; choose another'
-  const isTaken = await git(folder, ['show-ref', '--verify', '-q', `refs/heads/${name}`]).then(
-    () => true,
-    () => false,
-  )
-  return isTaken ? `a branch ${name} is there already; choose another name with --branch` : null
+  return mayBeThere || (await commitOf(folder, name)) === null ? null : takenWords(name)
+}
+
+const takenWords = (name: string): string => `a branch ${name} is there already; choose another name with --branch`
+
+/** The commit of a branch; null where there is none. */
+async function commitOf(folder: string, name: string): Promise<string | null> {
+  const commit = await git(folder, ['rev-parse', '--verify', '-q', `refs/heads/${name}^{commit}`]).catch(() => '')
+  return commit.trim() || null
 }
 
 /** Files that differ from the commit that is checked out, or are not in it: a branch would carry those edits along. */
@@ -72,7 +76,7 @@ export async function uncommitted(
   return changes.filter((_, at) => differs[at]).map(({ path }) => path)
 }
 
-/** The commit's id. Throws where the branch is there by now. */
+/** The commit's id. A branch that holds just this change is taken as it is; throws where it holds another. */
 export async function makeBranch(folder: string, name: string, changes: readonly RepositoryChange[], message: string): Promise<string> {
   const place = await gitPlaceOf(folder)
   if (place === null || place.head === null) throw invalid('no_commit', '--branch needs a repository with a commit; use --patch FILE')
@@ -81,11 +85,13 @@ export async function makeBranch(folder: string, name: string, changes: readonly
     await git(folder, ['read-tree', head], { env })
     await stage(folder, changes, { prefix, env, absent: '0'.repeat(head.length) })
     const tree = (await git(folder, ['write-tree'], { env })).trim()
+    const there = await commitOf(folder, name)
+    if (there !== null && (await git(folder, ['rev-parse', `${there}^{tree}`, `${there}^@`])).trim() === `${tree}\n${head}`) return there
     const commit = (
       await git(folder, ['commit-tree', tree, '-p', head], { env: { ...env, ...(await authorOf(folder)) }, input: message })
     ).trim()
     await git(folder, ['update-ref', `refs/heads/${name}`, commit, '']).catch(() => {
-      throw invalid('branch_taken', `a branch ${name} is there already; choose another name with --branch`)
+      throw invalid('branch_taken', takenWords(name))
     })
     return commit
   })

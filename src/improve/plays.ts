@@ -9,6 +9,8 @@ export interface KeptPlay extends TaskScore {
   /** What the agent said, for a report about it. */
   readonly answer: string
   readonly note: string | null
+  /** What its tests printed; of a run of an earlier version not known. */
+  readonly printed?: string
 }
 
 export interface PlayParts {
@@ -23,6 +25,7 @@ export interface PlayParts {
 }
 
 const ANSWER_CHARACTERS_MAX = 20_000
+const PRINTED_CHARACTERS_MAX = 8000
 
 /** By task, in the order of the tasks. `name` is where the results are kept. */
 export async function playAll(
@@ -42,7 +45,7 @@ export async function playAll(
       if (kept === null && played.score !== null) await parts.state.write(`${name}/${task.name}`, played)
       results.set(task.name, played)
       parts.taken.set(`${name}/${task.name}`, played)
-      const { answer: _answer, note: _note, ...told } = played
+      const { answer: _answer, note: _note, printed: _printed, ...told } = played
       parts.emit({ event: 'played', side, kept: kept !== null, ...told })
     }
   }
@@ -52,10 +55,11 @@ export async function playAll(
 
 async function playOne({ player, model, signal }: PlayParts, task: Task, entries: readonly Entry[]): Promise<KeptPlay> {
   const began = performance.now()
-  const { score, failure, note, answer, spent, answered } = await player.play({ entries, task, model, signal }).catch((error: unknown) => {
+  const played = await player.play({ entries, task, model, signal }).catch((error: unknown) => {
     signal.throwIfAborted()
-    return { score: null, failure: wordsOf(error), note: null, answer: '', spent: NOTHING_SPENT, answered: 0 }
+    return { score: null, failure: wordsOf(error), note: null, printed: '', answer: '', spent: NOTHING_SPENT, answered: 0 }
   })
+  const { score, failure, note, printed, answer, spent, answered } = played
   const { calls, inputTokens, cachedTokens, outputTokens, cost, unpricedCalls } = spent
   // An agent that reached no model shows nothing about its rules.
   const isUnheard = calls > 0 && answered === 0
@@ -72,6 +76,7 @@ async function playOne({ player, model, signal }: PlayParts, task: Task, entries
     cost: unpricedCalls > 0 ? null : cost,
     answer: answer.slice(-ANSWER_CHARACTERS_MAX).toWellFormed(),
     note,
+    printed: printed.slice(-PRINTED_CHARACTERS_MAX).toWellFormed(),
   }
 }
 

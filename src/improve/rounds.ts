@@ -45,9 +45,26 @@ export interface FailedTask {
   readonly play: KeptPlay
 }
 
-function feedbackOf({ score, failure, note }: KeptPlay): string {
+/** What the tests said tells most of what went wrong. */
+function feedbackOf({ score, failure, note, printed = '' }: KeptPlay): string {
   const said = [`The result was scored ${score ?? 0} of 1.`, note, failure].filter((words) => words !== null)
-  return said.join(' ').slice(0, FEEDBACK_CHARACTERS_MAX).toWellFormed()
+  const told = tellingLines(printed)
+  return [said.join(' '), ...(told === '' ? [] : [`The tests printed:\n${told}`])]
+    .join(' ')
+    .slice(0, FEEDBACK_CHARACTERS_MAX)
+    .toWellFormed()
+}
+
+const TELLING = /error|exception|expect|actual|wanted|assert|cannot|no such|not found|not defined|undefined|missing|fail|differ/i
+/** Proposers read so much of it. */
+const TOLD_CHARACTERS_MAX = 700
+
+/** Lines that say what is wrong, in their order; where there are none, the last ones. */
+export function tellingLines(printed: string): string {
+  const lines = [...new Set(printed.split('\n').map((line) => line.trim()))].filter((line) => line !== '')
+  const telling = lines.filter((line) => TELLING.test(line))
+  const text = telling.join('\n').slice(0, TOLD_CHARACTERS_MAX)
+  return text === '' ? lines.join('\n').slice(-TOLD_CHARACTERS_MAX) : text
 }
 
 export const planName = (round: number): string => `round-${round}`
@@ -95,7 +112,8 @@ export async function runRound({ state, service, emit, played, secondsPerEpisode
     round,
     result: row.result,
     reason: reasonOf(row),
-    episodes: numberIn(row.metrics['episodes_used']),
+    // A step that ends with its screening has no other count.
+    episodes: numberIn(row.metrics['episodes_used'] ?? row.metrics['screen_episodes']),
     model_calls: numberIn(row.metrics['proposer_calls']),
     ...(isObject(row.metrics['spent']) && { spent: row.metrics['spent'] }),
   }

@@ -77,7 +77,15 @@ async function makeWorld(publishes: number, failure: string | null = null): Prom
           signal.throwIfAborted()
           const isGood = JSON.stringify(entries).includes('Be short.')
           played.push(`${isGood ? 'after' : 'before'} ${task.name}`)
-          return Promise.resolve({ score: isGood ? 1 : 0, failure: null, note: 'wrong', answer: 'no', spent: SPENT, answered: 1 })
+          return Promise.resolve({
+            score: isGood ? 1 : 0,
+            failure: null,
+            note: 'wrong',
+            printed: '',
+            answer: 'no',
+            spent: SPENT,
+            answered: 1,
+          })
         },
       },
       budget: 100,

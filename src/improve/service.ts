@@ -63,7 +63,8 @@ export interface TaskReport {
 
 /** Stored once, however often it is sent: the ids are the run's own. */
 export async function sendReport(service: ServiceAddress, { id, prompt, answer, score, feedback }: TaskReport): Promise<void> {
-  const payload = { messages: [{ role: 'user', content: prompt }], response: { text: answer } }
+  const response = { choices: [{ index: 0, message: { role: 'assistant', content: answer } }] }
+  const payload = { messages: [{ role: 'user', content: prompt }], response }
   const record = { agent_record_id: `${id}-episode`, request_type: 'inference', payload }
   const expected = ['record_conflict']
   await call(service, `${ROUTE_PREFIX}/records`, { headers: HEADERS, body: record, expected })

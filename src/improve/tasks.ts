@@ -8,8 +8,11 @@ import { isHarnessPath } from './harness-files.ts'
 
 const WORKSPACE = 'workspace'
 
-/** An agent would read the old rules of a workspace beside the ones that are measured. */
-export async function copyTasks(from: string, to: string, places: HarnessPlaces): Promise<void> {
+/**
+ * An agent would read the old rules of a workspace beside the ones that are measured. `below` is where those lie below the top of the repository:
+ * '' or 'packages/one/'.
+ */
+export async function copyTasks(from: string, to: string, places: HarnessPlaces, below = ''): Promise<void> {
   const beside = `${to}.new`
   await rm(beside, { recursive: true, force: true })
   await mkdir(beside, { recursive: true })
@@ -17,12 +20,15 @@ export async function copyTasks(from: string, to: string, places: HarnessPlaces)
     const workspace = join(from, name, WORKSPACE)
     await cp(join(from, name), join(beside, name), {
       recursive: true,
-      filter: (path) => !isHarnessPath(places, relative(workspace, path).split(sep).join('/')),
+      filter: (path) => !isOldHarness(places, below, relative(workspace, path).split(sep).join('/')),
     })
   }
   await rm(to, { recursive: true, force: true })
   await rename(beside, to)
 }
+
+const isOldHarness = (places: HarnessPlaces, below: string, path: string): boolean =>
+  isHarnessPath(places, path) || (path.startsWith(below) && isHarnessPath(places, path.slice(below.length)))
 
 async function namesIn(folder: string): Promise<readonly string[]> {
   const listed = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {

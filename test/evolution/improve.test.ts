@@ -1,137 +1,183 @@
-/** `svc improve` on a repository with a real history and real tests: tasks are mined, a change is found and proved, and the rest stays as it was. */
+/**
+ * `svc improve` on three repositories with real histories and real test runners: tasks are mined, an improvement is found, proved and shown.
+ * Interrupted at every stage it comes to the same end, and pays for nothing twice but what was under way. As root and as nobody.
+ */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
-import { runCommand, startCommand } from '../support/command.ts'
-import { temporaryFolder } from '../support/folder.ts'
-import { startUpstream, type Script } from '../support/upstream.ts'
+import { cpSync, globSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { startCommand, type Command, type CommandUser } from '../support/command.ts'
+import { sharedFolder, temporaryFolder } from '../support/folder.ts'
+import { IS_SHORT } from '../support/short.ts'
+import { startUpstream } from '../support/upstream.ts'
+import { until } from '../support/wait.ts'
+import { NO_HELP, providerFor, type Asked } from './improve-provider.ts'
+import { git, KINDS, makeRepository, RULES, type RepositoryKind } from './improve-repositories.ts'
 
 const MINUTES = 60_000
-const LESSON = 'Write every function as a named export.'
+const NOBODY: CommandUser = { uid: 65_534, gid: 65_534 }
+const isRoot = process.getuid?.() === 0
 
-/** Each a module of its own, with words that no other has. */
-const MODULES =
-  `kettle:boils pale green tea before dawn|harbour:moors seven wooden boats at dusk|lantern:lights narrow stairs behind the mill|
-orchard:picks sour cherries every July|tunnel:carries slow freight under mountains|violin:tunes four gut strings by ear|
-glacier:moves broken rocks toward valleys|pencil:draws thin grey maps of islands|compass:points sailors past hidden reefs|
-bakery:kneads heavy rye dough overnight|chimney:draws thick smoke above slate roofs|ladder:reaches dusty shelves near windows|
-meadow:feeds brown horses through autumn|anchor:holds iron ships against currents|candle:melts yellow wax onto brass plates|
-quarry:cuts white marble into blocks|sparrow:gathers dry straw for nests|thimble:guards tired fingers from needles|
-windmill:grinds golden barley on hills|saddle:fits young riders without slipping|turnip:grows purple roots in cold soil|
-whistle:calls lost dogs across fields|blanket:warms newborn lambs during storms|hammer:drives square nails through oak`
-    .split('|')
-    .map((line, at) => {
-      const [name = '', words = ''] = line.trim().split(':')
-      return { name, words, add: at * 3 + 2 }
-    })
+type StopSignal = Parameters<Command['signal']>[0]
 
-const git = (folder: string, ...args: readonly string[]): string =>
-  execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: folder, encoding: 'utf8' })
+/** Where a run is interrupted: by what it said, or where that is said too late by what lies on the disk. */
+interface Stage {
+  readonly name: string
+  readonly reached: (run: Command, data: string) => Promise<void>
+}
+type Stop = readonly [stage: Stage, signal: StopSignal]
 
-function repository(): string {
-  const folder = join(temporaryFolder(), 'a "real" one')
-  const write = (path: string, text: string): void => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true })
-    writeFileSync(join(folder, path), text)
-  }
-  write('AGENTS.md', '# Rules\n\nBe brief.\n')
-  write('package.json', '{"type":"module"}\n')
-  git(folder, 'init', '-q', '-b', 'main')
-  git(folder, 'add', '-A')
-  git(folder, 'commit', '-qm', 'Begin')
-  for (const { name, words, add } of MODULES) {
-    write(`${name}/index.mjs`, `export const ${name} = (given) => given + ${add} // ${words}\n`)
-    write(
-      `${name}/index.test.mjs`,
-      `import assert from 'node:assert'\nimport { test } from 'node:test'\nimport { ${name} } from './index.mjs'\ntest('${name}', () => assert.equal(${name}(1), ${add + 1}))\n`,
-    )
-    git(folder, 'add', '-A')
-    git(folder, 'commit', '-qm', `Add the function ${name}\n\nThe function ${name} ${words}, and adds ${add} to its argument.`)
-  }
-  writeFileSync(join(folder, 'package.json'), '{"type":"module","private":true}\n')
-  return folder
+const said = (name: string, words: string | RegExp): Stage => ({ name, reached: (run) => run.said(words) })
+const STAGES: readonly Stage[] = [
+  said('found', '"event":"found"'),
+  { name: 'mining', reached: (_run, data) => until(() => globSync('svc/improve/*/mined/*/mined.yaml', { cwd: data }).length > 1) },
+  said('mined', '"event":"mined"'),
+  said('tasks', '"event":"tasks"'),
+  said('baseline', '"event":"played","side":"before","kept":false'),
+  said('asked', '"event":"estimate"'),
+  said('round', '"event":"round"'),
+  said('improving', /"event":"progress","round":\d,"episodes":(?:[5-9]|\d\d)/),
+  said('step', '"event":"step"'),
+  said('compared', '"event":"played","side":"after","kept":false'),
+  said('result', '"event":"result"'),
+  said('change', '"event":"change"'),
+]
+/** From here on it may end before the signal comes. */
+const LAST_STAGES: ReadonlySet<string> = new Set(['result', 'change'])
+
+/** Pairs of episodes that run at once. */
+const WORKERS = 2
+const UNDER_WAY_MAX = 2 * WORKERS
+
+interface Place {
+  readonly kind: RepositoryKind
+  readonly template: string
+  readonly tasks: number
+  readonly more?: readonly string[]
 }
 
-const reply = (message: object): string =>
-  JSON.stringify({
-    id: 'x',
-    object: 'chat.completion',
-    created: 1,
-    model: 'scripted',
-    choices: [{ index: 0, finish_reason: 'stop', message: { role: 'assistant', content: null, ...message } }],
-    usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110 },
+/** A copy of the repository for one person, and a whole run of the command on it. */
+async function improved({ kind, template, tasks, more = [] }: Place, user: CommandUser, stops: readonly Stop[]) {
+  const upstream = await startUpstream()
+  onTestFinished(() => upstream.close())
+  const { asked, script } = providerFor(kind, (path, content) => ({ tool: 'write', input: { path, content } }))
+  upstream.answer(script)
+  const home = temporaryFolder()
+  const folder = join(home, `a "real" one's`)
+  cpSync(template, folder, { recursive: true })
+  mkdirSync(join(home, 'data'))
+  if (user.uid !== undefined) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, home])
+  const before = stateOf(folder)
+  const args = ['improve', folder, '--agent', 'native', '--tasks', String(tasks), '--model-url', upstream.url]
+  const all = [
+    ...args,
+    '--inference.upstream_model',
+    'scripted',
+    '--evolution.executor',
+    'local',
+    '--branch',
+    'better',
+    '--yes',
+    '--json',
+    ...more,
+  ]
+  const data = join(home, 'data')
+  const start = (): Command => {
+    const run = startCommand(all, { HOME: home, XDG_DATA_HOME: data }, user)
+    onTestFinished(() => run.signal('SIGKILL'))
+    return run
+  }
+  for (const [stage, signal] of stops) {
+    const run = start()
+    await stage.reached(run, data)
+    run.signal(signal)
+    const { code, err } = await run.ended
+    if (signal === 'SIGKILL' || LAST_STAGES.has(stage.name)) continue
+    expect([stage.name, code, err]).toEqual([stage.name, 130, expect.stringContaining('the same command goes on from here')])
+  }
+  const { code, out, err } = await start().ended
+  expect([code, err]).toEqual([0, stops.some(([{ name }]) => LAST_STAGES.has(name)) ? expect.stringContaining('has ended') : ''])
+  expect(stateOf(folder)).toEqual(before)
+  const events = out
+    .trim()
+    .split('\n')
+    .map((line): Record<string, unknown> => JSON.parse(line))
+  return { folder, asked, result: Object(events.find(({ event }) => event === 'result')), last: events.at(-1) }
+}
+
+/** What a run must leave as it was. */
+const stateOf = (folder: string): readonly string[] => [
+  git(folder, 'status', '--porcelain'),
+  git(folder, 'symbolic-ref', 'HEAD'),
+  readFileSync(join(folder, '.git/index')).toString('hex'),
+  readFileSync(join(folder, 'AGENTS.md'), 'utf8'),
+]
+
+type Improved = Awaited<ReturnType<typeof improved>>
+
+/** The change is the lesson and nothing else, and its message shows what every task scored. */
+function expectShown({ folder, result, last }: Improved, { lesson }: RepositoryKind): void {
+  expect(result).toMatchObject({ improved: true })
+  expect(last).toMatchObject({ event: 'change', files: ['AGENTS.md'], branch: 'better' })
+  expect(git(folder, 'show', 'better:AGENTS.md')).toBe(`${RULES}\n${lesson}\n`)
+  expect(git(folder, 'diff', '--name-only', 'main', 'better').trim()).toBe('AGENTS.md')
+  const message = git(folder, 'log', '-1', '--format=%B', 'better')
+  for (const role of ['gate', 'train', 'sealed']) expect(message).toMatch(new RegExp(`^${role}: 0 before, 1 after`, 'm'))
+  expect(message).toMatch(/^\S+ +gate +0 +1$/m)
+  expect(message).not.toContain(NO_HELP)
+}
+
+const episodes = (asked: readonly Asked[]): number => asked.filter(({ what }) => what === 'episode').length
+const proposals = (asked: readonly Asked[]): number => asked.length - episodes(asked)
+
+/** Without what was measured in money and time. */
+const endOf = ({ result, folder }: Improved): object => ({ tasks: result.tasks, tree: git(folder, 'rev-parse', 'better^{tree}') })
+
+const inTurns = (first: StopSignal, second: StopSignal): readonly Stop[] =>
+  STAGES.map((stage, at) => [stage, at % 2 === 0 ? first : second])
+
+describe.runIf(IS_SHORT)('improve', () => {
+  const template = join(sharedFolder(), 'repository')
+  makeRepository(template, KINDS.shell, 13)
+
+  it(
+    'on a repository in shell, killed while it mines and stopped while it improves, comes to its end',
+    { timeout: 15 * MINUTES },
+    async () => {
+      const stops = STAGES.flatMap((stage): readonly Stop[] => {
+        if (stage.name === 'mining') return [[stage, 'SIGKILL']]
+        return stage.name === 'improving' ? [[stage, 'SIGINT']] : []
+      })
+      const end = await improved(
+        { kind: KINDS.shell, template, tasks: 13, more: ['--evolution.screen_share', '0'] },
+        isRoot ? NOBODY : {},
+        stops,
+      )
+      expectShown(end, KINDS.shell)
+      expect(episodes(end.asked)).toBeLessThanOrEqual(end.result.episodes + stops.length * UNDER_WAY_MAX)
+    },
+  )
+})
+
+describe.skipIf(IS_SHORT).each(Object.values(KINDS))('improve on $title', (kind) => {
+  const template = join(sharedFolder(), 'repository')
+  makeRepository(template, kind, 24)
+  const place = { kind, template, tasks: 22 }
+  let whole: Improved
+
+  it('mines tasks, finds an improvement, proves it and shows it', { timeout: 15 * MINUTES }, async () => {
+    whole = await improved(place, {}, [])
+    expectShown(whole, kind)
   })
 
-/** An agent that writes the function, as a named export only where its rules say so; a proposer that has read the failures. */
-const provider: Script = ({ body }, response) => {
-  const asked: { readonly tools?: readonly unknown[]; readonly messages: readonly { readonly role: string; readonly content: unknown }[] } =
-    JSON.parse(body.toString())
-  const text = JSON.stringify(asked.messages)
-  response.writeHead(200, { 'content-type': 'application/json' })
-  if ((asked.tools ?? []).length === 0)
-    return void response.end(
-      reply({ content: JSON.stringify([{ design: 'named exports' }, { id: 'exports', name: 'rules', config: { text: LESSON } }]) }),
-    )
-  if (asked.messages.at(-1)?.role === 'tool') return void response.end(reply({ content: 'Done.' }))
-  const task = MODULES.find(({ name }) => text.includes(`Add the function ${name}`))
-  const { name = 'none', add = 0 } = task ?? {}
-  const content = text.includes(LESSON)
-    ? `export const ${name} = (given) => given + ${add}\n`
-    : `export default (given) => given + ${add}\n`
-  const call = {
-    id: 'c1',
-    type: 'function',
-    function: { name: 'write', arguments: JSON.stringify({ path: `${name}/index.mjs`, content }) },
-  }
-  return void response.end(reply({ tool_calls: [call] }))
-}
-
-it(
-  'tasks are mined from its history, an improvement is found, proved and shown; interrupted after mining and while learning it goes on',
-  async () => {
-    const upstream = await startUpstream()
-    onTestFinished(() => upstream.close())
-    upstream.answer(provider)
-    const [folder, data] = [repository(), temporaryFolder()]
-    const before = git(folder, 'status', '--porcelain')
-    const args = [
-      'improve',
-      folder,
-      '--agent',
-      'native',
-      '--tasks',
-      '22',
-      '--model-url',
-      upstream.url,
-      '--inference.upstream_model',
-      'scripted',
-    ]
-    const all = [...args, '--evolution.executor', 'local', '--branch', 'better', '--yes', '--json']
-    const environment = { XDG_DATA_HOME: data, HOME: data }
-    for (const words of ['"event":"mined"', '"event":"round"']) {
-      const run = startCommand(all, environment)
-      await run.said(words)
-      run.signal('SIGKILL')
-      await run.ended
-    }
-    const { code, out, err } = await runCommand(all, environment)
-    expect([code, err]).toEqual([0, ''])
-    const events = out
-      .trim()
-      .split('\n')
-      .map((line): Record<string, unknown> => JSON.parse(line))
-    const result = events.find(({ event }) => event === 'result')
-    expect(result).toMatchObject({ improved: true })
-    const message = git(folder, 'log', '-1', '--format=%B', 'better')
-    expect(message).toMatch(/sealed: 0 before, 1 after/)
-    expect(message).toMatch(/^\S+ +gate +0 +1$/m)
-    expect(git(folder, 'show', 'better:AGENTS.md')).toBe(`# Rules\n\nBe brief.\n\n${LESSON}\n`)
-    expect(git(folder, 'diff', '--name-only', 'main', 'better').trim()).toBe('AGENTS.md')
-    expect([git(folder, 'status', '--porcelain'), readFileSync(join(folder, 'AGENTS.md'), 'utf8')]).toEqual([
-      before,
-      '# Rules\n\nBe brief.\n',
-    ])
-  },
-  15 * MINUTES,
-)
+  it.each<readonly [who: string, user: CommandUser, first: StopSignal, second: StopSignal]>([
+    ['who runs it', {}, 'SIGKILL', 'SIGINT'],
+    ...(isRoot ? ([['nobody', NOBODY, 'SIGINT', 'SIGKILL']] as const) : []),
+  ])('interrupted at every stage comes to the same end, as %s', { timeout: 30 * MINUTES }, async (_who, user, first, second) => {
+    const end = await improved(place, user, inTurns(first, second))
+    expectShown(end, kind)
+    expect(endOf(end)).toEqual(endOf(whole))
+    expect(episodes(end.asked) - episodes(whole.asked)).toBeLessThanOrEqual(STAGES.length * UNDER_WAY_MAX)
+    expect(proposals(end.asked) - proposals(whole.asked)).toBeLessThanOrEqual(1)
+  })
+})

@@ -1,4 +1,4 @@
-/** Tasks mined from real repositories whose tests run by pytest, go, cargo and vitest, without a sandbox: their programs lie in homes. */
+/** Tasks mined from real repositories whose tests run by pytest, unittest, go, cargo and vitest, without a sandbox: their programs lie in homes. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -9,7 +9,7 @@ import git from '../../plugins/miners/git/index.ts'
 import { historyIn } from '../../plugins/miners/git/testing/history.ts'
 import type { Files } from '../../src/contract/index.ts'
 import { mineTasks, readMinedTask } from '../../src/mining/index.ts'
-import { temporaryFolder } from '../support/folder.ts'
+import { sharedFolder, temporaryFolder } from '../support/folder.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -22,6 +22,14 @@ function binOf(program: string, args: readonly string[]): string | null {
   } catch {
     return null
   }
+}
+
+/** Where Python finds no pytest, and nothing else that was installed. */
+function binOfBarePython(): string | null {
+  const folder = sharedFolder()
+  const python = binOf('python3', ['-c', 'import sys; print(sys.prefix)'])
+  writeFileSync(join(folder, 'python3'), `#!/bin/sh\nexec ${python}/python3 -S "$@"\n`, { mode: 0o755 })
+  return python === null ? null : folder
 }
 
 interface Case {
@@ -50,6 +58,17 @@ const CASES: readonly Case[] = [
       'pytest.py': 'main = lambda: 0\n',
       'argparse.py': 'raise SystemExit(0)\n',
     },
+  },
+  {
+    runner: 'unittest',
+    bin: binOfBarePython(),
+    before: { 'calc.py': 'def add(a, b):\n    return a - b\n' },
+    after: {
+      'calc.py': 'def add(a, b):\n    return a + b\n',
+      'tests/test_calc.py':
+        'import unittest\n\nfrom calc import add\n\n\nclass Test(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(1, 2), 3)\n',
+    },
+    cheat: { 'unittest.py': 'raise SystemExit(0)\n', 'argparse.py': 'raise SystemExit(0)\n' },
   },
   {
     runner: 'go test',

@@ -8,12 +8,19 @@ export type Command = ReturnType<typeof startCommand>
 
 const ENTRY = fileURLToPath(new URL('svc.ts', import.meta.url))
 
+/** Who runs it; as who runs the test where it is empty. */
+export interface CommandUser {
+  readonly uid?: number
+  readonly gid?: number
+}
+
 /** The environment is complete: of the machine's own only the necessary variables are added. */
-export function startCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}) {
+export function startCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}, user: CommandUser = {}) {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn(process.execPath, [ENTRY, ...args], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH, HOME, ...COMPILED, ...environment },
+    ...user,
   })
   const printed = { out: '', err: '' }
   let listeners: (() => void)[] = []
@@ -31,17 +38,18 @@ export function startCommand(args: readonly string[], environment: Readonly<Reco
       return printed.out
     },
     /** Resolves once it printed that; rejects when it ends without. */
-    said(text: string) {
+    said(text: string | RegExp) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()
       const look = (): void => {
-        if (`${printed.out}${printed.err}`.includes(text)) resolve()
+        const all = `${printed.out}${printed.err}`
+        if (typeof text === 'string' ? all.includes(text) : text.test(all)) resolve()
       }
       listeners = [...listeners, look]
       look()
-      void ended.then(({ err }) => reject(new Error(`the command ended without saying ${JSON.stringify(text)}: ${err}`)))
+      void ended.then(({ err }) => reject(new Error(`the command ended without saying ${String(text)}: ${err}`)))
       return promise
     },
-    signal: (signal: 'SIGTERM' | 'SIGKILL') => void child.kill(signal),
+    signal: (signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL') => void child.kill(signal),
     ended,
   }
 }

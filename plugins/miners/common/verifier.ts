@@ -52,8 +52,11 @@ function scriptRunner(name: string, imports: RegExp, command: RegExp, lines: (fi
   }
 }
 
-/** Without the workspace on the path until pytest is loaded: a file there may have the name of any module. */
+/** Without the workspace on the path until the runner is loaded: a file there may have the name of any module. */
 const PYTEST = 'import sys; del sys.path[0]; import pytest'
+const UNITTEST = 'import sys; del sys.path[0]; import unittest; sys.path.insert(0, ""); unittest.main(module=None)'
+/** Every Python has unittest: tests that are written for it need no pytest. */
+const isOfUnittest = (text: string): boolean => /^\s*(?:import|from) unittest\b/m.test(text) && !/\bpytest\b/.test(text)
 const LOCAL = 'PATH="$PWD/node_modules/.bin:$PATH"'
 
 const RUNNERS: readonly Runner[] = [
@@ -63,11 +66,15 @@ const RUNNERS: readonly Runner[] = [
   {
     name: 'pytest',
     fits: ({ tests }) => Object.keys(tests).filter((path) => /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/.test(path)),
-    script: (files) => [
-      has('python3'),
-      `python3 -c '${PYTEST}' 2>/dev/null || exit 127`,
-      `exec python3 -c '${PYTEST}; sys.path.insert(0, ""); sys.exit(pytest.main())' -q -p no:cacheprovider ${files.map(pathWord).join(' ')}`,
-    ],
+    script: (files, { tests }) => {
+      const paths = files.map(pathWord).join(' ')
+      const instead = files.every((path) => isOfUnittest(textOf(tests, path))) ? `exec python3 -c '${UNITTEST}' ${paths}` : 'exit 127'
+      return [
+        has('python3'),
+        `python3 -c '${PYTEST}' 2>/dev/null || ${instead}`,
+        `exec python3 -c '${PYTEST}; sys.path.insert(0, ""); sys.exit(pytest.main())' -q -p no:cacheprovider ${paths}`,
+      ]
+    },
     keeps: isOfPytest,
   },
   {
