@@ -224,6 +224,96 @@ describe('the miner of sessions', () => {
   })
 })
 
+const CALLED = 'call-1'
+const PATCH =
+  '*** Begin Patch\n*** Update File: src/add.js\n@@\n-export const add = (a, b) => a - b\n+export const add = (a, b) => a + b\n*** End Patch'
+const DONE = 'Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\nM src/add.js\n'
+const asked = (name: string, input: JsonObject): readonly JsonObject[] => [
+  { type: 'function_call', call_id: CALLED, name, arguments: JSON.stringify(input) },
+]
+const inShell = (cmd: string): readonly JsonObject[] => asked('exec_command', { cmd, workdir: '/home/me/app' })
+
+const shellTurn = (call_id: string, cmd: string, said: string): readonly JsonObject[] => [
+  { type: 'function_call', call_id, name: 'exec_command', arguments: JSON.stringify({ cmd }) },
+  {
+    type: 'function_call_output',
+    call_id,
+    output: `Chunk ID: 1a2b3c\nWall time: 0.0512 seconds\nProcess exited with code 0\nOriginal token count: 9\nOutput:\n${said}`,
+  },
+]
+
+/** A session of Codex that reads both files, patches one, and runs the tests. */
+function codexSession(call: readonly JsonObject[], output: string, more: readonly JsonObject[] = []): Line {
+  const input = [
+    { role: 'user', content: [{ type: 'input_text', text: '<environment_context><cwd>/home/me/app</cwd></environment_context>' }] },
+    { role: 'user', content: [{ type: 'input_text', text: 'The function in src/add.js subtracts. Repair it, please.' }] },
+    ...shellTurn('r1', 'cat src/add.js', BROKEN),
+    ...shellTurn('r2', "sed -n '1,200p' test/add.test.js", TEST),
+    ...call,
+    { type: call[0]?.['type'] === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output', call_id: CALLED, output },
+    ...more,
+    ...shellTurn('t1', 'node --test', '# pass 1\n# fail 0'),
+  ]
+  const response = {
+    object: 'response',
+    output: [{ type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'It adds now.' }] }],
+  }
+  return inference({ input, response })
+}
+
+describe('patches of Codex', () => {
+  it.each<[how: string, call: readonly JsonObject[]]>([
+    ['a tool of its own', [{ type: 'custom_tool_call', call_id: CALLED, name: 'apply_patch', input: PATCH }]],
+    ['a function', asked('apply_patch', { input: PATCH })],
+    ['a command', asked('shell', { command: ['apply_patch', PATCH] })],
+    ['a script', asked('shell', { command: ['bash', '-lc', `apply_patch <<'EOF'\n${PATCH}\nEOF\n`] })],
+    ['a command line', inShell(`apply_patch <<'PATCH'\n${PATCH}\nPATCH`)],
+    ['a command line in another folder', inShell(`cd src && apply_patch <<EOF\n${PATCH.replace('src/', '')}\nEOF`)],
+    [
+      'paths from the root',
+      [{ type: 'custom_tool_call', call_id: CALLED, name: 'apply_patch', input: PATCH.replace('src/', '/home/me/app/src/') }],
+    ],
+  ])('by %s are replayed: files as they were, the change as the reference', async (_how, call) => {
+    expect(await one(codexSession(call, DONE))).toMatchObject({
+      files: { 'src/add.js': BROKEN, 'test/add.test.js': TEST },
+      data: { evaluator: 'verify', verify_files: { 'verify/tests/test/add.test.js': TEST } },
+      reference: { files: { 'src/add.js': FIXED }, removed: [] },
+    })
+  })
+
+  it('that move and remove files are replayed', async () => {
+    const patch = PATCH.replace('@@', '*** Move to: lib/add.js\n@@')
+    expect(await one(codexSession([{ type: 'custom_tool_call', call_id: CALLED, name: 'apply_patch', input: patch }], DONE))).toMatchObject(
+      {
+        reference: { files: { 'lib/add.js': FIXED }, removed: ['src/add.js'] },
+      },
+    )
+  })
+
+  it('that were refused changed nothing; what failed in another way may have', async () => {
+    const call = [{ type: 'custom_tool_call', call_id: CALLED, name: 'apply_patch', input: PATCH }]
+    for (const said of ['apply_patch verification failed: Failed to find expected lines in src/add.js', 'Exit code: 1\nOutput:\nno room'])
+      expect((await one(codexSession(call, said))).data['evaluator']).toBe('judge')
+  })
+
+  it('of files that the session does not show, or that lie outside of its folder, make no task', async () => {
+    const outside = ['../x.js', '/etc/passwd', '.git/config', 'verify/run.sh', '../../home/me/app/../x', 'src/add.js/../../../x']
+    const patches = [
+      ...outside.map((path) => PATCH.replace('src/add.js', path)),
+      ...outside.map((path) => PATCH.replace('@@', `*** Move to: ${path}\n@@`)),
+      ...outside.map((path) => `*** Begin Patch\n*** Add File: ${path}\n+x\n*** End Patch`),
+      PATCH.replace('src/add.js', 'unknown.js'),
+      '*** Begin Patch\n*** Delete File: unknown.js\n*** End Patch',
+      PATCH.replace('a - b', 'a * b'),
+    ]
+    for (const input of patches)
+      expect(await mined([codexSession([{ type: 'custom_tool_call', call_id: CALLED, name: 'apply_patch', input }], DONE)])).toMatchObject({
+        tasks: [],
+        said: [expect.any(String), expect.stringContaining('it changed a file that the session does not show')],
+      })
+  })
+})
+
 describe('hostile records', () => {
   it('name files outside the workspace, and none of them is taken', async () => {
     const paths = ['../../etc/passwd', '/etc/passwd', '.git/config', 'verify/run.sh', 'a\u0000b', 'c\\d', '__proto__/x']

@@ -92,7 +92,7 @@ function gradingOf(graded: Graded): Grading {
     return {
       ...plain,
       data: { evaluator: 'verify', verify: ['sh', 'verify/run.sh'], verify_files: verifier.files },
-      reference: { files: changedCode(shown), removed: [] },
+      reference: { files: changedCode(shown), removed: shown.removed.filter((path) => !isTest(path)) },
       runner: verifier.runner,
     }
   const answer = shown.hasWorked ? null : answerFrom(judgement, said)
@@ -107,9 +107,9 @@ function gradingOf(graded: Graded): Grading {
 }
 
 /** Tests that were there before: those that the agent wrote check what it chose to do, and not what was asked. */
-function verifierFor({ changed, hasPassed }: WorkspaceShown, files: Files): Verifier | null {
+function verifierFor({ changed, removed, hasPassed }: WorkspaceShown, files: Files): Verifier | null {
   const tests = ofPaths(files, isTest)
-  const hasFixed = Object.keys(changed).some(isCode)
+  const hasFixed = [...Object.keys(changed), ...removed].some(isCode)
   if (!hasPassed || !hasFixed || Object.keys(tests).length === 0) return null
   return verifierOf({ tests, settings: ofPaths(files, isSetting) })
 }

@@ -2,16 +2,18 @@
  * What a session shows of its workspace: files that were read whole before they were changed, and what the agent made of them. It may be wrong or
  * incomplete: the service tries every task before it keeps it.
  */
-import { posix } from 'node:path'
-import { pathProblem, type Files, type Json, type JsonObject } from '../../../src/contract/index.ts'
-import { isList, isObject, objectsOf, parsed } from '../../../src/dialects/index.ts'
-import { isTestCommand, ownWords, testRunsIn, type SessionStep } from '../../../src/sessions/index.ts'
+import type { Files } from '../../../src/contract/index.ts'
+import { testRunsIn, type SessionStep } from '../../../src/sessions/index.ts'
+import { deedsOf, mayChange, type CallStep, type Deed, type Edit } from './deeds.ts'
+import { patched } from './patch.ts'
 
 export interface WorkspaceShown {
   /** As they were first read. */
   readonly before: Files
   /** Those that the agent changed or made, as it left them. */
   readonly changed: Files
+  /** Those that it removed. */
+  readonly removed: readonly string[]
   /** Whether tests ran after the last change, and the last of them ended well. */
   readonly hasPassed: boolean
   /** Whether it called any tool. */
@@ -29,108 +31,43 @@ export function workspaceIn(steps: readonly SessionStep[], folder: string | null
   let lastChange = -1
   let isCertain = true
   for (const { call, result, at } of pairsIn(steps)) {
-    const done = deedOf(call.name, call.input, result.text, folder)
-    if (done === null) isCertain &&= !mayChange(call)
-    if (done === null || result.isError) continue
-    const known = now.get(done.path)
-    if (done.kind === 'read') {
-      // After a change that nothing shows, a file may not be what it was.
-      if (known !== undefined || !isCertain) continue
-      before.set(done.path, done.text)
-      now.set(done.path, done.text)
-      continue
+    const deeds = deedsOf(call, result.text, folder)
+    if (deeds === null) isCertain &&= !mayChange(call)
+    if (deeds === null || result.isError) continue
+    for (const deed of deeds) {
+      const known = now.get(deed.path)
+      if (deed.kind === 'read') {
+        // After a change that nothing shows, a file may not be what it was.
+        if (known !== undefined || !isCertain) continue
+        before.set(deed.path, deed.text)
+        now.set(deed.path, deed.text)
+        continue
+      }
+      const text = textAfter(deed, known)
+      if (text === null) return null
+      now.delete(deed.path)
+      if (text !== REMOVED) now.set((deed.kind === 'patch' ? deed.to : null) ?? deed.path, text)
+      lastChange = at
     }
-    const text = done.kind === 'write' ? done.text : known === undefined ? null : edited(known, done.edits)
-    if (text === null) return null
-    now.set(done.path, text)
-    lastChange = at
   }
-  const changed = [...now].filter(([path, text]) => before.get(path) !== text)
   const last = testRunsIn(steps).findLast(({ ended }) => ended !== null)
   return {
     before: bounded(before),
-    changed: bounded(changed),
+    changed: bounded([...now].filter(([path, text]) => before.get(path) !== text)),
+    removed: [...before.keys()].filter((path) => !now.has(path)),
     hasPassed: last !== undefined && last.ended === 'well' && last.at > lastChange && lastChange >= 0,
     hasWorked: steps.some(({ by }) => by === 'call'),
   }
 }
 
-type CallStep = Extract<SessionStep, { by: 'call' }>
-type ResultStep = Extract<SessionStep, { by: 'result' }>
+const REMOVED = Symbol('removed')
 
-function* pairsIn(steps: readonly SessionStep[]): Generator<{ call: CallStep; result: ResultStep; at: number }> {
-  const open: CallStep[] = []
-  for (const [at, step] of steps.entries()) {
-    if (step.by === 'call') open.push(step)
-    if (step.by !== 'result') continue
-    const place = open.findIndex(({ id }) => id === step.callId)
-    const [call] = open.splice(Math.max(place, 0), 1)
-    if (call !== undefined) yield { call, result: step, at }
-  }
-}
-
-/** Tools and commands that only look. */
-const LOOKS = /read|view|list|^ls|glob|grep|search|find|fetch|todo|plan|think|status|diff/i
-const LOOKING = /^\s*(?:cat|ls|grep|rg|find|head|tail|wc|pwd|which|tree|stat|file|git (?:status|log|diff|show))\b[^>|;&]*$/
-
-function mayChange({ name, input }: CallStep): boolean {
-  const command = textAt(fieldsOf(input), ['command', 'cmd'])
-  return command === null ? !LOOKS.test(name) : !LOOKING.test(command) && !isTestCommand(command)
-}
-
-type Deed =
-  | { readonly kind: 'read'; readonly path: string; readonly text: string }
-  | { readonly kind: 'write'; readonly path: string; readonly text: string }
-  | { readonly kind: 'edit'; readonly path: string; readonly edits: readonly Edit[] }
-interface Edit {
-  readonly old: string
-  readonly new: string
-  readonly isEverywhere: boolean
-}
-
-const PATH_FIELDS = ['file_path', 'filePath', 'path', 'filename', 'file']
-const CONTENT_FIELDS = ['content', 'contents', 'file_text', 'text']
-const OLD_FIELDS = ['old_string', 'oldString', 'oldText', 'old_str', 'old_text']
-const NEW_FIELDS = ['new_string', 'newString', 'newText', 'new_str', 'new_text']
-/** A part of a file is not the file. */
-const PART_FIELDS = ['offset', 'limit', 'view_range', 'start_line', 'end_line', 'startLine', 'endLine', 'range']
-const READS = /^(?:read|view|open|cat|get)|(?:read|view)(?:_?file)?$|^str_replace/i
-const CAT = /^\s*cat\s+(?:--\s+)?["']?([\w./@+-]+)["']?\s*$/
-
-/** What a call did to one file, whatever the agent calls its tools; null for any other call. */
-function deedOf(name: string, input: Json, result: string, folder: string | null): Deed | null {
-  const fields = fieldsOf(input)
-  const [, shown] = CAT.exec(textAt(fields, ['command', 'cmd']) ?? '') ?? []
-  const path = relativeTo(textAt(fields, PATH_FIELDS) ?? shown ?? '', folder)
-  if (path === null) return null
-  const edits = editsIn(fields)
-  if (edits.length > 0) return { kind: 'edit', path, edits }
-  const content = textAt(fields, CONTENT_FIELDS)
-  if (content !== null) return { kind: 'write', path, text: content }
-  const isWhole = PART_FIELDS.every((field) => (fields[field] ?? null) === null)
-  if (!isWhole || !(READS.test(name) || shown !== undefined)) return null
-  const text = plainText(result)
-  return text === null ? null : { kind: 'read', path, text }
-}
-
-function fieldsOf(input: Json): JsonObject {
-  const value = typeof input === 'string' ? parsed(input) : input
-  if (!isObject(value)) return {}
-  const { command } = value
-  return isList(command) ? { ...value, command: command.filter((word) => typeof word === 'string').slice(-1)[0] ?? '' } : value
-}
-
-const textAt = (fields: JsonObject, names: readonly string[]): string | null => {
-  const found = names.map((name) => fields[name]).find((value) => typeof value === 'string')
-  return found ?? null
-}
-
-function editsIn(fields: JsonObject): readonly Edit[] {
-  return [fields, ...objectsOf(fields['edits'])].flatMap((edit) => {
-    const [old, fresh] = [textAt(edit, OLD_FIELDS), textAt(edit, NEW_FIELDS)]
-    const isEverywhere = edit['replace_all'] === true || edit['replaceAll'] === true
-    return old === null || fresh === null ? [] : [{ old, new: fresh, isEverywhere }]
-  })
+/** What a file holds after a change; null where what it held before is needed and not known, or the change does not fit it. */
+function textAfter(deed: Exclude<Deed, { kind: 'read' }>, known: string | undefined): string | typeof REMOVED | null {
+  if (deed.kind === 'write') return deed.text
+  if (known === undefined || deed.kind === 'lost') return null
+  if (deed.kind === 'remove') return REMOVED
+  return deed.kind === 'edit' ? edited(known, deed.edits) : patched(known, deed.chunks)
 }
 
 /** Null where the text does not hold what is replaced. */
@@ -143,34 +80,17 @@ function edited(text: string, edits: readonly Edit[]): string | null {
   return next
 }
 
-/** Inside the folder of the session, as its files are named in a task; null for anything else. */
-function relativeTo(given: string, folder: string | null): string | null {
-  if (given === '') return null
-  const path = posix.normalize(given)
-  const inside = !posix.isAbsolute(path) ? path : folder === null ? null : posix.relative(folder, path)
-  return inside === null || inside === '' || inside.startsWith('verify/') || pathProblem(inside) !== null ? null : inside
-}
+type ResultStep = Extract<SessionStep, { by: 'result' }>
 
-const NUMBERED = /^ *\d+(?:→|\t|\| ?|: ?)/
-const CUT = /\btruncated\b|\[\d+ (?:more )?lines?\b|^\[…\]$|\(File has more lines/im
-
-/** A file as a tool shows it, without the numbers of its lines; null where something is left out. */
-function plainText(shown: string): string | null {
-  const unwrapped = outputIn(shown)
-  const text = ownWords(unwrapped)
-    .replace(/^<file>\n?/, '')
-    .replace(/\n*(?:\(End of file[^\n]*\)\s*)?(?:<\/file>\s*)?$/, '')
-  if (CUT.test(unwrapped.slice(-TAIL_CHARACTERS)) || text.includes('\0')) return null
-  const lines = text.split('\n')
-  const plain = lines.every((line) => NUMBERED.test(line)) ? lines.map((line) => line.replace(NUMBERED, '')) : lines
-  return `${plain.join('\n').replace(/\n+$/, '')}\n`
-}
-const TAIL_CHARACTERS = 400
-
-/** Some agents put what a command printed into an object. */
-function outputIn(shown: string): string {
-  const value = shown.startsWith('{') ? parsed(shown) : undefined
-  return isObject(value) && typeof value['output'] === 'string' ? value['output'] : shown
+function* pairsIn(steps: readonly SessionStep[]): Generator<{ call: CallStep; result: ResultStep; at: number }> {
+  const open: CallStep[] = []
+  for (const [at, step] of steps.entries()) {
+    if (step.by === 'call') open.push(step)
+    if (step.by !== 'result') continue
+    const place = open.findIndex(({ id }) => id === step.callId)
+    const [call] = open.splice(Math.max(place, 0), 1)
+    if (call !== undefined) yield { call, result: step, at }
+  }
 }
 
 /** As many as fit, in their order. */
