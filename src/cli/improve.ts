@@ -33,6 +33,7 @@ import { printError } from './explain.ts'
 import { mineFor } from './improve/mine.ts'
 import { costText, openScreen, type ImproveScreen } from './improve/screen.ts'
 import { configFor, loadAdapter, playerFor, requireModel, startFor, tasksFolder, withTools, type RunConfig } from './improve/service.ts'
+import type { RemoteOptions } from './remote/address.ts'
 import { shellWord } from './screen/text.ts'
 import { stoppable } from './stopping.ts'
 import { EXIT, type Surroundings } from './surroundings.ts'
@@ -43,6 +44,9 @@ export interface ImproveOptions {
   readonly tasksDir?: string
   /** How many tasks are mined. */
   readonly tasks: number
+  /** Whose recorded sessions are mined too. */
+  readonly scenario?: string
+  readonly url?: string
   readonly budget: number
   readonly modelUrl?: string
   readonly branch?: string
@@ -242,11 +246,28 @@ async function takeTasks(
   if (problem !== null) throw noEpisodes(`no episode runs here: ${problem}`)
   const given = options.tasksDir ?? (options.practice === true ? await makeSampleTasks(state.folder) : null)
   const from =
-    given ?? (await mineFor({ repository, folder: state.folder, tasksMax: options.tasks, executor, signal, surroundings, screen }))
+    given ??
+    (await mineFor({
+      repository,
+      folder: state.folder,
+      tasksMax: options.tasks,
+      recorded: recordedOf(options),
+      executor,
+      signal,
+      surroundings,
+      screen,
+    }))
   const below = given === null ? (await gitPlaceOf(repository))?.prefix : undefined
   await copyTasks(resolve(from), tasksFolder(state.folder), layout.places, below)
   await state.write('tasks', { from: resolve(from) })
 }
+
+/** Keys of the command line are those of the run's own service. */
+const recordedOf = ({ scenario, url }: ImproveOptions): RemoteOptions => ({
+  ...(scenario !== undefined && { scenario }),
+  ...(url !== undefined && { url }),
+  commandLine: { given: [], rest: [], problems: [] },
+})
 
 const noEpisodes = (problem: string): Error =>
   invalid('no_episodes', `${problem}; or take --evolution.executor local, which runs agents without a sandbox, with all your rights`)

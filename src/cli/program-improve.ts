@@ -28,6 +28,10 @@ export function addImproveCommand(program: Command, run: BindCommand): void {
     .option('--tasks-dir <dir>', "a folder with one folder per task, instead of tasks from the repository's history")
     .addOption(new Option('--tasks <count>', 'how many tasks are mined').argParser(countOf).default(TASKS_MINED))
     .addOption(new Option('--budget <episodes>', 'how many episodes the whole run may play').argParser(countOf).default(BUDGET_EPISODES))
+    .addOption(
+      new Option('--scenario <name>', 'mine the recorded sessions of this scenario of a running service too').conflicts('tasksDir'),
+    )
+    .option('--url <url>', 'the address of that service (SVC_URL)')
     .option('--model-url <url>', 'the base address of the model, instead of the one that is found')
     .addOption(new Option('--branch <name>', 'make the change a commit on a new branch').conflicts('patch'))
     .option('--patch <file>', 'write the change to this file')

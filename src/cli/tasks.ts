@@ -18,6 +18,9 @@ Examples:
 
 Exit codes: 0 fine, 1 a check failed or nothing was found, 2 a folder is no task, or no test can be run.`
 
+/** How many of the newest records of a scenario are read. */
+export const RECORDS_MAX = 20_000
+
 const exampleOf = (line: string): string => `\nExample:\n  ${line}`
 
 const executor = (): Option =>
@@ -42,7 +45,7 @@ export function addTasksCommands(program: Command, run: BindCommand): void {
     .option('--seconds <count>', 'the longest time that the tests of a task may take', '60')
     .option('--miner <name>', 'the plug-in that finds them (default: git; with --scenario sessions)')
     .option('--scenario <name>', 'mine the sessions of this scenario of the running service')
-    .option('--records <count>', 'how many of its newest records are read', '20000')
+    .option('--records <count>', 'how many of its newest records are read', String(RECORDS_MAX))
     .option('--url <url>', 'the address of the service (SVC_URL; else as configured)')
     .option('-c, --config <file>', 'the configuration file it was started with')
     .option('--seed <text>', 'decides which role a task gets', 'svc')

@@ -1,13 +1,18 @@
-/** Tasks from the history of the repository: mined beside the run's state, and used unless a person dropped them. */
+/** Tasks from the history of the repository and from recorded sessions: mined beside the run's state, and used unless a person dropped them. */
 import { join, resolve } from 'node:path'
 import { builtins } from '../../../plugins/index.ts'
 import { loadPlugin } from '../../config/index.ts'
-import { invalid } from '../../contract/index.ts'
+import { invalid, type Miner } from '../../contract/index.ts'
 import { gitPlaceOf } from '../../improve/index.ts'
-import { decide, mineTasks, readMined } from '../../mining/index.ts'
-import { cut, oneLine } from '../screen/text.ts'
+import { decide, mineTasks, readMined, type MiningResult } from '../../mining/index.ts'
+import type { RemoteOptions } from '../remote/address.ts'
+import { chooseScenario } from '../remote/scenario.ts'
+import { fromService } from '../remote/service.ts'
+import { cut, oneLine, shellWord } from '../screen/text.ts'
 import type { Surroundings } from '../surroundings.ts'
+import { RECORDS_MAX } from '../tasks.ts'
 import { judgeWith } from '../tasks/place.ts'
+import { withRecords } from '../tasks/recorded.ts'
 import type { ImproveScreen } from './screen.ts'
 
 export interface MiningOfRun {
@@ -15,6 +20,8 @@ export interface MiningOfRun {
   /** The folder of the run's state. */
   readonly folder: string
   readonly tasksMax: number
+  /** Whose sessions are mined too, and where that service is. */
+  readonly recorded: RemoteOptions
   readonly executor: string | null
   readonly signal: AbortSignal
   readonly surroundings: Surroundings
@@ -25,26 +32,61 @@ export interface MiningOfRun {
 const SEED = 'svc'
 
 /** The folder of the tasks. */
-export async function mineFor({ repository, folder, tasksMax, executor, signal, surroundings, screen }: MiningOfRun): Promise<string> {
-  if (((await gitPlaceOf(repository))?.head ?? null) === null)
+export async function mineFor(run: MiningOfRun): Promise<string> {
+  const { repository, folder, tasksMax, recorded, surroundings, screen } = run
+  const hasHistory = ((await gitPlaceOf(repository))?.head ?? null) !== null
+  const hasSessions = recorded.scenario !== undefined
+  if (!hasHistory && !hasSessions)
     throw invalid('no_history', 'there is no history of git to find tasks in; write some, and name their folder with --tasks-dir')
   const directory = join(folder, 'mined')
-  const miner = await (await loadPlugin('miner', 'git', builtins, resolve('.'))).make({})
-  const report = (line: string): void => surroundings.progress(cut(oneLine(line), surroundings.width - 1))
-  const judge = await judgeWith(executor ?? 'sandbox')
-  const { added, kept, passedOver } = await mineTasks({ directory, miner, source: repository, tasksMax, seed: SEED, judge, report, signal })
+  // Sessions are what people ask for: half of the tasks are theirs where there are as many, and more where the history has too few.
+  const results = [
+    ...(hasSessions ? [await mineSessions(run, directory, Math.ceil(tasksMax / 2))] : []),
+    ...(hasHistory ? [await mineFrom(run, { directory, miner: 'git', source: repository, tasksMax })] : []),
+  ]
+  if (hasSessions && countOf(results) < tasksMax) results.push(await mineSessions(run, directory, tasksMax))
   surroundings.progress('')
-  screen.show({ event: 'mined', added: added.length, kept, passed_over: passedOver.length, folder: directory })
-  if (added.length + kept === 0)
-    throw invalid(
-      'no_tasks',
-      `no task was found in the history of the repository${why(passedOver)}; write some, and name their folder with --tasks-dir`,
-    )
+  const passedOver = results.flatMap((result) => result.passedOver)
+  const added = results.reduce((sum, result) => sum + result.added.length, 0)
+  screen.show({ event: 'mined', added, kept: results[0]?.kept ?? 0, passed_over: passedOver.length, folder: directory })
+  if (countOf(results) === 0) throw nothingFound(passedOver, hasSessions)
   for (const { name, mined } of await readMined(directory)) if (mined?.status === 'proposed') await decide(directory, name, 'accepted')
   return directory
 }
 
-function why(passedOver: readonly { readonly reason: string }[]): string {
+/** Those that were there, and those that each added. */
+const countOf = (results: readonly MiningResult[]): number => results.reduce((sum, { added }) => sum + added.length, results[0]?.kept ?? 0)
+
+async function mineFrom(
+  { executor, signal, surroundings }: MiningOfRun,
+  { miner, ...wanted }: { directory: string; miner: string; source: string; tasksMax: number },
+): Promise<MiningResult> {
+  const report = (line: string): void => surroundings.progress(cut(oneLine(line), surroundings.width - 1))
+  const judge = await judgeWith(executor ?? 'sandbox')
+  const made = await (await loadPlugin('miner', miner, builtins, resolve('.'))).make({})
+  return mineTasks({ ...wanted, miner: withoutJudged(made), seed: SEED, judge, report, signal })
+}
+
+/** Of a running service. */
+function mineSessions(run: MiningOfRun, directory: string, tasksMax: number): Promise<MiningResult> {
+  const { recorded, surroundings, signal } = run
+  return fromService(recorded, surroundings, async (service) => {
+    const scenario = await chooseScenario(service, recorded.scenario, (name) => `improve --scenario ${shellWord(name)}`)
+    const wanted = { svc: service.in(scenario), scenario, recordsMax: RECORDS_MAX, directory, signal }
+    return withRecords(wanted, surroundings, (source) => mineFrom(run, { directory, miner: 'sessions', source, tasksMax }))
+  })
+}
+
+/** Without what only a model can judge: nothing has shown that it can be solved, and every episode would ask that model twice more. */
+const withoutJudged = (miner: Miner): Miner => ({
+  async *mine(order) {
+    for await (const task of miner.mine(order)) if (task.data['evaluator'] !== 'judge') yield task
+  },
+})
+
+function nothingFound(passedOver: readonly { readonly reason: string }[], hasSessions: boolean): Error {
   const [first] = passedOver
-  return first === undefined ? '' : ` (${passedOver.length} were passed over, the first since ${first.reason})`
+  const why = first === undefined ? '' : ` (${passedOver.length} were passed over, the first since ${first.reason})`
+  const where = hasSessions ? 'in the history of the repository or in the sessions' : 'in the history of the repository'
+  return invalid('no_tasks', `no task was found ${where}${why}; write some, and name their folder with --tasks-dir`)
 }

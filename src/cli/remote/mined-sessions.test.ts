@@ -2,12 +2,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { historyIn, nodeTest } from '../../../plugins/miners/git/testing/history.ts'
 import { named } from '../../../test/spec/support/helpers.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { sharedWorld } from '../../../test/support/world.ts'
 import type { JsonObject } from '../../contract/index.ts'
 import { exchangeOf, type TalkTurn } from '../../sessions/testing/talks.ts'
-import { typeCommand } from '../testing/surroundings.ts'
+import { execute, fakeSurroundings, typeCommand } from '../testing/surroundings.ts'
 
 const here = sharedWorld()
 const TEST = `import { test } from 'node:test'\nimport assert from 'node:assert'\nimport { add } from '../src/add.js'\ntest('add', () => assert.equal(add(1, 2), 3))\n`
@@ -93,5 +94,43 @@ describe('svc tasks mine on sessions', () => {
       err: [expect.stringContaining('no scenario has that name')],
     })
     expect(await mine(folder, '--scenario', 'support', '--records', '0')).toMatchObject({ exit: 2 })
+  })
+})
+
+const improve = (folder: string, url: string, ...args: readonly string[]) =>
+  execute(
+    ['improve', folder, '--agent', 'native', '--evolution.executor', 'local', '--json', ...args],
+    fakeSurroundings({}, { SVC_URL: url, XDG_DATA_HOME: temporaryFolder(), SVC_UPSTREAM_MODEL: 'm' }),
+  )
+const events = (out: string) => out.split('\n').map((line): JsonObject => JSON.parse(line))
+
+describe('svc improve on sessions', () => {
+  test('takes tasks from the history too, and none that only a model can judge', async () => {
+    const history = historyIn(temporaryFolder())
+    history.commit('root', { 'package.json': '{"type":"module"}', 'src/sum.js': 'export const sum = (a, b) => a - b\n' })
+    history.commit('Let sum add its two numbers', {
+      'src/sum.js': 'export const sum = (a, b) => a + b\n',
+      'test/sum.test.js': nodeTest('../src/sum.js', 'sum', 'assert.equal(sum(1, 2), 3)'),
+    })
+    const { out, err } = await improve(history.folder, here.address, '--scenario', 'support')
+    expect(err).toEqual(['no service in this test'])
+    const [, mined, tasks] = events(out)
+    expect(mined).toMatchObject({ event: 'mined', added: 3, kept: 0, passed_over: 1 })
+    expect(JSON.stringify(tasks)).toMatch(/let-sum-add.*the-sum-in-src.*write-the-year/)
+    expect(JSON.stringify(tasks)).not.toContain('poem')
+  })
+
+  test('needs no history, and says what to do where there is no such scenario or no service', async () => {
+    const folder = temporaryFolder()
+    expect(events((await improve(folder, here.address, '--scenario', 'support')).out)[1]).toMatchObject({ event: 'mined', added: 2 })
+    expect(await improve(folder, here.address, '--scenario', 'other')).toMatchObject({
+      exit: 1,
+      err: [expect.stringMatching(/no scenario has that name.*svc improve --scenario support/)],
+    })
+    expect(await improve(folder, 'http://127.0.0.1:9', '--scenario', 'support')).toMatchObject({
+      exit: 2,
+      err: [expect.stringContaining('Start it with: svc serve')],
+    })
+    expect(await improve(folder, here.address, '--scenario', 'support', '--tasks-dir', '.')).toMatchObject({ exit: 2 })
   })
 })

@@ -1,6 +1,7 @@
 /** A command's connection to the running service, and what to do next when it refuses or does not answer. */
 import { connect, ServiceFailure, type Svc } from '@svc-ai/client'
-import { ENV, isRefusal } from '../../contract/index.ts'
+import { ConfigProblem } from '../../config/index.ts'
+import { ENV, isRefusal, unavailable } from '../../contract/index.ts'
 import { oneLine, shellWord } from '../screen/text.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
 import { serviceAddress, type RemoteAddress, type RemoteOptions } from './address.ts'
@@ -30,6 +31,22 @@ export async function withService(
     if (!isRefusal(error)) throw error
     surroundings.err(oneLine(error.message))
     return error.kind === 'invalid' ? EXIT.misconfigured : EXIT.failed
+  }
+}
+
+/** The same for a part of a command: what the service refuses is thrown in words that end with what to do. */
+export async function fromService<T>(
+  options: RemoteOptions,
+  surroundings: Surroundings,
+  work: (service: RemoteService) => Promise<T>,
+): Promise<T> {
+  const place = await serviceAddress(options, surroundings)
+  try {
+    return await work(serviceAt(place, options))
+  } catch (error) {
+    if (!(error instanceof ServiceFailure)) throw error
+    const words = oneLine(wordsFor(error, place))
+    throw isUnreached(error) ? new ConfigProblem([words]) : unavailable('service_refused', words)
   }
 }
 
