@@ -1,5 +1,5 @@
 /** Who may read the texts of held-out tasks: prompts, workspaces, transcripts and evaluators' words. One rule for every route. */
-import { HEADER, isObject, SESSION_TAG, unauthorized, type JsonObject } from '../contract/index.ts'
+import { HEADER, isObject, SESSION_TAG, unauthorized, type JsonObject, type StepProgress } from '../contract/index.ts'
 import type { HttpContext } from './context.ts'
 
 const SESSION_HEADER = `${HEADER.tagPrefix}${SESSION_TAG}`
@@ -24,6 +24,11 @@ export function rowFor<Row extends { readonly metrics: JsonObject }>(context: Ht
     ...('error' in row && error),
     metrics: { ...metrics, ...error, ...(Array.isArray(episodes) && { candidate_episodes: episodes.filter(isObject).map(scored) }) },
   }
+}
+
+/** A running step likewise. */
+export function stepFor(context: HttpContext, step: StepProgress): StepProgress {
+  return readsHeldOut(context) ? step : { ...step, episodes: step.episodes.map((each) => ({ ...each, words: null, transcript: null })) }
 }
 
 const WITHHELD = 'the evaluation failed; the row says why to people with a token'

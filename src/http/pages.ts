@@ -7,7 +7,7 @@ import { requiresOf } from '../releases/index.ts'
 import { catalogRows, listedRows, relatedReleases, relatedRows, type Scenario } from '../scenarios/index.ts'
 import { noFiles, rowAt, unknownRequest } from './harness.ts'
 import type { HttpContext } from './context.ts'
-import { rowFor } from './held-out.ts'
+import { rowFor, stepFor } from './held-out.ts'
 import type { HttpReply } from './reply.ts'
 import { scenarioOf } from './request-fields.ts'
 
@@ -37,6 +37,7 @@ export async function requestPage(context: HttpContext): Promise<HttpReply> {
     const { settled, ...shown } = await settledIn(scenario, progress.step)
     const row = settled === undefined ? null : rowFor(context, settled.row)
     const before = row === null ? null : await treeBefore(scenario, row)
+    const running = scenario.running().find(({ request_id: held }) => held === id)
     const page = pages.requestPage({
       scenario: scenario.name,
       query: linkQuery(query),
@@ -46,6 +47,7 @@ export async function requestPage(context: HttpContext): Promise<HttpReply> {
       before,
       request: { id, created_at: record.created_at, asked: { ...objectIn(record.payload), ...requestIn(row?.metrics) } },
       progress,
+      running: running === undefined ? null : stepFor(context, running),
       wrapper: wrapperOf(scenario.recipe.adapter),
       now: services.clock(),
     })

@@ -63,6 +63,34 @@ describe('a request on its way', () => {
     expect(text).toContain('These are the latest 80 lines')
   })
 
+  it('shows the latest episodes as they come, the newest first, with time left and money [page.request-episodes]', () => {
+    const episode = {
+      at: 1,
+      task: 'vat',
+      repeat: 0,
+      words: null,
+      seconds: 2,
+      input_tokens: 10,
+      output_tokens: 1,
+      cost: 0.01,
+      transcript: null,
+    }
+    const episodes = [
+      { ...episode, side: 'current', score: 1 },
+      { ...episode, side: 'candidate', score: null, repeat: 1, words: 'the model <failed>' },
+    ] as const
+    const running = { episodes_total: 48, episodes_played: 2, input_tokens: 20, output_tokens: 2, cost: 0.02, seconds_left: 90, episodes }
+    const page = requestPage({ ...underWay(), running })
+    expect(cardsIn(page)).toEqual(['Request', 'Progress', 'Episodes', 'Activity'])
+    const text = textIn(page)
+    expect(text).toContain('Episodes played 2')
+    expect(text).toContain('Time at most 90 s left')
+    expect(text).toContain('Spent 20 tokens in, 2 out')
+    expect(text).toMatch(/vat \(2\) with the change no score .*: the model .*failed.* vat as served 1/)
+    expect(page).toContain('&#60;failed&#62;')
+    expect(cardsIn(requestPage({ ...underWay(), running: { ...running, episodes: [] } }))).toEqual(['Request', 'Progress', 'Activity'])
+  })
+
   it('says so when its text was evicted', () => {
     expect(textIn(requestPage({ ...underWay(), request: { id: 'x', created_at: 0, asked: {} } }))).toContain('Its text was evicted')
   })

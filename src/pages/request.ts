@@ -1,5 +1,5 @@
 /** The page of one request: what was asked, its progress while it is under way, and its outcome. */
-import { ACTIVITY_LINES_SHOWN_MAX } from '../contract/index.ts'
+import { ACTIVITY_LINES_SHOWN_MAX, EPISODES_SHOWN_MAX } from '../contract/index.ts'
 import { firstCodePoints } from '../kit/index.ts'
 import {
   formatted,
@@ -8,6 +8,8 @@ import {
   REQUEST_STAGES,
   requestStatus,
   type RequestStatus,
+  type RunningView,
+  runningView,
   setupItems,
   stageOf,
   type StepView,
@@ -42,7 +44,7 @@ export function requestPage(view: RequestView): string {
     isWide: true,
     main: markup`<div class="columns">
       ${requestCard(view)}${settled === null ? progressCard(view, status) : outcomeCard(view, settled.row, settled.step)}
-      <div class="rest">${settled === null ? activityCard(view) : settledCards(view, settled.row, settled.step)}</div>
+      <div class="rest">${settled === null ? [episodesCard(view), activityCard(view)] : settledCards(view, settled.row, settled.step)}</div>
     </div>`,
   })
 }
@@ -83,14 +85,18 @@ function machineWords(asked: RequestView['request']['asked']): string | null {
   return ['platform', 'release', 'arch'].flatMap((name) => textAt(client, name) ?? []).join(' ') || null
 }
 
-function progressCard({ progress, request, now }: RequestView, status: RequestStatus): Html {
+function progressCard({ progress, running, request, now }: RequestView, status: RequestStatus): Html {
   const { meaning, started_at, episodes_total, step_record } = progress
+  const shown = running === null ? null : runningView(running)
   return markup`<section class="card side">
     <h2>Progress</h2>
     ${pill(status)} ${meaning !== null && markup`<p>${meaning}</p>`}
     <dl class="facts">
       ${started_at === null ? term('Waiting for', lasting(now - request.created_at)) : term('Into the step', lasting(now - started_at))}
-      ${episodes_total !== null && term('Episodes at most', formatted(episodes_total))} ${fact('Step record', step_record)}
+      ${episodes_total !== null && term('Episodes at most', formatted(episodes_total))}
+      ${running !== null && running.episodes_played > 0 && term('Episodes played', formatted(running.episodes_played))}
+      ${shown !== null && shown.left !== null && term('Time', shown.left)} ${shown !== null && shown.spent !== null && term('Spent', shown.spent)}
+      ${fact('Step record', step_record)}
     </dl>
     <p class="cut">This page reloads every five seconds until there is a result.</p>
   </section>`
@@ -153,6 +159,26 @@ const command = (line: string): Html => markup`<pre class="command"><code>${line
 
 /** One word for a shell. */
 const quoted = (word: string): string => (/^[\w.@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+
+/** As the console shows them; a page without scripts has them as of its last load. */
+function episodesCard({ running }: RequestView): Html | null {
+  const { episodes } = running === null ? { episodes: [] } : runningView(running)
+  if (episodes.length === 0) return null
+  return card(
+    'Episodes',
+    markup`<ul class="episodes">
+      ${episodes.map(episodeOf)}
+    </ul>`,
+    episodes.length === EPISODES_SHOWN_MAX && markup`<p class="cut">These are the latest ${EPISODES_SHOWN_MAX}, the newest first.</p>`,
+  )
+}
+
+const episodeOf = ({ task, side, score, words, took }: RunningView['episodes'][number]): Html =>
+  markup`<li>
+    <span>${code(task)} ${side}</span>
+    <b>${score}</b>
+    <p class="cut">${took}${words !== null && [': ', inline(words)]}</p>
+  </li>`
 
 /** Nothing before a step holds the request. */
 function activityCard({ progress, now }: RequestView): Html | null {

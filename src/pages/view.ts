@@ -1,6 +1,6 @@
 /** What the pages are made of, by shape: rows of the catalog, the tree a step ran on, and the progress of a request. */
 import type { Entry, JsonObject, RequestProgress, Requires } from '../contract/index.ts'
-import type { StepRow } from '../presentation/index.ts'
+import type { RunningStep, StepRow } from '../presentation/index.ts'
 
 export interface PageRow extends StepRow {
   readonly parent_release_id: string | null
@@ -33,6 +33,8 @@ export interface RequestView extends PageView {
   /** `asked` is empty once the body was evicted and no row has it. */
   readonly request: { readonly id: string; readonly created_at: number; readonly asked: JsonObject }
   readonly progress: ProgressShown
+  /** The step that works on it; null where none does. */
+  readonly running: RunningStep | null
   /** The row that settled it, whole, and its place; null until there is one. */
   readonly row: PageRow | null
   readonly place: number | null

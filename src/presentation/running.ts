@@ -5,7 +5,7 @@ import { counted, duration, whole } from './numbers.ts'
 import { scoreText } from './scores.ts'
 
 /** What the presentation needs of a running step, by shape: the wire's and the client's fit it. */
-interface RunningStep {
+export interface RunningStep {
   readonly episodes_total: number | null
   readonly episodes_played: number
   readonly input_tokens: number

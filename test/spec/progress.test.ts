@@ -1,5 +1,6 @@
 /** How far an instruction is: every state of the table, in every field, while a step holds it and once it has settled. */
 import { describe, expect, it } from 'vitest'
+import { textIn } from '../../src/pages/testing/reading.ts'
 import { holdNextRow } from '../fixtures/training/gated-store.ts'
 import { ownWorld, sharedWorld } from '../support/world.ts'
 import { bearer, expectRefusal, GATED_STORE, LEDGER_RECIPE, named, textAt } from './support/helpers.ts'
@@ -95,6 +96,20 @@ describe('the steps that run', () => {
     await gate.open()
     await s.consumer(report)
     await expect.poll(async () => (await running(s)).json['steps']).toEqual([])
+  })
+
+  it('are on the page of their request, whose words are only for people with a token [page.request-episodes]', async () => {
+    const s = await fresh(here)
+    const gate = gateIn(here)
+    const id = await s.ask(`evaluate ${gate.path}`)
+    const page = async (headers: Readonly<Record<string, string>> = {}) =>
+      textIn((await here.get(`/svc/harness/requests/${id}/page`, { ...named(s.name), ...headers })).text)
+    await expect.poll(() => page(), { timeout: 30_000 }).toMatch(/Episodes first with the change 0 .*: wrong/)
+    const others = await page({ 'x-svc-tag-session': 'of an agent' })
+    expect(others).toContain('first with the change 0')
+    expect(others).not.toContain('wrong')
+    await gate.open()
+    await s.consumer(id)
   })
 
   it('are not told to the session of an agent, which may not read of held-out tasks', async () => {

@@ -202,6 +202,7 @@ export const requestView = ({ rows = ROWS, place = 2, ...more }: Partial<Request
     },
   },
   progress: { state: 'pending', meaning: null, started_at: null, episodes_total: null, step_record: null, activity: [] },
+  running: null,
   ...more,
 })
 

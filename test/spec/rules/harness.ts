@@ -58,6 +58,8 @@ export const harness = [
     'page.request': 'The request page shows request, progress and result, and is no-store.',
     'page.request-reload': 'It reloads every five seconds until settled.',
     'page.request-activity': 'It shows the latest 80 lines, newest first.',
+    'page.request-episodes':
+      'It shows the latest episodes of the step that works on it, newest first; their words only to people with a token.',
     'page.request-unknown': 'An unknown request id is 404 naming it, on the page and on the progress route.',
     'progress.fields': 'Progress shows state, meaning, step and activity.',
     'progress.headers-only': 'The progress route reads headers alone; a page key there is 401.',
