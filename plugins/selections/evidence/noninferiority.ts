@@ -1,5 +1,6 @@
 /** Tests that a candidate is not worse than a margin on protected tasks, which are played in whole rounds. */
-import { reachOf, Wealth } from './wealth.ts'
+import { Wealth } from '../../../src/kit/index.ts'
+import { reachOf } from './wealth.ts'
 import type { StopReason, PairDraw } from './superiority.ts'
 
 export interface GuardTerms {

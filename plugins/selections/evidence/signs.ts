@@ -1,5 +1,6 @@
 /** Evidence over families: every family counts once, so that repeats, and tasks that are alike, do not count as more. */
-import { DOUBT, logMean } from './wealth.ts'
+import { logMean } from '../../../src/kit/index.ts'
+import { DOUBT } from './wealth.ts'
 
 /** Sums over the pairs of one family. */
 export interface FamilyTally {

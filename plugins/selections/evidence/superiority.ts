@@ -1,7 +1,7 @@
 /** Tests that a candidate is better: adds pairs, decides, and says what to play next. */
-import { chanceOf } from '../../../src/kit/index.ts'
+import { chanceOf, Wealth } from '../../../src/kit/index.ts'
 import { logEvidenceMax, logEvidenceOf, logReachOf, type FamilyTally } from './signs.ts'
-import { reachOf, Wealth, type Gain } from './wealth.ts'
+import { reachOf, type Gain } from './wealth.ts'
 
 export interface Terms {
   /** The number of each task's family, from 0. */
