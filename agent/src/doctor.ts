@@ -84,10 +84,13 @@ function releaseFindings({ record: { release_id, content_id, adapter } }: Instal
   const head = rows.find(({ current }) => current)
   const isCurrent = head === undefined || head.release_id === release_id || head.content_id === content_id
   const promoted = new Set(rows.map(({ rollback_target_release_id }) => rollback_target_release_id))
-  const held = rows.filter((row) => row.pending && !promoted.has(row.release_id)).map((row) => row.release_id)
+  const isUnproven = rows.some((row) => row.provisional === true && row.release_id === release_id)
+  const held = rows
+    .filter((row) => row.pending && row.provisional === undefined && !promoted.has(row.release_id))
+    .map((row) => row.release_id)
   const older = `${release_id} is installed, ${head?.release_id} is served; run '${commandOf(adapter)} update'`
   return [
-    finding('release', !isCurrent && older, release_id),
+    finding('release', !isCurrent && !isUnproven && older, isUnproven ? `${release_id}, provisional: unproven` : release_id),
     finding('review', false, held.length === 0 ? 'no release waits for review' : `waiting for review: ${held.join(', ')}`),
   ]
 }

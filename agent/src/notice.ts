@@ -17,8 +17,11 @@ export async function notice(install: Install, args: readonly string[], terminal
 /** Null when the installed release is the one that is served, or holds the same. */
 async function newer(install: Install): Promise<string | null> {
   const { adapter, release_id, content_id } = install.record
-  const head = (await (await serviceOf(install, TIMEOUT_SECONDS)).catalog()).find(({ current }) => current)
+  const rows = await (await serviceOf(install, TIMEOUT_SECONDS)).catalog()
+  const head = rows.find(({ current }) => current)
   if (head === undefined || head.release_id === release_id || head.content_id === content_id) return null
+  // A person chose the provisional release; there is nothing newer until it ends.
+  if (rows.some((row) => row.provisional === true && row.release_id === release_id)) return null
   const command = commandOf(adapter)
   return `A newer release of this harness is served: ${showHiddenLine(head.release_id)} (installed: ${release_id}). Tell the person once that '${command} update' installs it, and do not run it unasked.`
 }

@@ -58,7 +58,7 @@ interface Target {
 /** The one that is served when none is named; null when the service does not know it. */
 async function releaseOf(install: Install, release: string | undefined, terminal: Terminal): Promise<Target | null> {
   try {
-    return (await trustedManifest(install, await serviceOf(install), release, terminal)).manifest
+    return (await trustedManifest(install, await serviceOf(install), { release }, terminal)).manifest
   } catch (error) {
     if (release !== undefined && error instanceof ServiceFailure && error.status === 404) return null
     throw error

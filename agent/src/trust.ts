@@ -75,7 +75,7 @@ const wayEnvironment = (kept: KeptTrust | null, env: NodeJS.ProcessEnv): NodeJS.
 export async function trustedManifest(
   { folder, record, env }: Install,
   service: Svc,
-  release: string | undefined,
+  { release, provisional = false }: { readonly release?: string | undefined; readonly provisional?: boolean },
   terminal: Terminal,
 ): Promise<{ readonly manifest: Manifest; readonly step: number; readonly trust: KeptTrust }> {
   const { url, scenario, adapter } = record
@@ -84,7 +84,7 @@ export async function trustedManifest(
   return oneAtATime(inFolder(folder).lock, terminal, async () => {
     const kept = await readTrust(folder)
     const base = kept ?? firstTrust(manifest.signed, url, env)
-    const { statement, trust } = checkManifest(base, manifest, { scenario, adapter, release })
+    const { statement, trust } = checkManifest(base, manifest, { scenario, adapter, release, provisional })
     const note = noteOf(kept, trust, url)
     if (note !== null) terminal.warn(note)
     const next = { ...kept, ...trust }

@@ -40,6 +40,40 @@ describe('update', () => {
     expect(harness.requests.some(({ path }) => path.includes('install'))).toBe(false)
   })
 
+  test('takes an unproven release only where a person asks for it, and goes back by a plain update', async () => {
+    const { self, home, harness } = await installedFrom()
+    harness.releases.set('unproven', [])
+    harness.releases.set('r2', [])
+    harness.provisional = 'unproven'
+    harness.script = SCRIPT
+    expect(await update(self, [], transcript())).toBe(0)
+    expect(harness.requests.at(-1)?.path).toContain('release_id=r2')
+    const asking = transcript()
+    expect(await update(self, ['--provisional'], asking)).toBe(0)
+    expect(harness.requests.at(-1)?.path).toContain('release_id=unproven')
+    expect(asking.warned.join('\n')).toContain('unproven is provisional: it looked better after one round and is not proved')
+    expect(await update(self, [], transcript())).toBe(0)
+    expect(harness.requests.at(-1)?.path).toContain('release_id=r2')
+    expect(existsSync(join(home.path, 'ran'))).toBe(true)
+  })
+
+  test('says so when there is no provisional release, and installs the served one', async () => {
+    const { self, harness } = await installedFrom()
+    harness.releases.set('r2', [])
+    harness.script = SCRIPT
+    const terminal = transcript()
+    expect(await update(self, ['--provisional'], terminal)).toBe(0)
+    expect(terminal.warned.join('\n')).toContain('there is no provisional release now')
+    expect(harness.requests.at(-1)?.path).toContain('release_id=r2')
+  })
+
+  test('refuses an unproven release that is answered as the served one', async () => {
+    const { self, harness } = await installedFrom()
+    harness.releases.set('unproven', [])
+    harness.provisional = 'unproven'
+    await expect(update(self, [], transcript())).rejects.toThrow(/waits for review and was answered as the served one/)
+  })
+
   test('names what must be set up first and exits 3', async () => {
     const { self, harness } = await installedFrom()
     harness.releases.set('r2', [{ name: 'mail', kind: 'service', check: 'true', prompt: 'start it' }])

@@ -19,12 +19,20 @@ const UNMET = 3
 /** 0 when it is installed, 3 when something must be set up first, 1 when it failed. */
 export async function update(install: Install, argv: readonly string[], terminal: Terminal): Promise<number> {
   const { folder, record, env } = install
-  const values = readOptions(argv, { release: { type: 'string' } })
+  const values = readOptions(argv, { release: { type: 'string' }, provisional: { type: 'boolean', default: false } })
   // Not through a session's proxy: the script is written for the address at which it is asked for.
   const token = await tokenOf(folder, env)
-  const service = connect({ url: record.url, scenario: record.scenario, token, timeoutSeconds: SCRIPT_SECONDS_MAX })
-  const { manifest, step, trust } = await trustedManifest(install, service, values.release, terminal)
+  const service = connect({
+    url: record.url,
+    scenario: record.scenario,
+    token,
+    timeoutSeconds: SCRIPT_SECONDS_MAX,
+    provisional: values.provisional,
+  })
+  const { manifest, step, trust } = await trustedManifest(install, service, values, terminal)
   const { release_id, requires } = manifest
+  const isUnproven = manifest.provisional === true
+  if (values.provisional && !isUnproven) terminal.warn('there is no provisional release now; this is the one that is served')
   const installed = await readReleaseFile(record.destination)
   const open = unmet(requires, installed?.setup ?? [])
   if (open.length > 0) return tellUnmet(record.adapter, release_id, open.map(itemLine), terminal)
@@ -33,13 +41,18 @@ export async function update(install: Install, argv: readonly string[], terminal
     terminal.print(`release ${showHiddenLine(release_id)} is already current`)
     return 0
   }
-  if (values.release !== undefined) for (const line of await heldLinesOf(service, release_id)) terminal.warn(line)
+  if (isUnproven) terminal.warn(`release ${showHiddenLine(release_id)} is provisional: it looked better after one round and is not proved`)
+  else if (values.release !== undefined) for (const line of await heldLinesOf(service, release_id)) terminal.warn(line)
   const script = await scriptOf(service, record.adapter, release_id)
   const signed = checkScript(trust.key, script)
   const { scenario, adapter } = record
   const isWanted = signed.scenario === scenario && signed.adapter === adapter && signed.release_id === release_id && signed.step === step
   if (!isWanted) throw new Stop('the install script is for something else than what was asked for; nothing of it was run. Try again')
-  const given = { ...(token !== null && { [TOKEN_VARIABLE]: token }), [RELEASE_VARIABLE]: values.release, [KEY_VARIABLE]: undefined }
+  const given = {
+    ...(token !== null && { [TOKEN_VARIABLE]: token }),
+    [RELEASE_VARIABLE]: isUnproven ? release_id : values.release,
+    [KEY_VARIABLE]: undefined,
+  }
   return runScript(script, [record.destination, record.prefix], { ...env, ...given })
 }
 

@@ -22,7 +22,9 @@ Commands:
          --wait               until it is settled
          --timeout <seconds>  and no longer than that (default 1800)
          --json
-  update [--release <id>]   install the newest release of the harness
+  update                    install the newest release of the harness
+         --release <id>       this release instead; the install stays at it until the next update
+         --provisional        the provisional release, where there is one: it is unproven
   setup                     what the harness needs of this machine, and whether it is there
          --yes                yes to everything that runs nothing; checks are only listed
          --run-checks <digest>  run the checks that were listed under this digest, and no others

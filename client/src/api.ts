@@ -14,6 +14,8 @@ export interface Address {
   readonly token?: string | null
   /** How long one answer may take, to its last byte. */
   readonly timeoutSeconds?: number
+  /** Takes the provisional release, which is unproven, where there is one. */
+  readonly provisional?: boolean
 }
 
 /** Every method throws a `ServiceFailure` and nothing else; none tries again by itself. */
@@ -42,6 +44,8 @@ export interface Svc {
   record(id: string): Promise<wire.FullRecord>
   promote(releaseId: string): Promise<wire.Head>
   rollback(releaseId: string): Promise<wire.Head>
+  /** Ends the provisional release. Answers the head, which stays. */
+  withdraw(releaseId: string): Promise<wire.Head>
   status(): Promise<nouns.StatusReport>
   scenarios(): Promise<readonly wire.ScenarioRow[]>
   /** Makes a scenario of that name, or answers with the one there is. Without a recipe, the default one. */
@@ -60,7 +64,7 @@ export function connect(address: Address): Svc {
   const post = <T>(path: string, body: unknown, isShape: Shape<T>): Promise<T> =>
     call(endpoint, { method: 'POST', path, body: JSON.stringify(body) }, isShape)
   const own = <T>(then: (name: string) => Promise<T>): Promise<T> => inScenario(endpoint, then)
-  const move = (releaseId: string, operation: 'promote' | 'rollback'): Promise<wire.Head> =>
+  const move = (releaseId: string, operation: 'promote' | 'rollback' | 'withdraw'): Promise<wire.Head> =>
     own((name) => post(`${scenarioPath(name)}/${operation}`, { release_id: releaseId }, nouns.isHead))
   const releasePage = (query: nouns.ReleaseQuery = {}): Promise<nouns.ReleasePage> =>
     own(async (name) => pageOf(await get(`${scenarioPath(name)}/releases${pageQuery(query)}`, nouns.isReleases)))
@@ -88,6 +92,7 @@ export function connect(address: Address): Svc {
     record: (id) => own((name) => get(`${scenarioPath(name)}/records/${encodeURIComponent(id)}`, nouns.isFullRecord)),
     promote: (releaseId) => move(releaseId, 'promote'),
     rollback: (releaseId) => move(releaseId, 'rollback'),
+    withdraw: (releaseId) => move(releaseId, 'withdraw'),
     status: () => get('/svc/status', nouns.isStatus),
     scenarios: async () => (await get('/svc/scenarios', nouns.isScenarios)).scenarios,
     createScenario: (name, recipe) => post('/svc/scenarios', { name, ...(recipe !== undefined && { recipe }) }, nouns.isCreated),
@@ -96,14 +101,14 @@ export function connect(address: Address): Svc {
   }
 }
 
-function endpointOf({ url, scenario, token, timeoutSeconds = TIMEOUT_SECONDS }: Address): ServiceEndpoint {
+function endpointOf({ url, scenario, token, timeoutSeconds = TIMEOUT_SECONDS, provisional = false }: Address): ServiceEndpoint {
   const [name, pass] = [textOrNull(scenario), textOrNull(token)]
   const problem =
     saying('url', urlProblem(url)) ??
     saying('scenario', name === null ? null : scenarioProblem(name)) ??
     saying('token', pass === null ? null : tokenProblem(pass))
   if (problem !== null) throw new ServiceFailure(problem, { code: 'bad_place' })
-  return { url: withoutSlash(url), scenario: name, token: pass, timeoutSeconds }
+  return { url: withoutSlash(url), scenario: name, token: pass, timeoutSeconds, provisional }
 }
 
 const textOrNull = (text: string | null | undefined): string | null => (text?.trim() ?? '') || null

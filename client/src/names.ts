@@ -9,6 +9,8 @@ export const RELEASE_TAG_HEADER = 'x-svc-tag-release'
 export const TRIAL_TAG_HEADER = 'x-svc-tag-trial'
 /** The release that answered. */
 export const RELEASE_HEADER = 'x-svc-release-id'
+/** Of a request: whether it takes an unproven release. */
+export const PROVISIONAL_HEADER = 'x-svc-provisional'
 export const RECEIPT_HEADER = 'x-svc-agent-record-id'
 /** The receipt in an event of a stream. */
 export const RECEIPT_FIELD = 'svc.agent_record_id'

@@ -1,7 +1,7 @@
 /** Sends one request to the service and reads the whole answer. The only module that sends anything, and that words failures. */
 import { ServiceFailure } from './failure.ts'
 import { showHiddenLine } from './hidden.ts'
-import { SCENARIO_HEADER, TOKEN_VARIABLE } from './names.ts'
+import { PROVISIONAL_HEADER, SCENARIO_HEADER, TOKEN_VARIABLE } from './names.ts'
 
 export interface ServiceEndpoint {
   /** Without a slash at its end. */
@@ -9,6 +9,8 @@ export interface ServiceEndpoint {
   readonly scenario: string | null
   readonly token: string | null
   readonly timeoutSeconds: number
+  /** Takes the provisional release. */
+  readonly provisional?: boolean
 }
 export interface ServiceRequest {
   readonly method: 'GET' | 'POST'
@@ -43,13 +45,14 @@ export async function ask(endpoint: ServiceEndpoint, { method, path, body }: Ser
 }
 
 /** A header is bytes; a name beyond ASCII goes as UTF-8. */
-function headersOf({ scenario, token }: ServiceEndpoint): Record<string, string> {
+function headersOf({ scenario, token, provisional = false }: ServiceEndpoint): Record<string, string> {
   return {
     'content-type': 'application/json',
     // Refusals as data, also where people are given something else.
     accept: 'application/json, */*;q=0.5',
     ...(scenario !== null && { [SCENARIO_HEADER]: bytesOf(scenario) }),
     ...(token !== null && { authorization: `Bearer ${token}` }),
+    ...(provisional && { [PROVISIONAL_HEADER]: 'yes' }),
   }
 }
 

@@ -3,7 +3,7 @@
 export interface CatalogRow {
   /** Steps count from 0, which creates the scenario. */
   readonly step: number
-  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped'
+  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped' | 'withdraw'
   /** Seconds since the epoch, with a fraction. */
   readonly recorded_at: number
   /** The id of a release. */
@@ -18,6 +18,8 @@ export interface CatalogRow {
   /** On the one row whose release is served now. */
   readonly current: boolean
   readonly result: 'published' | 'pending' | 'rejected' | 'skipped' | 'failed'
+  /** On a row that made a provisional release, which is unproven: true while it is that of the scenario, false once it ended. */
+  readonly provisional?: boolean
   /** As recorded. */
   readonly metrics: Readonly<Record<string, unknown>>
   /** On a promote or rollback: whose content was published again. */
@@ -140,6 +142,8 @@ export interface Manifest {
   readonly requires: readonly Requires[]
   /** The content id of each component, when a release has several. */
   readonly components?: Readonly<Record<string, string>>
+  /** It is unproven. Absent on every other release. */
+  readonly provisional?: true
   /** What the deployment says of this release, and its signature. */
   readonly signed: { readonly statement: string; readonly signature: string; readonly rotations: readonly { readonly statement: string; readonly signature: string }[] }
 }
@@ -190,7 +194,7 @@ export interface RecordRow {
 export interface ReleaseRow {
   /** Steps count from 0, which creates the scenario. */
   readonly step: number
-  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped'
+  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped' | 'withdraw'
   /** Seconds since the epoch, with a fraction. */
   readonly recorded_at: number
   /** The id of a release. */
@@ -205,6 +209,8 @@ export interface ReleaseRow {
   /** On the one row whose release is served now. */
   readonly current: boolean
   readonly result: 'published' | 'pending' | 'rejected' | 'skipped' | 'failed'
+  /** On a row that made a provisional release, which is unproven: true while it is that of the scenario, false once it ended. */
+  readonly provisional?: boolean
   /** As recorded. */
   readonly metrics: Readonly<Record<string, unknown>>
   /** On a promote or rollback: whose content was published again. */
@@ -298,6 +304,8 @@ export interface ScenarioStatus {
   readonly inference_admission: 'open' | 'closed' | null
   /** When there are several trainers. */
   readonly components?: Readonly<Record<string, { readonly batch_ready: boolean; readonly training_mode: 'auto' | 'manual' | 'hybrid'; readonly processor: Readonly<Record<string, unknown>>; readonly last_committed_step: { readonly step: number; readonly recorded_at: number; readonly metrics: Readonly<Record<string, unknown>> } | null }>>
+  /** The provisional release, which is unproven. Absent while there is none. */
+  readonly provisional?: { readonly release_id: string; readonly step: number; readonly gain: number; readonly canary_share: number | null; readonly live_scores: Readonly<Record<string, unknown>> | null }
 }
 
 export interface ServiceStatus {

@@ -33,6 +33,12 @@ export function addRemoteCommands(program: Command, run: BindCommand): void {
     .argument('<release...>', RELEASE)
     .option('--scenario <name>', SCENARIO)
     .option('--yes', 'do not ask')
+  run(
+    remote(program, 'withdraw', 'end the provisional release, which is unproven', 'svc withdraw v7 --scenario support'),
+    later(async () => (await import('./remote/move.ts')).withdraw),
+  )
+    .argument('<release...>', RELEASE)
+    .option('--scenario <name>', SCENARIO)
   addRecords(program, run)
   run(remote(program, 'tail', 'follow records as they are stored', 'svc tail support --json'), tail)
     .argument('[scenario]', SCENARIO)

@@ -22,6 +22,8 @@ const EVOLUTION = {
   min_win_margin: 0,
   floor_score: 1,
   publish: 'auto',
+  provisional: 'off',
+  canary_share: 0.1,
   review_kinds: ['code_extension'],
   publish_powers: ['words'],
   episode_timeout_s: 600,

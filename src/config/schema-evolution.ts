@@ -77,6 +77,17 @@ export const evolution = section({
   publish: oneOf(['auto', 'review'])
     .default('auto')
     .describe('`auto` serves what proved better at once; `review` holds every release until a person promotes it.'),
+  provisional: oneOf(['off', 'shadow', 'canary'])
+    .default('off')
+    .describe(
+      'What becomes of a change that looks better after one round and is not proved yet. `off`: nothing. `shadow`: it is recorded and shown as the provisional release, and served to nobody. `canary`: it is also served, unproven, to `canary_share` of the sessions and to those who ask for it. See docs/evolution.md.',
+    ),
+  canary_share: z
+    .number('must be a number from 0 to 1')
+    .min(0, 'must be a number from 0 to 1')
+    .max(1, 'must be a number from 0 to 1')
+    .default(0.1)
+    .describe('With `provisional: canary`: the share of sessions that are served the provisional release. 0: only those who ask for it.'),
   review_kinds: z
     .array(text(), 'must be a list of kinds')
     .default(['code_extension'])

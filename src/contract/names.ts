@@ -14,6 +14,8 @@ export const HEADER = {
   release: 'x-svc-release-id',
   receipt: 'x-svc-agent-record-id',
   artifactVersion: 'x-svc-artifact-version',
+  /** Of a request: whether it takes an unproven release. Of an answer: that it came from one. */
+  provisional: 'x-svc-provisional',
   tagPrefix: 'x-svc-tag-',
   requestId: 'x-request-id',
   /** The same on the messages routes, where clients look for it. */

@@ -112,6 +112,8 @@ export interface Surface {
    */
   readonly loader?: { load(release: Release): Promise<void> }
   readonly weights?: WeightSurface
+  /** Absent: a provisional release is served to nobody. `share`: of sessions that are served it unasked, from 0 to 1. */
+  readonly provisional?: { readonly share: number }
 }
 
 export interface Shipped {

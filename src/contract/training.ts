@@ -83,8 +83,13 @@ export type StepVerdict =
   | { readonly kind: 'live'; readonly path: string }
   /** Kept for review, and served when a person promotes it. */
   | { readonly kind: 'hold'; readonly content: Content }
-  /** There was a candidate, and it lost. */
-  | { readonly kind: 'reject' }
+  /**
+   * Not decided yet, and it looks better so far: recorded, and served to those who take what is unproven. `gain`: by how much of a point. The
+   * same content again goes on; another one takes its place when it gains more.
+   */
+  | { readonly kind: 'provisional'; readonly content: Content; readonly gain: number }
+  /** There was a candidate, and it lost. With its content, a provisional release of the same ends. */
+  | { readonly kind: 'reject'; readonly content?: Content }
   /** There was none. */
   | { readonly kind: 'skip'; readonly reason: string }
   /** It broke off, as if it had thrown this, with metrics to tell of it: traffic is tried again later, an instruction is not. */

@@ -1,6 +1,7 @@
 /** Judges an admitted change: plays both sides, decides, and publishes, holds or rejects it. */
 import {
   RECENT_DECISIONS,
+  type Content,
   type Decision,
   type Json,
   type JsonObject,
@@ -8,6 +9,7 @@ import {
   type Question,
   type Side,
   type StepResult,
+  type StepVerdict,
   type Task,
 } from '../contract/index.ts'
 import { contentOf, reviewedEntry, touchedEntries } from '../harness/index.ts'
@@ -18,6 +20,7 @@ import { evaluate, futileReason } from './evaluate.ts'
 import { ScorerProblem, type EpisodeResult } from './episodes.ts'
 import { joined, joinedNames } from './families/join.ts'
 import { movesWith } from './families/moves.ts'
+import { gainAfterRound } from './looks-better.ts'
 import { heldPowers } from './powers.ts'
 import { stateOf, type AskedEntry, type StepRun } from './run.ts'
 
@@ -36,10 +39,34 @@ export async function judge(run: StepRun, choice: TaskChoice, candidate: Harness
   if (Array.isArray(unsolved)) run.report.line('check', `both sides score 0 in ${unsolved.join(', ')}; see the evaluator's notes`, true)
   remember(run, choice, candidate, { decision, pairs, open: decision.isOpen === true ? openCase(standing, played) : null })
   const common = { state: stateOf(run), requires: candidate.requires }
-  if (!decision.selected) return { kind: 'reject', ...common }
   const content = { kind: 'files', files: contentOf(run.context.adapter, candidate.entries) } as const
   const held = reviewReason(run, candidate, unprotected(run, pairs))
+  if (!decision.selected)
+    return {
+      ...unproven(run, { decision, pairs, held, content, tasks: gateTasks(run, choice, treeOf(run, candidate.entries)) }),
+      ...common,
+    }
   return held === null ? { kind: 'publish', content, ...common } : { kind: 'hold', content, metrics: { held_because: held }, ...common }
+}
+
+interface Unproven {
+  readonly decision: Decision
+  readonly pairs: readonly Pair[]
+  /** Why a person would have to review it. */
+  readonly held: string | null
+  readonly content: Content
+  readonly tasks: readonly Task[]
+}
+
+/** A change from traffic whose case is open may be served provisionally, if a proof would publish it and it looks better so far. */
+function unproven({ context, order, report }: StepRun, { decision, pairs, held, content, tasks }: Unproven): StepVerdict {
+  const { settings } = context
+  const isComposed = Object.keys(order.base.components ?? {}).length > 0
+  if (settings.provisional === 'off' || order.batch.request !== null || isComposed) return { kind: 'reject' }
+  const gain = decision.isOpen === true && held === null ? gainAfterRound(pairs, tasks) : null
+  if (gain === null) return { kind: 'reject', content }
+  report.line('check', `it is not proved yet, and looks better by ${gain.toFixed(2)} so far: it is offered as the provisional release`)
+  return { kind: 'provisional', content, gain }
 }
 
 /** Throws when no episode of this step has a score and neither side is to blame: nothing is known about the candidate then. */

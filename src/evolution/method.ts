@@ -83,6 +83,8 @@ const section = z.object({
   tasks_alike: z.number().default(1),
   executor: z.string().nullable(),
   publish: z.enum(['auto', 'review']),
+  provisional: z.enum(['off', 'shadow', 'canary']).default('off'),
+  canary_share: z.number().default(0.1),
   review_kinds: z.array(z.string()),
   publish_powers: z.array(z.enum(POWERS)),
   sandbox: z.json(),

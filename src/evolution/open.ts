@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { invalid } from '../contract/index.ts'
-import type { Adapter, Binding, JsonObject, Parts, ScenarioScope, Task, TrainerPlan, TrainerScope } from '../contract/index.ts'
+import type { Adapter, Binding, JsonObject, Parts, ScenarioScope, Surface, Task, TrainerPlan, TrainerScope } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { openArchive } from './archive/record.ts'
 import { EpisodeCache } from './cache.ts'
@@ -25,6 +25,8 @@ export interface Evolution {
   /** Why traffic can never improve anything with this configuration, and the fix; null where it can, or where traffic is not used. */
   readonly idle: string | null
   readonly plan: TrainerPlan
+  /** What the surface says of provisional releases. */
+  readonly surface: Pick<Surface, 'provisional'>
   bind(scope: ScenarioScope, component?: string): Required<Pick<Binding, 'proposals' | 'folders'>> & Pick<Binding, 'archive'>
 }
 
@@ -54,6 +56,7 @@ export async function openEvolution(
       open: (scope) =>
         openTrainer({ settings, method, adapter, tasks, pauseMs, hides: [parts.baseDirectory, ...(parts.ownPaths ?? [])] }, scope),
     },
+    surface: settings.provisional === 'canary' ? { provisional: { share: settings.canary_share } } : {},
     bind: ({ directory, read }, component = '') => {
       const inbox = inboxOf(settings, directory)
       const { step_record_dir: records } = settings

@@ -12,6 +12,7 @@ import type {
   StepFiles,
 } from '../contract/index.ts'
 import { describeAdapter, parseProposal, pulledFiles } from '../harness/index.ts'
+import { releaseFor } from '../inference/index.ts'
 import { newId } from '../kit/index.ts'
 import { evaluationIn, listedCatalog, pulledRelease } from '../releases/index.ts'
 import { listedRows, type PlacedRow, type Scenario } from '../scenarios/index.ts'
@@ -19,7 +20,7 @@ import { pageQuery } from './auth.ts'
 import { refuseAgents, rowFor } from './held-out.ts'
 import type { HttpContext } from './context.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
-import { cutPage, pageLimit, scenarioOf, wholeNumber } from './request-fields.ts'
+import { cutPage, pageLimit, scenarioOf, tagsOf, takesProvisional, wholeNumber } from './request-fields.ts'
 
 /** The files of the head, or of a release of the catalog, with their evaluation and requirements. Never waits for a step. */
 export async function manifest(context: HttpContext): Promise<HttpReply> {
@@ -27,11 +28,14 @@ export async function manifest(context: HttpContext): Promise<HttpReply> {
   return services.registry.use(scenarioOf(context.request), async (scenario) => {
     const { surface, releases, recipeName, name, recipe } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
-    const { release, evaluatedAt, requires, step, held, time, ...ids } = await pulledRelease(releases, query.get('release_id'))
+    const provisional = provisionalFor(context, scenario)
+    const wanted = query.get('release_id') ?? provisional
+    const { release, evaluatedAt, requires, step, held, time, ...ids } = await pulledRelease(releases, wanted)
     const evaluated = evaluatedAt === null ? undefined : await scenario.wholeRow(evaluatedAt)
     const evaluation = evaluationIn(evaluated?.metrics ?? {})
     const files = pulledFiles(await surface.files.read(release))
     const { content_id, components } = release
+    const isProvisional = release.release_id === scenario.history.provisional?.row.release.release_id
     const about = { scenario: name, adapter: recipe.adapter, ...ids, content_id, step, held, time, delivery: null }
     const signed = await services.signer.release({ ...about, files, requires })
     const reply = liveJson({
@@ -41,10 +45,19 @@ export async function manifest(context: HttpContext): Promise<HttpReply> {
       evaluation,
       requires,
       ...(components && { components }),
+      ...(isProvisional && { provisional: true }),
       signed,
     } satisfies Manifest)
-    return { ...reply, headers: { ...reply.headers, [HEADER.release]: ids.release_id } }
+    const marks = { [HEADER.release]: ids.release_id, ...(isProvisional && { [HEADER.provisional]: 'yes' }) }
+    return { ...reply, headers: { ...reply.headers, ...marks } }
   })
+}
+
+/** The provisional release, where this client is served it. */
+function provisionalFor({ request }: HttpContext, scenario: Scenario): string | null {
+  const { provisional } = scenario
+  const client = { tags: tagsOf(request.headers), takesProvisional: takesProvisional(request) }
+  return provisional !== null && releaseFor(scenario, client) === provisional.release ? provisional.release.release_id : null
 }
 
 export const noFiles = (recipeName: string): Error =>

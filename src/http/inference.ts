@@ -1,7 +1,16 @@
 /** The inference and evaluation routes: headers and body into a call, the answer back onto the socket. */
 import { HEADER, invalid, upstream, type Dialect, type WholeAnswer } from '../contract/index.ts'
 import { dialects } from '../dialects/index.ts'
-import { answerPieces, refusalOfUpstream, serve, serveStream, type Call, type Served, type Serving } from '../inference/index.ts'
+import {
+  answerPieces,
+  refusalOfUpstream,
+  releaseFor,
+  serve,
+  serveStream,
+  type Call,
+  type Served,
+  type Serving,
+} from '../inference/index.ts'
 import { lengthOf } from '../kit/index.ts'
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from './context.ts'
@@ -10,7 +19,16 @@ import { logUpstreamId } from './log-fields.ts'
 import { clientSignal, responseOutlet } from './response-stream.ts'
 import { endWith, type HttpReply } from './reply.ts'
 import type { TrafficScenario, TrafficServices } from './services.ts'
-import { chosenReceipt, encodeHeader, forwardedHeaders, headerText, nameInPath, scenarioOf, tagsOf } from './request-fields.ts'
+import {
+  chosenReceipt,
+  encodeHeader,
+  forwardedHeaders,
+  headerText,
+  nameInPath,
+  scenarioOf,
+  tagsOf,
+  takesProvisional,
+} from './request-fields.ts'
 
 /** Served, recorded, and answered with a receipt. */
 export function traffic(dialect: Dialect): TrafficHandler {
@@ -19,11 +37,12 @@ export function traffic(dialect: Dialect): TrafficHandler {
     context.logFields.scenario = name
     const release = headerText(context.request, HEADER.release)
     const chosen = chosenReceipt(context.request)
-    const call = await callOf(context, dialect, context.path)
+    const takes = takesProvisional(context.request)
+    const call = { ...(await callOf(context, dialect, context.path)), takesProvisional: takes }
     await context.services.registry.useOrCreate(name, release, async (scenario) => {
       const answer = async (asked: Call): Promise<void> => {
         // Every answer names the release that is served, refusals included.
-        const served = await serve(scenario, asked).finally(() => Object.assign(context.headers, releaseHeader(scenario)))
+        const served = await serve(scenario, asked).finally(() => Object.assign(context.headers, releaseHeaders(scenario, asked)))
         await write(context, served)
       }
       await (chosen === null ? answer(call) : scenario.claim(chosen, () => answer({ ...call, id: chosen, interruptedId: call.id })))
@@ -120,9 +139,14 @@ function writeWhole(context: HttpContext<TrafficServices>, answer: WholeAnswer, 
   endWith(context.response, ...pieces)
 }
 
-/** The release that clients would pull now, when the scenario serves files. */
-function releaseHeader(scenario: TrafficScenario): Readonly<Record<string, string>> {
-  return scenario.surface.files === undefined ? {} : { [HEADER.release]: scenario.pulledId }
+/** The release that this client would pull now, when the scenario serves files; and that it is unproven, where it is. */
+function releaseHeaders(scenario: TrafficScenario, call: Call): Readonly<Record<string, string>> {
+  const release = scenario.provisional === null ? null : releaseFor(scenario, call)
+  const provisional = release === scenario.provisional?.release ? release : null
+  return {
+    ...(scenario.surface.files !== undefined && { [HEADER.release]: provisional?.release_id ?? scenario.pulledId }),
+    ...(provisional && { [HEADER.provisional]: 'yes' }),
+  }
 }
 
 /** A whole answer is always sent as JSON: a browser might run any other type. */

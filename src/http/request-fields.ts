@@ -55,6 +55,13 @@ export function chosenReceipt(request: IncomingMessage): string | null {
   return id
 }
 
+/** What the client says of unproven releases; null when it says nothing. */
+export function takesProvisional(request: IncomingMessage): boolean | null {
+  const value = headerText(request, HEADER.provisional)
+  if (value === null || value === 'yes' || value === 'no') return value === null ? null : value === 'yes'
+  throw invalid('invalid_field', `${HEADER.provisional}: must be 'yes' or 'no'`)
+}
+
 /** `x-svc-tag-<name>` headers by name. */
 export function tagsOf(headers: IncomingHttpHeaders): Tags {
   let tags: Record<string, string> | null = null

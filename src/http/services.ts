@@ -1,6 +1,6 @@
 /** The services and options that handlers use. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Adapter, ModelAddress, Runtime, Store } from '../contract/index.ts'
+import type { Adapter, ModelAddress, Runtime, ServedProvisional, Store } from '../contract/index.ts'
 import type { CallTrace, Serving } from '../inference/index.ts'
 import type { DeploymentSigner } from '../keys/index.ts'
 import type { Registry } from '../scenarios/index.ts'
@@ -38,6 +38,8 @@ export interface TrafficRegistry {
 export interface TrafficScenario extends Serving {
   /** The release that clients pull now. */
   readonly pulledId: string
+  /** Null where every client is served the head. */
+  readonly provisional: ServedProvisional | null
   /** Runs one task per chosen receipt at a time, and none once a record has it. */
   claim<T>(id: string, task: () => Promise<T>): Promise<T>
 }

@@ -63,10 +63,18 @@ async function scenarioStatus(scenario: Scenario, context: HttpContext): Promise
     training_mode: scenario.trainingMode,
     processor: { ...processorStatus(scenario), ...(lost.records > 0 && losses) },
     inference_admission: weights?.admission ?? null,
+    ...provisionalStatus(scenario),
     ...(workers.length > 1 && {
       components: Object.fromEntries(workers.map((worker) => [worker.component, componentStatus(scenario, worker, context)])),
     }),
   }
+}
+
+function provisionalStatus({ history, provisional: served, liveTest }: Scenario): Pick<ScenarioStatus, 'provisional'> {
+  if (history.provisional === null) return {}
+  const { row, gain } = history.provisional
+  const live_scores = liveTest?.summary() ?? null
+  return { provisional: { release_id: row.release.release_id, step: row.step, gain, canary_share: served?.share ?? null, live_scores } }
 }
 
 /** Instructions belong to the scenario, whichever trainer takes them. */

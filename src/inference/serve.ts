@@ -22,12 +22,14 @@ import {
   type WholeAnswer,
   RELEASE_TAG,
   type Runtime,
+  type ServedProvisional,
   type Surface,
 } from '../contract/index.ts'
 import { dialects, tokensIn, type DialectSpec, type StreamReader } from '../dialects/index.ts'
 import { lengthOf, textOf, withBody } from '../kit/index.ts'
 import { answerTooLarge, exchangePayload, print, type Tags } from './payload.ts'
 import { parsedBody, type RequestBody } from './request-body.ts'
+import { releaseFor } from './served.ts'
 import { refusalOfUpstream } from './upstream-refusal.ts'
 
 /** What serving needs of a scenario. The scenario fits by shape; neither room imports the other. */
@@ -36,6 +38,8 @@ export interface Serving {
   readonly runtime: Runtime
   readonly model: ModelAddress
   head(): Release
+  /** Absent or null where every client is served the head. */
+  readonly provisional?: ServedProvisional | null
   hasRelease(releaseId: string): boolean | Promise<boolean>
   /** Absent where the exchange is not kept: on the evaluation routes. */
   readonly keep?: (record: NewRecord) => Promise<unknown>
@@ -51,6 +55,8 @@ export interface Call {
   readonly headers: Readonly<Record<string, string>>
   readonly request: RequestBody
   readonly tags: Tags
+  /** What the client says of unproven releases. */
+  readonly takesProvisional?: boolean | null
   readonly signal: AbortSignal
   readonly retryTimeoutSeconds: number
   /** What the answer may be at most, as it comes from the upstream. */
@@ -121,9 +127,9 @@ export async function serve(scenario: Serving, call: Call): Promise<Served> {
 async function begin(scenario: Serving, call: Call): Promise<Exchange> {
   const { hooks } = scenario.surface
   for (;;) {
-    const release = scenario.head()
+    const release = releaseFor(scenario, call)
     const letGo = hooks?.begin === undefined ? holdNothing : await hooks.begin(release, call.signal)
-    if (scenario.head() === release) return prepared(scenario, call, release, letGo)
+    if (releaseFor(scenario, call) === release) return prepared(scenario, call, release, letGo)
     letGo()
   }
 }

@@ -1,5 +1,13 @@
 /** The scenarios that a listener thread knows: what each serves, as the main thread last told it. */
-import { unknown, type ModelAddress, type NewRecord, type Release, type Runtime, type Surface } from '../contract/index.ts'
+import {
+  unknown,
+  type ModelAddress,
+  type NewRecord,
+  type Release,
+  type Runtime,
+  type ServedProvisional,
+  type Surface,
+} from '../contract/index.ts'
 import type { KnownScenarios, TrafficRegistry, TrafficScenario, WantedScenario } from '../http/index.ts'
 import { knowPassingSecret } from '../kit/index.ts'
 import type { ScenarioView } from '../scenarios/index.ts'
@@ -142,8 +150,13 @@ class KnownScenario implements TrafficScenario {
     return this.#view.head
   }
 
+  get provisional(): ServedProvisional | null {
+    return this.#view.provisional
+  }
+
   hasRelease(releaseId: string): boolean {
-    return releaseId === this.#view.head.release_id || releaseId === this.#view.pulledId
+    const { head, pulledId, provisional } = this.#view
+    return releaseId === head.release_id || releaseId === pulledId || releaseId === provisional?.release.release_id
   }
 
   /** Any other release is looked up by the main thread. */

@@ -48,6 +48,8 @@ function emptyWords(view: PageView, row: PageRow): Html {
     case 'promote':
     case 'rollback':
       return markup`<p>Nothing of its own: it publishes the content of ${againWords(view, row.rollback_target_release_id)} once more.</p>`
+    case 'withdraw':
+      return markup`<p>Nothing: it ends the provisional release ${againWords(view, row.rollback_target_release_id)}.</p>`
     case 'shipped':
       return shippedWords(textsAt(objectAt(row.metrics, 'shipped_content_update'), 'entries'))
     default:

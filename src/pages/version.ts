@@ -62,7 +62,7 @@ function chainCard(view: PageView, place: number, row: PageRow): Html {
   return card(
     'Chain',
     markup`<ul class="chain">
-      ${parent !== null && link(view, isMade ? 'Parent' : 'Ran on', parent)}${copied !== undefined && link(view, 'Content of', copied)}
+      ${parent !== null && link(view, isMade ? 'Parent' : 'Ran on', parent)}${copied !== undefined && link(view, row.operation === 'withdraw' ? 'Ends' : 'Content of', copied)}
       <li class="this">
         <span>This version</span> <b>v${place}</b> ${code(isMade ? row.release_id : 'no release')}
         <span class="cut">${statusOf(rowsIn(releases), row).word}</span>

@@ -9,6 +9,8 @@ export interface StepRow {
   readonly operation: Operation
   readonly result: StepOutcome
   readonly pending: boolean
+  /** On a row that made a provisional release: whether it is still that of the scenario. */
+  readonly provisional?: boolean
   readonly release_id: string
   readonly rollback_target_release_id?: string
   readonly metrics: UnknownRecord
@@ -28,9 +30,13 @@ export const makerOf = <Row extends StepRow>(rows: StepRows<Row>, releaseId: str
 export const promotionOf = <Row extends StepRow>(rows: StepRows<Row>, { pending, release_id }: StepRow): Row | undefined =>
   pending ? rows.find((row) => row.operation === 'promote' && row.rollback_target_release_id === release_id) : undefined
 
-/** Releases that wait for review: held, and not promoted since. */
+/** Releases that wait for review: held, and not promoted since. A provisional one waits for its proof instead. */
 export const heldRows = <Row extends StepRow>(rows: StepRows<Row>): readonly Row[] =>
-  rows.filter((row) => row.pending && promotionOf(rows, row) === undefined)
+  rows.filter((row) => row.pending && row.provisional === undefined && promotionOf(rows, row) === undefined)
+
+/** The row of the provisional release there is now. */
+export const provisionalRow = <Row extends StepRow>(rows: StepRows<Row>): Row | undefined =>
+  rows.find(({ provisional }) => provisional === true)
 
 export type StepMove = 'promote' | 'rollback'
 
@@ -42,7 +48,7 @@ export interface MovableRow extends StepRow {
 
 /** What a person may do with a step now. Content that is served already is not offered. */
 export function moveOf(rows: StepRows<MovableRow>, row: MovableRow): StepMove | null {
-  if (row.pending) return promotionOf(rows, row) === undefined ? 'promote' : null
+  if (row.pending) return row.provisional !== false && promotionOf(rows, row) === undefined ? 'promote' : null
   const served = rows.find(({ current }) => current)
   return row.restorable && madeRelease(row) && !row.current && served?.content_id !== row.content_id ? 'rollback' : null
 }

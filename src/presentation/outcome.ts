@@ -20,7 +20,21 @@ export function statusOf(rows: StepRows, row: StepRow): StepStatus {
   const status = OUTCOMES[row.result]
   const promotion = promotionOf(rows, row)
   if (promotion !== undefined) return { ...status, ...named(`Promoted at step ${promotion.step}`), tone: 'good', meaning: PROMOTED }
+  if (row.provisional !== undefined) return { ...status, ...(row.provisional ? UNPROVEN : UNPROVEN_ENDED) }
   return { ...status, ...BY_HAND[row.operation] }
+}
+
+const UNPROVEN: Partial<StepStatus> = {
+  word: 'Provisional',
+  title: 'Provisional: unproven',
+  tone: 'warn',
+  meaning: 'The candidate looks better after one round and is not proved yet. It is served to nobody who does not take unproven releases.',
+}
+const UNPROVEN_ENDED: Partial<StepStatus> = {
+  word: 'Provisional, ended',
+  title: 'Provisional, ended',
+  tone: 'plain',
+  meaning: 'The candidate was the provisional release for a while, unproven. A later step says what became of it.',
 }
 
 const PROMOTED = 'The candidate was held for review and promoted by a person.'
@@ -33,6 +47,7 @@ const BY_HAND: Readonly<Partial<Record<Operation, Partial<StepStatus>>>> = {
   promote: { meaning: 'A person promoted a release that was held for review.' },
   rollback: { meaning: 'A person put an earlier release back.' },
   shipped: { meaning: 'The service updated the entries that it ships.' },
+  withdraw: { ...named('Withdrawn'), meaning: 'The provisional release was withdrawn. The served release stays live.' },
 }
 
 const outcome = (result: StepOutcome, tone: StepTone, meaning: string): StepStatus => {

@@ -39,7 +39,9 @@ export function reasonOf<Row extends StepRow>(rows: StepRows<Row>, row: StepRow,
   const origin = ORIGINS[operation]
   if (operation === 'train') return { ...none, origin, ...learned(metrics) }
   const target = makerOf(rows, row.rollback_target_release_id)
-  const content = `Serves the content of ${target === undefined ? 'an earlier release' : nameOf(target)}.`
+  const named = target === undefined ? 'an earlier release' : nameOf(target)
+  const content =
+    operation === 'withdraw' ? `Ends ${named}: ${textAt(metrics, 'reason') ?? 'no reason was kept'}.` : `Serves the content of ${named}.`
   return { ...none, origin, intro: null, text: SENTENCES[operation] ?? content, isQuoted: false }
 }
 
@@ -61,6 +63,7 @@ const ORIGINS: Readonly<Record<Operation, string>> = {
   promote: 'Promoted by a person',
   rollback: 'Rolled back by a person',
   shipped: 'Shipped with the service',
+  withdraw: 'Provisional release withdrawn',
 }
 const SENTENCES: Readonly<Partial<Record<Operation, string>>> = {
   create: 'What this scenario was created with.',

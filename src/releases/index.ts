@@ -8,5 +8,6 @@ export type { MakerRow, PublishedCommit, ReleasedCommit, ReleaseIndex } from './
 export { listedCatalog, listedRow } from './listed.ts'
 export { evaluationIn, pulledRelease } from './manifest.ts'
 export { planMove } from './movement.ts'
+export { NO_PROVISIONAL, printProvisional, provisionalAfter, readProvisional, type ProvisionalTotals } from './provisional.ts'
 export { releaseWithoutRequires, requiresOf } from './requires.ts'
 export { chainTotals, contentIn, printChainTotals, publicationsOf, readChainTotals, type ChainTotals } from './totals.ts'

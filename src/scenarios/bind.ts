@@ -10,6 +10,7 @@ import { readHistory } from './read-history.ts'
 import { reach, recipeOf, type Services } from './services.ts'
 import { composeWith, contentOf, writeSeed } from './composed.ts'
 import { hold, holdRelease, landRow, load, point, republish } from './land.ts'
+import { LiveTest } from './live-test.ts'
 import { Scenario } from './scenario.ts'
 import { existingRelease, heldAtStart } from './start.ts'
 import { planWorkers, type TrainingCircumstances } from './workers.ts'
@@ -58,6 +59,7 @@ export async function bindScenario(services: Services, name: string, created: Co
   await holdStart(services, scenario)
   await reviewImported(services, scenario)
   await landShipped(services, scenario)
+  if (scenario.surface.provisional !== undefined) scenario.liveTest = new LiveTest(services, scenario)
   return scenario
 }
 

@@ -73,7 +73,11 @@ async function rowsAround({ history, releases }: CatalogSource, page: readonly C
     if (made !== null && isPublished(commit)) head = { row: commit, made }
     const published = commit.release === null || isPublished(commit) || (await isPublishedElsewhere(releases, commit.release.release_id))
     const current = commit.step === history.head.row.step
-    rows.push({ row: catalogRow(commit, { head: head.row.release, current, published }), totals, head })
+    rows.push({
+      row: catalogRow(commit, { head: head.row.release, current, published, provisional: history.provisional?.row.step ?? null }),
+      totals,
+      head,
+    })
   }
   return isForward ? rows : rows.toReversed()
 }

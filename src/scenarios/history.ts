@@ -2,7 +2,7 @@
  * What a loaded scenario keeps of its rows: the row that is served, the latest row of each trainer, and running totals. It needs the same
  * memory however many steps and releases there are. The store has the rows.
  */
-import { isObject, type Commit, type JsonObject } from '../contract/index.ts'
+import { isObject, provisionalGain, type Commit, type JsonObject } from '../contract/index.ts'
 import { contentIn, isPublished, isReleased, publicationsOf } from '../releases/index.ts'
 import type { MakerRow, PublishedCommit, ReleasedCommit } from '../releases/index.ts'
 import { NO_STEPS, type TrainerTally } from '../training/index.ts'
@@ -18,6 +18,12 @@ export interface HeadRow extends MakerRow {
   readonly row: PublishedCommit
 }
 
+/** The row that made the provisional release, and how much better that seemed. */
+export interface ProvisionalRow {
+  readonly row: ReleasedCommit
+  readonly gain: number
+}
+
 export class History {
   /** The component whose tree clients pull; undefined where it is the whole release. */
   readonly component: string | undefined
@@ -28,14 +34,25 @@ export class History {
   readonly #latest = new Map<string, Commit>()
   #totals: Totals | null = null
   #head: HeadRow | null = null
+  /** Null while there is none. */
+  provisional: ProvisionalRow | null = null
 
   constructor(component: string | undefined) {
     this.component = component
   }
 
-  /** Continues after a row that has its totals. `head` and `latest` are the rows that are served and that trained last by then. */
-  static after(row: Commit, totals: Totals, head: HeadRow, latest: readonly Commit[], component: string | undefined): History {
+  /**
+   * Continues after a row that has its totals. `head` and `latest` are the rows that are served and that trained last by then, `provisional`
+   * the one that made the provisional release.
+   */
+  static after(
+    row: Commit,
+    totals: Totals,
+    { head, latest, provisional }: { readonly head: HeadRow; readonly latest: readonly Commit[]; readonly provisional: Commit | null },
+    component: string | undefined,
+  ): History {
     const history = new History(component)
+    history.provisional = provisionalRow(provisional)
     history.#totals = totals
     history.#head = { ...head, row: remembered(head.row) }
     for (const each of latest.toSorted((one, other) => one.step - other.step)) history.#trained(each)
@@ -52,6 +69,8 @@ export class History {
     const { made } = totals.chain
     if (made !== null && isPublished(commit)) this.#head = { row: remembered(commit), made }
     if (commit.operation === 'train') this.#trained(commit)
+    if (totals.provisional.step === commit.step) this.provisional = provisionalRow(commit)
+    else if (totals.provisional.step === null) this.provisional = null
     this.step = commit.step
   }
 
@@ -91,6 +110,11 @@ export class History {
     const isNext = landing !== null && landing.step > this.step && isPublished(landing)
     return count + (isNext && contentIn(landing, component) !== contentIn(this.#head?.row ?? null, component) ? 1 : 0)
   }
+}
+
+function provisionalRow(row: Commit | null): ProvisionalRow | null {
+  const gain = row === null ? null : provisionalGain(row)
+  return row === null || gain === null || !isReleased(row) ? null : { row: remembered(row), gain }
 }
 
 /** The row that made a release, as the store answers it; null for a row without a release. */

@@ -1,7 +1,8 @@
 /** Appends one row to a scenario: content, row, then pointer and loader, in the scenario's lane. The row is the commit point. */
-import { isEngineAway, POINT_SECONDS_MAX, type Commit, type Fence, type Release, type SealMark } from '../contract/index.ts'
+import { isEngineAway, POINT_SECONDS_MAX, PROVISIONAL_ENDED_METRIC, PROVISIONAL_METRIC } from '../contract/index.ts'
+import type { Commit, Fence, JsonObject, ProvisionalEnd, Release, SealMark } from '../contract/index.ts'
 import { within, wordsOf } from '../kit/index.ts'
-import { isRestorable } from '../releases/index.ts'
+import { isRestorable, type ReleasedCommit } from '../releases/index.ts'
 import { SKIPPED, type StepDraft } from '../training/index.ts'
 import { reach, type Services } from './services.ts'
 import { composeWith, type ReleaseContent } from './composed.ts'
@@ -14,16 +15,53 @@ export type RowFields = Omit<Commit, 'step' | 'recorded_at' | 'release' | 'pendi
 
 /** Lands the outcome of a step, if the lease is still held. A candidate that equals the head is recorded as skipped. */
 export async function landStep(services: Services, scenario: Scenario, draft: StepDraft, fence: Fence): Promise<Commit> {
-  const { content, live, component, ...given } = draft
+  const { content, live, component, gain, ...given } = draft
   const row: RowFields = { operation: 'train', ...given, ...(component !== '' && { component }) }
   if (live !== null) return landLive(services, scenario, row, live, { fence })
   if (content === null) return landRow(services, scenario, row, null, { fence })
   const head = scenario.head()
   const contents = await composeWith(services, head, component, content)
-  if (contents.content_id !== head.content_id) return landRow(services, scenario, row, contents, { fence })
+  if (row.outcome === 'rejected') return landUndecided(services, scenario, { row, gain, contents }, fence)
+  if (contents.content_id !== head.content_id)
+    return landRow(services, scenario, unlessWithdrawn(scenario, row, contents), contents, { fence })
   const unchanged = { ...row, outcome: 'skipped', metrics: { ...row.metrics, skipped: SKIPPED.unchanged } } as const
   return landRow(services, scenario, unchanged, null, { fence })
 }
+
+interface Undecided {
+  readonly row: RowFields
+  /** Null for content that lost. */
+  readonly gain: number | null
+  readonly contents: ReleaseContent
+}
+
+/** A candidate that is not decided becomes the provisional release, goes on as that, or lands as rejected; one that lost ends it. */
+function landUndecided(services: Services, scenario: Scenario, { row, gain, contents }: Undecided, fence: Fence): Promise<Commit> {
+  const { provisional, totals } = scenario.history
+  const isThere = provisional?.row.release.content_id === contents.content_id
+  if (gain === null && provisional !== null && isThere)
+    return landRow(services, scenario, { ...row, metrics: { ...row.metrics, ...endedMetrics(provisional.row, 'refuted') } }, null, {
+      fence,
+    })
+  const wasWithdrawn = totals?.provisional.withdrawn.includes(contents.content_id) === true
+  const isUnchanged = contents.content_id === scenario.head().content_id
+  const isLess = provisional !== null && provisional.gain >= (gain ?? 0)
+  if (gain === null || isThere || wasWithdrawn || isUnchanged || isLess) return landRow(services, scenario, row, null, { fence })
+  const offered = { ...row, outcome: 'pending', metrics: { ...row.metrics, [PROVISIONAL_METRIC]: { gain } } } as const
+  return landRow(services, scenario, offered, contents, { fence })
+}
+
+/** What live scores or a person took back is not published by tasks alone. */
+function unlessWithdrawn({ history: { totals } }: Scenario, row: RowFields, { content_id }: ReleaseContent): RowFields {
+  if (row.outcome !== 'published' || totals?.provisional.withdrawn.includes(content_id) !== true) return row
+  const because = 'it was served provisionally and withdrawn, since when nothing else was published; a person decides'
+  return { ...row, outcome: 'pending', metrics: { ...row.metrics, held_because: because } }
+}
+
+/** What the row says that ends the provisional release. */
+export const endedMetrics = ({ step, release }: ReleasedCommit, because: ProvisionalEnd): JsonObject => ({
+  [PROVISIONAL_ENDED_METRIC]: { step, release_id: release.release_id, content_id: release.content_id, because },
+})
 
 /** Weights kept only in the engine and in the scenario's own folder. A later checkpoint includes what they learnt. */
 function landLive(services: Services, scenario: Scenario, given: RowFields, path: string, how: Landing): Promise<Commit> {

@@ -25,6 +25,10 @@ const act = fc.oneof(
   fc.record({ verb: fc.constant('promote' as const), at: seed }),
   fc.record({ verb: fc.constant('rollback' as const), at: seed }),
   fc.record({ verb: fc.constant('ship' as const) }),
+  fc.record({ verb: fc.constant('offer' as const), component, asks: fc.constant(null) }),
+  /** Of any release that was ever provisional: one that ended already does not end again. */
+  fc.record({ verb: fc.constant('refute' as const), at: seed, component }),
+  fc.record({ verb: fc.constant('withdraw' as const), at: seed }),
   /** Rows of an import name any release as parent, and may have made none. */
   fc.record({ verb: fc.constant('import' as const), at: seed, component, isMade: fc.boolean() }),
 )
@@ -49,6 +53,12 @@ it('is the same from the totals and from all rows', async () => {
         expect(history.totals).toEqual(anew.totals)
         expect([history.step, history.lastTrained?.step]).toEqual([anew.step, anew.lastTrained?.step])
         for (const name of COMPONENTS) expect(history.latest(name)?.step).toBe(anew.latest(name)?.step)
+        const { offered, withdrawn } = provisionalIn(rows)
+        for (const read of [history, anew]) {
+          expect(read.provisional?.row.release).toEqual(offered?.release)
+          expect(read.totals?.provisional.withdrawn).toEqual(withdrawn)
+          expect(read.head.row.release).toEqual(rows.findLast(isPublished)?.release)
+        }
         await expectCatalog(landed, rows, listed)
         for (const name of ['', ...COMPONENTS]) expect(history.publications(name)).toBe(publications(rows, name))
         await expectRequires(landed, rows, listed)
@@ -157,6 +167,33 @@ function asksOf({ metrics }: Commit): readonly string[] {
     : []
 }
 
+/** By reading backwards: nothing was published since, and no row says that it ended. */
+function provisionalIn(rows: readonly Commit[]): { offered: Commit | undefined; withdrawn: readonly string[] } {
+  const since = rows.slice(rows.findLastIndex(isPublished) + 1)
+  const endsOf = (step: number): readonly Commit[] =>
+    since.filter((row) => row.step > step && row.metrics['provisional_ended'] !== undefined && endedIn(row).step === step)
+  const offers = since.filter((row) => row.pending && isObject(row.metrics['provisional']))
+  const isCurrentAt = (offer: Commit, step: number): boolean => offers.findLast((each) => each.step < step) === offer
+  const ended = offers.flatMap((offer) =>
+    endsOf(offer.step)
+      .filter(({ step }) => isCurrentAt(offer, step))
+      .slice(0, 1),
+  )
+  const last = offers.at(-1)
+  const isOver = last !== undefined && ended.some((row) => endedIn(row).step === last.step)
+  return {
+    offered: isOver ? undefined : last,
+    withdrawn: ended
+      .toSorted((one, other) => one.step - other.step)
+      .flatMap((row) => (endedIn(row).because === 'withdrawn' ? [endedIn(row).content_id] : [])),
+  }
+}
+
+function endedIn({ metrics }: Commit): { step: number; because: string; content_id: string } {
+  const { step, because, content_id } = Object(metrics['provisional_ended'])
+  return { step, because, content_id }
+}
+
 function publications(rows: readonly Commit[], name: string): number {
   const contents = rows.filter(isPublished).map(({ release }) => release.components?.[name] ?? release.content_id)
   return contents.filter((content, at) => at > 0 && content !== contents[at - 1]).length
@@ -188,6 +225,21 @@ function nextRow(rows: readonly Commit[], each: Act, isComposed: boolean): Commi
       release: each.isMade ? releaseAt(step, parent, changed(each.component)) : null,
     }
   }
+  if (each.verb === 'refute' || each.verb === 'withdraw') {
+    const target = chosen(
+      rows.filter(isReleased).filter(({ metrics }) => metrics['provisional'] !== undefined),
+      each.at,
+    )
+    if (target === undefined) return { ...row, ...own, outcome: 'rejected' }
+    const { release_id, content_id } = target.release
+    const because = each.verb === 'withdraw' ? 'withdrawn' : 'refuted'
+    const ended = {
+      ...row,
+      outcome: 'rejected',
+      metrics: { provisional_ended: { step: target.step, release_id, content_id, because } },
+    } as const
+    return each.verb === 'refute' ? { ...ended, ...own } : { ...ended, operation: 'withdraw', rollback_target_release_id: release_id }
+  }
   if (each.verb === 'promote' || each.verb === 'rollback') {
     const target = chosen(
       rows.filter(isReleased).filter(({ pending }) => pending === (each.verb === 'promote')),
@@ -202,11 +254,11 @@ function nextRow(rows: readonly Commit[], each: Act, isComposed: boolean): Commi
     return { ...row, operation: each.verb, release, rollback_target_release_id: target.release.release_id }
   }
   const asks = each.asks === null ? {} : { training_request: { requires: [{ name: each.asks, kind: 'service' }] } }
-  const isHeld = each.verb === 'hold'
+  const isHeld = each.verb === 'hold' || each.verb === 'offer'
   return {
     ...row,
     ...own,
-    metrics: asks,
+    metrics: { ...asks, ...(each.verb === 'offer' && { provisional: { gain: 0.1 } }) },
     release: releaseAt(step, head, changed(each.component)),
     pending: isHeld,
     outcome: isHeld ? 'pending' : 'published',

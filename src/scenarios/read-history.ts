@@ -2,7 +2,7 @@
  * Reads a scenario's history from the store. The newest row with totals is enough; rows without them (older stores, imports) are followed once,
  * page by page, and get theirs. Every row before one with totals has them too, so the first without is found by halving.
  */
-import { unavailable, type Commit, type JsonObject, type ScenarioHead, type ScenarioStore } from '../contract/index.ts'
+import { provisionalGain, unavailable, type Commit, type JsonObject, type ScenarioHead, type ScenarioStore } from '../contract/index.ts'
 import { isPublished, isReleased, type MakerRow } from '../releases/index.ts'
 import { COMMITS_PER_READ, History, makerIn, type HeadRow } from './history.ts'
 import { printTotals, totalsAfter, totalsOf } from './totals.ts'
@@ -81,7 +81,10 @@ async function historyAt(store: HistoryStore, { newest, published }: ScenarioHea
     if (row?.step !== step || row.operation !== 'train' || (row.component ?? '') !== name) return null
     latest.push(row)
   }
-  return History.after(newest, totals, head, latest, component)
+  const { step: made } = totals.provisional
+  const [provisional = null] = made === null ? [] : made === newest.step ? [newest] : await store.commits({ after: made - 1, limit: 1 })
+  if (made !== null && (provisional?.step !== made || provisionalGain(provisional) === null)) return null
+  return History.after(newest, totals, { head, latest, provisional }, component)
 }
 
 function headIn(row: Commit, component: string | undefined): HeadRow | null {

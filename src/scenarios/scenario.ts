@@ -5,6 +5,7 @@ import type {
   Commit,
   CommitPage,
   Fence,
+  JsonObject,
   ModelAddress,
   NewRecord,
   Processor,
@@ -14,6 +15,7 @@ import type {
   RequestType,
   Runtime,
   ScenarioStore,
+  ServedProvisional,
   ServedWeights,
   StoreLease,
   Surface,
@@ -55,6 +57,14 @@ export interface EvaluationServing {
   hasRelease(releaseId: string): boolean | Promise<boolean>
 }
 
+/** The test of the provisional release by live scores. */
+interface ScoreWatch {
+  /** There may be reports to read. Returns at once. */
+  wake(): void
+  /** Null while nothing is tested. */
+  summary(): JsonObject | null
+}
+
 export class Scenario {
   readonly name: string
   readonly recipeName: string
@@ -78,6 +88,8 @@ export class Scenario {
   /** Empty while another process holds the lease. */
   workers: readonly Worker[] = []
   #lease: StoreLease | null = null
+  /** Null where provisional releases are served to nobody. */
+  liveTest: ScoreWatch | null = null
   /** Its processors hold records of earlier training: it is bound again before it trains again. */
   hasTrained = false
   /** The newest step that this process knows of; its row may not have landed here yet. */
@@ -85,6 +97,7 @@ export class Scenario {
   readonly #noteStep: ScenarioParts['noteStep']
   lastUse = 0
   #head: HeadRow
+  #provisional: ServedProvisional | null = null
   #loadError: string | null = null
   /** The load id last sent to the engine. */
   #requestedLoad: string | null = null
@@ -107,6 +120,7 @@ export class Scenario {
     this.history = parts.history
     this.releases = new ScenarioReleases(parts.history, () => this.store)
     this.#head = parts.history.head
+    this.#provisional = this.#servedProvisional()
     this.model = modelAddress(parts.modelSettings, parts.deploymentModel)
     this.trainingMode = parts.trainingMode
     this.#noteStep = parts.noteStep
@@ -122,6 +136,7 @@ export class Scenario {
   /** Sets the head to the one the rows name. */
   settle(): void {
     this.#head = this.history.head
+    this.#provisional = this.#servedProvisional()
     this.#onServed?.()
   }
 
@@ -175,6 +190,7 @@ export class Scenario {
 
   /** Records of these types were appended, here or elsewhere. Wakes the trainers, without waiting for them. */
   announce(types: readonly RequestType[]): void {
+    if (types.includes('report')) this.liveTest?.wake()
     for (const type of types) for (const worker of this.workers) worker.announce(type)
   }
 
@@ -311,6 +327,17 @@ export class Scenario {
 
   head(): Release {
     return this.#head.row.release
+  }
+
+  /** Null where there is none, and where it is served to nobody. */
+  get provisional(): ServedProvisional | null {
+    return this.#provisional
+  }
+
+  #servedProvisional(): ServedProvisional | null {
+    const { provisional: served } = this.surface
+    const { provisional } = this.history
+    return served === undefined || provisional === null ? null : { release: provisional.row.release, share: served.share }
   }
 
   /** The release that clients pull now: with several components, the one that last changed their files. */

@@ -9,6 +9,7 @@ import type {
   Recipe,
   Release,
   Runtime,
+  ServedProvisional,
   Store,
   TrainingMode,
 } from '../contract/index.ts'
@@ -58,6 +59,7 @@ export type ScenarioView =
       readonly start: string
       readonly step: number
       readonly head: Release
+      readonly provisional: ServedProvisional | null
       readonly pulledId: string
       readonly servesFiles: boolean
       readonly model: ModelAddress

@@ -1,10 +1,22 @@
-/** The running totals beside a row: of the chain, and of every trainer. They are derived from the rows, and hold for the tree that they were made for. */
+/** The running totals beside a row: of the chain, of the provisional release, and of every trainer. They are derived from the rows, and hold for the tree that they were made for. */
 import { isObject, type Commit, type Json, type JsonObject } from '../contract/index.ts'
-import { chainTotals, printChainTotals, readChainTotals, type ChainTotals, type MakerRow } from '../releases/index.ts'
+import {
+  chainTotals,
+  NO_PROVISIONAL,
+  printChainTotals,
+  printProvisional,
+  provisionalAfter,
+  readChainTotals,
+  readProvisional,
+  type ChainTotals,
+  type MakerRow,
+  type ProvisionalTotals,
+} from '../releases/index.ts'
 import { NO_STEPS, tallied, type TrainerTally } from '../training/index.ts'
 
 export interface Totals {
   readonly chain: ChainTotals
+  readonly provisional: ProvisionalTotals
   readonly trained: ReadonlyMap<string, TrainedTotals>
 }
 
@@ -27,10 +39,11 @@ export function totalsAfter(
 ): Totals {
   const chain = chainTotals(before?.chain ?? null, head, row, named, component)
   const trained = before?.trained ?? new Map<string, TrainedTotals>()
-  if (row.operation !== 'train') return { chain, trained }
+  const provisional = provisionalAfter(before?.provisional ?? NO_PROVISIONAL, row)
+  if (row.operation !== 'train') return { chain, provisional, trained }
   const own = row.component ?? ''
   const { latest: _latest, ...tally } = trained.get(own) ?? { ...NO_STEPS, latest: -1 }
-  return { chain, trained: new Map([...trained, [own, { ...tallied(tally, row), latest: row.step }]]) }
+  return { chain, provisional, trained: new Map([...trained, [own, { ...tallied(tally, row), latest: row.step }]]) }
 }
 
 /** Of a creation row they follow from the row itself. Null where the row has none, or has those of another tree or version. */
@@ -40,14 +53,16 @@ export function totalsOf(row: Commit, component: string | undefined): Totals | n
   if (stored['version'] !== VERSION || stored['component'] !== (component ?? null)) return null
   const chain = readChainTotals(stored)
   const trained = Array.isArray(stored['trained']) ? stored['trained'].map(readTrained) : [null]
-  const isWhole = chain !== null && (row.release === null) === (chain.made === null)
-  return isWhole && trained.every((entry) => entry !== null) ? { chain, trained: new Map(trained) } : null
+  const provisional = readProvisional(stored['provisional'])
+  const isWhole = chain !== null && provisional !== null && (row.release === null) === (chain.made === null)
+  return isWhole && trained.every((entry) => entry !== null) ? { chain, provisional, trained: new Map(trained) } : null
 }
 
-export const printTotals = ({ chain, trained }: Totals, component: string | undefined): JsonObject => ({
+export const printTotals = ({ chain, provisional, trained }: Totals, component: string | undefined): JsonObject => ({
   version: VERSION,
   component: component ?? null,
   ...printChainTotals(chain),
+  ...printProvisional(provisional),
   trained: [...trained].map(([name, { steps, failures, streak, suspicions, triedAt, latest }]) => [
     name,
     { steps, failures, streak, suspicions, triedAt, latest },

@@ -13,6 +13,7 @@ export function viewOf({ runtime }: Services, scenario: Scenario): ScenarioView 
     start,
     step: history.step,
     head: scenario.head(),
+    provisional: scenario.provisional,
     pulledId,
     servesFiles: surface.files !== undefined,
     model,

@@ -46,8 +46,10 @@ export interface TrainingContext {
 export interface StepDraft {
   readonly component: string
   readonly outcome: StepOutcome
-  /** The id of the written content that is published or held; null otherwise. */
+  /** The id of the written content that is published, held, offered as provisional or refuted; null otherwise. */
   readonly content: string | null
+  /** How much better content seems that is not decided yet; null for content that is published, held or refuted. */
+  readonly gain: number | null
   /** The folder of weights published only into the engine, relative to the scenario's directory. */
   readonly live: string | null
   readonly consumed_ids: readonly string[]

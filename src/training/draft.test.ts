@@ -32,6 +32,7 @@ describe('a verdict', () => {
     [{ kind: 'publish', content }, 'published', 'kept', {}],
     [{ kind: 'hold', content }, 'pending', 'kept', {}],
     [{ kind: 'reject' }, 'rejected', null, {}],
+    [{ kind: 'reject', content }, 'rejected', 'kept', {}],
     [{ kind: 'skip', reason: 'no need' }, 'skipped', null, { skipped: 'no need' }],
     [{ kind: 'reject', metrics: { error: 'beside' } }, 'rejected', null, { error: 'beside' }],
     [{ kind: 'skip', reason: 'x', metrics: { error: 'broke' } }, 'failed', null, { skipped: 'x', error: 'broke' }],
@@ -39,8 +40,15 @@ describe('a verdict', () => {
     [{ kind: 'skip', reason: 'x', metrics: noReply }, 'failed', null, { skipped: 'x', ...noReply }],
   ])('%j is %s and consumes its batch', (result, outcome, kept, metrics) => {
     const state = { settled_through: 2, set_aside: {}, trainer: { kept: true } }
-    const draft = { component: '', outcome, content: kept, live: null, consumed_ids: ['x', 'report'], metrics, state }
+    const draft = { component: '', outcome, content: kept, gain: null, live: null, consumed_ids: ['x', 'report'], metrics, state }
     expect(draftOf(result, around())).toEqual(draft)
+  })
+
+  it('that is provisional is rejected until the scenario takes it as its provisional release, and never where a person asked', () => {
+    const offered: Settled = { kind: 'provisional', content, gain: 0.2, metrics: { provisional: { gain: 9 }, provisional_ended: {} } }
+    expect(draftOf(offered, around())).toMatchObject({ outcome: 'rejected', content: 'kept', gain: 0.2, metrics: {} })
+    expect(draftOf(offered, around()).metrics).toEqual({})
+    expect(draftOf(offered, asked()).gain).toBeNull()
   })
 
   it('keeps the state it left, and no reason to skip in its metrics outlasts its own', () => {

@@ -62,7 +62,18 @@ export function draftOf(result: Settled | StepFailure, around: Circumstances): S
     ...(around.mergedOnto !== null && content !== null && { merged_onto: around.mergedOnto.release_id }),
     ...lossMetrics(around.losses),
   })
-  return { component, outcome, content, live: around.live, consumed_ids, metrics: recorded, state: { ...memory(consumed_ids, state) } }
+  // What a person asked for is published, held or rejected: it does not have to be better.
+  const gain = 'gain' in result && around.reserved.batch.request === null ? result.gain : null
+  return {
+    component,
+    outcome,
+    content,
+    gain,
+    live: around.live,
+    consumed_ids,
+    metrics: recorded,
+    state: { ...memory(consumed_ids, state) },
+  }
 }
 
 interface ResultParts extends Pick<StepDraft, 'outcome' | 'content'> {
@@ -100,6 +111,7 @@ const OUTCOME: Readonly<Record<Settled['kind'], StepOutcome>> = {
   publish: 'published',
   live: 'published',
   hold: 'pending',
+  provisional: 'rejected',
   reject: 'rejected',
   skip: 'skipped',
 }

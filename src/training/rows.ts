@@ -1,5 +1,14 @@
 /** What the rows say about one trainer: its state, its reading position, and its latest steps. */
-import { isObject, STEP_RETRY_FIRST_SECONDS, STEP_RETRY_MAX_SECONDS, type Commit, type JsonObject } from '../contract/index.ts'
+import {
+  isObject,
+  PROVISIONAL_ENDED_METRIC,
+  PROVISIONAL_METRIC,
+  provisionalGain,
+  STEP_RETRY_FIRST_SECONDS,
+  STEP_RETRY_MAX_SECONDS,
+  type Commit,
+  type JsonObject,
+} from '../contract/index.ts'
 
 /** The reasons that rows give for a step without a result. */
 export const SKIPPED = {
@@ -39,6 +48,8 @@ export const RESERVED_METRICS: ReadonlySet<string> = new Set([
   'samples_beside',
   'samples_kept',
   'merged_onto',
+  PROVISIONAL_METRIC,
+  PROVISIONAL_ENDED_METRIC,
   'records/evicted_count',
   'records/data_incomplete',
 ])
@@ -71,7 +82,8 @@ export function tallied(tally: TrainerTally, row: Commit): TrainerTally {
   }
 }
 
-const isBetter = ({ outcome }: Commit): boolean => outcome === 'published' || outcome === 'pending'
+/** What only seems better so far is no improvement yet. */
+const isBetter = (row: Commit): boolean => row.outcome === 'published' || (row.outcome === 'pending' && provisionalGain(row) === null)
 
 const failedBecause = ({ outcome, metrics }: Commit, why: string): boolean => outcome === 'failed' && metrics['skipped'] === why
 

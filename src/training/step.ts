@@ -97,7 +97,7 @@ interface Made {
 async function keepContent(context: TrainingContext, result: Settled | StepFailure): Promise<Made> {
   const nothing = { contentId: null, live: null }
   try {
-    if ('content' in result) return { ...nothing, result, contentId: await context.keep(result.content) }
+    if ('content' in result && result.content !== undefined) return { ...nothing, result, contentId: await context.keep(result.content) }
     if (!('path' in result)) return { ...nothing, result }
     await context.admit(result.path)
     return { ...nothing, result, live: result.path }
@@ -112,7 +112,7 @@ async function land(place: StepPlace, { reserved, candidate }: StepTask, base: R
   const losses = await context.store.losses()
   return context.landing(async (append) => {
     signal.throwIfAborted()
-    const content = 'content' in made.result ? made.result.content : null
+    const content = 'content' in made.result && made.result.kind !== 'reject' ? made.result.content : null
     const standing = content === null && made.live === null ? 'in place' : await standingOf(context.store, base, component)
     if (standing === 'moved') return { kind: 'overtaken', by: 'people', candidate: null }
     if (standing === 'beside' && stale === 'refuse') return { kind: 'overtaken', by: 'components', candidate: null }

@@ -36,7 +36,7 @@ const report = (id: string, exchange: string, feedback: object | string) => (add
   post(address, '/svc/report', { agent_record_id: id, references: [exchange], feedback })
 const instruct = (id: string, text: string) => (address: string) =>
   post(address, '/svc/train', { agent_record_id: id, text, session: 's', release_id: 'r' })
-const move = (operation: 'promote' | 'rollback', step: number) => async (address: string) =>
+const move = (operation: 'promote' | 'rollback' | 'withdraw', step: number) => async (address: string) =>
   post(address, ofScenario(operation), { release_id: textIn((await releases(address))[step], 'release_id') })
 
 type Act = (address: string) => Promise<Answer>
@@ -61,6 +61,13 @@ const KINDS: Readonly<Record<string, Kind>> = {
     act: report(ASKED, 'x1', 'hold'),
     points: PUBLISHED.filter((point) => point !== 'after-load'),
   },
+  'a provisional release': {
+    mode: 'auto',
+    before: [],
+    act: report(ASKED, 'x1', 'offer'),
+    points: PUBLISHED.filter((point) => point !== 'after-load'),
+  },
+  'a withdrawal': { mode: 'auto', before: [[report('offered', 'x1', 'offer'), 1]], act: move('withdraw', 1), points: ALWAYS },
   'a step on an instruction': { mode: 'manual', before: [], act: instruct(ASKED, 'add'), points: PUBLISHED },
   'a failed instruction': { mode: 'manual', before: [], act: instruct(ASKED, 'throw'), points: [...ALWAYS, 'after-step'] },
   'a promote': { mode: 'manual', before: [[instruct('held', 'hold'), 1]], act: move('promote', 1), points: MOVED },

@@ -159,6 +159,45 @@ describe('a move while a step runs', () => {
     },
   )
 
+  it('of a provisional release: its row is marked, the head stays, and a person may promote it [release.provisional]', async () => {
+    const s = await fresh(here, 'auto')
+    const before = await s.head()
+    await s.consumer((await s.reported({ feedback: 'offer' }))[1])
+    const [row = {}] = await s.releases()
+    const release = textAt(row, 'release_id')
+    expect(row).toMatchObject({ result: 'pending', pending: true, provisional: true, current: false, restorable: false })
+    expect(await s.head()).toEqual(before)
+    expect((await here.get(`/svc/harness?release_id=${release}`, named(s.name))).json).toMatchObject({
+      release_id: release,
+      provisional: true,
+    })
+    // Nobody is served it here, whoever asks.
+    const asking = { ...named(s.name), 'x-svc-provisional': 'yes' }
+    expect((await here.get('/svc/harness', asking)).json).toMatchObject({ release_id: before['release_id'] })
+    expect(await s.status()).toMatchObject({ provisional: { release_id: release, gain: 0.2, canary_share: null } })
+    expectRefusal(await s.move('rollback', release), 409, 'not_restorable')
+    expect((await s.move('promote', release)).status).toBe(200)
+    expect(await s.head()).toMatchObject({ operation: 'promote', rollback_target_release_id: release })
+    expectRefusal(await s.move('withdraw', release), 409, 'not_provisional')
+  })
+
+  it('ends a provisional release by a row, and leaves the head [movement.withdraw]', async () => {
+    const s = await fresh(here, 'auto')
+    const before = await s.head()
+    await s.consumer((await s.reported({ feedback: 'offer' }))[1])
+    const release = textAt(await s.release(), 'release_id')
+    expectRefusal(await s.move('withdraw', textAt(before, 'release_id')), 409, 'not_provisional')
+    expect(await s.move('withdraw', release)).toMatchObject({ status: 200, json: { release_id: before['release_id'], step: 2 } })
+    expect(await s.releases()).toMatchObject([
+      { operation: 'withdraw', result: 'rejected', rollback_target_release_id: release },
+      { provisional: false },
+      { current: true },
+    ])
+    // An answer may be lost: asked for again it stays as it is.
+    expect(await s.move('withdraw', release)).toMatchObject({ status: 200, json: { release_id: before['release_id'] } })
+    expect(await s.rows()).toHaveLength(2)
+  })
+
   it.each(['reject', 'skip', 'throw'])(
     'a step of the word %s made no release to move to; its row names the head it ran on',
     async (word) => {

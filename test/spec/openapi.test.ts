@@ -12,7 +12,7 @@ import { sharedWorld } from '../support/world.ts'
 import { Described, type Asking, type Place } from './support/described.ts'
 import { problemsOf } from './support/json-schema.ts'
 import { valuesOf } from './support/schema-values.ts'
-import { errorOf, inference, INBOX_RECIPE, named, PAIR_RECIPE, reportEnvelope, textAt } from './support/helpers.ts'
+import { errorOf, inference, INBOX_RECIPE, LEDGER_RECIPE, named, PAIR_RECIPE, reportEnvelope, textAt } from './support/helpers.ts'
 import { fresh } from './support/trainee.ts'
 
 const folder = sharedFolder()
@@ -29,6 +29,7 @@ const here = sharedWorld({
   },
 })
 const pair = sharedWorld({ settings: { recipe: PAIR_RECIPE } })
+const ledger = sharedWorld({ settings: { recipe: LEDGER_RECIPE } })
 let described: Described
 let ask: Asking
 beforeAll(async () => {
@@ -100,6 +101,25 @@ describe('every answer is documented', () => {
     for (const path of ['/svc/harness', '/svc/harness/releases']) await asking('GET', path, { headers: named(s.name) })
     await asking('POST', `/svc/scenarios/${s.name}/components/alpha/evaluation/v1/chat/completions`, { body: { messages: [] } })
     await asking('GET', '/svc/status')
+  })
+
+  it('while a release is provisional, and once it is withdrawn', async () => {
+    const asking = described.asking(ledger)
+    const s = await fresh(ledger)
+    await s.consumer((await s.reported({ feedback: 'offer' }))[1])
+    const release_id = textAt(await s.release(), 'release_id')
+    const look = async (): Promise<void> => {
+      for (const path of ['releases', 'commits']) await asking('GET', `/svc/scenarios/${s.name}/${path}`)
+      await asking('GET', `/svc/harness?release_id=${release_id}`, { headers: named(s.name) })
+      await asking('GET', '/svc/status')
+    }
+    await look()
+    const statuses = [release_id, 'another'].map(async (id) => {
+      const { status } = await asking('POST', `/svc/scenarios/${s.name}/withdraw`, { body: { release_id: id } })
+      return status
+    })
+    expect(await Promise.all(statuses)).toEqual([200, 409])
+    await look()
   })
 
   it('on every route that answers with JSON of ours', () => {

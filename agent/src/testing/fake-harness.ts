@@ -19,6 +19,8 @@ interface FakeHarness {
   script: string | null
   /** The rows of the catalog; null where the token may not read it. */
   rows: readonly object[] | null
+  /** Served in place of the last one to whom asks for what is unproven. */
+  provisional: string | null
   readonly requests: { readonly path: string; readonly authorization: string | undefined }[]
 }
 
@@ -26,7 +28,7 @@ interface FakeHarness {
 export async function installedFrom(requires: readonly Requires[] = []) {
   const home = makeHome()
   const url = await listening((request, response) => answer(harness, request, response))
-  const harness: FakeHarness = { url, releases: new Map([['r1', requires]]), script: '', rows: [], requests: [] }
+  const harness: FakeHarness = { url, releases: new Map([['r1', requires]]), script: '', rows: [], provisional: null, requests: [] }
   await install({ ...home.order(anInstallation({ url })), terminal: transcript() })
   const folder = installFolder(home.path, home.destination)
   return { self: { folder, record: await readRecord(folder), env: home.env }, folder, home, harness }
@@ -37,12 +39,16 @@ function answer(harness: FakeHarness, request: IncomingMessage, response: Server
   harness.requests.push({ path: request.url ?? '', authorization: request.headers.authorization })
   if (pathname === '/svc/harness/releases')
     return void response.writeHead(harness.rows === null ? 403 : 200).end(JSON.stringify({ releases: harness.rows ?? [] }))
-  const release = searchParams.get('release_id') ?? [...harness.releases.keys()].at(-1) ?? ''
+  const unproven = request.headers['x-svc-provisional'] === 'yes' ? harness.provisional : null
+  const release = searchParams.get('release_id') ?? unproven ?? [...harness.releases.keys()].at(-1) ?? ''
   const requires = harness.releases.get(release)
   if (requires === undefined) return void response.writeHead(404).end('{"error":{"message":"unknown release","code":"unknown_release"}}')
   const about = { scenario: 'demo', adapter: 'agent', step: STEP + [...harness.releases.keys()].indexOf(release) }
-  if (pathname === '/svc/harness')
-    return void response.end(JSON.stringify(signedManifest(DEPLOYMENT, { ...about, release_id: release, content_id: 'c' }, { requires })))
+  if (pathname === '/svc/harness') {
+    const held = release === harness.provisional
+    const manifest = signedManifest(DEPLOYMENT, { ...about, release_id: release, content_id: 'c', held }, { requires })
+    return void response.end(JSON.stringify({ ...manifest, ...(held && { provisional: true }) }))
+  }
   if (harness.script !== null) return void response.end(DEPLOYMENT.script(harness.script, { ...about, release_id: release }))
   response.writeHead(200, { 'content-length': '1000' })
   response.write('{\necho begun >"$1/begun"\n', () => request.socket.destroy())

@@ -21,6 +21,7 @@ Options:
   --url <url>              where the service answers, such as http://127.0.0.1:8900
   --scenario <name>        the scenario whose harness is pulled
   --release <id>           this release instead of the one served, also one that is held for review
+  --provisional            the provisional release where there is one: it is unproven
   --key <fingerprint>      trust this key of the service from now on, as 'svc key show' prints it
 ${COMMON_HELP}  ${KEY_VARIABLE}                  the fingerprint to pin at the first pull
   ${INSECURE_VARIABLE}=1      allow a service beyond this machine without TLS
@@ -32,6 +33,7 @@ interface PullArguments extends Address {
   readonly folder: string
   readonly scenario: string
   readonly release: string | undefined
+  readonly provisional: boolean
   readonly key: string | undefined
   readonly env: NodeJS.ProcessEnv
   readonly json: boolean
@@ -40,7 +42,12 @@ interface PullArguments extends Address {
 export const pullCommand: Command<PullArguments> = {
   help: HELP,
   parse: (argv, env) => {
-    const { values, positionals } = readArguments(argv, { ...COMMON, release: { type: 'string' }, key: { type: 'string' } })
+    const { values, positionals } = readArguments(argv, {
+      ...COMMON,
+      release: { type: 'string' },
+      provisional: { type: 'boolean', default: false },
+      key: { type: 'string' },
+    })
     if (values.help) return null
     if (values.key !== undefined && !isFingerprint(values.key))
       throw new UsageError('--key must be a fingerprint, as svc key show prints it')
@@ -49,6 +56,7 @@ export const pullCommand: Command<PullArguments> = {
       url: serviceUrl(values.url),
       scenario: scenarioName(values.scenario),
       release: values.release,
+      provisional: values.provisional,
       key: values.key,
       env,
       json: values.json,
@@ -57,25 +65,29 @@ export const pullCommand: Command<PullArguments> = {
   },
   about: ({ folder, url, scenario }) => ({ folder, url, scenario }),
   run: async (options) => {
-    const { folder, url, scenario, release, key, env } = options
+    const { folder, url, scenario, release, provisional, key, env } = options
     const kept = key === undefined ? trustOf(folder) : trustIn(key)
     const manifest = await connect(options).manifest(release)
-    const { trust, note } = trustPulled(manifest, { url, env, kept, scenario, release })
+    const { trust, note } = trustPulled(manifest, { url, env, kept, scenario, release, provisional })
     const { written, removed } = writeTree(folder, manifest.files, releaseText(manifest, trust))
     const change = { written: written.filter((path) => path !== RELEASE_FILE), removed }
     const { release_id, content_id, requires } = manifest
     const isCurrent = written.length + removed.length === 0
     const text =
       (isCurrent ? current(options, manifest) : changed(options, manifest, change)) + needs(manifest) + (note === null ? '' : `${note}\n`)
-    return { text, data: { release_id, content_id, current: isCurrent, ...change, requires, key: trust.key } }
+    const isUnproven = manifest.provisional === true && { provisional: true }
+    return { text, data: { release_id, content_id, ...isUnproven, current: isCurrent, ...change, requires, key: trust.key } }
   },
 }
 
-const current = ({ folder }: PullArguments, { release_id }: Manifest): string =>
-  `${folder} holds release ${release_id} already; nothing was written\n`
+const current = ({ folder }: PullArguments, manifest: Manifest): string =>
+  `${folder} holds ${named(manifest)} already; nothing was written\n`
 
-const changed = ({ folder }: PullArguments, { release_id }: Manifest, { written, removed }: TreeChange): string =>
-  `release ${release_id} is in ${folder}: ${written.length} files written, ${removed.length} removed\n`
+const changed = ({ folder }: PullArguments, manifest: Manifest, { written, removed }: TreeChange): string =>
+  `${named(manifest)} is in ${folder}: ${written.length} files written, ${removed.length} removed\n`
+
+const named = ({ release_id, provisional }: Manifest): string =>
+  provisional === true ? `provisional release ${release_id} (unproven)` : `release ${release_id}`
 
 /** Nothing here checks them: a tree pulled by hand is set up by hand. */
 const needs = ({ requires }: Manifest): string =>

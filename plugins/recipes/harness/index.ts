@@ -19,7 +19,7 @@ export default define('recipe', {
       ...(evolution.idle !== null && { unable: [evolution.idle] }),
       bind: async (scope) => ({
         runtime: scope.runtime,
-        surface: { files: files(scope.read) },
+        surface: { files: files(scope.read), ...evolution.surface },
         processors: {
           '': processorOf(config, { name: 'harness', modes: evolution.acceptsRequests ? ['auto', 'manual', 'hybrid'] : ['auto'] }),
         },

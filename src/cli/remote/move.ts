@@ -1,4 +1,4 @@
-/** `svc promote` and `svc rollback`: what is served becomes another release, and the line that takes it back is printed with it. */
+/** `svc promote`, `svc rollback` and `svc withdraw`: what is served becomes another release, and the line that takes it back is printed with it. */
 import { ServiceFailure, type Head, type Manifest, type ReleaseRow, type Svc } from '@svc-ai/client'
 import { conflict, unknown } from '../../contract/index.ts'
 import {
@@ -68,6 +68,18 @@ export function rollback(options: RollbackOptions, surroundings: Surroundings): 
       throw codeOf(error) === 'not_restorable' ? notRestorable(move) : error
     })
     return report(move, head, options, surroundings)
+  })
+}
+
+export function withdraw(options: PromoteOptions, surroundings: Surroundings): Promise<number> {
+  return withService(options, surroundings, async (service) => {
+    const words = releaseWords(options)
+    const scenario = await chooseScenario(service, options.scenario, (name) => `withdraw ${words} --scenario ${shellWord(name)}`)
+    const { svc, target } = await moveTo(service, scenario, options)
+    const head = await svc.withdraw(target.release_id)
+    if (options.json === true) surroundings.out(jsonText({ ...head, withdrawn_release_id: target.release_id }, 2))
+    else surroundings.out(`${numberOf(target)} is withdrawn; ${oneLine(scenario)} serves ${shortId(head.release_id)} to everyone`)
+    return EXIT.fine
   })
 }
 

@@ -1,6 +1,16 @@
 /** `svc releases`: lists training steps and releases, newest first, and marks what is served. */
 import type { ReleaseRow } from '@svc-ai/client'
-import { ago, counted, heldRows, powersOfStep, publishedScores, scoreText, type StepView, stepView } from '../../presentation/index.ts'
+import {
+  ago,
+  counted,
+  heldRows,
+  powersOfStep,
+  provisionalRow,
+  publishedScores,
+  scoreText,
+  type StepView,
+  stepView,
+} from '../../presentation/index.ts'
 import { powerLines } from '../screen/powers.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord, sparkline } from '../screen/text.ts'
@@ -77,7 +87,7 @@ const TONES = { good: 'good', warn: 'warning', bad: 'bad', plain: 'quiet' } as c
 /** Why there was a step, or why it had no candidate; of a step that learned from traffic, why it was decided so. */
 function aboutOf({ result, operation }: ReleaseRow, { reason, decision }: StepView): string {
   if (result === 'failed' || result === 'skipped') return decision ?? ''
-  if (operation === 'promote' || operation === 'rollback' || reason.isQuoted) return reason.text
+  if (operation === 'promote' || operation === 'rollback' || operation === 'withdraw' || reason.isQuoted) return reason.text
   return decision ?? ''
 }
 
@@ -91,7 +101,8 @@ function advice(
   surroundings: Surroundings,
 ): readonly string[] {
   const held = heldRows(rows)
-  if (held[0] === undefined) return []
+  const unproven = provisionalLines(rows, scenario, command)
+  if (held[0] === undefined) return unproven.length === 0 ? [] : ['', ...unproven]
   const blocks = held.slice(0, HELD_SHOWN_MAX).flatMap((row) => {
     const powers = powersOfStep(row.metrics)
     const [first = '', ...others] = powers === null ? [] : powerLines(powers, surroundings)
@@ -101,7 +112,18 @@ function advice(
     ...blocks,
     '',
     `${counted(held.length, 'release waits', 'releases wait')} for review: ${promoteCommand(held[0], scenario, command)}`,
+    ...unproven,
   ]
+}
+
+/** The provisional release, and how to end it. */
+export function provisionalLines(rows: readonly ReleaseRow[], scenario: string, command: (words: string) => string): readonly string[] {
+  const row = provisionalRow(rows)
+  return row === undefined
+    ? []
+    : [
+        `${numberOf(row)} is provisional, which is unproven; to end it: ${command(`withdraw ${numberOf(row)} --scenario ${shellWord(scenario)}`)}`,
+      ]
 }
 
 export const promoteCommand = (row: ReleaseRow, scenario: string, command: (words: string) => string): string =>

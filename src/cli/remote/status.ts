@@ -8,7 +8,7 @@ import { EXIT, type Surroundings } from '../surroundings.ts'
 import { releasesOf, SCENARIOS_LOOKED_AT_MAX, chooseScenario } from './scenario.ts'
 import type { RemoteOptions } from './address.ts'
 import { numberOf, servedRow, shortId } from './release.ts'
-import { promoteCommand, SCORES_MAX } from './releases.ts'
+import { promoteCommand, provisionalLines, SCORES_MAX } from './releases.ts'
 import { withService, type RemoteService } from './service.ts'
 
 export function status(options: RemoteOptions, surroundings: Surroundings): Promise<number> {
@@ -141,7 +141,10 @@ function advice(scenarios: readonly SeenScenario[], { command }: RemoteService):
       .slice(0, 1)
       .map((waiting) => `waits for review: ${promoteCommand(waiting, row.scenario, command)}${powerWords(waiting)}`),
   )
-  const lines = [...held, ...scenarios.flatMap(unsolvedLines), ...scenarios.flatMap(spentLines)]
+  const unproven = scenarios.flatMap(({ row, releases }) =>
+    provisionalLines(releases ?? [], row.scenario, command).map((line) => `${oneLine(row.scenario)}: ${line}`),
+  )
+  const lines = [...held, ...unproven, ...scenarios.flatMap(unsolvedLines), ...scenarios.flatMap(spentLines)]
   return lines.length === 0 ? [] : ['', ...lines]
 }
 

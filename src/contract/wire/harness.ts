@@ -67,6 +67,7 @@ export const manifestSchema = z.object({
   evaluation: jsonObject.describe('What the step that made it measured.'),
   requires: z.array(requiresSchema).describe('What a person must have set up.'),
   components,
+  provisional: z.exactOptional(z.literal(true)).describe('It is unproven. Absent on every other release.'),
   signed: signed.describe('What the deployment says of this release, and its signature.'),
 })
 export type Manifest = WireType<typeof manifestSchema>

@@ -7,7 +7,7 @@ import type { WireType } from './fields.ts'
 const RELEASE_RULE = 'must be the id of a release of this scenario'
 export const moveBodySchema = z.object({ release_id: z.string({ error: RELEASE_RULE }).min(1, { error: RELEASE_RULE }) })
 
-const operation = z.enum(['create', 'train', 'promote', 'rollback', 'shipped'])
+const operation = z.enum(['create', 'train', 'promote', 'rollback', 'shipped', 'withdraw'])
 export type Operation = z.infer<typeof operation>
 export const stepOutcome = z.enum(STEP_RESULTS)
 const metrics = jsonObject.describe('As recorded.')
@@ -64,6 +64,9 @@ export const releaseRowSchema = z.object({
   restorable: z.boolean().describe('Whether a rollback may name it.'),
   current: z.boolean().describe('On the one row whose release is served now.'),
   result: stepOutcome,
+  provisional: z
+    .exactOptional(z.boolean())
+    .describe('On a row that made a provisional release, which is unproven: true while it is that of the scenario, false once it ended.'),
   metrics,
   rollback_target_release_id: z.exactOptional(releaseId).describe('On a promote or rollback: whose content was published again.'),
   component: z.exactOptional(text).describe('Whose step it was, when there are several trainers.'),

@@ -1,6 +1,6 @@
 /** Wire shapes of the service itself: refusals, health, status. */
 import { z } from 'zod'
-import { count, jsonObject, scenario, seconds, step, text, trainingMode, type WireType } from './fields.ts'
+import { count, jsonObject, releaseId, scenario, seconds, step, text, trainingMode, type WireType } from './fields.ts'
 
 const errorType = text.describe('Follows the status, such as invalid_request_error with 400.')
 const message = text.describe('Names the field, the rule and the cure; for people.')
@@ -47,6 +47,17 @@ export const scenarioStatusSchema = z.object({
   checkpoint_storage: z.null(),
   inference_admission: z.enum(['open', 'closed']).nullable().describe('Whether requests begin, or wait for a weight update.'),
   components: z.exactOptional(z.record(z.string(), z.object(trainerStatus))).describe('When there are several trainers.'),
+  provisional: z
+    .exactOptional(
+      z.object({
+        release_id: releaseId,
+        step,
+        gain: z.number().describe('By how much of a point it seemed better.'),
+        canary_share: z.number().nullable().describe('The share of sessions that are served it; null where nobody is.'),
+        live_scores: jsonObject.nullable().describe('The test on live scores so far.'),
+      }),
+    )
+    .describe('The provisional release, which is unproven. Absent while there is none.'),
 })
 export type ScenarioStatus = WireType<typeof scenarioStatusSchema>
 const brokenStatus = z.object({ error: text }).describe('Of a recipe whose status cannot be shown.')

@@ -147,6 +147,8 @@ export const SETTINGS: EvolutionContext['settings'] = {
   tasks_alike: 1,
   executor: null,
   publish: 'auto',
+  provisional: 'off',
+  canary_share: 0.1,
   review_kinds: ['code_extension'],
   publish_powers: ['words'],
   sandbox: {},

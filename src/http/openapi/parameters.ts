@@ -64,6 +64,11 @@ export const chosenReceipt = header(
   'The receipt, chosen by the client, for one that cannot read it from the answer. Must be new in the scenario.',
   z.string().max(RECORD_ID_CHARACTERS_MAX),
 )
+export const provisional = header(
+  HEADER.provisional,
+  'yes: the provisional release, which is unproven, where there is one. no: never. Left out: the lot of the session decides.',
+  z.enum(['yes', 'no']),
+)
 export const tags = header(
   `${HEADER.tagPrefix}${RELEASE_TAG}`,
   `A tag, kept with the record; so is every other header ${HEADER.tagPrefix}<name>, up to ${TAGS_MAX} of them. This one names the harness release that the client runs.`,
@@ -84,7 +89,8 @@ export const pageScenario = query('scenario', `The scenario, in place of ${HEADE
 export const RESPONSE_HEADERS = {
   [HEADER.requestId]: 'The id of the request, as the log has it; or that of the upstream, where its answer carries one.',
   [HEADER.receipt]: 'The receipt of the stored exchange. It is on the disk by then. A stream carries it in its last event instead.',
-  [HEADER.release]: 'The release that clients would pull now, where the scenario serves a harness.',
+  [HEADER.release]: 'The release that this client would pull now, where the scenario serves a harness.',
+  [HEADER.provisional]: 'yes: that release is provisional, which is unproven. Absent on every other answer.',
   'cache-control': 'no-store',
   'retry-after': 'Seconds after which to ask again, where that would help.',
   'x-should-retry': 'false: it does not go away by itself.',

@@ -4,8 +4,19 @@ import type { Handler, HttpRoute } from '../context.ts'
 import { rowsOf } from './row.ts'
 import { HEADER, PROPOSAL_BODY_BYTES_MAX } from '../../contract/index.ts'
 import { answer, live, other } from '../openapi/spec.ts'
-import { afterRow, limit, optionalScenario, pageScenario, query, release, required, scenario } from '../openapi/parameters.ts'
-import { CHECKED_BODY, KNOWN, NAMED, QUERIED, refusals, STRICT_BODY } from '../openapi/refusals.ts'
+import {
+  afterRow,
+  limit,
+  optionalScenario,
+  pageScenario,
+  provisional,
+  query,
+  release,
+  required,
+  scenario,
+  tags,
+} from '../openapi/parameters.ts'
+import { CHECKED_BODY, KNOWN, NAMED, QUERIED, refusals, STRICT_BODY, TAGGED } from '../openapi/refusals.ts'
 
 const { get, post } = rowsOf('harness')
 
@@ -39,9 +50,9 @@ export const harnessRoutes: readonly HttpRoute[] = [
     operationId: 'readHarness',
     summary: 'Answers with the files that an agent pulls',
     description: 'Never waits for a step, and its parts are those of one release.',
-    parameters: [scenario, release],
-    answers: { 200: answer(wire.manifestSchema, 'The manifest.', ['cache-control', HEADER.release]) },
-    refusals: refusals(OF_FILES, { 404: ['unknown_release'] }),
+    parameters: [scenario, release, provisional, tags],
+    answers: { 200: answer(wire.manifestSchema, 'The manifest.', ['cache-control', HEADER.release, HEADER.provisional]) },
+    refusals: refusals(OF_FILES, TAGGED, { 400: ['invalid_field'], 404: ['unknown_release'] }),
   }),
   get('/svc/harness/releases', harness('catalog'), {
     operationId: 'listHarnessReleases',

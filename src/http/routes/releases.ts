@@ -58,4 +58,13 @@ export const releaseRoutes: readonly HttpRoute[] = [
     answers: { 200: answer(wire.headSchema, 'The head.') },
     refusals: refusals(MOVED, { 409: ['not_held'] }),
   }),
+  post('/svc/scenarios/:scenario/withdraw', releases.withdraw, {
+    bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    operationId: 'withdraw',
+    summary: 'Ends the provisional release of a scenario',
+    description: 'As a new row; what is served to everyone stays. Its content does not become provisional again until the head has moved.',
+    body: wire.moveBodySchema,
+    answers: { 200: answer(wire.headSchema, 'The head, and the step of the new row.') },
+    refusals: refusals(CHECKED_BODY, KNOWN, WRITING, { 409: ['not_provisional'] }),
+  }),
 ]

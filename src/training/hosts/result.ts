@@ -35,7 +35,8 @@ const verdicts = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('publish'), content }),
   z.object({ kind: z.literal('live'), path: z.string() }),
   z.object({ kind: z.literal('hold'), content }),
-  z.object({ kind: z.literal('reject') }),
+  z.object({ kind: z.literal('provisional'), content, gain: z.number() }),
+  z.object({ kind: z.literal('reject'), content: content.exactOptional() }),
   z.object({ kind: z.literal('skip'), reason: z.string() }),
   z.object({ kind: z.literal('fail'), error: z.string(), retry: z.literal(true).exactOptional() }),
 ])

@@ -95,6 +95,9 @@ export const scenarios = [
     'movement.not-held': 'Promote of a release that is not held is 409.',
     'movement.rollback': 'Rollback republishes a restorable release as a new commit.',
     'movement.promote': 'Promote republishes a held release with operation promote.',
+    'release.provisional':
+      'A provisional release is a pending row that is never the head, marked on its row, in the manifest and in the status.',
+    'movement.withdraw': 'Withdraw ends the provisional release by a row and leaves the head; any other release is 409.',
     'movement.running-step': 'A step whose base moved is stepped again at landing.',
   }),
   ...section('Status', {

@@ -65,6 +65,11 @@ export function MoveButton(props: MoveProps) {
   )
 }
 
+function madeWords(isUnproven: boolean, move: MoveProps['move']): string {
+  if (isUnproven) return 'It is provisional, which is unproven, and was made'
+  return move === 'promote' ? 'It was held for review' : 'It was made'
+}
+
 function Consequences({ scenario, chain, step, move }: MoveProps) {
   const { head, hasFiles } = chain
   const { reason, powers } = viewOf(chain, step)
@@ -78,7 +83,7 @@ function Consequences({ scenario, chain, step, move }: MoveProps) {
             instead of <b>{head.name}</b>
           </>
         )}
-        , as a new release on top of it. {move === 'promote' ? 'It was held for review' : 'It was made'} <Ago at={step.row.recorded_at} />.
+        , as a new release on top of it. {madeWords(step.row.provisional === true, move)} <Ago at={step.row.recorded_at} />.
       </p>
       {reason.isQuoted && (
         <blockquote class="quote">

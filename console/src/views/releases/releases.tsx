@@ -41,14 +41,20 @@ export function Releases({ scenario }: { readonly scenario: string }) {
   )
 }
 
-function Served({ chain: { head } }: { readonly chain: StepChain }) {
+function Served({ chain: { head, steps } }: { readonly chain: StepChain }) {
   if (head === null) return null
+  const unproven = steps.find(({ row }) => row.provisional === true)
   return (
     <span class="row muted">
       <span>
         Serving <b>{head.name}</b> since <Ago at={head.row.recorded_at} />
       </span>
       <Id value={head.row.release_id} />
+      {unproven !== undefined && (
+        <Badge tone="warn" title="It looked better after one round and is not proved yet.">
+          {unproven.name} is provisional: unproven
+        </Badge>
+      )}
     </span>
   )
 }
