@@ -60,15 +60,9 @@ export async function list(context: HttpContext): Promise<HttpReply> {
 
 export const rollback = (context: HttpContext): Promise<HttpReply> => move(context, 'rollback')
 export const promote = (context: HttpContext): Promise<HttpReply> => move(context, 'promote')
+export const withdraw = (context: HttpContext): Promise<HttpReply> => move(context, 'withdraw')
 
-export async function withdraw(context: HttpContext): Promise<HttpReply> {
-  const name = nameInPath(context)
-  const { release_id } = checkShape(moveBodySchema, await context.readObject())
-  const { head, step } = await context.services.registry.withdraw(name, release_id)
-  return json({ scenario: name, release_id: head.release_id, content_id: head.content_id, step } satisfies Head)
-}
-
-async function move(context: HttpContext, operation: 'rollback' | 'promote'): Promise<HttpReply> {
+async function move(context: HttpContext, operation: 'rollback' | 'promote' | 'withdraw'): Promise<HttpReply> {
   const { services } = context
   const name = nameInPath(context)
   const { release_id } = checkShape(moveBodySchema, await context.readObject())

@@ -60,6 +60,7 @@ export async function bindScenario(services: Services, name: string, created: Co
   await reviewImported(services, scenario)
   await landShipped(services, scenario)
   if (scenario.surface.provisional !== undefined) scenario.liveTest = new LiveTest(services, scenario)
+  scenario.liveTest?.wake()
   return scenario
 }
 

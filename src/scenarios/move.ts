@@ -7,14 +7,24 @@ import { inLandingLane } from './elsewhere.ts'
 import { landRow } from './land.ts'
 import type { Scenario } from './scenario.ts'
 import { admitRelease } from './weights.ts'
+import { withdrawRelease } from './withdraw.ts'
 
+/** What is served after a move. */
 export interface Moved {
   readonly head: Release
   readonly step: number
 }
 
+/** What a person may do with a release. */
+export type Move = 'promote' | 'rollback' | 'withdraw'
+
+export function moveByHand(services: Services, scenario: Scenario, releaseId: string, operation: Move): Promise<Moved> {
+  if (operation === 'withdraw') return withdrawRelease(services, scenario, releaseId, { reason: 'a person withdrew it' })
+  return moveHead(services, scenario, releaseId, operation)
+}
+
 /** Of two moves the second sees the result of the first. */
-export function moveHead(services: Services, scenario: Scenario, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
+function moveHead(services: Services, scenario: Scenario, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
   return inLandingLane(services, scenario, async () => {
     const plan = await planMove(scenario.releases, releaseId, operation)
     if (plan.kind === 'stay') return plan

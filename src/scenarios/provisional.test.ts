@@ -102,7 +102,7 @@ class Deployment {
   }
 
   async withdraw(): Promise<void> {
-    await this.members[1]?.withdraw('a', this.provisional?.release_id ?? '')
+    await this.members[1]?.move('a', this.provisional?.release_id ?? '', 'withdraw')
     await this.settled()
   }
 
@@ -226,7 +226,10 @@ describe('a withdrawal', () => {
       release: null,
       rollback_target_release_id: release?.release_id,
     })
-    await expect(here.members[0]?.withdraw('a', head.release_id)).rejects.toMatchObject({ kind: 'conflict', code: 'not_provisional' })
+    await expect(here.members[0]?.move('a', head.release_id, 'withdraw')).rejects.toMatchObject({
+      kind: 'conflict',
+      code: 'not_provisional',
+    })
   })
 
   it('keeps its content from coming back by itself until something else is published', async () => {
@@ -243,7 +246,7 @@ describe('a withdrawal', () => {
 
   it('of one of two at once lands once', async () => {
     const { release } = await here.step(offer('better', 0.2))
-    const ends = await Promise.allSettled(here.members.map((member) => member.withdraw('a', release?.release_id ?? '')))
+    const ends = await Promise.allSettled(here.members.map((member) => member.move('a', release?.release_id ?? '', 'withdraw')))
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled'])
     await here.settled()
     expect(here.first.history.step).toBe(2)

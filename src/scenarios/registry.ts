@@ -7,12 +7,11 @@ import { checkOptions, type NewScenario } from './create.ts'
 import { Directory, type RegistryLimits } from './directory.ts'
 import { reach, type ScenarioView, type Services } from './services.ts'
 import { Following } from './following.ts'
-import { moveHead, type Moved } from './move.ts'
+import { moveByHand, type Move, type Moved } from './move.ts'
 import { Standby } from './standby.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
 import { Unfinished } from './unfinished.ts'
 import { viewOf } from './view.ts'
-import { withdrawRelease } from './withdraw.ts'
 
 /** A slow recipe blocks one of these workers, not the others. */
 const PRELOADED_AT_ONCE = 4
@@ -120,17 +119,9 @@ export class Registry {
     return scenario
   }
 
-  /** Promote and rollback. Answers the new head, or the current one when it is the target already. */
-  async move(name: string, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
-    const moved = await this.use(name, (scenario) => moveHead(this.#services, scenario, releaseId, operation))
-    await this.#services.views?.settled()
-    return moved
-  }
-
-  /** Ends the provisional release. Answers the head, which stays what it is. */
-  async withdraw(name: string, releaseId: string): Promise<Moved> {
-    const why = { reason: 'a person withdrew it' }
-    const moved = await this.use(name, (scenario) => withdrawRelease(this.#services, scenario, releaseId, why))
+  /** Answers the new head, or the current one when it is the target already, and when the provisional release was withdrawn. */
+  async move(name: string, releaseId: string, operation: Move): Promise<Moved> {
+    const moved = await this.use(name, (scenario) => moveByHand(this.#services, scenario, releaseId, operation))
     await this.#services.views?.settled()
     return moved
   }
@@ -360,7 +351,6 @@ export class Registry {
       if (!this.#isClosed) scenario.startTraining()
       this.#preloadErrors.delete(name)
       loadIsOver()
-      scenario.liveTest?.wake()
       return begin(scenario)
     } catch (error) {
       throw (await this.#directory.isStill(name, created)) ? error : unknownScenario(name)

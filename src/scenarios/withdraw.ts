@@ -1,13 +1,18 @@
 /** Ends the provisional release by a row of its own: nobody is served it from then on. */
-import { conflict, provisionalGain, type JsonObject } from '../contract/index.ts'
+import { conflict, provisionalGain, type JsonObject, type Release } from '../contract/index.ts'
 import { inLandingLane } from './elsewhere.ts'
 import { endedMetrics, landRow } from './land.ts'
-import type { Moved } from './move.ts'
 import type { Scenario } from './scenario.ts'
 import type { Services } from './services.ts'
 
+/** The head, which stays what it is, and the step of the row. */
+interface HeadAfter {
+  readonly head: Release
+  readonly step: number
+}
+
 /** `why` goes into the row. One that was withdrawn already stays so, without another row: an answer may have been lost. Throws for any other. */
-export function withdrawRelease(services: Services, scenario: Scenario, releaseId: string, why: JsonObject): Promise<Moved> {
+export function withdrawRelease(services: Services, scenario: Scenario, releaseId: string, why: JsonObject): Promise<HeadAfter> {
   return inLandingLane(services, scenario, async () => {
     const { provisional } = scenario.history
     if (provisional?.row.release.release_id !== releaseId) {
