@@ -5,8 +5,9 @@ import type { Pair, Task } from '../contract/index.ts'
 const ROUND_FAMILIES_MAX = 64
 
 /**
- * `tasks` say which family each belongs to; those that earlier steps played may have been of another one. The mean difference over the gate's families, or null: before every family was compared once, where the mean is not above 0, where a health
- * task failed, and where a protected family is worse. Protected tasks that were not played say nothing.
+ * The mean difference over the gate's families, or null: before every family was compared once, where the mean is not above 0, where a health
+ * task failed, and where a protected family is worse. Protected tasks that were not played say nothing. `tasks` say which family each belongs
+ * to: a pair that an earlier step played may name another one.
  */
 export function gainAfterRound(pairs: readonly Pair[], tasks: readonly Task[]): number | null {
   const families = new Map(tasks.map((task) => [task.name, familyOf(task)]))
