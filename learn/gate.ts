@@ -59,6 +59,8 @@ const CARES: readonly (readonly [string, Care])[] = [
   ['families learnt', { learns: true, alike: 1 }],
   ['tasks_alike: 5', { learns: false, alike: 5 }],
 ]
+/** By then families are learnt where plays agree. */
+const LATE = 20
 /** Fewer decisions than for other gains: each comes after fifty that do nothing. */
 const HIDDEN_RUNS_SHARE = 0.25
 
@@ -121,8 +123,6 @@ function hiddenTable(scenarios: number): Table {
     ),
   }
 }
-const LATE = 20
-
 /** What the care costs where tasks are not alike. */
 function careTable(runs: number): Table {
   return {

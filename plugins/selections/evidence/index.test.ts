@@ -54,6 +54,22 @@ describe('evidence', async () => {
     expect(decide(0, 10)).toMatchObject({ selected: false, isOpen: false })
   })
 
+  it('counts a task without a family as a part of one where tasks may be alike', async () => {
+    const careful = await evidence.plugin.make({ tasks_alike: 5 })
+    const decided = (gate: SimulatedGate, tasks: readonly Task[]) => playSelection(careful, asked(tasks), gate).decision
+    const [tasks, few] = [tasksOf('gate', 60), solves((number) => number < 12)]
+    expect(play(few, tasks).decision.selected).toBe(true)
+    expect(decided(few, tasks).selected).toBe(false)
+    expect(decided(better, tasks).selected).toBe(true)
+    expect(decided(better, tasksOf('gate', 24))).toMatchObject({
+      selected: false,
+      reason: expect.stringContaining('(evolution.tasks_alike); give tasks that are alike a family, and add 1 task of other families'),
+    })
+    // A family that is named counts whole.
+    expect(decided(better, alike(5, 5))).toEqual(play(better, alike(5, 5)).decision)
+    for (const wrong of [0, 1.5, 101, 'many']) expect(() => evidence.plugin.make({ tasks_alike: wrong })).toThrow('evolution.tasks_alike')
+  })
+
   it('says in numbers what it rests on', () => {
     const { decision, pairs } = play(
       solves((number) => number < 9),
