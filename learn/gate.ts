@@ -14,6 +14,7 @@ import {
   swapped,
   type SimulatedWorld,
 } from '../plugins/selections/evidence/testing.ts'
+import { passable, requestsIn, usual, type SimulatedRequests } from '../plugins/selections/evidence/testing-requests.ts'
 import { playHidden, type Care, type HiddenWorld } from './simulate/hidden.ts'
 import { forTerminal, GATE_MARKS, withTables, type Table } from './report/tables.ts'
 
@@ -85,12 +86,27 @@ const GAINS: readonly Gain[] = [
   { name: 'scores from 0 to 1, +20 points, 60 tasks', world: graded(60, 0.2), decided: 10, pairsMax: 1000 },
 ]
 
+type Requests = Omit<SimulatedRequests, 'boundsSum'>
+const REQUESTS: readonly (readonly [string, Requests])[] = [
+  ['-3 points each, 4 tasks', { tasks: 4, chanceOf: passable, loss: 0.03 }],
+  ['-3 points each, 12 tasks', { tasks: 12, chanceOf: passable, loss: 0.03 }],
+  ['-6 points each, 12 tasks', { tasks: 12, chanceOf: passable, loss: 0.06 }],
+  ['harmless, 4 tasks', { tasks: 4, chanceOf: usual, loss: 0 }],
+  ['harmless, 12 tasks', { tasks: 12, chanceOf: usual, loss: 0 }],
+]
+
 if (options.help) process.stdout.write(`${HELP}\n`)
 else await main(Number(options.scenarios), Number(options.runs))
 
 async function main(scenarios: number, runs: number): Promise<void> {
   const noOps = NO_OPS.map(([name, world]) => ({ name, publishing: scenariosPublishing(world, scenarios) }))
-  const tables = [noOpTable(noOps, scenarios), hiddenTable(scenarios), gainTable(runs), careTable(Math.ceil(runs * HIDDEN_RUNS_SHARE))]
+  const tables = [
+    noOpTable(noOps, scenarios),
+    hiddenTable(scenarios),
+    gainTable(runs),
+    careTable(Math.ceil(runs * HIDDEN_RUNS_SHARE)),
+    requestTable(scenarios),
+  ]
   for (const table of tables) process.stdout.write(`${forTerminal(table)}\n\n`)
   if (options.write) await writeFile(PAGE, withTables(await readFile(PAGE, 'utf8'), tables, GATE_MARKS))
   const missed = noOps.filter(({ publishing }) => publishing > RATE_MAX * scenarios)
@@ -146,5 +162,19 @@ function gainTable(runs: number): Table {
       const { power, episodes } = powerIn(world, runs, decided, pairsMax)
       return [name, String(decided + 1), String(2 * pairsMax), power.toFixed(2), episodes.toFixed(0)]
     }),
+  }
+}
+
+function requestTable(lives: number): Table {
+  return {
+    title: `Twenty requests in a row, ${lives} lives each, margin 10 points (simulated outcomes)`,
+    head: ['requests', 'compared with', 'published', 'points lost, mean', 'lives that lost more than 10', 'episodes a request, mean'],
+    rows: REQUESTS.flatMap(([name, world]) =>
+      [false, true].map((boundsSum) => {
+        const { published, lost, beyond, episodes } = requestsIn({ ...world, boundsSum }, lives)
+        const against = boundsSum ? 'the release before, and the baseline' : 'the release before'
+        return [name, against, published.toFixed(2), (100 * lost).toFixed(1), (beyond * lives).toFixed(0), episodes.toFixed(0)]
+      }),
+    ),
   }
 }

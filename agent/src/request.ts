@@ -143,6 +143,6 @@ async function endOf({ record }: Install, service: Svc, id: string, { state, ste
 
 /** Why a step published nothing: its failure, why nothing was done, or what its judge said. */
 function reasonOf(row: CatalogRow | undefined): string | null {
-  const reasons = [row?.error, field(row?.proposal_notes, 'failure'), row?.skipped, row?.metrics['reason']]
+  const reasons = [row?.error, field(row?.proposal_notes, 'failure'), row?.skipped, field(row?.metrics['selection'], 'reason')]
   return reasons.find((reason) => typeof reason === 'string') ?? null
 }

@@ -366,7 +366,7 @@ export interface StepProgress {
   /** Oldest first. */
   readonly activity: readonly { readonly at: number; readonly kind: string; readonly text: string; readonly failed?: true }[]
   /** The latest, oldest first. */
-  readonly episodes: readonly ({ readonly at: number; readonly side: 'candidate' | 'current' | 'trial'; readonly task: string; readonly repeat: number; readonly score: number | null; readonly words: string | null; readonly seconds: number; readonly input_tokens: number; readonly output_tokens: number; readonly cost: number | null; readonly transcript: string | null })[]
+  readonly episodes: readonly ({ readonly at: number; readonly side: 'candidate' | 'current' | 'baseline' | 'trial'; readonly task: string; readonly repeat: number; readonly score: number | null; readonly words: string | null; readonly seconds: number; readonly input_tokens: number; readonly output_tokens: number; readonly cost: number | null; readonly transcript: string | null })[]
 }
 
 export interface TaskChange {

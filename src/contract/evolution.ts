@@ -187,6 +187,8 @@ export interface Selection {
   /** What to play next; empty when it can decide. Absent: every task `repeats` times, both sides. */
   next?(question: Question): readonly Draw[]
   decide(pairs: readonly Pair[], question: Question): Decision
+  /** Whether it is asked about a requested change a second time, against what was served before all requests: see `Question.sum`. */
+  readonly boundsSum?: boolean
 }
 export interface Question {
   /** A change from traffic must be better; a requested one must not be worse. */
@@ -201,6 +203,12 @@ export interface Question {
   /** Seeds random choices; the same for the same step. */
   readonly seed: string
   readonly history: SelectionHistory
+  /** Only where all requests since the last gain are judged together: the current side is what was served before the first of them. */
+  readonly sum?: SumHistory
+}
+export interface SumHistory {
+  /** How many requests were judged so against the same release, and not selected. */
+  readonly failed: number
 }
 /** Earlier decisions over the scenario's life. */
 export interface SelectionHistory {

@@ -118,7 +118,8 @@ export interface Reporter {
   episode?(episode: EpisodeReport): void
 }
 export interface EpisodeReport {
-  readonly side: 'candidate' | 'current' | 'trial'
+  /** `baseline`: what was served before the requests that are judged together. */
+  readonly side: 'candidate' | 'current' | 'baseline' | 'trial'
   readonly task: string
   readonly repeat: number
   readonly score: number | null

@@ -21,7 +21,7 @@ import { cacheKey, type EpisodeCache, type Known } from './cache.ts'
 import { meteredLine, type ModelCallUse } from './money/meter.ts'
 import type { Purse } from './money/purse.ts'
 import { NOTHING_SPENT, spentBoth, type Spent } from './money/spent.ts'
-import { Troubles } from './troubles.ts'
+import { sideOf, Troubles, type PlayedSide } from './troubles.ts'
 
 /** What all episodes of a step share. */
 interface EpisodeSetup extends Pick<Scene, 'executor' | 'models' | 'signal'> {
@@ -209,7 +209,7 @@ const TRIES_MAX = 3
 
 /** One episode of the step, played or cached. */
 export interface EpisodeResult extends EpisodeOutcome {
-  readonly side: Side | 'trial'
+  readonly side: PlayedSide
   readonly task: Task
   readonly repeat: number
   readonly cached: boolean
@@ -304,7 +304,7 @@ export class EpisodeRunner {
   /** Takes a known score as the result. */
   async take(order: EpisodeOrder, known: Known): Promise<EpisodeResult> {
     const { side, entries, task, repeat } = order
-    if (side !== 'trial') this.troubles.add(side, known.troubles > 0)
+    this.troubles.add(side, known.troubles > 0)
     const episode = this.#parts.cache.episode(await this.#keyOf(entries, task, repeat))
     return this.#add({ side, task, repeat, cached: true, episode, note: null, trouble: null, spent: NOTHING_SPENT, seconds: 0, ...known })
   }
@@ -317,7 +317,7 @@ export class EpisodeRunner {
     if (this.capReached !== null) this.isCut = true
     if (this.left === 0) return null
     const at = now()
-    const played = await this.#playAndRepeat({ side: side === 'current' ? side : 'candidate', entries, task, reference }, side)
+    const played = await this.#playAndRepeat({ side: sideOf(side) ?? 'candidate', entries, task, reference }, side)
     const { score, failure, trouble, troubles, episode } = played
     const key = await this.#keyOf(entries, task, repeat)
     if (before !== null && score !== null) cache.compare(before.score, score)
@@ -358,7 +358,7 @@ export class EpisodeRunner {
     this.played += 1
     const mayRepeat = (trouble: Trouble, compares: boolean): boolean => {
       troubles += 1
-      if (side !== 'trial' && troubles === 1) this.troubles.add(side, true)
+      if (troubles === 1) this.troubles.add(side, true)
       // Only the candidate is scored by an evaluator that compares, and its words may be why that failed.
       if (troubles === TRIES_MAX || this.left === 0 || (compares && trouble === 'evaluator')) return false
       if (side === 'candidate' && this.troubles.isOwnOf(side)) return false
@@ -369,7 +369,7 @@ export class EpisodeRunner {
     const played = await playUntilScored({ ...setup, used }, input, mayRepeat)
     const seconds = Math.round(performance.now() - began) / 1000
     if (spent.calls > 0) purse.episodeEnded(seconds)
-    if (troubles === 0 && side !== 'trial') this.troubles.add(side, false)
+    if (troubles === 0) this.troubles.add(side, false)
     return { ...(side === 'candidate' ? this.#blamed(played) : played), troubles, spent, seconds }
   }
 

@@ -13,6 +13,8 @@ interface Evaluation {
   readonly episodes: EpisodeRunner
   readonly candidate: readonly Entry[]
   readonly current: readonly Entry[]
+  /** What the current side is. */
+  readonly against: 'current' | 'baseline'
   readonly question: Omit<Question, 'pairs' | 'episodesLeft'>
   /** What earlier steps played of the same case. */
   readonly before: readonly PriorPair[]
@@ -64,7 +66,7 @@ export async function evaluate(evaluation: Evaluation): Promise<EvaluationEnd> {
   }
 }
 
-interface EvaluationEnd {
+export interface EvaluationEnd {
   readonly pairs: readonly Pair[]
   readonly played: readonly PriorPair[]
   readonly decision: Decision
@@ -72,6 +74,12 @@ interface EvaluationEnd {
   readonly flushed: readonly string[]
   /** How many pairs with a known score were played again. */
   readonly rechecked: number
+}
+
+/** A cap cuts the play short anywhere, so nothing is published then; the case stays open, and goes on with its pairs. */
+export function uncapped({ capReached, isCut }: EpisodeRunner, decision: Decision): Decision {
+  if (capReached === null || (decision.selected && !isCut)) return decision
+  return { ...decision, selected: false, isOpen: true, reason: `${capReached}; until then: ${decision.reason}` }
 }
 
 type Scores = Partial<Record<Side, EpisodeResult>>
@@ -178,14 +186,21 @@ async function playPair(
   }
   refuseOutage(episodes, task, scores)
   const pair = pairOf(task, draw, scores)
-  report.line('trial', lineOf(pair, wanted), scores.candidate?.score === null)
+  report.line('trial', lineOf(evaluation, pair, wanted), scores.candidate?.score === null)
   return { pair, isStale: isStaleIn(scores), draw, index, scores }
 }
 
 const isStaleIn = ({ candidate, current }: Scores): boolean =>
   candidate !== undefined && current !== undefined && candidate.step !== current.step
 
-const orderFor = (evaluation: Evaluation, side: Side, task: Task, { repeat }: Draw) => ({ side, entries: evaluation[side], task, repeat })
+const orderFor = (evaluation: Evaluation, side: Side, task: Task, { repeat }: Draw) => ({
+  side: labelOf(evaluation, side),
+  entries: evaluation[side],
+  task,
+  repeat,
+})
+
+const labelOf = ({ against }: Evaluation, side: Side): Side | 'baseline' => (side === 'current' ? against : side)
 
 /** `taken`: used as it is. `before`: played again, and compared with this one. */
 type KnownScores = Partial<Record<Side, { readonly taken?: Known; readonly before?: Known }>>
@@ -198,7 +213,7 @@ interface Use {
 
 /** What an earlier try of this step played is taken; what other steps played only while it is recent, but for a sample of the served side. */
 async function knownOf(evaluation: Evaluation, task: Task, draw: Draw, { isFresh, isFirst }: Use): Promise<KnownScores> {
-  const { episodes, question } = evaluation
+  const { episodes, question, against } = evaluation
   const found: Record<Side, Known | null> = {
     candidate: await episodes.known(orderFor(evaluation, 'candidate', task, draw)),
     current: await episodes.known(orderFor(evaluation, 'current', task, draw)),
@@ -207,7 +222,11 @@ async function knownOf(evaluation: Evaluation, task: Task, draw: Draw, { isFresh
   // One step played them by turns.
   if (candidate !== null && current !== null && candidate.step === current.step && episodes.isRecent(current))
     return { candidate: { taken: candidate }, current: { taken: current } }
-  const usable = (known: Known): boolean => known.step === episodes.step || (!isFresh && episodes.isRecent(known))
+  const usable = (known: Known): boolean => {
+    // A candidate is played before its baseline is: that may be long ago, also within one step.
+    if (known.step === episodes.step && against === 'current') return true
+    return (known.step === episodes.step || !isFresh) && episodes.isRecent(known)
+  }
   const scores: { -readonly [S in Side]?: KnownScores[S] } = {}
   for (const side of SIDES) {
     const known = found[side]
@@ -256,7 +275,7 @@ function pairOf(task: Task, { repeat, weight }: Draw, { candidate, current }: Pa
 const failureOf = (side: Side, played: EpisodeOutcome | undefined): Partial<Record<Side, string>> =>
   played === undefined || played.score !== null || played.failure === null ? {} : { [side]: played.failure }
 
-function lineOf({ task, repeat, candidate, current }: Pair, sides: readonly Side[]): string {
-  const scores = sides.map((side) => `${side} ${(side === 'candidate' ? candidate : current) ?? 'no score'}`)
+function lineOf(evaluation: Evaluation, { task, repeat, candidate, current }: Pair, sides: readonly Side[]): string {
+  const scores = sides.map((side) => `${labelOf(evaluation, side)} ${(side === 'candidate' ? candidate : current) ?? 'no score'}`)
   return `${task.name}${repeat === 0 ? '' : ` (${repeat + 1})`}: ${scores.join(', ')}`
 }

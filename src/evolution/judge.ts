@@ -13,11 +13,12 @@ import {
   type Task,
 } from '../contract/index.ts'
 import { contentOf, reviewedEntry, touchedEntries } from '../harness/index.ts'
+import { baselineAfter, judgeSum, sumBefore, type JudgedSum } from './baseline.ts'
 import type { HarnessCandidate } from './candidate.ts'
 import { casesBeside, casesWith, isResumed, openCase, standingOf, treeOf, type Standing } from './cases.ts'
 import type { TaskChoice } from './choose-tasks.ts'
-import { evaluate, futileReason } from './evaluate.ts'
-import { ScorerProblem, type EpisodeResult } from './episodes.ts'
+import { evaluate, futileReason, uncapped, type EvaluationEnd } from './evaluate.ts'
+import { ScorerProblem, type EpisodeResult, type EpisodeRunner } from './episodes.ts'
 import { joined, joinedNames } from './families/join.ts'
 import { movesWith } from './families/moves.ts'
 import { gainAfterRound } from './looks-better.ts'
@@ -30,23 +31,29 @@ const LISTED_EPISODES_MAX = 8
 export async function judge(run: StepRun, choice: TaskChoice, candidate: HarnessCandidate): Promise<StepResult> {
   const standing = standingOf(run, choice.gate, candidate.entries)
   if (standing === null) throw new Error('this case is closed')
-  const { decision: selections, pairs, played, flushed, rechecked } = await play(run, choice, candidate, standing)
+  const end = await play(run, choice, candidate, standing)
+  const { pairs, played } = end
   refuseUnscored(run)
-  const decision = uncapped(run, healthy(pairs, selections))
-  Object.assign(run.metrics, evaluationMetrics(run, pairs), decisionMetrics(run, decision), cacheMetrics(flushed, rechecked))
+  const decision = uncapped(run.episodes, healthy(pairs, end.decision))
+  Object.assign(run.metrics, evaluationMetrics(run, pairs), decisionMetrics(run, decision), cacheMetrics([end]))
   run.report.line('check', decision.reason, !decision.selected)
   const { unsolved_tasks: unsolved } = run.metrics
   if (Array.isArray(unsolved)) run.report.line('check', `both sides score 0 in ${unsolved.join(', ')}; see the evaluator's notes`, true)
   remember(run, choice, candidate, { decision, pairs, open: decision.isOpen === true ? openCase(standing, played) : null })
-  const common = { state: stateOf(run), requires: candidate.requires }
+  const { requires } = candidate
   const content = { kind: 'files', files: contentOf(run.context.adapter, candidate.entries) } as const
-  const held = reviewReason(run, candidate, unprotected(run, pairs))
-  if (!decision.selected)
-    return {
-      ...unproven(run, { decision, pairs, held, content, tasks: gateTasks(run, choice, treeOf(run, candidate.entries)) }),
-      ...common,
-    }
-  return held === null ? { kind: 'publish', content, ...common } : { kind: 'hold', content, metrics: { held_because: held }, ...common }
+  const review = reviewReason(run, candidate, unprotected(run, pairs))
+  if (!decision.selected) {
+    const tasks = gateTasks(run, choice, treeOf(run, candidate.entries))
+    return { ...unproven(run, { decision, pairs, held: review, content, tasks }), state: stateOf(run), requires }
+  }
+  // What waits for a person anyway needs no further episodes.
+  const sum = review === null ? await judgeSum(run, candidate.entries, questionOf(run, choice.gate, standing)) : null
+  if (sum !== null) Object.assign(run.metrics, sumMetrics(run, sum, decision), cacheMetrics([end, sum]))
+  const held = review ?? sum?.held ?? null
+  if (held !== null) return { kind: 'hold', content, metrics: { held_because: held }, state: stateOf(run), requires }
+  if (run.order.batch.request !== null) run.state = { ...run.state, baseline: baselineAfter(run, candidate.entries) }
+  return { kind: 'publish', content, state: stateOf(run), requires }
 }
 
 interface Unproven {
@@ -77,12 +84,6 @@ function refuseUnscored({ episodes }: StepRun): void {
   if (failure !== null) throw new ScorerProblem(`no episode has a score; the first ${failure}`)
 }
 
-/** A cap cuts the play short anywhere, so nothing is published then; the case stays open, and goes on with its pairs. */
-function uncapped({ episodes: { capReached, isCut } }: StepRun, decision: Decision): Decision {
-  if (capReached === null || (decision.selected && !isCut)) return decision
-  return { ...decision, selected: false, isOpen: true, reason: `${capReached}; until then: ${decision.reason}` }
-}
-
 /** A candidate that fails a health task is never selected. */
 function healthy(pairs: readonly Pair[], decision: Decision): Decision {
   const failing = pairs.find(({ task, candidate }) => task.role === 'health' && (candidate ?? 0) < 1)
@@ -108,12 +109,16 @@ async function play(run: StepRun, choice: TaskChoice, { entries }: HarnessCandid
   const question = questionOf(run, gateTasks(run, choice, treeOf(run, entries)), standing)
   const together = joinedNames(choice.gate, question.tasks)
   if (together.length > 0) run.metrics['joined_tasks'] = together
-  return evaluate({ selection, episodes, candidate: entries, current: run.entries, question, before, workers, report })
+  const sides = { candidate: entries, current: run.entries, against: 'current' } as const
+  return evaluate({ selection, episodes, ...sides, question, before, workers, report })
 }
 
 /** Unknown where the selection draws by itself without a budget. */
-function episodesAtMost({ context: { method, settings }, episodes }: StepRun, { gate }: TaskChoice): { readonly episodes_total?: number } {
-  const all = method.selection.next === undefined ? SIDES * gate.length * settings.episode_repeats : null
+function episodesAtMost(run: StepRun, { gate }: TaskChoice): { readonly episodes_total?: number } {
+  const { method, settings } = run.context
+  const { episodes } = run
+  const sides = SIDES + (sumBefore(run) === null ? 0 : 1)
+  const all = method.selection.next === undefined ? sides * gate.length * settings.episode_repeats : null
   const known = [all, episodes.left].filter((count) => count !== null)
   return known.length === 0 ? {} : { episodes_total: Math.min(...known) }
 }
@@ -169,10 +174,11 @@ function evaluationMetrics({ episodes, context }: StepRun, pairs: readonly Pair[
 }
 
 /** What became of scores that earlier steps left. */
-const cacheMetrics = (flushed: readonly string[], rechecked: number): JsonObject => ({
-  ...(flushed.length > 0 && { known_scores_dropped: flushed.join('; ') }),
-  ...(rechecked > 0 && { episodes_rechecked: rechecked }),
-})
+function cacheMetrics(ends: readonly Pick<EvaluationEnd, 'flushed' | 'rechecked'>[]): JsonObject {
+  const dropped = ends.flatMap(({ flushed }) => flushed)
+  const again = ends.reduce((sum, { rechecked }) => sum + rechecked, 0)
+  return { ...(dropped.length > 0 && { known_scores_dropped: dropped.join('; ') }), ...(again > 0 && { episodes_rechecked: again }) }
+}
 
 /** Episodes that the model or the evaluator failed at first. */
 function repeatedMetrics(results: readonly EpisodeResult[]): JsonObject {
@@ -218,10 +224,21 @@ const briefly = ({ task, repeat, score, failure, note }: EpisodeResult): Json =>
 
 function decisionMetrics({ context, episodes }: StepRun, { selected, reason, metrics = {}, episodesMax }: Decision): JsonObject {
   const selection = { policy: context.settings.selection, outcome: selected ? 'select' : 'reject', reason }
-  // Saved by the cache and by an early decision, against playing the whole budget.
-  const saved = episodesMax === undefined ? {} : { episodes_saved: Math.max(0, episodesMax - episodes.played) }
-  return { ...metrics, selected, published: selected, selection, ...saved }
+  return { ...metrics, selected, published: selected, selection, ...savedMetrics(episodes, [episodesMax]) }
 }
+
+/** Saved by the cache and by early decisions, against playing the whole budget. */
+function savedMetrics({ played }: EpisodeRunner, most: readonly (number | undefined)[]): JsonObject {
+  const known = most.filter((count) => count !== undefined)
+  return known.length === 0 ? {} : { episodes_saved: Math.max(0, known.reduce((sum, count) => sum + count) - played) }
+}
+
+/** What the comparison with the baseline adds to those of the first. */
+const sumMetrics = ({ episodes }: StepRun, { decision }: JudgedSum, { episodesMax }: Decision): JsonObject => ({
+  evidence_sum: decision.metrics?.['evidence'] ?? null,
+  episodes_used: episodes.played,
+  ...savedMetrics(episodes, [episodesMax, decision.episodesMax]),
+})
 
 /** All that a proposer sees of a rejection: more would let it query the gate. */
 const REJECTED_REASON = 'it was played, and is no better than what is served'

@@ -264,6 +264,17 @@ export type KeptPair = readonly [
   isStale: boolean,
 ]
 
+/** What requests are measured against together: the tree that was served before the first of them. */
+export interface Baseline {
+  /** The served trees since then: its own, then one for each request that was published. */
+  readonly trees: readonly string[]
+  /** Its entries in order, and those of them that requests changed, as they were. The others are as they are now. */
+  readonly ids: readonly string[]
+  readonly changed: readonly Entry[]
+  /** How many requests were harmless by themselves and not shown to be harmless together with those before. */
+  readonly failed: number
+}
+
 /** An entry that a request wrote, so that a later change of it can name the request. */
 export interface AskedEntry {
   readonly entry: string
@@ -296,6 +307,11 @@ const evolutionState = z.object({
   moves: z.custom<Moves>((value) => isObject(value) && Array.isArray(value['tasks']) && Array.isArray(value['rows'])).catch(NO_MOVES),
   proving: z
     .custom<ProvingChange>((value) => isObject(value) && Array.isArray(value['mutations']))
+    .nullable()
+    .catch(null),
+  /** Null where no request was published since the last tree that came by other means. */
+  baseline: z
+    .custom<Baseline>((value) => isObject(value) && [value['trees'], value['ids'], value['changed']].every(Array.isArray))
     .nullable()
     .catch(null),
   proposals: list<SettledProposal>(),

@@ -7,12 +7,23 @@ import type { Side } from '../contract/index.ts'
 /** How unlikely a share must be by chance. Looked at after each trouble, so it is small. */
 const LEVEL = 0.005
 
+/** `baseline`: what was served before the requests that are judged together. */
+export type PlayedSide = Side | 'baseline' | 'trial'
+
+/** Which side of a pair an episode is; null of a trial. */
+export function sideOf(played: PlayedSide): Side | null {
+  if (played === 'trial') return null
+  return played === 'baseline' ? 'current' : played
+}
+
 export class Troubles {
   readonly #played = { candidate: 0, current: 0 }
   readonly #failed = { candidate: 0, current: 0 }
 
   /** One episode, however often it was tried. A cached one counts as it was when it was played. */
-  add(side: Side, isFailed: boolean): void {
+  add(played: PlayedSide, isFailed: boolean): void {
+    const side = sideOf(played)
+    if (side === null) return
     this.#played[side] += 1
     if (isFailed) this.#failed[side] += 1
   }

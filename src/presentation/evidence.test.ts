@@ -68,6 +68,23 @@ describe('the evidence of a decision', () => {
     expect(barsOf({ ...EVIDENCE, test: 'non_inferiority', margin: 0.3 })[0]?.words).toMatch(/up to 0.3 worse is allowed\.$/)
   })
 
+  it('says what had to be shown, on which tasks, and what could not be compared', () => {
+    const guard = { ...EVIDENCE, test: 'non_inferiority', margin: 0.1, tasks: 4, pairs: 20, uncompared: 3 }
+    const [regression] = evidenceOf({ evidence: { ...guard, role: 'regression' } })
+    expect(regression?.question).toBe(
+      'The candidate had to be shown to be at most 0.1 worse than the served release, in the mean score of the 4 protected tasks, those of role regression.',
+    )
+    expect(regression?.facts).toContainEqual(['Pairs not compared', '3 of 20: the other side had no score, so they do not count'])
+    const [, sum] = evidenceOf({ evidence: EVIDENCE, evidence_sum: { ...guard, tasks: 1, role: 'gate' } })
+    expect(sum).toMatchObject({
+      title: 'Evidence that requests together did no harm',
+      question:
+        'The candidate had to be shown to be at most 0.1 worse than what was served before the requests since the last gain, in the mean score of the 1 protected task, those of the gate, since none has the role regression.',
+    })
+    expect(evidenceOf({ evidence: { ...EVIDENCE, test: 'other' } })[0]?.question).toBe('The policy decided by this.')
+    expect(evidenceOf({ evidence: { ...EVIDENCE, test: 'non_inferiority' } })[0]?.question).toContain('not much worse than')
+  })
+
   it('lists its numbers and why it ended', () => {
     expect(evidenceOf({ evidence: EVIDENCE })[0]?.facts).toEqual([
       ['Chance of a mistake allowed', '0.0247'],
@@ -121,6 +138,10 @@ describe('the result in one sentence', () => {
     [
       { wins: 9, losses: 0, ties: 0, evidence: { e_value: 1e300, threshold: 41 } },
       '9 of 9 improved, none worse; the evidence is strong enough (less than 1 in 1,000,000,000,000 by luck)',
+    ],
+    [
+      { wins: 0, losses: 1, ties: 19, evidence: { test: 'non_inferiority', margin: 0.1, e_value: 25, threshold: 20 } },
+      'none of 20 improved, 1 worse; the evidence that it is at most 0.1 worse is strong enough (1 in 25 by luck)',
     ],
     [{ wins: 2, losses: 0, ties: 2 }, '2 of 4 improved, none worse'],
     [{ passed: 3, failed: 1 }, null],

@@ -40,26 +40,50 @@ export function evidenceOf(metrics: UnknownRecord): readonly StepEvidence[] {
     sectionOf('Evidence', metrics['evidence'], metrics),
     // The counts of the row are those of the first stage.
     sectionOf('Evidence that nothing got worse', metrics['evidence_regression'], {}),
+    sectionOf('Evidence that requests together did no harm', metrics['evidence_sum'], {}, BASELINE),
   ].filter((section) => section !== null)
 }
 
-function sectionOf(title: string, evidence: unknown, counts: UnknownRecord): StepEvidence | null {
+function sectionOf(title: string, evidence: unknown, counts: UnknownRecord, against = 'the served release'): StepEvidence | null {
   if (!isRecord(evidence)) return null
   const pairs = pairsOf(evidence, counts)
   const bars = [...intervalOf(evidence), ...strengthsOf(evidence)]
   if (pairs === null && bars.length === 0) return null
   return {
     title,
-    question: QUESTIONS[textAt(evidence, 'test') ?? ''] ?? 'The policy decided by this.',
+    question: questionOf(evidence, against),
     pairs,
     bars,
     facts: factsOf(evidence),
   }
 }
 
-const QUESTIONS: Readonly<Record<string, string>> = {
-  superiority: 'The candidate had to be shown to be better than the served release.',
-  non_inferiority: 'The candidate had to be shown to be no worse than the margin allows.',
+const BASELINE = 'what was served before the requests since the last gain'
+
+function questionOf(evidence: UnknownRecord, against: string): string {
+  switch (textAt(evidence, 'test')) {
+    case 'superiority':
+      return `The candidate had to be shown to be better than ${against}.`
+    case 'non_inferiority':
+      return `The candidate had to be shown to be ${allowedWords(evidence)} than ${against}${protectedWords(evidence)}.`
+    default:
+      return 'The policy decided by this.'
+  }
+}
+
+/** "at most 0.1 worse" */
+function allowedWords(evidence: UnknownRecord): string {
+  const margin = numberAt(evidence, 'margin')
+  return margin === null ? 'not much worse' : `at most ${brief(margin)} worse`
+}
+
+/** ", in the mean score of the 4 protected tasks" and which they are. */
+function protectedWords(evidence: UnknownRecord): string {
+  const tasks = numberAt(evidence, 'tasks')
+  if (tasks === null) return ''
+  const which = { regression: ', those of role regression', gate: ', those of the gate, since none has the role regression' }
+  const role = textAt(evidence, 'role')
+  return `, in the mean score of the ${counted(tasks, 'protected task')}${role === 'regression' || role === 'gate' ? which[role] : ''}`
 }
 
 /**
@@ -72,9 +96,12 @@ export function headlineOf(metrics: UnknownRecord): string | null {
   const pairs = wins + losses + (numberAt(metrics, 'ties') ?? 0)
   const counts = `${wins === 0 ? 'none' : formatted(wins)} of ${formatted(pairs)} improved, ${losses === 0 ? 'none' : formatted(losses)} worse`
   const evidence = metrics['evidence']
+  if (!isRecord(evidence)) return counts
   // Each e-value has to reach its threshold, so the one that is furthest from it decides.
-  const [weakest] = (isRecord(evidence) ? strengthsIn(evidence) : []).toSorted((a, b) => a.value / a.threshold - b.value / b.threshold)
-  return weakest === undefined ? counts : `${counts}; the evidence is ${strengthWords(weakest.value, weakest.threshold)}`
+  const [weakest] = strengthsIn(evidence).toSorted((a, b) => a.value / a.threshold - b.value / b.threshold)
+  if (weakest === undefined) return counts
+  const shown = textAt(evidence, 'test') === 'non_inferiority' ? ` that it is ${allowedWords(evidence)}` : ''
+  return `${counts}; the evidence${shown} is ${strengthWords(weakest.value, weakest.threshold)}`
 }
 
 /** An e-value of N is reached by luck at most once in N. */
@@ -196,7 +223,18 @@ const STOPS: Readonly<Record<string, string>> = {
 
 function factsOf(evidence: UnknownRecord): readonly StepFact[] {
   const stopped = textAt(evidence, 'stopped')
-  return [...namedNumbers(evidence, NUMBERS), ...(stopped === null ? [] : [['Ended by', STOPS[stopped] ?? stopped] as const])]
+  return [
+    ...namedNumbers(evidence, NUMBERS),
+    ...uncomparedFact(evidence),
+    ...(stopped === null ? [] : [['Ended by', STOPS[stopped] ?? stopped] as const]),
+  ]
+}
+
+function uncomparedFact(evidence: UnknownRecord): readonly StepFact[] {
+  const [uncompared, pairs] = [numberAt(evidence, 'uncompared'), numberAt(evidence, 'pairs')]
+  if (uncompared === null) return []
+  const of = pairs === null ? '' : ` of ${formatted(pairs)}`
+  return [['Pairs not compared', `${formatted(uncompared)}${of}: the other side had no score, so they do not count`]]
 }
 
 export const namedNumbers = (from: UnknownRecord, names: typeof NUMBERS): readonly StepFact[] =>

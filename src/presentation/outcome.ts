@@ -58,7 +58,7 @@ const outcome = (result: StepOutcome, tone: StepTone, meaning: string): StepStat
 /** The status of a training step by its result. */
 export const OUTCOMES: Readonly<Record<StepOutcome, StepStatus>> = {
   published: outcome('published', 'good', 'The candidate was selected and went live.'),
-  pending: outcome('pending', 'warn', 'The candidate was selected and waits for review. Not live until promoted.'),
+  pending: outcome('pending', 'warn', 'The candidate waits for the review of a person. Not live until promoted.'),
   rejected: outcome('rejected', 'plain', 'The candidate was not selected. The served release stays live.'),
   skipped: outcome('skipped', 'plain', 'There was no candidate to try. The served release stays live.'),
   failed: outcome('failed', 'bad', 'The step failed before it had a candidate to serve. The served release stays live.'),

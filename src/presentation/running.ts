@@ -16,7 +16,12 @@ export interface RunningStep {
 }
 type RunningEpisode = Omit<EpisodeReport, 'so_far'> & { readonly at: number }
 
-const SIDES: Readonly<Record<RunningEpisode['side'], string>> = { candidate: 'with the change', current: 'as served', trial: 'a trial' }
+const SIDES: Readonly<Record<RunningEpisode['side'], string>> = {
+  candidate: 'with the change',
+  current: 'as served',
+  baseline: 'before the last requests',
+  trial: 'a trial',
+}
 
 export type RunningView = ReturnType<typeof runningView>
 

@@ -73,11 +73,11 @@ const SENTENCES: Readonly<Partial<Record<Operation, string>>> = {
 const failureOf = (metrics: UnknownRecord): string | null =>
   textAt(metrics, 'error') ?? textAt(objectAt(metrics, 'proposal_notes'), 'failure')
 
-/** Why the outcome is what it is: the decision, or what kept the step from one. */
+/** Why the outcome is what it is: why it is held, the decision, or what kept the step from one. */
 export function decisionOf(metrics: UnknownRecord): string | null {
   const [failure, skipped] = [failureOf(metrics), textAt(metrics, 'skipped')]
   if (failure !== null) return skipped === null ? failure : `${skipped}: ${failure}`
-  return textAt(objectAt(metrics, 'selection'), 'reason') ?? skipped
+  return textAt(metrics, 'held_because') ?? textAt(objectAt(metrics, 'selection'), 'reason') ?? skipped
 }
 
 export interface TitledText {

@@ -22,12 +22,12 @@ export function openGuard(
     reason: reasonOf(exam, margin, tasks.length) + uncomparedWords(seen),
     isOpen: exam.stopped === 'budget',
     episodesMax: 2 * pairsMax,
-    metrics: () => ({ evidence: evidenceOfGuard(exam, seen, { alpha, margin }, tasks.length, pairsMax), ...countsOf(seen) }),
+    metrics: () => ({ evidence: evidenceOfGuard(exam, seen, { alpha, margin }, tasks, pairsMax), ...countsOf(seen) }),
   }
 }
 
-/** So many show nineteen times of twenty that a change is harmless, where four tasks protect and plays differ. */
-const PAIRS_OF_FEW_TASKS_MAX = 600
+/** So many show nineteen times of twenty that a change is harmless, also together with others, where four tasks protect and plays differ. */
+const PAIRS_OF_FEW_TASKS_MAX = 1000
 
 function reasonOf(exam: NonInferiority, margin: number, tasks: number): string {
   const { log, threshold } = exam
@@ -56,7 +56,7 @@ function evidenceOfGuard(
   exam: NonInferiority,
   seen: readonly SeenPair[],
   { alpha, margin }: Pick<EvidenceSettings, 'alpha' | 'margin'>,
-  tasks: number,
+  tasks: readonly Task[],
   pairsMax: number,
 ): JsonObject {
   const { differences } = exam
@@ -73,7 +73,8 @@ function evidenceOfGuard(
     differences: differencesOf(seen),
     pairs: exam.pairs,
     ...(uncomparedOf(seen) > 0 && { uncompared: uncomparedOf(seen) }),
-    tasks,
+    tasks: tasks.length,
+    ...(tasks[0] !== undefined && { role: tasks[0].role }),
     episodes_cap: 2 * pairsMax,
     stopped: exam.stopped ?? 'unfinished',
   }

@@ -264,6 +264,15 @@ describe('evidence', async () => {
       expect(decision.selected).toBe(true)
     })
 
+    it.each([
+      [0, 33.3],
+      [1, 133.3],
+    ])('needs more evidence together with requests before it, of which %i failed so', (failed, threshold) => {
+      const { decision } = play(same, tasksOf('gate', 12), { kind: 'request', sum: { failed } })
+      expect(decision.selected).toBe(true)
+      expect(evidenceIn(decision)).toMatchObject({ threshold: expect.closeTo(threshold, 1) })
+    })
+
     it('is not selected on a budget that cannot show it', () => {
       const { decision } = play(same, tasksOf('regression', 4), { kind: 'request', episodesLeft: 20 })
       expect(decision).toMatchObject({ selected: false, reason: expect.stringMatching(/budget ended/) })

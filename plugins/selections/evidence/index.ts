@@ -5,6 +5,7 @@
 import { define, type Decision, type Draw, type Pair, type Question, type Task } from '../../../src/contract/index.ts'
 import { openGate } from './gate.ts'
 import { openGuard } from './guard.ts'
+import { sumLevelOf } from './levels.ts'
 import { pairsNeeded } from './noninferiority.ts'
 import { readSettings, tasksOf, counted, type EvidenceSettings, type TestStage } from './stage.ts'
 
@@ -14,6 +15,7 @@ export default define('selection', {
     return {
       next: (question) => examine(question.pairs, question, settings).draws,
       decide: (pairs, question) => examine(pairs, question, settings).decide(),
+      boundsSum: true,
     }
   },
 })
@@ -62,7 +64,8 @@ function request(pairs: readonly Pair[], question: Question, settings: EvidenceS
   const regression = tasksOf(question, 'regression')
   const guarded = regression.length > 0 ? regression : tasksOf(question, 'gate')
   if (guarded.length === 0) return decided(true, 'it was requested, and there is no task of role regression or gate to protect')
-  return ended(openGuard(pairs, guarded, question, settings))
+  const { sum } = question
+  return ended(openGuard(pairs, guarded, question, sum === undefined ? settings : { ...settings, alpha: sumLevelOf(settings.alpha, sum) }))
 }
 
 const decided = (selected: boolean, reason: string): Examined => ({ draws: [], decide: () => ({ selected, reason }) })

@@ -1,5 +1,5 @@
 /** Alpha spending: the level of each decision, so that any fifty decisions in a row stay within alpha together. */
-import { RECENT_DECISIONS, type SelectionHistory } from '../../../src/contract/index.ts'
+import { RECENT_DECISIONS, type SelectionHistory, type SumHistory } from '../../../src/contract/index.ts'
 
 /** Much of alpha is for the first decisions. */
 const FRONT = 0.418
@@ -12,3 +12,12 @@ export function levelOf(alpha: number, { decided, selected, recent }: SelectionH
   const remembered = recent ?? (decided <= RECENT_DECISIONS ? selected : 0)
   return alpha * Math.max(FLOOR, FRONT / (decided + 1) ** 2) * (remembered + 1)
 }
+
+/** The sum of 1 / n² over all n is below 1 / 0.6. */
+const SUM_FRONT = 0.6
+
+/**
+ * The level of the next request that is judged together with those before it. Until one that is too much passes, all of those have failed: so all
+ * of their levels add up to alpha at most, however many requests there are, and those that pass cost nothing.
+ */
+export const sumLevelOf = (alpha: number, { failed }: SumHistory): number => (alpha * SUM_FRONT) / (failed + 1) ** 2

@@ -2,7 +2,7 @@ import { array, assert, double, integer, property } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NonInferiority } from './noninferiority.ts'
 import { intervalOf } from './wealth.ts'
-import { levelOf } from './levels.ts'
+import { levelOf, sumLevelOf } from './levels.ts'
 import {
   fixedTestPowers,
   inFamilies,
@@ -16,6 +16,7 @@ import {
   sparse,
   swapped,
 } from './testing.ts'
+import { passable, requestsIn, usual } from './testing-requests.ts'
 import { Superiority } from './superiority.ts'
 
 const FRESH = { decided: 0, selected: 0 }
@@ -74,11 +75,33 @@ describe('a change that does nothing', () => {
     const runs = 200
     const passed = Array.from({ length: runs }, (_, run) => {
       const { play } = noisy(4, 0)(randomOf(run))
-      const exam = new NonInferiority({ tasks: 4, margin: 0.1, level: 0.05, pairsMax: 600 })
+      const exam = new NonInferiority({ tasks: 4, margin: 0.1, level: 0.05, pairsMax: 1000 })
       for (let batch = exam.next(); batch.length > 0; batch = exam.next()) for (const { task } of batch) exam.add(task, play(task))
       return exam.stopped === 'success'
     })
     expect(passed.filter(Boolean).length / runs).toBeGreaterThanOrEqual(0.93)
+  })
+})
+
+describe('twenty requests in a row', () => {
+  const losing = { tasks: 4, chanceOf: passable, loss: 0.03 }
+
+  it('lose no more than the margin together where each loses three points, however they are judged one by one', () => {
+    const alone = requestsIn({ ...losing, boundsSum: false }, 10)
+    expect(alone.lost).toBeGreaterThan(0.1)
+    const together = requestsIn({ ...losing, boundsSum: true }, 10)
+    expect(together.lost).toBeLessThan(0.1)
+    expect(together.beyond).toBe(0)
+  })
+
+  it('are nearly all published where they are harmless and four tasks protect', () => {
+    expect(requestsIn({ tasks: 4, chanceOf: usual, loss: 0, boundsSum: true }, 10).published).toBeGreaterThanOrEqual(0.9)
+  })
+
+  it('have levels that add up to alpha at most, however many fail', () => {
+    const levels = Array.from({ length: 100_000 }, (_, failed) => sumLevelOf(0.05, { failed }))
+    expect(levels[0]).toBe(0.03)
+    expect(levels.reduce((sum, one) => sum + one)).toBeLessThanOrEqual(0.05)
   })
 })
 

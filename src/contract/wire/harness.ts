@@ -119,7 +119,11 @@ export const requestProgressSchema = z.object({
 export type RequestProgress = WireType<typeof requestProgressSchema>
 const episodeProgress = z.object({
   at: seconds,
-  side: z.enum(['candidate', 'current', 'trial']).describe('candidate: with the change; current: as served; trial: of the proposer.'),
+  side: z
+    .enum(['candidate', 'current', 'baseline', 'trial'])
+    .describe(
+      'candidate: with the change; current: as served; baseline: as served before the requests since the last gain; trial: of the proposer.',
+    ),
   task: text,
   repeat: count,
   score: z.number().nullable(),

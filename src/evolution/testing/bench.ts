@@ -8,6 +8,7 @@ import type {
   EpisodeReport,
   Evaluator,
   Executor,
+  Files,
   Json,
   JsonObject,
   Mutation,
@@ -109,6 +110,8 @@ interface TestBatch {
   readonly request?: TrainRequest | null
   /** Components of the base release. */
   readonly components?: Readonly<Record<string, string>>
+  /** What a person put in place of the content. */
+  readonly served?: Files
   /** The batch id; by default every step has its own. */
   readonly id?: string
 }
@@ -226,9 +229,10 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     lines,
     told,
     time,
-    async step({ samples = [SAMPLE], request = null, components = {}, id } = {}, signal = new AbortController().signal) {
+    async step({ samples = [SAMPLE], request = null, components = {}, served, id } = {}, signal = new AbortController().signal) {
       // A step that was stopped is done again.
       const next = step + 1
+      files = served ?? files
       const order: StepOrder = {
         step: next,
         batch: { id: id ?? `batch-${next}`, samples, request },

@@ -101,7 +101,7 @@ function wellFormed({ episodes_total, step_record }: PhaseMore): PhaseMore {
   }
 }
 
-const SIDES: ReadonlySet<string> = new Set<EpisodeReport['side']>(['candidate', 'current', 'trial'])
+const SIDES: ReadonlySet<string> = new Set<EpisodeReport['side']>(['candidate', 'current', 'baseline', 'trial'])
 
 /** Null for what is none; a plug-in's object may hold anything. */
 function plainEpisode(given: EpisodeReport): EpisodeReport | null {

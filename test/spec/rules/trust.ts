@@ -17,6 +17,8 @@ export const trust = section('Trust', {
   'trust.tasks-stay': 'No report takes a held-out task out of play, and what quotes one is kept from the proposer.',
   'trust.by-heart': 'A change that holds texts or answers of held-out tasks is refused, or held when a person asked for it.',
   'trust.unprotected': 'A request that no played task protects is held.',
+  'trust.requests-together':
+    'A request that is not shown to keep within the margin of what was served before the requests since the last gain is held.',
   'trust.upstream-key': 'The configured key of the provider leaves in no answer, no record and no line of the log.',
   'trust.traffic': 'Texts of traffic reach proposers and judges as quoted data alone.',
 })
