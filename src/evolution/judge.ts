@@ -33,8 +33,9 @@ export async function judge(run: StepRun, choice: TaskChoice, candidate: Harness
   if (standing === null) throw new Error('this case is closed')
   const end = await play(run, choice, candidate, standing)
   const { pairs, played } = end
-  refuseUnscored(run)
-  const decision = uncapped(run.episodes, healthy(pairs, end.decision))
+  const unshown = unprotected(run, pairs, end.decision)
+  if (unshown === null) refuseUnscored(run)
+  const decision = unshown === null ? uncapped(run.episodes, healthy(pairs, end.decision)) : { ...end.decision, selected: true }
   Object.assign(run.metrics, evaluationMetrics(run, pairs), decisionMetrics(run, decision), cacheMetrics([end]))
   run.report.line('check', decision.reason, !decision.selected)
   const { unsolved_tasks: unsolved } = run.metrics
@@ -42,7 +43,7 @@ export async function judge(run: StepRun, choice: TaskChoice, candidate: Harness
   remember(run, choice, candidate, { decision, pairs, open: decision.isOpen === true ? openCase(standing, played) : null })
   const { requires } = candidate
   const content = { kind: 'files', files: contentOf(run.context.adapter, candidate.entries) } as const
-  const review = reviewReason(run, candidate, unprotected(run, pairs))
+  const review = reviewReason(run, candidate, unshown)
   if (!decision.selected) {
     const tasks = gateTasks(run, choice, treeOf(run, candidate.entries))
     return { ...unproven(run, { decision, pairs, held: review, content, tasks }), state: stateOf(run), requires }
@@ -84,9 +85,11 @@ function refuseUnscored({ episodes }: StepRun): void {
   if (failure !== null) throw new ScorerProblem(`no episode has a score; the first ${failure}`)
 }
 
+const isUnhealthy = ({ task, candidate }: Pair): boolean => task.role === 'health' && (candidate ?? 0) < 1
+
 /** A candidate that fails a health task is never selected. */
 function healthy(pairs: readonly Pair[], decision: Decision): Decision {
-  const failing = pairs.find(({ task, candidate }) => task.role === 'health' && (candidate ?? 0) < 1)
+  const failing = pairs.find(isUnhealthy)
   if (!decision.selected || failing === undefined) return decision
   // What the agent printed may hold the task, and this reason is shown to everyone.
   const why = failing.candidate === null ? ' (no score)' : ''
@@ -299,17 +302,30 @@ function askedEntries({ order: { step, batch }, entries }: StepRun, candidate: H
     : touchedEntries(entries, candidate.entries).after.map(({ id }) => ({ entry: id, request: request.id, step }))
 }
 
-/** A requested change that no task was played for is not known to be no worse. */
-const unprotected = ({ order: { batch } }: StepRun, pairs: readonly Pair[]): string | null =>
-  batch.request === null || pairs.some(({ candidate }) => candidate !== null)
+/** Why no task could show that a requested change does no harm, or null: such a change waits for a person. */
+function unprotected({ order: { batch }, episodes }: StepRun, pairs: readonly Pair[], { selected }: Decision): string | null {
+  if (batch.request === null || episodes.capReached !== null || pairs.some(isUnhealthy)) return null
+  const guarding = pairs.filter(({ task: { role } }) => role === 'gate' || role === 'regression')
+  if (guarding.length > 0 && guarding.every(isUncompared)) {
+    // What an agent printed may hold the task, so only the words of an evaluator are said.
+    const scorer = episodes.results.find(({ failure }) => failure?.startsWith('could not be scored'))
+    const words = scorer === undefined ? '' : ` (the first ${scorer.failure})`
+    return `${UNSHOWN}: the served side has no score in any of ${guarding.length} pairs${words}; see the step's record`
+  }
+  const isPlayed = guarding.some(({ candidate }) => candidate !== null)
+  return !selected || isPlayed
     ? null
-    : 'no task protects it: nothing was played that would show harm; add tasks of role gate or regression'
+    : `${UNSHOWN}: none of role gate or regression was played; add some, so that the next request is tested`
+}
+const UNSHOWN = 'no task could show that it harms nothing'
+
+const isUncompared = ({ current, failures }: Pair): boolean => current === null && failures?.current !== undefined
 
 /** Why a person must review it before it is served, or null. */
-function reviewReason(run: StepRun, candidate: HarnessCandidate, unplayed: string | null): string | null {
+function reviewReason(run: StepRun, candidate: HarnessCandidate, unshown: string | null): string | null {
   const { publish } = run.context.settings
   const reasons = [
-    unplayed,
+    unshown,
     candidate.byHeart,
     publish === 'review' ? 'evolution.publish is review' : null,
     reviewedKind(run, candidate),

@@ -5,7 +5,16 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import native from '../../plugins/adapters/native/index.ts'
-import { isObject, POWERS, type Json, type JsonObject, type Mutation, type Question, type Selection } from '../contract/index.ts'
+import {
+  isObject,
+  POWERS,
+  type Evaluator,
+  type Json,
+  type JsonObject,
+  type Mutation,
+  type Question,
+  type Selection,
+} from '../contract/index.ts'
 import type { EvolutionContext } from './run.ts'
 import { ALWAYS, episodeOf, GATE, metric, REQUEST, RULE, SAMPLE, stepOf, taskNamed, testBench, WORSE } from './testing/bench.ts'
 
@@ -288,12 +297,28 @@ describe('held-out tasks', () => {
   })
 
   it('are all that protects a request: without any that was played it is held [trust.unprotected]', async () => {
-    const held = { kind: 'hold', metrics: { held_because: expect.stringContaining('no task protects it') } }
+    const held = { kind: 'hold', metrics: { held_because: expect.stringContaining('no task could show that it harms nothing') } }
     expect(await stepOf({ tasks: [], selection: ALWAYS }, { request: REQUEST })).toMatchObject(held)
     const [train] = [taskNamed('mine', { role: 'train' })]
     expect(await stepOf({ tasks: [train], selection: ALWAYS }, { request: REQUEST })).toMatchObject(held)
     expect(await stepOf({ selection: { next: () => [], ...ALWAYS } }, { request: REQUEST })).toMatchObject(held)
+    const health = taskNamed('well', { role: 'health' })
+    expect(await stepOf({ tasks: [health], selection: ALWAYS }, { request: REQUEST })).toMatchObject(held)
     expect(await stepOf({ selection: ALWAYS }, { request: REQUEST })).toMatchObject({ kind: 'publish' })
+  })
+
+  it('hold a request where none of them could be compared, and say what the evaluator said [trust.unprotected]', async () => {
+    const silent: Evaluator = { score: () => Promise.reject(new Error('pytest is missing')) }
+    const held = await stepOf({ evaluator: silent }, { request: REQUEST })
+    const held_because = expect.stringMatching(/^no task could show that it harms nothing: .* in any of 3 pairs .*pytest is missing/)
+    expect(held).toMatchObject({ kind: 'hold', metrics: { held_because, episode_failures: 6 } })
+    expect(held.state).toMatchObject({ rejected: [] })
+  })
+
+  it('hold no request that fails a health task, whatever else could not be compared', async () => {
+    const tasks = [...GATE, taskNamed('well', { role: 'health' })]
+    const evaluator: Evaluator = { score: async ({ role }) => (role === 'health' ? 0 : null) }
+    expect(await stepOf({ tasks, evaluator, selection: ALWAYS }, { request: REQUEST })).toMatchObject({ kind: 'reject' })
   })
 })
 

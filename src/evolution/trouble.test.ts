@@ -119,9 +119,7 @@ describe('what goes wrong', () => {
     const bench = await testBench({ evaluator: { score: failing('pytest is missing') } })
     const error = 'no episode has a score; the first could not be scored: pytest is missing'
     expect(await bench.step()).toMatchObject({ kind: 'skip', reason: 'the evaluation failed', metrics: { error } })
-    const failed = await bench.step({ request: REQUEST })
-    expect(failed).toMatchObject({ kind: 'fail', error })
-    expect(failed).not.toHaveProperty('retry')
+    expect(await bench.step({ request: REQUEST })).toMatchObject({ kind: 'hold' })
   })
 
   it('with the evaluator of one task leaves the others', async () => {

@@ -218,6 +218,7 @@ const STOPS: Readonly<Record<string, string>> = {
   budget: 'no episodes left',
   families: 'too few tasks that are not alike',
   health: 'a failed health task',
+  uncompared: 'no score of the served release to compare with',
   unfinished: 'not played to the end',
 }
 

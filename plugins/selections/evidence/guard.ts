@@ -16,13 +16,21 @@ export function openGuard(
   const exam = new NonInferiority({ tasks: tasks.length, margin, level: alpha, pairsMax })
   // A pair without a current score is no evidence: a candidate is not harmless because nothing could be compared.
   for (const { task, difference, isCompared } of seen) exam.add(task, isCompared ? difference : -margin)
+  // More of such pairs would show nothing either.
+  const isBlind = seen.length >= tasks.length && seen.every(({ isCompared }) => !isCompared)
   return {
-    draws: drawsOf(exam.next(), tasks),
+    draws: isBlind ? [] : drawsOf(exam.next(), tasks),
     passed: exam.stopped === 'success',
     reason: reasonOf(exam, margin, tasks.length) + uncomparedWords(seen),
     isOpen: exam.stopped === 'budget',
     episodesMax: 2 * pairsMax,
-    metrics: () => ({ evidence: evidenceOfGuard(exam, seen, { alpha, margin }, tasks, pairsMax), ...countsOf(seen) }),
+    metrics: () => ({
+      evidence: {
+        ...evidenceOfGuard(exam, seen, { alpha, margin }, tasks, pairsMax),
+        ...(isBlind && { stopped: 'uncompared' }),
+      },
+      ...countsOf(seen),
+    }),
   }
 }
 

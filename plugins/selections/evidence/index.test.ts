@@ -251,10 +251,11 @@ describe('evidence', async () => {
       ['neither side has', () => null],
       ['only the candidate has', (_, side) => (side === 'candidate' ? 1 : null)],
     ])('is not harmless where there was nothing to compare with: %s a score', (_, gate) => {
-      const { decision } = play(gate, tasksOf('gate', 12), { kind: 'request' })
+      const { decision, pairs } = play(gate, tasksOf('gate', 12), { kind: 'request' })
       const reason = expect.stringMatching(/the served side had no score, so they do not count$/)
       expect(decision).toMatchObject({ selected: false, reason })
-      expect(evidenceIn(decision)).toMatchObject({ stopped: 'futility', uncompared: expect.any(Number) })
+      expect(evidenceIn(decision)).toMatchObject({ stopped: 'uncompared', uncompared: 12 })
+      expect(pairs).toHaveLength(12)
     })
 
     it('may be harmless although a few episodes of what is served had no score', () => {
