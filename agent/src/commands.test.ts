@@ -100,7 +100,7 @@ describe('harness', () => {
 
   it.each([
     ['pending', {}, 0, 'a person must promote release release-2'],
-    ['rejected', { metrics: { reason: 'it lost' } }, 1, 'rejected: it lost'],
+    ['rejected', { metrics: { selection: { reason: 'it lost' } } }, 1, 'rejected: it lost'],
     ['skipped', { skipped: 'nothing to change' }, 1, 'skipped: nothing to change'],
     ['failed', { skipped: 'instruction failed', error: 'no model' }, 1, 'failed: no model'],
   ])('that ends %s says so', async (state, last, code, words) => {
