@@ -8,6 +8,7 @@ import {
   noisy,
   powerIn,
   scenariosPublishing,
+  seeded,
   settled,
   skewed,
   sparse,
@@ -40,6 +41,8 @@ Exit status: 0 when at most 5 of 100 scenarios of every world published a change
 
 const NO_OPS: readonly (readonly [string, SimulatedWorld])[] = [
   ['60 tasks, every play a new throw', noisy(60, 0)],
+  ['60 tasks, half of the luck shared by seeds', seeded(60, 0, 0.5)],
+  ['60 tasks, 9 of 10 of the luck shared by seeds', seeded(60, 0, 0.9)],
   ['60 tasks, plays of a task always agree', settled(noisy(60, 0))],
   ['20 tasks, each ±20 points by a coin', swapped(20, 0.2)],
   ['40 tasks, each ±30 points by a coin', swapped(40, 0.3)],
@@ -74,6 +77,9 @@ interface Gain {
 }
 const GAINS: readonly Gain[] = [
   { name: '+10 points, 60 tasks', world: noisy(60, 0.1), decided: 0, pairsMax: 1000 },
+  { name: '+10 points, 60 tasks, seeds share none of the luck', world: seeded(60, 0.1, 0), decided: 0, pairsMax: 1000 },
+  { name: '+10 points, 60 tasks, seeds share half of the luck', world: seeded(60, 0.1, 0.5), decided: 0, pairsMax: 1000 },
+  { name: '+10 points, 60 tasks, seeds share 9 of 10 of the luck', world: seeded(60, 0.1, 0.9), decided: 0, pairsMax: 1000 },
   { name: '+20 points, 60 tasks', world: noisy(60, 0.2), decided: 0, pairsMax: 1000 },
   { name: '+20 points, 10 tasks', world: noisy(10, 0.2), decided: 0, pairsMax: 400 },
   { name: '+20 points, 20 tasks', world: noisy(20, 0.2), decided: 10, pairsMax: 400 },

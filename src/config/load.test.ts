@@ -26,6 +26,7 @@ const EVOLUTION = {
   canary_share: 0.1,
   review_kinds: ['code_extension'],
   publish_powers: ['words'],
+  sampling_seeds: 'auto',
   episode_timeout_s: 600,
   score_age_max_s: 1800,
   candidates: 6,

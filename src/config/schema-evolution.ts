@@ -100,6 +100,11 @@ export const evolution = section({
     .describe(
       `The powers that evidence alone may publish: a list of ${POWERS.map((power) => `\`${power}\``).join(', ')}. A change with any other power is held for review, also one that a person asked for. See docs/evolution.md.`,
     ),
+  sampling_seeds: oneOf(['auto', 'off'])
+    .default('auto')
+    .describe(
+      'Whether both sides of a pair ask the model with the same sampling seeds, so that fewer pairs show what a change does. `auto`: where the format of the agent has a seed (chat completions, Gemini) and the model does not refuse it; a seed of the agent itself stays. `off`: calls go on as the agent makes them.',
+    ),
   episode_timeout_s: seconds('above zero').default(600).describe('How long one episode may take, in seconds.'),
   score_age_max_s: seconds('zero')
     .default(1800)

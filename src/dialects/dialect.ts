@@ -23,6 +23,8 @@ export interface DialectSpec {
   readonly defaultHeaders: Readonly<Record<string, string>>
   /** Members of a request that the request line and its traces read, also where the body is too large to be parsed. */
   readonly facts: readonly string[]
+  /** Where a request has its sampling seed: the member, within the one before it, in each of its spellings. Absent: the format has none. */
+  readonly seedAt?: readonly (readonly string[])[]
   settingsIn(facts: JsonObject): { readonly maxTokens: Json | undefined; readonly temperature: Json | undefined }
   /** Where an answer says what served it and what that took. */
   readonly answer: AnswerMembers

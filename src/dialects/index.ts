@@ -29,6 +29,13 @@ const all = Object.values(dialects)
 /** The format whose clients read what is answered at a path: chat where no other claims it. */
 export const dialectOfPath = (path: string): DialectSpec => all.find((dialect) => dialect.ownsPath(path)) ?? chat
 
+/** The format of a call of a route, whatever stands before and behind it; null where it is no call of a model. */
+export const dialectOfCall = (path: string): DialectSpec | null => ROUTES.find(({ route }) => route.test(path))?.dialect ?? null
+
+const ROUTES = all.flatMap((dialect) =>
+  dialect.paths.map((path) => ({ dialect, route: new RegExp(`${path.replace(':model', '[^/?]+')}(?:\\?|$)`) })),
+)
+
 /** The format of a stream that was recorded as text: each says in its first event which it is. */
 export const dialectOfEvent = (event: JsonObject): DialectSpec | null => all.find((dialect) => dialect.isEvent(event)) ?? null
 
@@ -99,4 +106,5 @@ export { readerOf } from './readers/index.ts'
 export type { RequestFault } from './faults.ts'
 export { filledText, isList, isObject, listOf, objectOf, objectsOf, parsed, textOf, written } from './values.ts'
 export type { DialectSpec } from './dialect.ts'
+export { withSeed } from './seed.ts'
 export { readObject, type StreamReader } from './stream.ts'

@@ -1,6 +1,5 @@
 /** Plays the episodes of a step, from the cache where possible: runs the agent on a task, and scores it while its workspace still exists. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { isRefusal } from '../contract/index.ts'
 import type {
   Adapter,
   Entry,
@@ -17,7 +16,9 @@ import type {
 } from '../contract/index.ts'
 import { renderTree } from '../harness/index.ts'
 import { wordsOf } from '../kit/index.ts'
+import { failureOf, isMachines, troubleOf, type Trouble } from './episode-end.ts'
 import { cacheKey, type EpisodeCache, type Known } from './cache.ts'
+import { isSeeded } from './luck.ts'
 import { meteredLine, type ModelCallUse } from './money/meter.ts'
 import type { Purse } from './money/purse.ts'
 import { NOTHING_SPENT, spentBoth, type Spent } from './money/spent.ts'
@@ -56,8 +57,9 @@ export interface EpisodeOutcome extends Trial {
   readonly note: { readonly words: string; readonly more: JsonObject } | null
   /** What failed where the missing score is neither side's fault. */
   readonly trouble: Trouble | null
+  /** The sampling seed of each answered call of the model; null for one without a seed of the pair. */
+  readonly seeds: readonly (number | null)[]
 }
-type Trouble = 'machine' | 'model' | 'evaluator'
 
 /** The evaluator returned something other than a number, or failed on every episode: the evaluation cannot be trusted. */
 export class ScorerProblem extends Error {}
@@ -74,13 +76,15 @@ interface EpisodeInput {
   readonly task: Task
   /** The current side's episode, for evaluators that compare. */
   readonly reference: Episode | null
+  /** What its sampling seeds follow from; null: it has none. */
+  readonly luck: string | null
 }
 
-async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference }: EpisodeInput): Promise<EpisodeOutcome> {
+async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference, luck }: EpisodeInput): Promise<EpisodeOutcome> {
   const { adapter, executor, models, signal } = setup
   const evaluator = await setup.evaluatorOf(task)
   const program = await setup.program()
-  const line = await meteredLine(setup.model, (call) => setup.used(call))
+  const line = await meteredLine(setup.model, luck, (call) => setup.used(call))
   let note: EpisodeOutcome['note'] = null
   let score: number | null = null
   let left: Episode | null = null
@@ -115,7 +119,14 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
     )
     // An executor without a workspace never calls inspect.
     if (left === null) await inspect(null, episode)
-    return { score: checkedScore(task, score), failure: failureOf(episode, score), episode, note, trouble: troubleOf(episode, score) }
+    return {
+      score: checkedScore(task, score),
+      failure: failureOf(episode, score),
+      episode,
+      note,
+      trouble: troubleOf(episode, score),
+      seeds: line.seeds,
+    }
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof ScorerProblem) throw error
@@ -125,6 +136,7 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
       episode: left,
       note,
       trouble: isMachines(error, left !== null) ? 'machine' : left !== null ? 'evaluator' : null,
+      seeds: line.seeds,
     }
   } finally {
     await line.close()
@@ -148,13 +160,6 @@ const hiding = (executor: Executor, hides: readonly string[]): Executor => ({
   run: (play, signal) => executor.run({ ...play, hides: [...hides, ...(play.hides ?? [])] }, signal),
 })
 
-/** Codes by which an executor says that the machine is to blame; an evaluator may run commands with it too. */
-const MACHINE_CODES: ReadonlySet<string> = new Set(['no_sandbox', 'no_room', 'no_process', 'episode_folder', 'episode_processes'])
-
-function isMachines(error: unknown, isScoring: boolean): boolean {
-  return isRefusal(error) && error.kind === 'unavailable' && (!isScoring || MACHINE_CODES.has(error.code))
-}
-
 function launchOf({ adapter, contained, timeoutSeconds }: EpisodeSetup, program: Program, task: Task, root: string): Launch {
   const { argv, env } = adapter.launch({ prompt: task.prompt, contained }, root)
   return { argv: [...program.argv, ...argv.slice(1)], env: { ...program.env, ...env }, timeoutSeconds }
@@ -163,29 +168,6 @@ function launchOf({ adapter, contained, timeoutSeconds }: EpisodeSetup, program:
 function checkedScore(task: Task, score: number | null): number | null {
   if (score === null || (typeof score === 'number' && Number.isFinite(score))) return score
   throw new ScorerProblem(`the evaluator answered ${String(score)} for task ${task.name}; a score is a finite number or null`)
-}
-
-/** A program that never started is without a score too, and another try would not start it. */
-function troubleOf({ modelFailure, ended }: Episode, score: number | null): Trouble | null {
-  if (modelFailure !== undefined) return 'model'
-  return score === null && ended !== 'start' ? 'evaluator' : null
-}
-
-function failureOf({ modelFailure, ended, exitCode, stderr }: Episode, score: number | null): string | null {
-  if (modelFailure !== undefined) return `the model failed: ${wordsOf(modelFailure)}`
-  if (ended !== undefined) return ENDED[ended]
-  if (exitCode !== 0) return `exit code ${exitCode}: ${wordsOf(stderr.trimEnd().split('\n').at(-1) ?? '')}`
-  return score === null ? 'the evaluator gave no score' : null
-}
-
-const ENDED: Readonly<Record<NonNullable<Episode['ended']>, string>> = {
-  start: 'the program could not be started',
-  time: 'it took too long and was ended',
-  memory: 'it used too much memory and was ended',
-  processes: 'it started too many processes and was ended',
-  disk: 'it wrote too much and was ended',
-  files: 'it made too many files and was ended',
-  output: 'it printed too much and was ended',
 }
 
 type MayRepeat = (trouble: Trouble, compares: boolean) => boolean
@@ -197,7 +179,9 @@ type MayRepeat = (trouble: Trouble, compares: boolean) => boolean
 export async function playUntilScored(setup: EpisodeSetup, input: EpisodeInput, mayRepeat: MayRepeat): Promise<EpisodeOutcome> {
   const { compares = false } = await setup.evaluatorOf(input.task)
   for (let tries = 1; ; tries += 1) {
-    const played = await playEpisode(setup, input)
+    // The same luck may end in the same trouble.
+    const luck = input.luck === null || tries === 1 ? input.luck : `${input.luck} ${tries}`
+    const played = await playEpisode(setup, { ...input, luck })
     if (played.trouble === null) return played
     if (played.trouble === 'machine' && tries === TRIES_MAX) throw new MachineProblem(`an episode ${played.failure ?? 'failed'}`)
     if (played.trouble !== 'machine' && !mayRepeat(played.trouble, compares)) return played
@@ -238,6 +222,8 @@ interface EpisodeRunnerParts {
   readonly ageMaxMs: number
   /** What the outcome also depends on: the agent's version, the model, the evaluator. */
   readonly scoredWith: JsonObject
+  /** What the sampling seeds of all its episodes follow from; null: they have none. */
+  readonly luck: string | null
   /** 0: no limit. */
   readonly episodesMax: number
   /** Records the episode; never throws. */
@@ -292,8 +278,8 @@ export class EpisodeRunner {
   }
 
   /** What is known of an episode; null where its evaluator compares. */
-  async known({ entries, task, repeat }: EpisodeOrder): Promise<Known | null> {
-    return (await this.compares(task)) ? null : this.#parts.cache.get(await this.#keyOf(entries, task, repeat))
+  async known(order: EpisodeOrder): Promise<Known | null> {
+    return (await this.compares(order.task)) ? null : this.#parts.cache.get(await this.#knownKey(order))
   }
 
   /** A score of the future is the mark of a clock that was set back. */
@@ -303,10 +289,11 @@ export class EpisodeRunner {
 
   /** Takes a known score as the result. */
   async take(order: EpisodeOrder, known: Known): Promise<EpisodeResult> {
-    const { side, entries, task, repeat } = order
+    const { side, task, repeat } = order
     this.troubles.add(side, known.troubles > 0)
-    const episode = this.#parts.cache.episode(await this.#keyOf(entries, task, repeat))
-    return this.#add({ side, task, repeat, cached: true, episode, note: null, trouble: null, spent: NOTHING_SPENT, seconds: 0, ...known })
+    const episode = this.#parts.cache.episode(await this.#knownKey(order))
+    const nothing = { note: null, trouble: null, spent: NOTHING_SPENT, seconds: 0, seeds: [] }
+    return this.#add({ side, task, repeat, cached: true, episode, ...nothing, ...known })
   }
 
   /** Plays it, also where a score is known; `before` is one to compare with. Null when the budget is spent. */
@@ -317,9 +304,10 @@ export class EpisodeRunner {
     if (this.capReached !== null) this.isCut = true
     if (this.left === 0) return null
     const at = now()
-    const played = await this.#playAndRepeat({ side: sideOf(side) ?? 'candidate', entries, task, reference }, side)
-    const { score, failure, trouble, troubles, episode } = played
-    const key = await this.#keyOf(entries, task, repeat)
+    const luck = this.#luckOf(order)
+    const played = await this.#playAndRepeat({ side: sideOf(side) ?? 'candidate', entries, task, reference, luck }, side)
+    const { score, failure, trouble, troubles, episode, seeds } = played
+    const key = await this.#keyOf(order, isSeeded(seeds) ? luck : null)
     if (before !== null && score !== null) cache.compare(before.score, score)
     if (score !== null && trouble === null && !(await this.compares(task)))
       await cache.put(key, { score, failure, troubles, at, step, answeredBy: episode?.answeredBy ?? null })
@@ -329,9 +317,22 @@ export class EpisodeRunner {
     return result
   }
 
-  async #keyOf(entries: readonly Entry[], task: Task, repeat: number): Promise<string> {
+  /** Both sides of a pair have the same, and each repeat its own. */
+  #luckOf({ task, repeat }: EpisodeOrder): string | null {
+    const { luck } = this.#parts
+    return luck === null ? null : JSON.stringify([luck, task.name, repeat])
+  }
+
+  /** A score belongs to the luck that it was played with, where the model took its seeds. */
+  async #knownKey(order: EpisodeOrder): Promise<string> {
+    const seeded = await this.#keyOf(order, this.#luckOf(order))
+    return this.#parts.cache.get(seeded) === null ? this.#keyOf(order, null) : seeded
+  }
+
+  async #keyOf({ entries, task, repeat }: EpisodeOrder, luck: string | null): Promise<string> {
     const { version } = await this.#parts.setup.program()
-    return cacheKey([version, this.#treeKey(entries), this.#taskKey(task), repeat])
+    const parts = [version, this.#treeKey(entries), this.#taskKey(task), repeat]
+    return cacheKey(luck === null ? parts : [...parts, luck])
   }
 
   /** Cached, since its files may be large. */

@@ -1,9 +1,9 @@
 /** The gate: plays pairs as the selection draws them until it can decide. The two sides of a pair are played one after the other. */
-import { hash } from 'node:crypto'
 import type { Decision, Draw, Entry, Pair, Question, Reporter, Selection, Side, Task } from '../contract/index.ts'
 import { MachineProblem, ScorerProblem, type EpisodeOutcome, type EpisodeResult, type EpisodeRunner } from './episodes.ts'
 import type { Known } from './cache.ts'
 import { inTurns } from './in-turns.ts'
+import { lotOf } from '../kit/index.ts'
 
 /** A selection that draws more than this is broken. */
 const PAIRS_MAX = 20_000
@@ -231,7 +231,7 @@ async function knownOf(evaluation: Evaluation, task: Task, draw: Draw, { isFresh
   for (const side of SIDES) {
     const known = found[side]
     if (known === null || !usable(known)) continue
-    const isDrawn = isFirst || lotOf(`${question.seed} ${draw.task} ${draw.repeat}`) === 0
+    const isDrawn = isFirst || lotOf(`sample ${question.seed} ${draw.task} ${draw.repeat}`) % SAMPLE_OF === 0
     const isSample = side === 'current' && known.step !== episodes.step && isDrawn
     scores[side] = isSample ? { before: known } : { taken: known }
   }
@@ -240,7 +240,6 @@ async function knownOf(evaluation: Evaluation, task: Task, draw: Draw, { isFresh
 
 /** The first, and one in this many known scores of the served release are played again. */
 const SAMPLE_OF = 8
-const lotOf = (seed: string): number => Number.parseInt(hash('sha256', `sample ${seed}`).slice(0, 8), 16) % SAMPLE_OF
 
 const SIDES: readonly Side[] = ['candidate', 'current']
 

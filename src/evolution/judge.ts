@@ -22,6 +22,7 @@ import { ScorerProblem, type EpisodeResult, type EpisodeRunner } from './episode
 import { joined, joinedNames } from './families/join.ts'
 import { movesWith } from './families/moves.ts'
 import { gainAfterRound } from './looks-better.ts'
+import { isSeeded } from './luck.ts'
 import { heldPowers } from './powers.ts'
 import { stateOf, type AskedEntry, type StepRun } from './run.ts'
 
@@ -168,6 +169,7 @@ function evaluationMetrics({ episodes, context }: StepRun, pairs: readonly Pair[
     ...(!played('current') && played('candidate') && { evaluation_sides: ['candidate'] }),
     episode_failures: results.filter(({ score }) => score === null).length,
     ...repeatedMetrics(results),
+    ...seededMetrics(results),
     episode_repeats: context.settings.episode_repeats,
     episodes_used: episodes.played,
     episodes_cached: results.filter(({ cached }) => cached).length,
@@ -187,6 +189,12 @@ function cacheMetrics(ends: readonly Pick<EvaluationEnd, 'flushed' | 'rechecked'
 function repeatedMetrics(results: readonly EpisodeResult[]): JsonObject {
   const repeated = results.filter(({ troubles, cached }) => troubles > 0 && !cached).length
   return repeated === 0 ? {} : { episodes_repeated: repeated }
+}
+
+/** Episodes in which every answer was drawn with the seeds that both sides have. */
+function seededMetrics(results: readonly EpisodeResult[]): JsonObject {
+  const seeded = results.filter(({ seeds }) => isSeeded(seeds)).length
+  return seeded === 0 ? {} : { episodes_seeded: seeded }
 }
 
 /** Tasks in which both sides scored 0 in every pair. Most likely the evaluator is wrong. */

@@ -95,6 +95,7 @@ const section = z.object({
   max_cost_per_step: z.number().default(0),
   max_tokens_per_day: z.number().default(0),
   max_cost_per_day: z.number().default(0),
+  sampling_seeds: z.enum(['auto', 'off']).default('auto'),
   episode_timeout_s: z.number(),
   score_age_max_s: z.number(),
   episode_repeats: z.number(),

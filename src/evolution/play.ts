@@ -79,7 +79,7 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
             spent = spentBoth(spent, spentBy(call, pricesOf(settings, call.model)))
           },
         },
-        { side: 'candidate', entries, task, reference: null },
+        { side: 'candidate', entries, task, reference: null, luck: settings.sampling_seeds === 'off' ? null : task.name },
         () => (repeats += 1) <= REPEATS_MAX,
       )
       const { score, failure, note, episode, trouble } = played

@@ -15,9 +15,9 @@ import type {
   StepOrder,
   Task,
 } from '../contract/index.ts'
-import { entriesIn } from '../harness/index.ts'
+import { entriesIn, renderTree } from '../harness/index.ts'
 import { openStepRecord, type StepRecord } from './archive/record.ts'
-import type { EpisodeCache } from './cache.ts'
+import { cacheKey, type EpisodeCache } from './cache.ts'
 import { EpisodeRunner, type EpisodeResult, type Program } from './episodes.ts'
 import { NO_MOVES, type Moves } from './families/moves.ts'
 import type { Inbox, SettledProposal } from './inbox/inbox.ts'
@@ -108,17 +108,18 @@ export async function beginRun(context: EvolutionContext, order: StepOrder, repo
     used: (call) => void purse.spend('model', call),
   })
   const record = await openStepRecord(settings.step_record_dir, folder, order.step)
+  const entries = entriesIn(adapter, order.files)
   report.phase('proposing', typeof record?.name === 'string' ? { step_record: record.name } : {})
   begun = {
     context,
     order,
     report,
     signal,
-    entries: entriesIn(adapter, order.files),
+    entries,
     record,
     models,
     purse,
-    episodes: runnerOf(context, { model, models, purse, record, report, signal, base: order.base, step: order.step }),
+    episodes: runnerOf(context, { model, models, purse, record, report, signal, order, entries }),
     metrics: {
       steps: before.steps + 1,
       traces: order.batch.samples.length,
@@ -138,14 +139,12 @@ async function refuseSpent(purse: Purse, phase: StepRun['phase']): Promise<void>
   if (phase === 'proposing' && purse.reached !== null) throw new Error(purse.reached)
 }
 
-type Means = Pick<StepRun, 'models' | 'purse' | 'record' | 'report' | 'signal'> & {
+type Means = Pick<StepRun, 'models' | 'purse' | 'record' | 'report' | 'signal' | 'order' | 'entries'> & {
   readonly model: ModelAddress
-  readonly base: Release
-  readonly step: number
 }
 
-function runnerOf(context: EvolutionContext, { model, models, purse, record, report, signal, base, step }: Means): EpisodeRunner {
-  const { settings, method, adapter, cache } = context
+function runnerOf(context: EvolutionContext, { model, models, purse, record, report, signal, order, entries }: Means): EpisodeRunner {
+  const { settings, method, adapter, cache, scenario } = context
   const telling = new EpisodeTelling(report)
   return new EpisodeRunner({
     setup: {
@@ -163,10 +162,12 @@ function runnerOf(context: EvolutionContext, { model, models, purse, record, rep
     },
     cache,
     purse,
-    step,
+    step: order.step,
     now: context.now,
     ageMaxMs: settings.score_age_max_s * 1000,
-    scoredWith: { ...scoreContext(context, model), ...scoreInputs(context, base) },
+    scoredWith: { ...scoreContext(context, model), ...scoreInputs(context, order.base) },
+    // A change that is published does not keep the luck that it was chosen by.
+    luck: settings.sampling_seeds === 'off' ? null : cacheKey([scenario, renderTree(adapter, entries)]),
     episodesMax: settings.max_episodes_per_step,
     keep: async (result) => {
       const folder = await record?.episode(episodeName(context, result), episodeRecord(result), result.episode?.trajectory ?? [])
@@ -207,7 +208,7 @@ function episodeName({ tasks }: EvolutionContext, { side, task, repeat }: Episod
   return `${side}-${index === -1 ? task.name : index}${repeat === 0 ? '' : `-${repeat}`}`
 }
 
-function episodeRecord({ side, task, repeat, score, failure, episode, note, troubles, spent, seconds }: EpisodeResult): JsonObject {
+function episodeRecord({ side, task, repeat, score, failure, episode, note, troubles, spent, seconds, seeds }: EpisodeResult): JsonObject {
   const { exitCode = null, stdout = '', stderr = '', ended = null, notes = [] } = episode ?? {}
   const evaluation = note === null ? {} : { evaluation: { words: note.words, ...note.more } }
   return {
@@ -221,6 +222,8 @@ function episodeRecord({ side, task, repeat, score, failure, episode, note, trou
     ...evaluation,
     seconds,
     ...(spent.calls > 0 && { spent: spentJson(spent) }),
+    // A null is a call without a seed of the pair.
+    ...(seeds.some((seed) => seed !== null) && { seeds }),
     exit_code: exitCode,
     ended,
     ...(notes.length > 0 && { notes }),

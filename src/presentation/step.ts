@@ -94,6 +94,7 @@ const NUMBERS_BEFORE = [
 const NUMBERS_AFTER = [
   ['episode_failures', 'Without a score'],
   ['episodes_repeated', 'Played again'],
+  ['episodes_seeded', 'With the seeds of both sides'],
   ['episodes_rechecked', 'Checked again'],
   ['pairs_resumed', 'Pairs of earlier steps'],
   ['screened_changes', 'Changes screened'],

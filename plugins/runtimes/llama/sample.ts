@@ -1,6 +1,6 @@
 /** Picks the next token: temperature, filters, and a random draw that is the same for the same seed. */
-import { hash } from 'node:crypto'
 import type { Sampling } from '../../../src/contract/index.ts'
+import { chanceOf } from '../../../src/kit/index.ts'
 
 /** The likeliest tokens, likeliest first, with their log-probabilities at the temperature of the call. */
 export interface Outlook {
@@ -15,12 +15,8 @@ export interface Pick {
   readonly logProb: number
 }
 
-/** Enough bits for any probability, few enough to be exact in a number. */
-const HEX_DIGITS = 13
-
 /** A number from 0 up to 1 that depends only on the seed and the place, so that a seeded call is repeatable. */
-export const draw = (seed: number, place: number): number =>
-  Number.parseInt(hash('sha256', `${seed}:${place}`).slice(0, HEX_DIGITS), 16) / 16 ** HEX_DIGITS
+export const draw = (seed: number, place: number): number => chanceOf(`${seed}:${place}`)
 
 /** Null when the draw is not among these tokens, so that the whole vocabulary is needed. */
 export function pick(outlook: Outlook, { temperature, topK, topP }: Sampling, chance: number): Pick | null {

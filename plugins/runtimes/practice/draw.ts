@@ -1,12 +1,12 @@
 /** Chance that repeats itself: a number from 0 up to 1 that depends on nothing but the texts it is given. */
 import { hash } from 'node:crypto'
+import { chanceOf } from '../../../src/kit/index.ts'
 
-/** Enough bits for any probability here, few enough to be exact in a number. */
-const HEX_DIGITS = 12
+const joined = (texts: readonly string[]): string => texts.join('\u0000')
 
-export const digest = (...texts: readonly string[]): string => hash('sha256', texts.join('\u0000'))
+export const digest = (...texts: readonly string[]): string => hash('sha256', joined(texts))
 
-export const draw = (...texts: readonly string[]): number => Number.parseInt(digest(...texts).slice(0, HEX_DIGITS), 16) / 16 ** HEX_DIGITS
+export const draw = (...texts: readonly string[]): number => chanceOf(joined(texts))
 
 /** A whole number from low to high, both included. */
 export const drawInteger = (low: number, high: number, ...texts: readonly string[]): number =>

@@ -11,6 +11,7 @@ import {
   powerIn,
   randomOf,
   scenariosPublishing,
+  seeded,
   settled,
   skewed,
   sparse,
@@ -37,6 +38,7 @@ describe('changes that do nothing, fifty in a row', () => {
     ['tasks that are alike are flipped together', inFamilies(5, settled(noisy(12, 0))), 20],
     ['tasks that are alike gain or lose together', inFamilies(5, swapped(12, 0.4)), 20],
     ['scores from 0 to 1 gain a little mostly, and lose much now and then', skewed(60), 20],
+    ['seeds give both sides the same luck half of the time', seeded(60, 0, 0.5), 20],
   ])('are published in no more than 5 of 100 scenarios where %s', (_where, world, scenarios) => {
     expect(scenariosPublishing(world, scenarios)).toBeLessThanOrEqual(0.05 * scenarios)
   })
@@ -52,6 +54,12 @@ describe('a gain of ten points', () => {
     const powers = fixedTestPowers(world, runs, sizes, QUANTILE_FIRST)
     const enough = sizes[powers.findIndex((fixed) => fixed >= power)] ?? Infinity
     expect(episodes).toBeLessThan(0.6 * 2 * enough)
+  })
+
+  it('is found with half of the episodes where seeds give both sides most of the same luck', () => {
+    const [none, most] = [0, 0.9].map((share) => powerIn(seeded(60, 0.1, share), 100, 0, PAIRS_MAX))
+    expect(most?.power).toBeGreaterThanOrEqual(none?.power ?? 1)
+    expect(most?.episodes).toBeLessThan(0.5 * (none?.episodes ?? 0))
   })
 
   it('is not found where it is a loss', () => {
@@ -74,7 +82,7 @@ describe('a change that does nothing', () => {
   it('is found harmless nineteen times of twenty by four tasks whose plays differ', () => {
     const runs = 200
     const passed = Array.from({ length: runs }, (_, run) => {
-      const { play } = noisy(4, 0)(randomOf(run))
+      const { play } = noisy(4, 0)(randomOf(run), randomOf(run))
       const exam = new NonInferiority({ tasks: 4, margin: 0.1, level: 0.05, pairsMax: 1000 })
       for (let batch = exam.next(); batch.length > 0; batch = exam.next()) for (const { task } of batch) exam.add(task, play(task))
       return exam.stopped === 'success'
@@ -158,7 +166,7 @@ describe('the interval', () => {
   it('holds the true mean difference at least as often as it says', () => {
     const runs = 100
     const held = Array.from({ length: runs }, (_, run) => {
-      const { play } = noisy(1, 0)(randomOf(run))
+      const { play } = noisy(1, 0)(randomOf(run), randomOf(run))
       const [low, high] = intervalOf(
         Array.from({ length: 200 }, () => ({ value: play(0), weightMax: 1 })),
         0.05,

@@ -11,8 +11,8 @@ export interface SimulatedChange {
   readonly play: (task: number) => number
   readonly isGraded?: boolean
 }
-/** Draws the tasks and the change. */
-export type SimulatedWorld = (random: () => number) => SimulatedChange
+/** Draws the tasks and the change. `ofScenario` draws the same for all changes of a scenario. */
+export type SimulatedWorld = (random: () => number, ofScenario: () => number) => SimulatedChange
 
 /** The chances of passing before and after. */
 type Chances = readonly [number, number]
@@ -36,11 +36,29 @@ export const noisy =
     return ofTasks(chances.map((chance) => () => played(random, [chance, raised(chance, gain)])))
   }
 
+/**
+ * Every task gains as much, and the sides have the same luck in this share of the pairs. The served side has the same luck in the same repeat
+ * of a task with all changes of a scenario, as sampling seeds give it.
+ */
+export const seeded =
+  (tasks: number, gain: number, share: number): SimulatedWorld =>
+  (random, ofScenario) =>
+    ofTasks(
+      indexes(tasks).map(() => {
+        const [chance, luckOf] = [betaOf(ofScenario), randomOf(Math.floor(ofScenario() * 2 ** 31))]
+        return () => {
+          const luck = luckOf()
+          const candidates = random() < share ? luck : random()
+          return Number(candidates < raised(chance, gain)) - Number(luck < chance)
+        }
+      }),
+    )
+
 /** Repeats of a task are all equal. */
 export const settled =
   (world: SimulatedWorld): SimulatedWorld =>
-  (random) => {
-    const { families, play } = world(random)
+  (random, ofScenario) => {
+    const { families, play } = world(random, ofScenario)
     const first = families.map((_, task) => play(task))
     return { families, play: (task) => first[task] ?? 0 }
   }
@@ -60,8 +78,8 @@ const upFrom = (chance: number, gain: number): Chances => [chance, raised(chance
 /** `size` tasks that are alike in place of each task. */
 export const inFamilies =
   (size: number, world: SimulatedWorld): SimulatedWorld =>
-  (random) => {
-    const { families, play } = world(random)
+  (random, ofScenario) => {
+    const { families, play } = world(random, ofScenario)
     return {
       families: families.flatMap((family) => indexes(size).map(() => family)),
       play: (task) => play(Math.floor(task / size)),
@@ -109,10 +127,12 @@ export interface GateRun {
   readonly episodes: number
 }
 const ALPHA = 0.05
+/** Numbers of runs that no scenario has. */
+const SCENARIOS = 2
 
 /** Runs one test to its end. */
-export function playOut(world: SimulatedWorld, run: number, history: SelectionHistory, pairsMax: number): GateRun {
-  const { families, play, isGraded = false } = world(randomOf(run))
+export function playOut(world: SimulatedWorld, run: number, history: SelectionHistory, pairsMax: number, scenario = run): GateRun {
+  const { families, play, isGraded = false } = world(randomOf(run), randomOf(-scenario - SCENARIOS))
   const exam = new Superiority({ families, seed: `run ${run}`, level: levelOf(ALPHA, history), pairsMax })
   for (let batch = exam.next(); batch.length > 0; batch = exam.next())
     for (const { task, weight } of batch) exam.add(task, play(task), weight, isGraded)
@@ -139,7 +159,7 @@ const CHAIN_DECISIONS = 50
 /** In how many scenarios any of fifty changes is published, each with a budget as a step has it. */
 export function scenariosPublishing(world: SimulatedWorld, scenarios: number, pairsMax = 300): number {
   const isSelected = (run: number, decided: number): boolean =>
-    playOut(world, run, { decided, selected: 0 }, pairsMax).stopped === 'success'
+    playOut(world, run, { decided, selected: 0 }, pairsMax, Math.floor(run / CHAIN_DECISIONS)).stopped === 'success'
   return indexes(scenarios).filter((scenario) =>
     indexes(CHAIN_DECISIONS).some((decided) => isSelected(scenario * CHAIN_DECISIONS + decided, decided)),
   ).length
@@ -149,7 +169,7 @@ export function scenariosPublishing(world: SimulatedWorld, scenarios: number, pa
 export function fixedTestPowers(world: SimulatedWorld, runs: number, sizes: readonly number[], quantile: number): readonly number[] {
   const hits = sizes.map(() => 0)
   for (let run = 0; run < runs; run++) {
-    const { families, play } = world(randomOf(run))
+    const { families, play } = world(randomOf(run), randomOf(-run - SCENARIOS))
     const differences = indexes(Math.max(...sizes)).map((pair) => play(pair % families.length))
     for (const [index, size] of sizes.entries()) if (studentOf(differences.slice(0, size)) > quantile) hits[index] = (hits[index] ?? 0) + 1
   }

@@ -16,6 +16,7 @@ export const chat: DialectSpec = {
   paths: [PATH],
   ownsPath: (path) => path.endsWith(PATH),
   answer: { model: 'model', id: 'id', usage: 'usage', inputTokens: ['prompt_tokens'], outputTokens: ['completion_tokens'] },
+  seedAt: [['seed']],
   openApi: { name: 'ChatCompletion', words: 'a chat completion', body: chatBodySchema, error: errorSchema },
   finishReasons: ({ choices }) =>
     Array.isArray(choices) ? choices.flatMap((choice: Json) => (isObject(choice) ? (choice['finish_reason'] ?? []) : [])) : [],

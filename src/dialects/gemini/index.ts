@@ -40,6 +40,7 @@ export const gemini: DialectSpec = {
   keyHeaders: (apiKey) => ({ 'x-goog-api-key': apiKey }),
   defaultHeaders: {},
   facts: ['generationConfig', 'generation_config'],
+  seedAt: [['generationConfig', 'generation_config'], ['seed']],
   settingsIn(facts) {
     const config = objectOf(memberOf(facts, 'generationConfig'))
     return { maxTokens: memberOf(config, 'maxOutputTokens'), temperature: config['temperature'] }
@@ -82,7 +83,7 @@ export const gemini: DialectSpec = {
   writeRequest: writeGeminiRequest,
 }
 
-const { openStream: _never, pathFault: _none, ...shared } = gemini
+const { openStream: _never, pathFault: _none, seedAt: _neither, ...shared } = gemini
 
 export const geminiCount: DialectSpec = {
   ...shared,

@@ -149,6 +149,7 @@ function sampling(config: JsonObject): JsonObject {
     ['temperature', config['temperature']],
     ['top_p', memberOf(config, 'topP')],
     ['top_k', memberOf(config, 'topK')],
+    ['seed', config['seed']],
   ]
   return Object.fromEntries(named.flatMap(([name, value]) => (typeof value === 'number' ? [[name, value]] : [])))
 }

@@ -16,7 +16,7 @@ const addressOf = (url: string, more: Partial<ModelAddress> = {}): ModelAddress 
 
 async function lineTo(url: string, more: Partial<ModelAddress> = {}) {
   const used: ModelCallUse[] = []
-  const line = await meteredLine(addressOf(url, more), (call) => used.push(call))
+  const line = await meteredLine(addressOf(url, more), null, (call) => used.push(call))
   onTestFinished(() => line.close())
   return { ...line, used }
 }

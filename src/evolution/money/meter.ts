@@ -10,6 +10,7 @@ import { Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { ModelAddress } from '../../contract/index.ts'
 import { knowPassingSecret, TokenCounter, type TokenCounts } from '../../kit/index.ts'
+import { EpisodeLuck, type ModelAnswered } from '../luck.ts'
 
 export interface ModelCallUse extends TokenCounts {
   /** As it was configured, else as the answer names it. */
@@ -21,12 +22,15 @@ export interface ModelCallUse extends TokenCounts {
 export interface MeteredLine {
   /** How the episode reaches the model. */
   readonly model: ModelAddress
+  /** The seed of each answered call; null for one without a seed of ours. */
+  readonly seeds: EpisodeLuck['seeds']
   /** Resolves when every call was counted; running ones are broken off. */
   close(): Promise<void>
 }
 
 interface Line {
   readonly model: ModelAddress
+  readonly luck: EpisodeLuck
   readonly ended: (use: ModelCallUse) => void
   readonly running: Map<ServerResponse, Promise<void>>
 }
@@ -35,15 +39,17 @@ const lines = new Map<string, Line>()
 /** One per thread. It keeps no process alive, and answers nobody without a line. */
 let listening: Promise<number> | null = null
 
-export async function meteredLine(model: ModelAddress, ended: Line['ended']): Promise<MeteredLine> {
+/** `luck` is what the calls' seeds follow from; null: they have none. */
+export async function meteredLine(model: ModelAddress, luck: string | null, ended: Line['ended']): Promise<MeteredLine> {
   const port = await (listening ??= listen())
   const key = randomBytes(KEY_BYTES).toString('hex')
   // Agents print what they get.
   knowPassingSecret(key)
-  const line: Line = { model, ended, running: new Map() }
+  const line: Line = { model, luck: new EpisodeLuck(luck, model), ended, running: new Map() }
   lines.set(key, line)
   return {
     model: { ...model, url: `http://127.0.0.1:${port}/${key}`, apiKey: model.apiKey === null ? null : key },
+    seeds: line.luck.seeds,
     async close() {
       lines.delete(key)
       for (const response of line.running.keys()) response.destroy()
@@ -71,15 +77,15 @@ async function listen(): Promise<number> {
 }
 
 /** Never throws. */
-async function forward({ model, ended }: Line, path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function forward({ model, luck, ended }: Line, path: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const counter = new TokenCounter()
   let isAnswered = false
   try {
-    const answer = await ask(model, path, request, response, counter)
-    response.writeHead(answer.statusCode ?? 502, answer.headers)
-    isAnswered = answer.statusCode === 200
+    const { status, headers, body } = await luck.ask(path, request, (own) => ask({ model, path, request, response, counter }, own))
+    response.writeHead(status, headers)
+    isAnswered = status === 200
     await pipeline(
-      answer,
+      body,
       passing((part) => counter.read(part)),
       response,
     )
@@ -92,7 +98,16 @@ async function forward({ model, ended }: Line, path: string, request: IncomingMe
   }
 }
 
-function ask(model: ModelAddress, path: string, request: IncomingMessage, response: ServerResponse, counter: TokenCounter) {
+interface ForwardedCall {
+  readonly model: ModelAddress
+  readonly path: string
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly counter: TokenCounter
+}
+
+/** `own`: a body in place of the one that comes. */
+function ask({ model, path, request, response, counter }: ForwardedCall, own: Buffer | null): Promise<ModelAnswered> {
   // An encoded answer could not be read here.
   const {
     host: _host,
@@ -103,12 +118,20 @@ function ask(model: ModelAddress, path: string, request: IncomingMessage, respon
     ...headers
   } = request.headers
   const pass = model.apiKey === null ? (authorization === undefined ? {} : { authorization }) : { authorization: `Bearer ${model.apiKey}` }
+  const length = own === null ? {} : { 'content-length': String(own.length) }
   const target = `${model.url.replace(/\/+$/, '')}${path}`
-  const options = { method: request.method ?? 'POST', headers: { ...headers, ...pass } }
-  return new Promise<IncomingMessage>((resolve, reject) => {
-    const asked = (target.startsWith('https:') ? askHttps : askHttp)(target, options, resolve)
+  const options = { method: request.method ?? 'POST', headers: { ...headers, ...pass, ...length } }
+  return new Promise<ModelAnswered>((resolve, reject) => {
+    const asked = (target.startsWith('https:') ? askHttps : askHttp)(target, options, (answer) =>
+      resolve({ status: answer.statusCode ?? 502, headers: answer.headers, body: answer }),
+    )
     asked.on('error', reject)
     response.on('close', () => asked.destroy())
+    if (own !== null) {
+      counter.ask(own.length)
+      asked.end(own)
+      return
+    }
     pipeline(
       request,
       passing((part) => counter.ask(part.length)),

@@ -160,6 +160,7 @@ export const SETTINGS: EvolutionContext['settings'] = {
   max_cost_per_step: 0,
   max_tokens_per_day: 0,
   max_cost_per_day: 0,
+  sampling_seeds: 'auto',
   episode_timeout_s: 10,
   score_age_max_s: 1800,
   episode_repeats: 1,
