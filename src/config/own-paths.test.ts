@@ -27,8 +27,10 @@ const REFUSES_PATHS = [
   'traces.endpoint',
   'data.training_mode',
   'data.batch_policy',
+  'evolution.provisional',
   'evolution.publish',
   'evolution.publish_powers',
+  'evolution.sampling_seeds',
   'training.trainer_url',
 ]
 
