@@ -66,6 +66,7 @@ export const builtins = {
   store: {
     sqlite: () => import('./stores/sqlite/index.ts'),
     memory: () => import('./stores/memory/index.ts'),
+    postgres: () => import('./stores/postgres/index.ts'),
   },
   contents: {
     git: () => import('./contents/git/index.ts'),

@@ -13,6 +13,8 @@ const PACKAGES = [
       'dist/src/contract/index.d.ts',
       'dist/console/dist/index.html',
       'dist/plugins/runtimes/llama/package-lock.json',
+      'dist/plugins/stores/postgres/package-lock.json',
+      'dist/plugins/stores/postgres/schema/0001.sql',
       'dist/trainer/svc_trainer/__main__.py',
     ],
   },

@@ -21,6 +21,7 @@ const MACHINE = [
   'agent/src/launcher.test.ts',
   'plugins/evaluators/verify/*.test.ts',
   'plugins/executors/sandbox/index.test.ts',
+  'plugins/stores/postgres/*.test.ts',
   'plugins/stores/sqlite/durability.test.ts',
   'scripts/*.test.ts',
   'scripts/tiny-model/llama.test.ts',

@@ -12,7 +12,7 @@ import { addImportCommands } from './import.ts'
 import { addImproveCommand } from './program-improve.ts'
 import { addKeyCommands } from './key.ts'
 import { addRemoteCommands } from './program-remote.ts'
-import { addRuntimeCommands } from './runtime.ts'
+import { addOnDemandCommands } from './on-demand.ts'
 import { serve } from './serve.ts'
 import { EXIT, later, type Action, type BindCommand, type ConfigOptions, type Surroundings } from './surroundings.ts'
 import { addTasksCommands } from './tasks.ts'
@@ -90,7 +90,7 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
   addHarnessCommands(program, run)
   addImportCommands(program, run)
   addKeyCommands(program, run)
-  addRuntimeCommands(program, run)
+  addOnDemandCommands(program, run)
   addTasksCommands(program, run)
   addTrainerCommands(program, run)
   addRemoteCommands(program, run)

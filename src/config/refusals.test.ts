@@ -72,7 +72,6 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
     'storage:\n  artifact_repository: ssh://user:password@host/a.git',
     "storage.artifact_repository must not hold credentials; use one of git's credential helpers",
   ],
-  ['storage:\n  record_backend: postgres', 'storage.record_backend postgres is not supported yet; use sqlite, or memory for tests'],
   [
     'storage:\n  disk: x',
     'storage.disk is not a known key; storage knows agent_record_dir, artifact_repository, record_backend, record_database_url, record_settings, record_capacity_bytes, keep_raw_streams',

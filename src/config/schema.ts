@@ -4,7 +4,6 @@ import { ANSWER_BYTES_DEFAULT, ENV, MODEL_APIS, PRODUCT, RECORD_CAPACITY_BYTES_D
 import { evolution } from './schema-evolution.ts'
 import { engine, training } from './schema-training.ts'
 import {
-  backend,
   baseUrl,
   collectorUrl,
   count,
@@ -101,12 +100,23 @@ const storage = section({
   artifact_repository: repository()
     .default(`${STATE_DIRECTORY}/artifacts.git`)
     .describe('The git repository of the releases: a path, or the URL of a remote that a repository on this machine is pushed to.'),
-  record_backend: backend().default('sqlite').describe('Where records are kept: `sqlite`, `memory` (lost at exit), or a store plug-in.'),
-  record_database_url: text().nullable().default(null).describe('The address of the database, for a store that keeps records in one.'),
+  record_backend: text()
+    .default('sqlite')
+    .describe(
+      'Where records are kept: `sqlite`, `postgres` (after `svc store add postgres`), `memory` (lost at exit), or a store plug-in.',
+    ),
+  record_database_url: text()
+    .nullable()
+    .default(null)
+    .describe('The address of the database, for a store that keeps records in one: `postgres://user@host:5432/database`.'),
   record_settings: z
     .record(
       z.string().regex(OWN_NAME),
-      z.json('must be JSON').describe('A setting of the store that `storage.record_backend` names; the store says which it knows.'),
+      z
+        .json('must be JSON')
+        .describe(
+          'A setting of the store that `storage.record_backend` names. `postgres` knows `schema` (`svc`), where its tables lie, and `connections` (8).',
+        ),
       'must be a section with one setting per name',
     )
     .default({}),

@@ -83,9 +83,6 @@ export const host = () =>
     'must be a host name or an address alone: no scheme, no port (that is svc.port), no brackets',
   )
 
-export const backend = () =>
-  text().refine((value) => value !== 'postgres', 'postgres is not supported yet; use sqlite, or memory for tests')
-
 export const repository = () =>
   text().refine((value) => !hasCredentials(value), "must not hold credentials; use one of git's credential helpers")
 

@@ -40,6 +40,7 @@ export const ENV = {
   upstreamApi: 'SVC_UPSTREAM_API',
   upstreamApiKey: 'SVC_UPSTREAM_API_KEY',
   runtimes: 'SVC_RUNTIMES_DIR',
+  stores: 'SVC_STORES_DIR',
   python: 'SVC_PYTHON',
 } as const
 
@@ -61,6 +62,15 @@ export const LLAMA_PACKAGE = { name: 'node-llama-cpp', version: '3.22.1' } as co
 export function runtimeFolder(runtime: 'llama', environment: Readonly<Record<string, string | undefined>>): string {
   const all = environment[ENV.runtimes] || join(environment['HOME'] || homedir(), STATE_DIRECTORY, 'runtimes')
   return join(resolve(all), `${runtime}-${LLAMA_PACKAGE.version}`)
+}
+
+/** What the postgres store runs on: few services need it, so `svc store add postgres` installs it. */
+export const PG_PACKAGE = { name: 'pg', version: '8.23.1' } as const
+
+/** Like the folder of a runtime. */
+export function storeFolder(store: 'postgres', environment: Readonly<Record<string, string | undefined>>): string {
+  const all = environment[ENV.stores] || join(environment['HOME'] || homedir(), STATE_DIRECTORY, 'stores')
+  return join(resolve(all), `${store}-${PG_PACKAGE.version}`)
 }
 
 export const REF = {

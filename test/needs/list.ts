@@ -38,6 +38,9 @@ const OTHERS = {
   /** The second package makes the first fast: without it every product of matrices is computed by the slowest of programs. */
   torch: { packages: ['python3-torch', 'libopenblas0-pthread'], tests: TRAINED },
   llama: { packages: [], tests: [...TRAINED, 'scripts/tiny-model/llama.test.ts'] },
+  /** The programs of a server, which Debian puts beside PATH, and what the store reaches it with. */
+  postgres: { packages: ['postgresql'], tests: ['plugins/stores/postgres/'] },
+  pg: { packages: [], tests: ['plugins/stores/postgres/'] },
   'tiny model': { packages: [], tests: TRAINED },
 } as const satisfies Readonly<Record<string, Need>>
 

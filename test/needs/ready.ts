@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { alone } from '../../scripts/alone.mjs'
 import { wordsOf } from '../../src/kit/index.ts'
 import { programsCalled } from '../support/programs.ts'
+import { installTestPg, isTestPgThere, postgresPrograms } from '../support/postgres.ts'
 import { installTestLlama, isTestLlamaThere } from '../weights/support/llama.ts'
 import { makeTinyModel } from '../weights/support/tiny-model.ts'
 import { pythonWithTorch } from '../weights/support/torch.ts'
@@ -39,7 +40,11 @@ const tellHolder = (pid: number): void => say(`waiting for process ${pid}, which
 async function installed(names: readonly NeedName[]): Promise<Missing> {
   if ((await absent(names)).length === 0) return {}
   mkdirSync(CACHE, { recursive: true })
-  return alone(join(CACHE, 'getting-ready'), async () => ({ ...(await withPackages(names)), ...(await withLlama(names)) }), tellHolder)
+  return alone(
+    join(CACHE, 'getting-ready'),
+    async () => ({ ...(await withPackages(names)), ...(await withLlama(names)), ...(await withPg(names)) }),
+    tellHolder,
+  )
 }
 
 async function withPackages(names: readonly NeedName[]): Promise<Missing> {
@@ -58,6 +63,13 @@ async function withLlama(names: readonly NeedName[]): Promise<Missing> {
   return problem === null ? {} : { llama: problem }
 }
 
+async function withPg(names: readonly NeedName[]): Promise<Missing> {
+  if (!(await absent(names)).includes('pg')) return {}
+  say('tests need pg: installing what the postgres store runs on with npm …')
+  const problem = await installTestPg().then(() => null, wordsOf)
+  return problem === null ? {} : { pg: problem }
+}
+
 async function absent(names: readonly NeedName[]): Promise<readonly NeedName[]> {
   const found = await Promise.all(names.map(isThere))
   return names.filter((_, index) => found[index] === false)
@@ -66,6 +78,8 @@ async function absent(names: readonly NeedName[]): Promise<readonly NeedName[]> 
 async function isThere(name: NeedName): Promise<boolean> {
   if (isProgram(name)) return programsCalled(name).length > 0
   if (name === 'llama') return isTestLlamaThere()
+  if (name === 'pg') return isTestPgThere()
+  if (name === 'postgres') return postgresPrograms() !== null
   if (name === 'torch') return (await pythonWithTorch().catch(() => null)) !== null
   return true
 }

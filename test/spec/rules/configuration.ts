@@ -1,5 +1,5 @@
 /** Names and configuration. */
-import { later, section } from './rule.ts'
+import { section } from './rule.ts'
 
 export const configuration = [
   ...section('Names', {
@@ -18,7 +18,7 @@ export const configuration = [
     'config.defaults': 'Each key has the default the table gives.',
     'config.upstream': 'Without any upstream configured or found the practice runtime answers.',
     'config.recipes': 'Several recipes stand under recipes; a single one may stand at the top of the file.',
-    'config.postgres': later('the postgres store', 'storage.record_backend takes postgres with its database url.'),
+    'config.postgres': 'storage.record_backend takes postgres with its database url.',
     'config.evolution': 'The evolution section has its keys and defaults.',
   }),
 ]

@@ -1,8 +1,9 @@
 /** The llama runtime for tests, installed like `svc runtime add llama`, and tiny random models. */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { installLlama, isInstalled } from '../../../src/cli/runtime-install.ts'
-import { ENV, runtimeFolder } from '../../../src/contract/index.ts'
+import { isInstalled } from '../../../src/cli/package-install.ts'
+import { installLlama } from '../../../src/cli/runtime-install.ts'
+import { ENV, LLAMA_PACKAGE, runtimeFolder } from '../../../src/contract/index.ts'
 import { demand } from '../../needs/missing.ts'
 import { writeGguf, type GgufTensor, type GgufValue } from '../../../src/weights/formats/gguf.ts'
 
@@ -10,7 +11,7 @@ const RUNTIMES = join(import.meta.dirname, '../../../node_modules/.cache/svc-run
 
 const folderOf = (): string => runtimeFolder('llama', { ...process.env, [ENV.runtimes]: RUNTIMES })
 
-export const isTestLlamaThere = (): boolean => isInstalled(folderOf())
+export const isTestLlamaThere = (): boolean => isInstalled(folderOf(), LLAMA_PACKAGE)
 export const installTestLlama = (): Promise<void> => installLlama(folderOf(), process.env)
 
 /** Sets the runtime's folder for this process. */

@@ -1,0 +1,143 @@
+/** Appends: a group of calls in one statement, and each call alone where that fails or an id is met again. */
+import {
+  contentDigest,
+  noScenario,
+  recordConflict,
+  rowOf,
+  type Appended,
+  type NewRecord,
+  type RecordRow,
+  type RequestType,
+} from '../../../src/contract/index.ts'
+import type { Connections } from './connections.ts'
+import type { Feed } from './feed.ts'
+import type { PgClient } from './library.ts'
+import { isAway, isDeadlock, isTakenId, refusalOf } from './refusals.ts'
+import { bytesOf, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
+import { appendStatement, type Counter, type KeyedRecord } from './statements.ts'
+import type { Trying } from './trying.ts'
+import type { AppendCall, WriteGroup } from './writes.ts'
+
+interface AppendNeeds {
+  readonly connections: Connections
+  readonly feed: Feed
+  readonly trying: Trying
+  /** Called with what is durable, before its promise resolves. */
+  readonly onAppended: (key: number, bytes: number) => void
+}
+
+export function makeAppend({ connections, feed, trying, onAppended }: AppendNeeds): WriteGroup {
+  return async (calls) => {
+    const together = calls.flatMap((call) => {
+      const key = feed.keyOf(call.scenario)
+      return key === undefined || call.records.length === 0 ? [] : [{ call, key }]
+    })
+    const alone = new Set(calls)
+    try {
+      for (const call of await appendTogether(together)) alone.delete(call)
+    } catch (error) {
+      // It is unknown what became of them, or one of them cannot be written: each is looked up and written alone.
+      if (!isTakenId(error) && !isAway(error) && !isDeadlock(error)) return refuseAll(calls, error)
+    }
+    for (const call of alone) await appendAlone(call)
+  }
+
+  /** Answers those that are written. The others are of scenarios that are not there under the key that was known. */
+  async function appendTogether(calls: readonly { readonly call: AppendCall; readonly key: number }[]): Promise<readonly AppendCall[]> {
+    if (calls.length === 0) return []
+    const records: readonly KeyedRecord[] = calls.flatMap(({ call, key }) => call.records.map((record) => ({ key, record })))
+    const counters = await connections.use(async (client) => (await client.query<Counter>(appendStatement(records))).rows)
+    trying.succeeded()
+    const heads = new Map(counters.map((counter) => [counter.key, { ...counter }]))
+    return calls.flatMap(({ call, key }) => {
+      const counter = heads.get(key)
+      if (counter === undefined) return []
+      const rows = call.records.map((record, index) => rowOf(record, counter.head + index + 1))
+      heads.set(key, { ...counter, head: counter.head + rows.length })
+      settle(call, key, { rows, step: counter.step }, rows, call.bytes)
+      return [call]
+    })
+  }
+
+  async function appendAlone(call: AppendCall): Promise<void> {
+    try {
+      const { key, appended, added, bytes } = await trying.run(() => connections.rawTransaction((client) => appendCall(client, call)))
+      settle(call, key, appended, added, bytes)
+    } catch (error) {
+      call.settle.reject(refusalOf(error))
+    }
+  }
+
+  function settle(call: AppendCall, key: number, appended: Appended, added: readonly RecordRow[], bytes: number): void {
+    if (added.length > 0) {
+      onAppended(key, bytes)
+      feed.see({ key, name: call.scenario, newest: newestOf(added) })
+    }
+    call.settle.resolve(appended)
+  }
+
+  function refuseAll(calls: readonly AppendCall[], error: unknown): void {
+    const refusal = trying.failed(error)
+    for (const call of calls) call.settle.reject(refusal)
+  }
+}
+
+async function appendCall(client: PgClient, { scenario, records }: AppendCall) {
+  const { rows: counters } = await client.query<Counter>({
+    text: 'SELECT key, head, step FROM scenario WHERE name = $1 FOR UPDATE',
+    values: [bytesOf(scenario)],
+  })
+  const [counter] = counters
+  if (counter === undefined) throw noScenario(scenario)
+  const stored = await selectStored(client, counter.key, records)
+  const fresh = new Map<string, KeyedRecord & { readonly row: RecordRow }>()
+  const rows = records.map((record) => {
+    const id = record.agent_record_id
+    const known = stored.get(id)
+    if (known !== undefined) return sameOrConflict(known.row, known.digest(), record)
+    const before = fresh.get(id)
+    if (before !== undefined) return sameOrConflict(before.row, digestOf(before.record), record)
+    const row = rowOf(record, counter.head + fresh.size + 1)
+    fresh.set(id, { key: counter.key, record, row })
+    return row
+  })
+  const added = [...fresh.values()]
+  if (added.length > 0) await client.query(appendStatement(added))
+  const bytes = added.reduce((sum, { record }) => sum + joined(record).byteLength, 0)
+  return { key: counter.key, appended: { rows, step: counter.step }, added: added.map(({ row }) => row), bytes }
+}
+
+interface StoredRow {
+  readonly row: RecordRow
+  readonly digest: () => string
+}
+
+/** After the counter is locked, so that nothing is added to them meanwhile. */
+async function selectStored(client: PgClient, key: number, records: readonly NewRecord[]): Promise<ReadonlyMap<string, StoredRow>> {
+  if (records.length === 0) return new Map()
+  const { rows } = await client.query<RecordColumns & { payload: Buffer | null; digest: string | null }>({
+    text: `SELECT ${RECORD_COLUMNS}, b.payload, encode(e.digest, 'hex') AS digest FROM record r LEFT JOIN body b ON b.age = r.age
+           LEFT JOIN evicted e ON e.scenario = r.scenario AND e.sequence = r.sequence
+           WHERE r.scenario = $1 AND r.id = ANY($2::bytea[])`,
+    values: [key, records.map(({ agent_record_id }) => bytesOf(agent_record_id))],
+  })
+  return new Map(
+    rows.map((columns) => {
+      const row = recordRow(columns)
+      const { payload, digest } = columns
+      return [row.agent_record_id, { row, digest: () => (payload === null ? (digest ?? '') : contentDigest({ ...row, payload })) }]
+    }),
+  )
+}
+
+function sameOrConflict(row: RecordRow, digest: string, record: NewRecord): RecordRow {
+  if (digest === digestOf(record)) return row
+  throw recordConflict(record.agent_record_id)
+}
+
+const joined = ({ pieces, payload }: NewRecord): Uint8Array => (pieces === undefined ? payload : Buffer.concat(pieces))
+const digestOf = (record: NewRecord): string => contentDigest({ ...record, payload: joined(record) })
+
+function newestOf(rows: readonly RecordRow[]): Partial<Record<RequestType, number>> {
+  return Object.fromEntries(rows.map(({ request_type, sequence }) => [request_type, sequence]))
+}

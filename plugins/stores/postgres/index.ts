@@ -1,0 +1,12 @@
+/**
+ * Records and commits in PostgreSQL, which several services share.
+ * Config: `url`, the address of the database; `schema`, where the tables lie in it; `connections`, how many are used at once besides the one
+ * that listens; `capacity_bytes`, how many bytes of bodies are kept before the oldest go.
+ */
+import { define } from '../../../src/contract/index.ts'
+import { readSettings } from './settings.ts'
+import { openStore } from './store.ts'
+
+export default define('store', {
+  make: (config) => openStore(readSettings(config)),
+})

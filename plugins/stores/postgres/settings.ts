@@ -1,0 +1,108 @@
+/** The settings of the postgres store. */
+import { readFileSync } from 'node:fs'
+import { invalid, RECORD_CAPACITY_BYTES_DEFAULT, type JsonObject } from '../../../src/contract/index.ts'
+
+const KNOWN: ReadonlySet<string> = new Set(['directory', 'capacity_bytes', 'url', 'schema', 'connections'])
+const CONNECTIONS_DEFAULT = 8
+const CONNECTIONS_MAX = 200
+const PORT = 5432
+const URL_PARAMETERS = ['host', 'sslmode', 'sslrootcert']
+const TLS_MODES = ['disable', 'require', 'verify-full'] as const
+const URL_EXAMPLE = 'postgres://user@host:5432/database'
+
+type TlsMode = (typeof TLS_MODES)[number]
+
+interface DatabaseAddress {
+  /** A name, an address, or the folder of a socket. */
+  readonly host: string
+  readonly port: number
+  readonly database: string
+  /** Absent: from the environment, as psql does. */
+  readonly user?: string
+  readonly password?: string
+  readonly tls: TlsMode
+  /** The certificate in PEM of who signs for the server; absent: those that Node trusts. */
+  readonly authority?: string
+}
+
+export interface PostgresSettings {
+  readonly address: DatabaseAddress
+  /** Where the tables lie in the database. */
+  readonly schema: string
+  readonly connections: number
+  readonly capacityBytes: number
+}
+
+export function readSettings(config: JsonObject): PostgresSettings {
+  const stray = Object.keys(config).find((key) => !KNOWN.has(key))
+  if (stray !== undefined)
+    throw invalid('store_config', `the postgres store knows no setting "${stray}"; storage.record_settings may have schema and connections`)
+  return {
+    address: addressIn(config),
+    schema: schemaIn(config),
+    connections: connectionsIn(config),
+    capacityBytes: capacityIn(config),
+  }
+}
+
+function addressIn({ url }: JsonObject): DatabaseAddress {
+  if (typeof url !== 'string' || url === '')
+    throw invalid('store_config', `the postgres store needs storage.record_database_url, such as ${URL_EXAMPLE}`)
+  if (!URL.canParse(url) || !/^postgres(?:ql)?:$/.test(new URL(url).protocol))
+    throw invalid('store_config', `storage.record_database_url must be the whole address of a database, such as ${URL_EXAMPLE}`)
+  const address = new URL(url)
+  const stray = [...address.searchParams.keys()].find((key) => !URL_PARAMETERS.includes(key))
+  if (stray !== undefined)
+    throw invalid('store_config', `storage.record_database_url knows no parameter "${stray}"; it knows ${URL_PARAMETERS.join(', ')}`)
+  const database = decodeURIComponent(address.pathname.slice(1))
+  if (database === '') throw invalid('store_config', `storage.record_database_url names no database; add it, as in ${URL_EXAMPLE}`)
+  const host = address.searchParams.get('host') ?? decodeURIComponent(address.hostname).replace(/^\[(.*)\]$/, '$1')
+  const [user, password] = [decodeURIComponent(address.username), decodeURIComponent(address.password)]
+  const certificate = address.searchParams.get('sslrootcert')
+  return {
+    host: host === '' ? 'localhost' : host,
+    port: address.port === '' ? PORT : Number(address.port),
+    database,
+    ...(user !== '' && { user }),
+    ...(password !== '' && { password }),
+    tls: tlsIn(address.searchParams.get('sslmode'), host),
+    ...(certificate !== null && { authority: readCertificate(certificate) }),
+  }
+}
+
+/** What leaves the machine is encrypted, and the server's certificate checked, unless the address says otherwise. */
+function tlsIn(mode: string | null, host: string): TlsMode {
+  if (mode === null) return isThisMachine(host) ? 'disable' : 'verify-full'
+  const known = TLS_MODES.find((each) => each === mode)
+  if (known === undefined) throw invalid('store_config', `sslmode of storage.record_database_url must be one of ${TLS_MODES.join(', ')}`)
+  return known
+}
+
+const isThisMachine = (host: string): boolean => host.startsWith('/') || ['', 'localhost', '127.0.0.1', '::1'].includes(host)
+
+function readCertificate(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    throw invalid('store_config', 'sslrootcert of storage.record_database_url names a file that cannot be read; name a PEM file')
+  }
+}
+
+/** It becomes part of statements and of the name of a channel. */
+function schemaIn({ schema = 'svc' }: JsonObject): string {
+  if (typeof schema !== 'string' || !/^[a-z_][a-z0-9_]{0,39}$/.test(schema) || schema.startsWith('pg_'))
+    throw invalid('store_config', 'schema must be a name of small letters, digits and _, at most 40, that does not begin with pg_')
+  return schema
+}
+
+function connectionsIn({ connections = CONNECTIONS_DEFAULT }: JsonObject): number {
+  if (typeof connections !== 'number' || !Number.isInteger(connections) || connections < 2 || connections > CONNECTIONS_MAX)
+    throw invalid('store_config', `connections must be a whole number from 2 to ${CONNECTIONS_MAX}`)
+  return connections
+}
+
+function capacityIn({ capacity_bytes = RECORD_CAPACITY_BYTES_DEFAULT }: JsonObject): number {
+  if (typeof capacity_bytes !== 'number' || !(capacity_bytes >= 0))
+    throw invalid('store_config', 'capacity_bytes must be a number of bytes, 0 or more')
+  return capacity_bytes
+}

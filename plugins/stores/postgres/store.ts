@@ -1,0 +1,247 @@
+/** The store as the service sees it: writes in their order, reads beside them, and this process as one of those that share it. */
+import { randomBytes, randomInt } from 'node:crypto'
+import { storeClosed } from '../../../src/contract/index.ts'
+import type {
+  Commit,
+  Damage,
+  Fence,
+  JsonObject,
+  ScenarioSettings,
+  ScenarioStore,
+  Store,
+  StoreChange,
+  StoreLease,
+  StoreUsage,
+} from '../../../src/contract/index.ts'
+import { makeAppend } from './append.ts'
+import { archive, commitOnce, configure, isArchived, keepTotals } from './commit.ts'
+import { Connections } from './connections.ts'
+import { Feed } from './feed.ts'
+import { Leases } from './leases.ts'
+import type { PgClient } from './library.ts'
+import { Membership } from './membership.ts'
+import { migrate } from './migrate.ts'
+import { readPending } from './pending.ts'
+import { Queries } from './queries.ts'
+import { readOnlyServer, refusalOf } from './refusals.ts'
+import type { PostgresSettings } from './settings.ts'
+import { Tidy } from './tidy.ts'
+import { Trying } from './trying.ts'
+import { verifyStore } from './verify.ts'
+import { Writes } from './writes.ts'
+
+/** After the disk was full, writes are expected to go through again once this much of it is free. */
+const ROOM_BYTES_LEAST = 1024 * 1024
+/** Two that prove it at once do not wait for each other. */
+const MAX_PROBES = 2 ** 40
+
+type LossListener = Parameters<Store['onLoss']>[0]
+
+export async function openStore(settings: PostgresSettings): Promise<Store> {
+  const connections = await Connections.open(settings)
+  const store = new PostgresStore(connections, settings)
+  try {
+    await migrate(connections, settings.schema)
+    await store.join()
+    return store
+  } catch (error) {
+    await store.close().catch(() => undefined)
+    throw refusalOf(error)
+  }
+}
+
+class PostgresStore implements Store {
+  readonly writing: Trying
+  readonly #connections: Connections
+  readonly #capacityBytes: number
+  readonly #feed = new Feed()
+  readonly #queries: Queries
+  readonly #leases: Leases
+  readonly #membership: Membership
+  readonly #tidy: Tidy
+  readonly #writes: Writes
+  readonly #losses: LossListener[] = []
+  readonly #reading = new Set<Promise<unknown>>()
+  readonly #closing = new AbortController()
+  #closed: Promise<void> | null = null
+
+  constructor(connections: Connections, { schema, capacityBytes, connections: count }: PostgresSettings) {
+    this.#connections = connections
+    this.#capacityBytes = capacityBytes
+    this.writing = new Trying((isFull) => probe(connections, isFull))
+    this.#queries = new Queries(connections)
+    this.#leases = new Leases(connections)
+    this.#membership = new Membership({
+      connections,
+      feed: this.#feed,
+      schema,
+      onLapse: () => this.#leases.loseAll(),
+      onBeat: (error) => this.#beaten(error),
+    })
+    this.#tidy = new Tidy(connections, capacityBytes, (scenario, lost) => {
+      for (const listener of this.#losses) listener(scenario, lost)
+    })
+    const append = makeAppend({
+      connections,
+      feed: this.#feed,
+      trying: this.writing,
+      onAppended: (key, bytes) => {
+        this.#tidy.added(bytes)
+        this.#membership.announceSoon(key)
+      },
+    })
+    // The other half of the connections is for reads.
+    this.#writes = new Writes(Math.max(1, Math.floor(count / 2)), async (calls) => {
+      await this.#tidy.room()
+      await append(calls)
+    })
+  }
+
+  join(): Promise<void> {
+    return this.#membership.join()
+  }
+
+  scenarios(): Promise<readonly string[]> {
+    return this.#read(() => this.#queries.scenarios())
+  }
+
+  scenario(name: string): ScenarioStore {
+    const queries = this.#queries
+    return {
+      append: (records) => this.#write(() => this.#writes.append(name, records)),
+      types: (ids) => this.#read(() => queries.types(name, ids)),
+      get: (id) => this.#read(() => queries.get(name, id)),
+      records: (page) => this.#read(() => queries.records(name, page)),
+      pending: (page) => this.#read(() => readPending(this.#connections, name, page)),
+      commit: (commit, fence) => this.#write(() => this.#writes.alone(name, () => this.#commit(name, commit, fence))),
+      commits: (page) => this.#read(() => queries.commits(name, page)),
+      head: () => this.#read(() => queries.head(name)),
+      chain: (page) => this.#read(() => queries.chain(name, page)),
+      release: (id) => this.#read(() => queries.release(name, id)),
+      keepTotals: (totals) => this.#write(() => this.#writes.alone(name, () => this.#keepTotals(name, totals))),
+      losses: () => this.#read(() => queries.losses(name)),
+      settings: () => this.#read(() => queries.settings(name)),
+      configure: (changes) => this.#write(() => this.#writes.alone(name, () => this.#configure(name, changes))),
+    }
+  }
+
+  archive(name: string): Promise<string> {
+    return this.#write(() => this.#writes.alone(name, () => this.#archive(name)))
+  }
+
+  async usage(): Promise<StoreUsage> {
+    return { ...(await this.#read(() => this.#queries.usage())), capacity_bytes: this.#capacityBytes }
+  }
+
+  onLoss(listener: LossListener): void {
+    this.#losses.push(listener)
+  }
+
+  follow(listener: (change: StoreChange) => void): () => void {
+    return this.#feed.follow(listener)
+  }
+
+  lease(name: string): Promise<StoreLease | null> {
+    return this.#write(() => this.#leases.take(name, () => this.#membership.id))
+  }
+
+  verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]> {
+    return this.#read(() => verifyStore(this.#connections, this.#closing.signal, progress))
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #commit(name: string, commit: Commit, fence: Fence | undefined): Promise<void> {
+    const key = await this.#transact((client, isAgain) => commitOnce(client, name, commit, fence, isAgain))
+    this.#feed.see({ key, name, step: commit.step })
+  }
+
+  async #configure(name: string, changes: Partial<ScenarioSettings>): Promise<void> {
+    let settings = 0
+    const key = await this.#transact(async (client) => {
+      const configured = await configure(client, name, changes)
+      settings = configured.settings
+      return configured.key
+    })
+    this.#feed.see({ key, name, settings })
+  }
+
+  async #archive(name: string): Promise<string> {
+    let known: number | undefined
+    const key = await this.#transact(async (client, isAgain) => {
+      if (isAgain && known !== undefined && (await isArchived(client, known))) return known
+      known = await archive(client, name)
+      return known
+    })
+    this.#feed.see({ key, name, isArchived: true })
+    return `scenario/${key}`
+  }
+
+  async #keepTotals(name: string, totals: ReadonlyMap<number, JsonObject>): Promise<void> {
+    await this.writing.run(() => this.#connections.rawTransaction((client) => keepTotals(client, name, totals)))
+  }
+
+  /** A change of the scenario whose key the work answers; the others hear of it with the transaction. */
+  #transact(work: (client: PgClient, isAgain: boolean) => Promise<number>): Promise<number> {
+    return this.writing.run((isAgain) =>
+      this.#connections.rawTransaction(async (client) => {
+        const key = await work(client, isAgain)
+        await this.#membership.announce(client, key)
+        return key
+      }),
+    )
+  }
+
+  #beaten(error: unknown): void {
+    if (error !== null) return void this.writing.failed(error)
+    this.writing.reached()
+    void this.#leases.releaseAgain()
+  }
+
+  async #read<T>(read: () => Promise<T>): Promise<T> {
+    if (this.#closed !== null) throw storeClosed()
+    const reading = read()
+    this.#reading.add(reading)
+    return reading.finally(() => this.#reading.delete(reading))
+  }
+
+  async #write<T>(write: () => Promise<T>): Promise<T> {
+    if (this.#closed !== null) throw storeClosed()
+    return write()
+  }
+
+  /** What was accepted is finished; a check is given up. */
+  async #close(): Promise<void> {
+    this.#closing.abort(storeClosed())
+    this.#leases.loseAll()
+    await this.#writes.idle()
+    this.writing.end()
+    await Promise.allSettled([this.#tidy.idle(), ...this.#reading])
+    await this.#membership.leave()
+    this.#feed.stop()
+    await this.#connections.close()
+  }
+}
+
+/** After the disk was full a real write, which is undone: only that shows that there is room. */
+async function probe(connections: Connections, isFull: boolean): Promise<void> {
+  if (!isFull) {
+    const [row] = await connections.rows<{ isStandby: boolean }>({ text: 'SELECT pg_is_in_recovery() AS "isStandby"' })
+    if (row?.isStandby === true) throw readOnlyServer()
+    return
+  }
+  await connections.use(async (client) => {
+    await client.query({ text: 'BEGIN' })
+    try {
+      await client.query({
+        text: `INSERT INTO body (age, scenario, sequence, checksum, payload) VALUES ($1, 0, 0, '', $2)`,
+        values: [-randomInt(MAX_PROBES), randomBytes(ROOM_BYTES_LEAST)],
+      })
+    } finally {
+      await client.query({ text: 'ROLLBACK' })
+    }
+  })
+}
