@@ -2,11 +2,12 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
-import { LLAMA_PACKAGE, runtimeFolder } from '../contract/index.ts'
+import { LLAMA_PACKAGE, PG_PACKAGE, runtimeFolder, storeFolder } from '../contract/index.ts'
 import { binaryFor } from './runtime-install.ts'
 import { execute, fakeSurroundings, homeWith } from './testing/surroundings.ts'
 
 const LOCK = readFileSync(new URL('../../plugins/runtimes/llama/package-lock.json', import.meta.url), 'utf8')
+const PG_LOCK = readFileSync(new URL('../../plugins/stores/postgres/package-lock.json', import.meta.url), 'utf8')
 
 /** An npm that installs a library of one function at once. */
 const NPM = `#!${process.execPath}
@@ -28,7 +29,7 @@ function machine(more: Readonly<Record<string, string>> = {}) {
   for (const name of Object.keys(more)) writeFileSync(join(home, name), '')
   const run = (...args: readonly string[]) => execute(args, fakeSurroundings({}, environment))
   const runtimes = join(home, '.svc/runtimes')
-  return { run, runtimes, folder: runtimeFolder('llama', environment), seen: () => readFileSync(join(home, 'seen'), 'utf8') }
+  return { run, home, runtimes, folder: runtimeFolder('llama', environment), seen: () => readFileSync(join(home, 'seen'), 'utf8') }
 }
 
 describe('svc runtime', () => {
@@ -90,6 +91,22 @@ describe('svc runtime', () => {
 
   it('knows no other runtime', async () => {
     expect((await machine().run('runtime', 'add', 'sglang')).exit).toBe(2)
+  })
+})
+
+describe('svc store', () => {
+  it('adds what the postgres store runs on, from its lockfile and without install scripts', async () => {
+    const { run, seen, home } = machine()
+    const folder = storeFolder('postgres', { HOME: home })
+    expect(await run('store', 'list')).toMatchObject({ exit: 0, out: expect.stringContaining('not installed: svc store add postgres') })
+    expect(await run('store', 'add', 'postgres')).toMatchObject({ exit: 0, out: expect.stringMatching(/postgres installed: .*\)/) })
+    expect(seen()).toContain('--omit=optional --ignore-scripts')
+    expect(readFileSync(join(folder, 'package-lock.json'), 'utf8')).toBe(PG_LOCK)
+    expect(JSON.parse(PG_LOCK)).toMatchObject({ packages: { '': { dependencies: { [PG_PACKAGE.name]: PG_PACKAGE.version } } } })
+    expect(JSON.parse((await run('store', 'list', '--json')).out)).toMatchObject([
+      { store: 'postgres', version: PG_PACKAGE.version, folder },
+    ])
+    expect((await run('store', 'add', 'sqlite')).exit).toBe(2)
   })
 })
 

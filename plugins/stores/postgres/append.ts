@@ -9,18 +9,18 @@ import {
   type RecordRow,
   type RequestType,
 } from '../../../src/contract/index.ts'
-import type { Connections } from './connections.ts'
-import type { Feed } from './feed.ts'
+import type { Database } from './connections.ts'
+import type { ChangeFeed } from './feed.ts'
 import type { PgClient } from './library.ts'
 import { isAway, isDeadlock, isTakenId, refusalOf } from './refusals.ts'
-import { bytesOf, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
+import { bytesOf, RECORD_COLUMNS, recordRow, type RecordTuple } from './rows.ts'
 import { appendStatement, type Counter, type KeyedRecord } from './statements.ts'
 import type { Trying } from './trying.ts'
 import type { AppendCall, WriteGroup } from './writes.ts'
 
 interface AppendNeeds {
-  readonly connections: Connections
-  readonly feed: Feed
+  readonly connections: Database
+  readonly feed: ChangeFeed
   readonly trying: Trying
   /** Called with what is durable, before its promise resolves. */
   readonly onAppended: (key: number, bytes: number) => void
@@ -115,7 +115,7 @@ interface StoredRow {
 /** After the counter is locked, so that nothing is added to them meanwhile. */
 async function selectStored(client: PgClient, key: number, records: readonly NewRecord[]): Promise<ReadonlyMap<string, StoredRow>> {
   if (records.length === 0) return new Map()
-  const { rows } = await client.query<RecordColumns & { payload: Buffer | null; digest: string | null }>({
+  const { rows } = await client.query<RecordTuple & { payload: Buffer | null; digest: string | null }>({
     text: `SELECT ${RECORD_COLUMNS}, b.payload, encode(e.digest, 'hex') AS digest FROM record r LEFT JOIN body b ON b.age = r.age
            LEFT JOIN evicted e ON e.scenario = r.scenario AND e.sequence = r.sequence
            WHERE r.scenario = $1 AND r.id = ANY($2::bytea[])`,

@@ -11,7 +11,7 @@ import {
   type ScenarioSettings,
 } from '../../../src/contract/index.ts'
 import type { PgClient, SqlValue } from './library.ts'
-import { bytesOf, COMMIT_COLUMNS, commitRow, type CommitColumns } from './rows.ts'
+import { bytesOf, COMMIT_COLUMNS, commitRow, type CommitTuple } from './rows.ts'
 
 /** Answers the scenario's key. One that landed without our knowing is there as it was given. */
 export async function commitOnce(
@@ -95,7 +95,7 @@ async function refuseConsumed(client: PgClient, key: number, component: Buffer, 
 }
 
 async function findLanded(client: PgClient, scenario: string, commit: Commit): Promise<number | null> {
-  const { rows } = await client.query<CommitColumns & { scenario: number }>({
+  const { rows } = await client.query<CommitTuple & { scenario: number }>({
     text: `SELECT c.scenario, ${COMMIT_COLUMNS} FROM commit_row c WHERE c.scenario = (SELECT key FROM scenario WHERE name = $1) AND c.step = $2`,
     values: [bytesOf(scenario), commit.step],
   })

@@ -21,7 +21,7 @@ const SERVER_SETTINGS = {
 }
 const BIGINT = 20
 
-export class Connections {
+export class Database {
   readonly #library: PgLibrary
   readonly #options: ClientOptions
   readonly #pool: PgPool
@@ -35,8 +35,8 @@ export class Connections {
     this.#pool.on('connect', (client) => client.on('error', () => undefined))
   }
 
-  static async open(settings: PostgresSettings): Promise<Connections> {
-    return new Connections(await openLibrary(), settings)
+  static async open(settings: PostgresSettings): Promise<Database> {
+    return new Database(await openLibrary(), settings)
   }
 
   /** One statement, which is a transaction of its own and may be repeated. What fails comes out as a refusal. */

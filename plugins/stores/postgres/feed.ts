@@ -25,7 +25,7 @@ type Follower = (change: StoreChange) => void
  * Own changes and those of others come from different connections, so an older state may arrive after a newer one. Numbers only rise, so
  * every change is told in order, and one that was overtaken is told before the one that overtook it.
  */
-export class Feed {
+export class ChangeFeed {
   readonly #told = new Map<number, Told>()
   readonly #keys = new Map<string, number>()
   readonly #archived = new Set<number>()

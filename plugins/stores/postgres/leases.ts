@@ -1,7 +1,7 @@
 /** Leases that this process holds. The tokens are in the database and only rise. */
 import { unavailable, type StoreLease } from '../../../src/contract/index.ts'
 import { LaneByName } from '../../../src/kit/index.ts'
-import type { Connections } from './connections.ts'
+import type { Database } from './connections.ts'
 import type { PgClient } from './library.ts'
 import { IS_ALIVE } from './membership.ts'
 import { bytesOf } from './rows.ts'
@@ -12,14 +12,14 @@ interface Held {
   readonly holder: AbortController
 }
 
-export class Leases {
-  readonly #connections: Connections
+export class MemberLeases {
+  readonly #connections: Database
   readonly #held = new Map<string, Held>()
   readonly #takings = new LaneByName()
   /** Given up here, and not yet in the database. */
   readonly #releasing = new Map<string, Held>()
 
-  constructor(connections: Connections) {
+  constructor(connections: Database) {
     this.#connections = connections
   }
 

@@ -2,8 +2,8 @@
  * This process among those that have the store open: it beats, listens to what the others announce, and reads what changed. A
  * notification only says where to look; a poll each second finds what none told of.
  */
-import type { Connections } from './connections.ts'
-import type { Feed, ScenarioState } from './feed.ts'
+import type { Database } from './connections.ts'
+import type { ChangeFeed, ScenarioState } from './feed.ts'
 import type { LoneClient, PgClient } from './library.ts'
 import { refusalOf } from './refusals.ts'
 
@@ -43,8 +43,8 @@ const CHANGED = `SELECT ${CURSOR}, ${STATE_COLUMNS} FROM (SELECT 1) one LEFT JOI
 const ANNOUNCED = `SELECT '' AS cursor, ${STATE_COLUMNS} FROM scenario s WHERE s.key = ANY($1::bigint[]) ORDER BY s.key`
 
 export interface MembershipNeeds {
-  readonly connections: Connections
-  readonly feed: Feed
+  readonly connections: Database
+  readonly feed: ChangeFeed
   readonly schema: string
   /** Nobody here may hold a lease any more. */
   readonly onLapse: () => void

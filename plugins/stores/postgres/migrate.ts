@@ -1,6 +1,6 @@
 /** Brings an empty or older database to the newest tables, by one process at a time. */
 import { readFileSync } from 'node:fs'
-import type { Connections } from './connections.ts'
+import type { Database } from './connections.ts'
 import type { PgClient } from './library.ts'
 import { newerStore, olderServer } from './refusals.ts'
 
@@ -8,7 +8,7 @@ const SCHEMA_VERSION = 1
 const SERVER_VERSION_LEAST = 15
 const MIGRATION_LOCK = 0x73_76_63_03
 
-export async function migrate(connections: Connections, schema: string): Promise<void> {
+export async function migrate(connections: Database, schema: string): Promise<void> {
   await connections.transaction(async (client) => {
     await refuseOlderServer(client)
     await client.query({ text: 'SELECT pg_advisory_xact_lock($1, hashtext($2))', values: [MIGRATION_LOCK, schema] })

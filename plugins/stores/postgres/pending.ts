@@ -1,16 +1,16 @@
 /** What no step of a component has consumed yet, each record with what it quotes, all of one moment. */
 import { PENDING_PAGE_BYTES_MAX, PENDING_RECORD_BYTES_MAX } from '../../../src/contract/index.ts'
 import type { PendingPage, PendingRecord, RequestType, StoredRecord } from '../../../src/contract/index.ts'
-import type { Connections } from './connections.ts'
+import type { Database } from './connections.ts'
 import type { PgClient } from './library.ts'
-import { bytesOf, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
+import { bytesOf, RECORD_COLUMNS, recordRow, type RecordTuple } from './rows.ts'
 
 /** A page of long reports ends here before it holds requests up. */
 const QUOTED_ROWS_MAX = 4096
 const TYPES: readonly RequestType[] = ['inference', 'report', 'train']
 const SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY'
 
-interface FoundColumns extends RecordColumns {
+interface FoundColumns extends RecordTuple {
   readonly scenario: number
   readonly age: number
   readonly body_bytes: number
@@ -24,7 +24,7 @@ interface QuotedColumns extends FoundColumns {
 const FOUND_COLUMNS = `${RECORD_COLUMNS}, r.scenario, r.age, coalesce(octet_length(b.payload), 0) AS body_bytes`
 const WITH_BODY = 'LEFT JOIN body b ON b.age = r.age'
 
-export function readPending(connections: Connections, scenario: string, page: PendingPage): Promise<readonly PendingRecord[]> {
+export function readPending(connections: Database, scenario: string, page: PendingPage): Promise<readonly PendingRecord[]> {
   return connections.transaction(async (client) => {
     const found = await selectPending(client, scenario, page)
     const rows = withinQuotes(found)

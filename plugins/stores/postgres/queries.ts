@@ -12,9 +12,9 @@ import type {
   StoredRecord,
   StoreUsage,
 } from '../../../src/contract/index.ts'
-import type { Connections } from './connections.ts'
+import type { Database } from './connections.ts'
 import type { SqlValue } from './library.ts'
-import { bytesOf, COMMIT_COLUMNS, commitRow, RECORD_COLUMNS, recordRow, type CommitColumns, type RecordColumns } from './rows.ts'
+import { bytesOf, COMMIT_COLUMNS, commitRow, RECORD_COLUMNS, recordRow, type CommitTuple, type RecordTuple } from './rows.ts'
 
 /** The scenario of that name, as the first value. */
 const KEY = '(SELECT key FROM scenario WHERE name = $1)'
@@ -23,10 +23,10 @@ const IS_RELEASED = 'c.release_id IS NOT NULL'
 const IS_PUBLISHED = `${IS_RELEASED} AND NOT c.pending AND c.outcome = 'published'`
 const IS_HELD = `${IS_RELEASED} AND c.pending`
 
-export class Queries {
-  readonly #connections: Connections
+export class RecordQueries {
+  readonly #connections: Database
 
-  constructor(connections: Connections) {
+  constructor(connections: Database) {
     this.#connections = connections
   }
 
@@ -75,7 +75,7 @@ export class Queries {
   }
 
   async get(scenario: string, id: string): Promise<StoredRecord | null> {
-    const [row] = await this.#connections.rows<RecordColumns & { payload: Buffer | null }>(
+    const [row] = await this.#connections.rows<RecordTuple & { payload: Buffer | null }>(
       statement(
         'get',
         `SELECT ${RECORD_COLUMNS}, b.payload FROM record r LEFT JOIN body b ON b.age = r.age WHERE r.scenario = ${KEY} AND r.id = $2`,
@@ -98,7 +98,7 @@ export class Queries {
           ? [`AND r.type = $4 ${isOther}`, [type]]
           : ['', []]
     const sql = `SELECT ${RECORD_COLUMNS} FROM record r WHERE r.scenario = ${KEY} AND r.sequence ${side} $2 ${kind} ORDER BY r.sequence ${order} LIMIT $3`
-    const rows = await this.#connections.rows<RecordColumns>({ text: sql, values: [bytesOf(scenario), from, limit, ...value] })
+    const rows = await this.#connections.rows<RecordTuple>({ text: sql, values: [bytesOf(scenario), from, limit, ...value] })
     return rows.map(recordRow)
   }
 
@@ -133,7 +133,7 @@ export class Queries {
 
   async #commits(condition: string, values: readonly SqlValue[]): Promise<readonly Commit[]> {
     const sql = `SELECT ${COMMIT_COLUMNS} FROM commit_row c WHERE c.scenario = ${KEY} AND ${condition}`
-    return (await this.#connections.rows<CommitColumns>({ text: sql, values })).map(commitRow)
+    return (await this.#connections.rows<CommitTuple>({ text: sql, values })).map(commitRow)
   }
 }
 

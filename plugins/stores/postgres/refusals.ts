@@ -66,7 +66,7 @@ export function refusalOf(error: unknown): Refusal {
     )
   if (state === '25006') return readOnlyServer()
   const [code, message] = BY_STATE[state] ?? []
-  if (code !== undefined && message !== undefined) return refusal(code, message, true)
+  if (code !== undefined && message !== undefined) return refusal(code, message, code === 'store_busy')
   if (isAway(error))
     return refusal('store_unreachable', `no PostgreSQL answers; check that it runs and that ${ADDRESS} has its host and port`, true)
   return refusal('storage_failed', `PostgreSQL failed: ${wordsOf(error)}`)

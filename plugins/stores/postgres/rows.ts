@@ -3,7 +3,7 @@ import type { Commit, ExchangeSummary, JsonObject, RecordRow, Release, RequestTy
 
 export const RECORD_COLUMNS = 'r.sequence, r.id, r.type, r.created_at, r.refs, r.artifact_ref, r.score, r.summary'
 
-export interface RecordColumns {
+export interface RecordTuple {
   readonly sequence: number
   readonly id: Buffer
   readonly type: RequestType
@@ -14,7 +14,7 @@ export interface RecordColumns {
   readonly summary: ExchangeSummary | null
 }
 
-export function recordRow({ sequence, id, type, created_at, refs, artifact_ref, score, summary }: RecordColumns): RecordRow {
+export function recordRow({ sequence, id, type, created_at, refs, artifact_ref, score, summary }: RecordTuple): RecordRow {
   const row = {
     sequence,
     agent_record_id: id.toString(),
@@ -30,7 +30,7 @@ export function recordRow({ sequence, id, type, created_at, refs, artifact_ref, 
 export const COMMIT_COLUMNS =
   'c.step, c.operation, c.recorded_at, c.release, c.pending, c.outcome, c.consumed_ids, c.metrics, c.state, c.target, c.component, c.totals'
 
-export interface CommitColumns extends Pick<Commit, 'step' | 'operation' | 'recorded_at' | 'outcome' | 'pending'> {
+export interface CommitTuple extends Pick<Commit, 'step' | 'operation' | 'recorded_at' | 'outcome' | 'pending'> {
   readonly release: Release | null
   readonly consumed_ids: readonly string[]
   readonly metrics: JsonObject
@@ -40,7 +40,7 @@ export interface CommitColumns extends Pick<Commit, 'step' | 'operation' | 'reco
   readonly totals: JsonObject | null
 }
 
-export function commitRow(columns: CommitColumns): Commit {
+export function commitRow(columns: CommitTuple): Commit {
   const { step, operation, recorded_at, release, pending, outcome, consumed_ids, metrics, state, target, component, totals } = columns
   return {
     step,

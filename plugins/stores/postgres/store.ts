@@ -15,14 +15,14 @@ import type {
 } from '../../../src/contract/index.ts'
 import { makeAppend } from './append.ts'
 import { archive, commitOnce, configure, isArchived, keepTotals } from './commit.ts'
-import { Connections } from './connections.ts'
-import { Feed } from './feed.ts'
-import { Leases } from './leases.ts'
+import { Database } from './connections.ts'
+import { ChangeFeed } from './feed.ts'
+import { MemberLeases } from './leases.ts'
 import type { PgClient } from './library.ts'
 import { Membership } from './membership.ts'
 import { migrate } from './migrate.ts'
 import { readPending } from './pending.ts'
-import { Queries } from './queries.ts'
+import { RecordQueries } from './queries.ts'
 import { readOnlyServer, refusalOf } from './refusals.ts'
 import type { PostgresSettings } from './settings.ts'
 import { Tidy } from './tidy.ts'
@@ -38,7 +38,7 @@ const MAX_PROBES = 2 ** 40
 type LossListener = Parameters<Store['onLoss']>[0]
 
 export async function openStore(settings: PostgresSettings): Promise<Store> {
-  const connections = await Connections.open(settings)
+  const connections = await Database.open(settings)
   const store = new PostgresStore(connections, settings)
   try {
     await migrate(connections, settings.schema)
@@ -52,11 +52,11 @@ export async function openStore(settings: PostgresSettings): Promise<Store> {
 
 class PostgresStore implements Store {
   readonly writing: Trying
-  readonly #connections: Connections
+  readonly #connections: Database
   readonly #capacityBytes: number
-  readonly #feed = new Feed()
-  readonly #queries: Queries
-  readonly #leases: Leases
+  readonly #feed = new ChangeFeed()
+  readonly #queries: RecordQueries
+  readonly #leases: MemberLeases
   readonly #membership: Membership
   readonly #tidy: Tidy
   readonly #writes: Writes
@@ -65,12 +65,12 @@ class PostgresStore implements Store {
   readonly #closing = new AbortController()
   #closed: Promise<void> | null = null
 
-  constructor(connections: Connections, { schema, capacityBytes, connections: count }: PostgresSettings) {
+  constructor(connections: Database, { schema, capacityBytes, connections: count }: PostgresSettings) {
     this.#connections = connections
     this.#capacityBytes = capacityBytes
     this.writing = new Trying((isFull) => probe(connections, isFull))
-    this.#queries = new Queries(connections)
-    this.#leases = new Leases(connections)
+    this.#queries = new RecordQueries(connections)
+    this.#leases = new MemberLeases(connections)
     this.#membership = new Membership({
       connections,
       feed: this.#feed,
@@ -227,7 +227,7 @@ class PostgresStore implements Store {
 }
 
 /** After the disk was full a real write, which is undone: only that shows that there is room. */
-async function probe(connections: Connections, isFull: boolean): Promise<void> {
+async function probe(connections: Database, isFull: boolean): Promise<void> {
   if (!isFull) {
     const [row] = await connections.rows<{ isStandby: boolean }>({ text: 'SELECT pg_is_in_recovery() AS "isStandby"' })
     if (row?.isStandby === true) throw readOnlyServer()

@@ -1,8 +1,8 @@
 /** Takes the oldest bodies when they are more than capacity, a turn at a time, by one member at a time. */
 import { contentDigest, HOUSEKEEPING_ROWS_PER_TURN, type Losses } from '../../../src/contract/index.ts'
-import type { Connections } from './connections.ts'
+import type { Database } from './connections.ts'
 import type { PgClient } from './library.ts'
-import { RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
+import { RECORD_COLUMNS, recordRow, type RecordTuple } from './rows.ts'
 
 /** Digesting reads every byte, so a turn of large bodies ends before its rows are used up. */
 const EVICTED_BYTES_PER_TURN = 16 * 1024 * 1024
@@ -12,7 +12,7 @@ const LAG_SHARE_MAX = 1 / 16
 const COUNT_AGAIN_MS = 1000
 const TIDY_LOCK = 0x73_76_63_02
 
-interface OldBody extends RecordColumns {
+interface OldBody extends RecordTuple {
   readonly age: number
   readonly scenario: number
   readonly name: Buffer
@@ -22,7 +22,7 @@ interface OldBody extends RecordColumns {
 type OnLoss = (scenario: string, lost: Losses) => void
 
 export class Tidy {
-  readonly #connections: Connections
+  readonly #connections: Database
   readonly #capacityBytes: number
   readonly #onLoss: OnLoss
   /** What was counted last, and what came here since. */
@@ -32,7 +32,7 @@ export class Tidy {
   #afterAge = 0
   #turns: Promise<void> | null = null
 
-  constructor(connections: Connections, capacityBytes: number, onLoss: OnLoss) {
+  constructor(connections: Database, capacityBytes: number, onLoss: OnLoss) {
     this.#connections = connections
     this.#capacityBytes = capacityBytes
     this.#onLoss = onLoss

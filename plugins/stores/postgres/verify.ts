@@ -1,6 +1,6 @@
 /** Has the server read back everything kept, and answers with what is not as it was written. */
 import type { Damage } from '../../../src/contract/index.ts'
-import type { Connections } from './connections.ts'
+import type { Database } from './connections.ts'
 
 const ROWS_PER_SLICE = 256
 
@@ -19,7 +19,7 @@ interface LiveScenario {
 }
 
 export async function verifyStore(
-  connections: Connections,
+  connections: Database,
   signal: AbortSignal,
   progress: (checked: number, total: number) => void,
 ): Promise<readonly Damage[]> {
@@ -34,7 +34,7 @@ export async function verifyStore(
 
 /** Up to the head known at the start; what comes in meanwhile is for the next time. Rows of an archived scenario stay, so that its archiving is no damage. */
 async function checkRecords(
-  connections: Connections,
+  connections: Database,
   signal: AbortSignal,
   { key, name, head }: LiveScenario,
   progress: (rows: number) => void,
@@ -59,7 +59,7 @@ async function checkRecords(
   return damages
 }
 
-const selectSlice = (connections: Connections, key: number, after: number, head: number): Promise<readonly CheckedRow[]> =>
+const selectSlice = (connections: Database, key: number, after: number, head: number): Promise<readonly CheckedRow[]> =>
   connections.rows<CheckedRow>({
     name: 'verify',
     text: `SELECT r.sequence, r.id, sha256(b.payload) = b.checksum AS matches, e.sequence IS NOT NULL AS "isEvicted"
