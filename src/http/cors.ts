@@ -5,7 +5,7 @@ import type { TrafficServices } from './services.ts'
 
 const METHODS = ['GET', 'POST', 'DELETE']
 const REQUEST_HEADERS = ['authorization', 'content-type', HEADER.scenario]
-const EXPOSED = [HEADER.receipt, HEADER.release, HEADER.artifactVersion, HEADER.provisional].join(', ')
+const EXPOSED = [HEADER.receipt, HEADER.release, HEADER.artifactVersion].join(', ')
 const PREFLIGHT_SECONDS = '600'
 
 export interface CorsAnswer {
