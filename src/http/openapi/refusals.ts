@@ -32,8 +32,10 @@ export const TAGGED: Refusals = { 400: ['too_many_tags', 'tag_too_long'] }
 export const CHOSEN: Refusals = { 400: ['invalid_field'], 409: ['record_conflict'] }
 export const QUERIED: Refusals = { 400: ['invalid_query'] }
 
-export const READING: Refusals = { 503: ['storage_failed', 'store_busy', 'store_closed', 'store_damaged'] }
-export const WRITING = refusals(READING, { 503: ['disk_full', 'store_overloaded'] })
+/** Of a database on another machine. */
+const REMOTE_STORE: Refusals = { 503: ['store_unreachable', 'store_unauthorized', 'store_forbidden', 'store_tls'] }
+export const READING = refusals(REMOTE_STORE, { 503: ['storage_failed', 'store_busy', 'store_closed', 'store_damaged'] })
+export const WRITING = refusals(READING, { 503: ['disk_full', 'store_overloaded', 'store_read_only'] })
 
 /** Of a scenario that must exist, and is loaded for the request. */
 export const KNOWN = refusals(READING, {
