@@ -192,7 +192,7 @@ describe('the page of a request', () => {
     const running = await request(s, id)
     expectPage(running)
     expect(running.text).toContain(RELOADS)
-    expect(cardsIn(running.text)).toEqual(['Request', 'Progress', 'Activity'])
+    expect(cardsIn(running.text)).toEqual(['Request', 'Progress', 'Episodes', 'Activity'])
     expect(textIn(running.text)).toContain('Episodes at most 4')
     const queued = await request(s, later)
     expect(queued.text).toContain('<span>Queued</span>')
