@@ -164,7 +164,8 @@ async function planFor(order: ImproveRun, round: number, plays: readonly KeptPla
     return task.role === 'train' && play !== undefined && play.score !== null && play.score < PASSED ? [{ prompt: task.prompt, play }] : []
   })
   if (failing.length === 0 || left < STEP_EPISODES_LEAST) return null
-  const plan = planRound(round, failing, Math.max(STEP_EPISODES_LEAST, Math.ceil(left / 2)))
+  // All that is left: a change that does not help is given up early, and one that helps needs room for its screening, its proof and its guard.
+  const plan = planRound(round, failing, left)
   await order.state.write(planName(round), plan)
   return plan
 }

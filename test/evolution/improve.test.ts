@@ -161,8 +161,8 @@ describe.runIf(IS_SHORT)('improve', () => {
 
 describe.skipIf(IS_SHORT).each(Object.values(KINDS))('improve on $title', (kind) => {
   const template = join(sharedFolder(), 'repository')
-  makeRepository(template, kind, 15)
-  const place = { kind, template, tasks: 15 }
+  makeRepository(template, kind, 24)
+  const place = { kind, template, tasks: 22 }
   let whole: Improved
 
   it('mines tasks, finds an improvement, proves it and shows it', { timeout: 15 * MINUTES }, async () => {
