@@ -1,6 +1,7 @@
 /**
  * `svc improve` on three repositories with real histories and real test runners: tasks are mined, an improvement is found, proved and shown.
  * Interrupted at every stage it comes to the same end, and pays for nothing twice but what was under way. As root and as nobody.
+ * It takes minutes: `npm run test:improve`. The tests of src/improve stop runs at every event in seconds, without agents.
  */
 import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdirSync, readFileSync } from 'node:fs'
@@ -53,11 +54,10 @@ interface Place {
   readonly kind: RepositoryKind
   readonly template: string
   readonly tasks: number
-  readonly more?: readonly string[]
 }
 
 /** A copy of the repository for one person, and a whole run of the command on it. */
-async function improved({ kind, template, tasks, more = [] }: Place, user: CommandUser, stops: readonly Stop[]) {
+async function improved({ kind, template, tasks }: Place, user: CommandUser, stops: readonly Stop[]) {
   const upstream = await startUpstream()
   onTestFinished(() => upstream.close())
   const { asked, script } = providerFor(kind, (path, content) => ({ tool: 'write', input: { path, content } }))
@@ -69,18 +69,7 @@ async function improved({ kind, template, tasks, more = [] }: Place, user: Comma
   if (user.uid !== undefined) execFileSync('chown', ['-R', `${user.uid}:${user.gid}`, home])
   const before = stateOf(folder)
   const args = ['improve', folder, '--agent', 'native', '--tasks', String(tasks), '--model-url', upstream.url]
-  const all = [
-    ...args,
-    '--inference.upstream_model',
-    'scripted',
-    '--evolution.executor',
-    'local',
-    '--branch',
-    'better',
-    '--yes',
-    '--json',
-    ...more,
-  ]
+  const all = [...args, '--inference.upstream_model', 'scripted', '--evolution.executor', 'local', '--branch', 'better', '--yes', '--json']
   const data = join(home, 'data')
   const start = (): Command => {
     const run = startCommand(all, { HOME: home, XDG_DATA_HOME: data }, user)
@@ -135,29 +124,6 @@ const endOf = ({ result, folder }: Improved): object => ({ tasks: result.tasks, 
 
 const inTurns = (first: StopSignal, second: StopSignal): readonly Stop[] =>
   STAGES.map((stage, at) => [stage, at % 2 === 0 ? first : second])
-
-describe.runIf(IS_SHORT)('improve', () => {
-  const template = join(sharedFolder(), 'repository')
-  makeRepository(template, KINDS.shell, 13)
-
-  it(
-    'on a repository in shell, killed while it mines and stopped while it improves, comes to its end',
-    { timeout: 15 * MINUTES },
-    async () => {
-      const stops = STAGES.flatMap((stage): readonly Stop[] => {
-        if (stage.name === 'mining') return [[stage, 'SIGKILL']]
-        return stage.name === 'improving' ? [[stage, 'SIGINT']] : []
-      })
-      const end = await improved(
-        { kind: KINDS.shell, template, tasks: 13, more: ['--evolution.screen_share', '0'] },
-        isRoot ? NOBODY : {},
-        stops,
-      )
-      expectShown(end, KINDS.shell)
-      expect(episodes(end.asked)).toBeLessThanOrEqual(end.result.episodes + stops.length * UNDER_WAY_MAX)
-    },
-  )
-})
 
 describe.skipIf(IS_SHORT).each(Object.values(KINDS))('improve on $title', (kind) => {
   const template = join(sharedFolder(), 'repository')
