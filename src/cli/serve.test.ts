@@ -3,6 +3,9 @@ import { unavailable } from '../contract/index.ts'
 import { fakeSurroundings, type FakeTerminal } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
 
+/** What is waited for comes after the first load of many modules. */
+const BUSY_MACHINE = { timeout: 20_000 }
+
 const KEY = `ed25519:${'k'.repeat(43)}`
 
 const service = (close = () => Promise.resolve(), port = 4321) => ({
@@ -12,7 +15,7 @@ const service = (close = () => Promise.resolve(), port = 4321) => ({
 async function serveOnce(args: readonly string[], close?: () => Promise<void>, terminal?: FakeTerminal) {
   const surroundings = fakeSurroundings(service(close), {}, terminal)
   const exit = runCli(['serve', ...args], surroundings)
-  await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0))
+  await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0), BUSY_MACHINE)
   surroundings.signal('SIGTERM')
   return { exit: await exit, printed: surroundings.printed.join('\n'), complaints: surroundings.complaints }
 }
@@ -99,7 +102,7 @@ describe('a service with --welcome', () => {
   test('announces the demo, and a demo that fails is one line', async () => {
     const surroundings = fakeSurroundings(service(undefined, 1))
     const exit = runCli(['serve', '--welcome', ...PRACTICE], surroundings)
-    await vi.waitFor(() => expect(surroundings.complaints).toHaveLength(1))
+    await vi.waitFor(() => expect(surroundings.complaints).toHaveLength(1), BUSY_MACHINE)
     expect(surroundings.printed[0]).toMatch(/^ {2}practice a small agent/m)
     expect(surroundings.printed[0]?.split('\n').length).toBeLessThan(12)
     expect(surroundings.complaints[0]).toMatch(/^the demo scenario practice failed: .*; the service itself runs on$/)
@@ -111,7 +114,7 @@ describe('a service with --welcome', () => {
     const problem = 'bubblewrap is not installed; install it with: apt-get install bubblewrap'
     const surroundings = fakeSurroundings({ ...service(undefined, 1), sandboxProblem: async () => problem })
     const exit = runCli(['serve', '--welcome', ...PRACTICE], surroundings)
-    await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0))
+    await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0), BUSY_MACHINE)
     expect(surroundings.printed[0]).toContain(`practice calls are answered and recorded, and nothing improves yet: ${problem}`)
     surroundings.signal('SIGTERM')
     expect(await exit).toBe(0)
@@ -135,7 +138,7 @@ describe('stopping', () => {
     const closing = Promise.withResolvers<void>()
     const surroundings = fakeSurroundings(service(() => closing.promise))
     const exit = runCli(['serve'], surroundings)
-    await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0))
+    await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0), BUSY_MACHINE)
     surroundings.signal('SIGINT')
     surroundings.signal('SIGINT')
     expect(surroundings.exits).toEqual([])
