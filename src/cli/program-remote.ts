@@ -4,6 +4,7 @@ import { completion, SHELLS, type CompletionOptions } from './completion/complet
 import { later, type BindCommand } from './surroundings.ts'
 import type { RemoteOptions } from './remote/address.ts'
 import type { RecordsOptions } from './remote/records.ts'
+import type { ReleasesOptions } from './remote/releases.ts'
 import { tail } from './remote/tail.ts'
 
 const SCENARIO = 'the scenario; may be left out where there is one alone'
@@ -16,10 +17,12 @@ export function addRemoteCommands(program: Command, run: BindCommand): void {
     remote(program, 'status', 'show the state of the service, and what needs you', 'svc status --scenario support'),
     later(async () => (await import('./remote/status.ts')).status),
   ).option('--scenario <name>', 'only this scenario')
-  run<RemoteOptions>(
+  run<ReleasesOptions>(
     remote(program, 'releases', 'list training steps and releases', 'svc releases support'),
     later(async () => (await import('./remote/releases.ts')).releases),
-  ).argument('[scenario]', SCENARIO)
+  )
+    .argument('[scenario]', SCENARIO)
+    .option('--pareto', 'what was tried, by score, cost and time')
   run(
     remote(program, 'promote', 'serve a release that is held for review', 'svc promote v6 --scenario support'),
     later(async () => (await import('./remote/move.ts')).promote),

@@ -26,6 +26,7 @@ const EVOLUTION = {
   canary_share: 0.1,
   review_kinds: ['code_extension'],
   publish_powers: ['words'],
+  objective: { cost_per_point: null, seconds_per_point: null },
   sampling_seeds: 'auto',
   episode_timeout_s: 600,
   score_age_max_s: 1800,

@@ -10,6 +10,7 @@ const share = (most: number) => {
 }
 const price = () => z.number('must be a number').min(0, 'must be at least 0').default(0)
 const money = () => z.number('must be a number').min(0, 'must be at least 0')
+const worth = () => z.number('must be a number above 0').gt(0, 'must be a number above 0').nullable().default(null)
 const POWERS_RULE = `must be a list of powers: ${POWERS.join(', ')}`
 const entry = () => z.record(z.string(), z.json('must be JSON'), 'must be an entry {id, name, config}')
 
@@ -100,6 +101,16 @@ export const evolution = section({
     .describe(
       `The powers that evidence alone may publish: a list of ${POWERS.map((power) => `\`${power}\``).join(', ')}. A change with any other power is held for review, also one that a person asked for. See docs/evolution.md.`,
     ),
+  objective: section({
+    cost_per_point: worth().describe(
+      'How much money of one episode one point of score is worth, by `evolution.prices`: a change whose episodes cost this much more must score a whole point more. Unset: money does not count.',
+    ),
+    seconds_per_point: worth().describe(
+      'How many seconds of one episode one point of score is worth, until the agent ends. Unset: time does not count.',
+    ),
+  })
+    .prefault({})
+    .describe('With `evidence`: what counts besides the score where a change from traffic must be better. See docs/evolution.md.'),
   sampling_seeds: oneOf(['auto', 'off'])
     .default('auto')
     .describe(

@@ -233,6 +233,8 @@ export interface Pair {
   readonly repeat: number
   readonly current: number | null
   readonly candidate: number | null
+  /** By how much the candidate is ahead, from -1 to 1, where money or time counts besides the score. Protected tasks go by scores alone. */
+  readonly gain?: number
   readonly weight?: number
   /** Why a score is missing. */
   readonly failures?: Readonly<Partial<Record<Side, string>>>

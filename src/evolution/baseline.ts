@@ -71,6 +71,7 @@ export async function judgeSum(
     current: before,
     against: 'baseline',
     question: { ...question, sum: { failed: baseline.failed } },
+    objective: context.settings.objective,
     before: [],
     workers: context.settings.episode_workers,
     report,

@@ -10,16 +10,18 @@ beforeEach(() => void (folder = temporaryFolder()))
 
 const path = (): string => join(folder, 'deep/er/episodes.jsonl')
 const episode = (stdout: string) => ({ exitCode: 0, stdout, stderr: '', trajectory: [] })
-const known: Known = { score: 0.5, failure: null, troubles: 0, at: 5, step: 1, answeredBy: null }
+const known: Known = { score: 0.5, failure: null, troubles: 0, at: 5, step: 1, answeredBy: null, took: { cost: null, seconds: 2 } }
 
 describe('a cache of episodes', () => {
   it('knows what was put into it, also after it was opened again', async () => {
     const cache = await EpisodeCache.open(path())
     expect(cache.get('a')).toBeNull()
     await cache.put('a', known)
-    await cache.put('b', { ...known, failure: 'it took too long and was ended', troubles: 1 })
+    const other: Known = { ...known, failure: 'it took too long and was ended', troubles: 1, took: { cost: 0.5, seconds: 0 } }
+    await cache.put('b', other)
+    await cache.put('c', { ...known, took: null })
     const again = await EpisodeCache.open(path())
-    expect([again.get('a'), again.get('b')]).toEqual([known, { ...known, failure: 'it took too long and was ended', troubles: 1 }])
+    expect(['a', 'b', 'c'].map((key) => again.get(key))).toEqual([known, other, { ...known, took: null }])
   })
 
   it('keeps what was played last', async () => {
@@ -101,7 +103,7 @@ describe('a cache of episodes', () => {
     const lines = Array.from({ length: 20_001 }, (_, n) => `["k${n}",1,null,0,5,1,null]\n`).join('')
     await writeFile(join(folder, 'long.jsonl'), lines)
     const cache = await EpisodeCache.open(join(folder, 'long.jsonl'))
-    expect([cache.get('k0'), cache.get('k20000')]).toEqual([null, { ...known, score: 1 }])
+    expect([cache.get('k0'), cache.get('k20000')]).toEqual([null, { ...known, score: 1, took: null }])
     expect((await readFile(join(folder, 'long.jsonl'), 'utf8')).trim().split('\n')).toHaveLength(10_000)
   })
 

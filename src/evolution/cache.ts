@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { canonicalJson, type Episode, type Json } from '../contract/index.ts'
 import { writeAtomicFile } from '../kit/index.ts'
 import { CacheAudit } from './audit.ts'
+import type { Took } from './objective.ts'
 
 /** A longer file is cut to its newest half. */
 const LINES_MAX = 20_000
@@ -25,6 +26,8 @@ export interface Known {
   readonly step: number
   /** As the answers named the model; null where that was not seen. */
   readonly answeredBy: string | null
+  /** Null in lines of versions that did not keep it. */
+  readonly took: Took | null
 }
 
 export class EpisodeCache {
@@ -122,17 +125,18 @@ function printedBytes(episode: Episode): number {
   }
 }
 
-const lineOf = (key: string, { score, failure, troubles, at, step, answeredBy }: Known): string =>
-  `${JSON.stringify([key, score, failure, troubles, at, step, answeredBy])}\n`
+const lineOf = (key: string, { score, failure, troubles, at, step, answeredBy, took }: Known): string =>
+  `${JSON.stringify([key, score, failure, troubles, at, step, answeredBy, ...(took === null ? [] : [took.seconds, took.cost])])}\n`
 
 /** Skips lines that are cut short or of another shape, also those of versions that did not say when a score was played. */
 function readLine(line: string): readonly [string, Known][] {
   try {
-    const [key, score, failure, troubles, at, step, answeredBy]: readonly unknown[] = JSON.parse(line)
+    const [key, score, failure, troubles, at, step, answeredBy, seconds, cost]: readonly unknown[] = JSON.parse(line)
     if (typeof key !== 'string' || typeof score !== 'number') return []
     if (typeof troubles !== 'number' || typeof at !== 'number' || typeof step !== 'number') return []
     const said = { failure: textOr(failure), answeredBy: textOr(answeredBy) }
-    return [[key, { score, troubles, at, step, ...said }]]
+    const took = typeof seconds === 'number' ? { seconds, cost: typeof cost === 'number' ? cost : null } : null
+    return [[key, { score, troubles, at, step, ...said, took }]]
   } catch {
     return []
   }

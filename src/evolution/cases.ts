@@ -2,10 +2,11 @@
  * What the gate has already been asked: a case is a rendered tree against the served one, on the same tasks and model. A closed case is not
  * decided again. An open one, for which the budget was too small, goes on with its own pairs at its own level.
  */
-import type { Entry, Pair, Question, Task } from '../contract/index.ts'
+import type { Entry, Json, Pair, Question, Task } from '../contract/index.ts'
 import { renderTree } from '../harness/index.ts'
 import { cacheKey } from './cache.ts'
 import type { PriorPair } from './evaluate.ts'
+import { objectiveJson, weighs } from './objective.ts'
 import { othersIn, type GateCase, type KeptPair, type OpenCase, type StepRun } from './run.ts'
 
 /** What a decision is asked with: those of an open case are its own. */
@@ -60,20 +61,18 @@ export const openCase = ({ history: { decided, selected }, seed }: Standing, pai
   decided,
   selected,
   seed,
-  pairs: pairs.map(({ pair: { task, repeat, candidate, current, weight = null }, isStale }) => [
-    task.name,
-    repeat,
-    candidate,
-    current,
-    weight,
-    isStale,
-  ]),
+  pairs: pairs.map(keptPair),
 })
 
-function priorPair(gate: readonly Task[], [name, repeat, candidate, current, weight, isStale]: KeptPair): readonly PriorPair[] {
+function keptPair({ pair: { task, repeat, candidate, current, weight, gain }, isStale }: PriorPair): KeptPair {
+  const kept = [task.name, repeat, candidate, current, weight ?? null, isStale] as const
+  return gain === undefined ? kept : [...kept, gain]
+}
+
+function priorPair(gate: readonly Task[], [name, repeat, candidate, current, weight, isStale, gain]: KeptPair): readonly PriorPair[] {
   const task = gate.find((one) => one.name === name)
   if (task === undefined) return []
-  const pair: Pair = { task, repeat, candidate, current, ...(weight !== null && { weight }) }
+  const pair: Pair = { task, repeat, candidate, current, ...(weight !== null && { weight }), ...(gain !== undefined && { gain }) }
   return [{ pair, isStale }]
 }
 
@@ -88,7 +87,16 @@ function nameOf(run: StepRun, gate: readonly Task[], entries: readonly Entry[]):
   const { adapter, component, settings } = context
   const { evaluator, evaluator_module } = settings
   const tasks = gate.map(({ name, prompt, role, family = '', files = {}, data = {} }) => ({ name, prompt, role, family, files, data }))
-  const against = [renderTree(adapter, served), othersIn(order.base, component), order.model.model, evaluator, evaluator_module, tasks]
+  const against: Json[] = [
+    renderTree(adapter, served),
+    othersIn(order.base, component),
+    order.model.model,
+    evaluator,
+    evaluator_module,
+    tasks,
+  ]
+  // Another objective is another question.
+  if (weighs(settings.objective)) against.push(objectiveJson(settings.objective))
   return { tree: treeOf(run, entries), against: shortKey(against) }
 }
 

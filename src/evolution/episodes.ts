@@ -17,10 +17,12 @@ import type {
 import { renderTree } from '../harness/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { failureOf, isMachines, troubleOf, type Trouble } from './episode-end.ts'
+import { checkedScore, scoredOrAgain, ScorerProblem } from './scoring.ts'
 import { cacheKey, type EpisodeCache, type Known } from './cache.ts'
 import { isSeeded } from './luck.ts'
 import { meteredLine, type ModelCallUse } from './money/meter.ts'
 import type { Purse } from './money/purse.ts'
+import type { Took } from './objective.ts'
 import { NOTHING_SPENT, spentBoth, type Spent } from './money/spent.ts'
 import { sideOf, Troubles, type PlayedSide } from './troubles.ts'
 
@@ -59,10 +61,9 @@ export interface EpisodeOutcome extends Trial {
   readonly trouble: Trouble | null
   /** The sampling seed of each answered call of the model; null for one without a seed of the pair. */
   readonly seeds: readonly (number | null)[]
+  /** Until the agent ended. */
+  readonly agentSeconds: number
 }
-
-/** The evaluator returned something other than a number, or failed on every episode: the evaluation cannot be trusted. */
-export class ScorerProblem extends Error {}
 
 /** The machine cannot run episodes, which says nothing about the change. */
 export class MachineProblem extends Error {}
@@ -88,8 +89,11 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
   let note: EpisodeOutcome['note'] = null
   let score: number | null = null
   let left: Episode | null = null
+  const began = performance.now()
+  let agentSeconds = 0
   const inspect = async (workspace: string | null, episode: Episode): Promise<void> => {
     left = episode
+    agentSeconds = secondsSince(began)
     if (episode.modelFailure !== undefined) return
     const scene: Scene = {
       workspace,
@@ -126,6 +130,7 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
       note,
       trouble: troubleOf(episode, score),
       seeds: line.seeds,
+      agentSeconds,
     }
   } catch (error) {
     signal.throwIfAborted()
@@ -137,23 +142,14 @@ async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference
       note,
       trouble: isMachines(error, left !== null) ? 'machine' : left !== null ? 'evaluator' : null,
       seeds: line.seeds,
+      agentSeconds,
     }
   } finally {
     await line.close()
   }
 }
 
-/** Scores the same episode once more where the evaluator failed: that gives no side another try at the task. */
-async function scoredOrAgain(score: () => Promise<number | null>, signal: AbortSignal): Promise<number | null> {
-  try {
-    const scored = await score()
-    if (scored !== null) return scored
-  } catch (error) {
-    signal.throwIfAborted()
-    if (isMachines(error, true)) throw error
-  }
-  return score()
-}
+const secondsSince = (began: number): number => Math.round(performance.now() - began) / 1000
 
 /** What an evaluator runs may run what the agent left. */
 const hiding = (executor: Executor, hides: readonly string[]): Executor => ({
@@ -163,11 +159,6 @@ const hiding = (executor: Executor, hides: readonly string[]): Executor => ({
 function launchOf({ adapter, contained, timeoutSeconds }: EpisodeSetup, program: Program, task: Task, root: string): Launch {
   const { argv, env } = adapter.launch({ prompt: task.prompt, contained }, root)
   return { argv: [...program.argv, ...argv.slice(1)], env: { ...program.env, ...env }, timeoutSeconds }
-}
-
-function checkedScore(task: Task, score: number | null): number | null {
-  if (score === null || (typeof score === 'number' && Number.isFinite(score))) return score
-  throw new ScorerProblem(`the evaluator answered ${String(score)} for task ${task.name}; a score is a finite number or null`)
 }
 
 type MayRepeat = (trouble: Trouble, compares: boolean) => boolean
@@ -204,6 +195,8 @@ export interface EpisodeResult extends EpisodeOutcome {
   /** By the agent, all tries together; nothing where it is cached. */
   readonly spent: Spent
   readonly seconds: number
+  /** By the agent, in the last try alone; null where that is not known. */
+  readonly took: Took | null
 }
 
 /** Which episode is wanted. */
@@ -230,7 +223,7 @@ interface EpisodeRunnerParts {
   readonly keep: (result: EpisodeResult) => Promise<void>
 }
 
-type Tried = EpisodeOutcome & Pick<EpisodeResult, 'troubles' | 'spent' | 'seconds'>
+type Tried = EpisodeOutcome & Pick<EpisodeResult, 'troubles' | 'spent' | 'seconds' | 'took'>
 
 export class EpisodeRunner {
   readonly #parts: EpisodeRunnerParts
@@ -292,7 +285,7 @@ export class EpisodeRunner {
     const { side, task, repeat } = order
     this.troubles.add(side, known.troubles > 0)
     const episode = this.#parts.cache.episode(await this.#knownKey(order))
-    const nothing = { note: null, trouble: null, spent: NOTHING_SPENT, seconds: 0, seeds: [] }
+    const nothing = { note: null, trouble: null, spent: NOTHING_SPENT, seconds: 0, agentSeconds: 0, seeds: [] }
     return this.#add({ side, task, repeat, cached: true, episode, ...nothing, ...known })
   }
 
@@ -306,11 +299,11 @@ export class EpisodeRunner {
     const at = now()
     const luck = this.#luckOf(order)
     const played = await this.#playAndRepeat({ side: sideOf(side) ?? 'candidate', entries, task, reference, luck }, side)
-    const { score, failure, trouble, troubles, episode, seeds } = played
+    const { score, failure, trouble, troubles, episode, seeds, took } = played
     const key = await this.#keyOf(order, isSeeded(seeds) ? luck : null)
     if (before !== null && score !== null) cache.compare(before.score, score)
     if (score !== null && trouble === null && !(await this.compares(task)))
-      await cache.put(key, { score, failure, troubles, at, step, answeredBy: episode?.answeredBy ?? null })
+      await cache.put(key, { score, failure, troubles, at, step, answeredBy: episode?.answeredBy ?? null, took })
     if (side === 'trial' && episode !== null) cache.study(key, episode)
     const result = this.#add({ side, task, repeat, cached: false, step, ...played })
     await keep(result)
@@ -354,7 +347,7 @@ export class EpisodeRunner {
   async #playAndRepeat(input: EpisodeInput, side: EpisodeResult['side']): Promise<Tried> {
     const { setup, purse } = this.#parts
     const began = performance.now()
-    let spent = NOTHING_SPENT
+    let [spent, spentByTry] = [NOTHING_SPENT, NOTHING_SPENT]
     let troubles = 0
     this.played += 1
     const mayRepeat = (trouble: Trouble, compares: boolean): boolean => {
@@ -364,14 +357,20 @@ export class EpisodeRunner {
       if (troubles === TRIES_MAX || this.left === 0 || (compares && trouble === 'evaluator')) return false
       if (side === 'candidate' && this.troubles.isOwnOf(side)) return false
       this.played += 1
+      spentByTry = NOTHING_SPENT
       return true
     }
-    const used = (call: ModelCallUse): void => void (spent = spentBoth(spent, purse.spend('episode', call)))
+    const used = (call: ModelCallUse): void => {
+      const byCall = purse.spend('episode', call)
+      spent = spentBoth(spent, byCall)
+      spentByTry = spentBoth(spentByTry, byCall)
+    }
     const played = await playUntilScored({ ...setup, used }, input, mayRepeat)
-    const seconds = Math.round(performance.now() - began) / 1000
+    const seconds = secondsSince(began)
+    const took = { cost: spentByTry.unpricedCalls > 0 ? null : spentByTry.cost, seconds: played.agentSeconds }
     if (spent.calls > 0) purse.episodeEnded(seconds)
     if (troubles === 0) this.troubles.add(side, false)
-    return { ...(side === 'candidate' ? this.#blamed(played) : played), troubles, spent, seconds }
+    return { ...(side === 'candidate' ? this.#blamed(played) : played), troubles, spent, seconds, took }
   }
 
   /** What fails on the candidate's side alone is its own doing: a verdict. */

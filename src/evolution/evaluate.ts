@@ -1,9 +1,11 @@
 /** The gate: plays pairs as the selection draws them until it can decide. The two sides of a pair are played one after the other. */
 import type { Decision, Draw, Entry, Pair, Question, Reporter, Selection, Side, Task } from '../contract/index.ts'
-import { MachineProblem, ScorerProblem, type EpisodeOutcome, type EpisodeResult, type EpisodeRunner } from './episodes.ts'
+import { MachineProblem, type EpisodeOutcome, type EpisodeResult, type EpisodeRunner } from './episodes.ts'
+import { ScorerProblem } from './scoring.ts'
 import type { Known } from './cache.ts'
 import { inTurns } from './in-turns.ts'
 import { lotOf } from '../kit/index.ts'
+import { gainOf, weighs, worthOf, type GateObjective } from './objective.ts'
 
 /** A selection that draws more than this is broken. */
 const PAIRS_MAX = 20_000
@@ -16,6 +18,7 @@ interface Evaluation {
   /** What the current side is. */
   readonly against: 'current' | 'baseline'
   readonly question: Omit<Question, 'pairs' | 'episodesLeft'>
+  readonly objective: GateObjective
   /** What earlier steps played of the same case. */
   readonly before: readonly PriorPair[]
   /** How many pairs are played concurrently. */
@@ -185,7 +188,7 @@ async function playPair(
     scores[side] = played
   }
   refuseOutage(episodes, task, scores)
-  const pair = pairOf(task, draw, scores)
+  const pair = pairOf(evaluation, task, draw, scores)
   report.line('trial', lineOf(evaluation, pair, wanted), scores.candidate?.score === null)
   return { pair, isStale: isStaleIn(scores), draw, index, scores }
 }
@@ -213,27 +216,29 @@ interface Use {
 
 /** What an earlier try of this step played is taken; what other steps played only while it is recent, but for a sample of the served side. */
 async function knownOf(evaluation: Evaluation, task: Task, draw: Draw, { isFresh, isFirst }: Use): Promise<KnownScores> {
-  const { episodes, question, against } = evaluation
-  const found: Record<Side, Known | null> = {
-    candidate: await episodes.known(orderFor(evaluation, 'candidate', task, draw)),
-    current: await episodes.known(orderFor(evaluation, 'current', task, draw)),
+  const { episodes, question, objective, against } = evaluation
+  const known = async (side: Side): Promise<Known | null> => {
+    const one = await episodes.known(orderFor(evaluation, side, task, draw))
+    // A score of which is not known what it took cannot be weighed.
+    return one !== null && weighs(objective) && worthOf(objective, one) === null ? null : one
   }
+  const found: Record<Side, Known | null> = { candidate: await known('candidate'), current: await known('current') }
   const { candidate, current } = found
   // One step played them by turns.
   if (candidate !== null && current !== null && candidate.step === current.step && episodes.isRecent(current))
     return { candidate: { taken: candidate }, current: { taken: current } }
-  const usable = (known: Known): boolean => {
+  const usable = (one: Known): boolean => {
     // A candidate is played before its baseline is: that may be long ago, also within one step.
-    if (known.step === episodes.step && against === 'current') return true
-    return (known.step === episodes.step || !isFresh) && episodes.isRecent(known)
+    if (one.step === episodes.step && against === 'current') return true
+    return (one.step === episodes.step || !isFresh) && episodes.isRecent(one)
   }
   const scores: { -readonly [S in Side]?: KnownScores[S] } = {}
   for (const side of SIDES) {
-    const known = found[side]
-    if (known === null || !usable(known)) continue
+    const one = found[side]
+    if (one === null || !usable(one)) continue
     const isDrawn = isFirst || lotOf(`sample ${question.seed} ${draw.task} ${draw.repeat}`) % SAMPLE_OF === 0
-    const isSample = side === 'current' && known.step !== episodes.step && isDrawn
-    scores[side] = isSample ? { before: known } : { taken: known }
+    const isSample = side === 'current' && one.step !== episodes.step && isDrawn
+    scores[side] = isSample ? { before: one } : { taken: one }
   }
   return scores
 }
@@ -259,13 +264,15 @@ async function orderOf({ episodes }: Evaluation, task: Task, index: number): Pro
   return index % 2 === 1 || (await episodes.compares(task)) ? SIDES.toReversed() : SIDES
 }
 
-function pairOf(task: Task, { repeat, weight }: Draw, { candidate, current }: Partial<Record<Side, EpisodeOutcome>>): Pair {
+function pairOf({ objective }: Evaluation, task: Task, { repeat, weight }: Draw, { candidate, current }: Scores): Pair {
+  const gain = gainOf(objective, candidate, current)
   const failures = { ...failureOf('candidate', candidate), ...failureOf('current', current) }
   return {
     task,
     repeat,
     candidate: candidate?.score ?? null,
     current: current?.score ?? null,
+    ...(gain !== null && { gain }),
     ...(weight !== undefined && { weight }),
     ...(Object.keys(failures).length > 0 && { failures }),
   }

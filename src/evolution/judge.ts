@@ -18,11 +18,13 @@ import type { HarnessCandidate } from './candidate.ts'
 import { casesBeside, casesWith, isResumed, openCase, standingOf, treeOf, type Standing } from './cases.ts'
 import type { TaskChoice } from './choose-tasks.ts'
 import { evaluate, futileReason, uncapped, type EvaluationEnd } from './evaluate.ts'
-import { ScorerProblem, type EpisodeResult, type EpisodeRunner } from './episodes.ts'
+import { type EpisodeResult, type EpisodeRunner } from './episodes.ts'
+import { ScorerProblem } from './scoring.ts'
 import { joined, joinedNames } from './families/join.ts'
 import { movesWith } from './families/moves.ts'
 import { gainAfterRound } from './looks-better.ts'
 import { isSeeded } from './luck.ts'
+import { objectiveJson } from './objective.ts'
 import { heldPowers } from './powers.ts'
 import { stateOf, type AskedEntry, type StepRun } from './run.ts'
 
@@ -100,7 +102,7 @@ function healthy(pairs: readonly Pair[], decision: Decision): Decision {
 async function play(run: StepRun, choice: TaskChoice, { entries }: HarnessCandidate, standing: Standing) {
   const { context, episodes, report } = run
   const { selection } = context.method
-  const workers = context.settings.episode_workers
+  const { episode_workers: workers, objective } = context.settings
   run.phase = 'evaluating'
   report.phase('evaluating', episodesAtMost(run, choice))
   const { pairs: before } = standing
@@ -114,7 +116,7 @@ async function play(run: StepRun, choice: TaskChoice, { entries }: HarnessCandid
   const together = joinedNames(choice.gate, question.tasks)
   if (together.length > 0) run.metrics['joined_tasks'] = together
   const sides = { candidate: entries, current: run.entries, against: 'current' } as const
-  return evaluate({ selection, episodes, ...sides, question, before, workers, report })
+  return evaluate({ selection, episodes, ...sides, question, objective, before, workers, report })
 }
 
 /** Unknown where the selection draws by itself without a budget. */
@@ -170,6 +172,7 @@ function evaluationMetrics({ episodes, context }: StepRun, pairs: readonly Pair[
     episode_failures: results.filter(({ score }) => score === null).length,
     ...repeatedMetrics(results),
     ...seededMetrics(results),
+    ...objectiveJson(context.settings.objective),
     episode_repeats: context.settings.episode_repeats,
     episodes_used: episodes.played,
     episodes_cached: results.filter(({ cached }) => cached).length,
@@ -191,7 +194,7 @@ function repeatedMetrics(results: readonly EpisodeResult[]): JsonObject {
   return repeated === 0 ? {} : { episodes_repeated: repeated }
 }
 
-/** Episodes in which every answer was drawn with the seeds that both sides have. */
+/** Episodes whose answered calls all had the seeds that both sides have. */
 function seededMetrics(results: readonly EpisodeResult[]): JsonObject {
   const seeded = results.filter(({ seeds }) => isSeeded(seeds)).length
   return seeded === 0 ? {} : { episodes_seeded: seeded }
@@ -219,9 +222,35 @@ function meanMetrics(pairs: readonly Pair[], results: readonly EpisodeResult[]):
   const alone = by('candidate', pairs)
   const both = by('current', alone)
   if (both.length > 0)
-    return { candidate_mean_score: sumOf(both, 'candidate') / both.length, current_mean_score: sumOf(both, 'current') / both.length }
-  return alone.length > 0 ? { candidate_mean_score: sumOf(alone, 'candidate') / alone.length } : {}
+    return {
+      candidate_mean_score: sumOf(both, 'candidate') / both.length,
+      current_mean_score: sumOf(both, 'current') / both.length,
+      ...tookMetrics('candidate', both, results),
+      ...tookMetrics('current', both, results),
+    }
+  return alone.length > 0
+    ? { candidate_mean_score: sumOf(alone, 'candidate') / alone.length, ...tookMetrics('candidate', alone, results) }
+    : {}
 }
+
+/** Means of what the side's episodes of these pairs took. Without the cost where one of them has no price. */
+function tookMetrics(side: Side, pairs: readonly Pair[], results: readonly EpisodeResult[]): JsonObject {
+  const wanted = new Set(pairs.map(({ task, repeat }) => episodeOf(side, task.name, repeat)))
+  // Of one that was played again the last counts.
+  const byEpisode = new Map(results.map(({ side: of, task, repeat, took }) => [episodeOf(of, task.name, repeat), took]))
+  const took = [...wanted].map((episode) => byEpisode.get(episode) ?? null).filter((one) => one !== null)
+  if (took.length === 0 || took.length < wanted.size) return {}
+  const costs = took.map(({ cost }) => cost).filter((cost) => cost !== null)
+  return {
+    [`${side}_mean_seconds`]: meanOf(took.map(({ seconds }) => seconds)),
+    ...(costs.length === took.length && { [`${side}_mean_cost`]: meanOf(costs) }),
+  }
+}
+
+/** A mean of many has digits of no meaning. */
+const meanOf = (values: readonly number[]): number =>
+  Number((values.reduce((sum, value) => sum + value, 0) / values.length).toPrecision(MEAN_DIGITS))
+const MEAN_DIGITS = 6
 
 const episodeOf = (side: string, task: string, repeat: number): string => `${side} ${repeat} ${task}`
 

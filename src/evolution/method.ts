@@ -95,6 +95,9 @@ const section = z.object({
   max_cost_per_step: z.number().default(0),
   max_tokens_per_day: z.number().default(0),
   max_cost_per_day: z.number().default(0),
+  objective: z
+    .object({ cost_per_point: z.number().nullable().default(null), seconds_per_point: z.number().nullable().default(null) })
+    .prefault({}),
   sampling_seeds: z.enum(['auto', 'off']).default('auto'),
   episode_timeout_s: z.number(),
   score_age_max_s: z.number(),

@@ -265,6 +265,7 @@ export type KeptPair = readonly [
   current: number | null,
   weight: number | null,
   isStale: boolean,
+  gain?: number,
 ]
 
 /** What requests are measured against together: the tree that was served before the first of them. */

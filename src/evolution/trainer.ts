@@ -4,10 +4,12 @@ import { wordsOf } from '../kit/index.ts'
 import { admitCandidate, findCandidates, questionOf, type FoundChanges, type ProposedChange, type Skip } from './candidate.ts'
 import { chooseTasks, type TaskChoice } from './choose-tasks.ts'
 import { screen, screeningOf } from './screening/screen.ts'
-import { MachineProblem, ScorerProblem } from './episodes.ts'
+import { MachineProblem } from './episodes.ts'
+import { ScorerProblem } from './scoring.ts'
 import { judge, unplayable } from './judge.ts'
 import { improvementAfter } from './money/improvement.ts'
 import { Purse } from './money/purse.ts'
+import { pricesOf } from './money/spent.ts'
 import { beginRun, endRun, metricsOf, stateOf, type StepRun, type EvolutionContext } from './run.ts'
 
 export function makeTrainer(context: EvolutionContext): Trainer {
@@ -67,7 +69,7 @@ async function takeStep(run: StepRun): Promise<StepResult> {
   await run.context.inbox.reconcile(run.state.proposals)
   const choice = chooseTasks(run)
   if ('skip' in choice) return skipped(run, choice.skip)
-  const problem = unplayable(run, choice)
+  const problem = unpriced(run) ?? unplayable(run, choice)
   if (problem !== null) return skipped(run, problem)
   await readyProgram(run)
   run.screening = await screeningOf(run, choice)
@@ -78,6 +80,13 @@ async function takeStep(run: StepRun): Promise<StepResult> {
   const candidate = await admitCandidate(run, choice, change)
   if ('skip' in candidate) return skipped(run, candidate.skip)
   return judge(run, choice, candidate)
+}
+
+/** Why money cannot be weighed, or null. */
+function unpriced({ context: { settings }, order: { batch, model } }: StepRun): string | null {
+  if (batch.request !== null || settings.objective.cost_per_point === null || pricesOf(settings, model.model) !== null) return null
+  const named = model.model === null ? 'the model' : `the model ${model.model}`
+  return `evolution.objective.cost_per_point is set, and the price of ${named} is not known; set evolution.prices, or leave the objective out`
 }
 
 async function screened(run: StepRun, choice: TaskChoice, { changes, isNew }: FoundChanges): Promise<ProposedChange | Skip> {

@@ -25,5 +25,5 @@ export function costText(cost: number | null, unpriced = 0): string {
 }
 
 /** "3.40", "0.0012": small amounts keep their digits. */
-const moneyText = (cost: number): string => (cost === 0 || cost >= SMALL ? cost.toFixed(2) : formatted(Number(cost.toPrecision(2))))
+export const moneyText = (cost: number): string => (cost === 0 || cost >= SMALL ? cost.toFixed(2) : formatted(Number(cost.toPrecision(2))))
 const SMALL = 0.1

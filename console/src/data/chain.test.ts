@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { chainOfReleases, madeBy, moveIn, scoreSeries, viewOf } from './chain.ts'
+import { chainOfReleases, madeBy, moveIn, paretoPlots, scoreSeries, viewOf } from './chain.ts'
 import { chainOf, rowOf, stepAt } from './testing/rows.ts'
+
+const means = (score: number, cost: number) => ({ metrics: { candidate_mean_score: score, candidate_mean_cost: cost } })
 
 describe('the chain of a scenario', () => {
   it('of files goes by places and has pages, newest first', () => {
@@ -43,5 +45,19 @@ describe('the chain of a scenario', () => {
       { name: 'served then', tone: 'plain', points: [{ x: 1, y: 0.5, label: 'v1, Published' }] },
     ])
     expect(scoreSeries(chainOf(rowOf(0)))).toEqual([])
+  })
+
+  it('plots scores against money and time, once two of what was tried have them', () => {
+    const chain = chainOf(rowOf(0), rowOf(1, { ...means(0.5, 2), result: 'rejected' }), rowOf(2, { ...means(0.9, 1), current: true }))
+    expect(paretoPlots(chain)).toEqual([
+      {
+        title: 'Score against cost, means per episode',
+        series: [
+          { name: 'nothing beats it', tone: 'good', points: [{ x: 1, y: 0.9, label: 'v2, Served now, cost 1.00' }] },
+          { name: 'beaten', tone: 'plain', points: [{ x: 2, y: 0.5, label: 'v1, Rejected, cost 2.00' }] },
+        ],
+      },
+    ])
+    expect(paretoPlots(chainOf(rowOf(0), rowOf(1, means(0.5, 2))))).toEqual([])
   })
 })

@@ -1,6 +1,17 @@
 /** The chain of a scenario's steps as the console lists it. What is shown of each step comes from the presentation. Pure. */
 import type { CatalogRow, ReleaseRow } from '@svc-ai/client'
-import { makerOf, meanScores, moveOf, statusOf, stepView, type StepMove, type StepView } from '../../../src/presentation/index.ts'
+import {
+  duration,
+  makerOf,
+  meanScores,
+  moneyText,
+  moveOf,
+  paretoOf,
+  statusOf,
+  stepView,
+  type StepMove,
+  type StepView,
+} from '../../../src/presentation/index.ts'
 import type { PlotSeries } from '../ui/plot-layout.ts'
 
 export interface ChainStep {
@@ -74,3 +85,34 @@ export function scoreSeries({ steps, rows }: StepChain): readonly PlotSeries[] {
   ]
   return series.filter(({ points }) => points.length > 0)
 }
+
+export interface ParetoPlot {
+  readonly title: string
+  readonly series: readonly PlotSeries[]
+}
+
+/** Score against money, else against time, once two of what was tried have it. */
+export function paretoPlots({ steps, rows }: StepChain): readonly ParetoPlot[] {
+  const points = paretoOf(rows)
+  const nameOf = (row: ReleaseRow): string => steps.find((step) => step.row === row)?.name ?? ''
+  const seriesOf = (measure: 'cost' | 'seconds', isOnFrontier: boolean) =>
+    points.flatMap(({ row, score, outcome, isServed, ...point }) => {
+      const x = point[measure]
+      if (x === null || point.isOnFrontier !== isOnFrontier) return []
+      return [{ x, y: score, label: `${nameOf(row)}, ${isServed ? 'Served now' : outcome}, ${PARETO[measure].text(x)}` }]
+    })
+  return (['cost', 'seconds'] as const).flatMap((measure) => {
+    const series: readonly PlotSeries[] = [
+      { name: 'nothing beats it', tone: 'good', points: seriesOf(measure, true) },
+      { name: 'beaten', tone: 'plain', points: seriesOf(measure, false) },
+    ]
+    const drawn = series.filter((one) => one.points.length > 0)
+    const count = drawn.reduce((sum, one) => sum + one.points.length, 0)
+    return count < 2 ? [] : [{ title: PARETO[measure].title, series: drawn }]
+  })
+}
+
+const PARETO = {
+  cost: { title: 'Score against cost, means per episode', text: (cost: number) => `cost ${moneyText(cost)}` },
+  seconds: { title: 'Score against seconds, means per episode', text: duration },
+} as const

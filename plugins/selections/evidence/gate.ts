@@ -22,9 +22,14 @@ import type { EvidenceSettings, SeenPair, TestStage } from './stage.ts'
 import { familiesMissing, Superiority, WEIGHT_MAX, type Terms } from './superiority.ts'
 
 /** `pairsKept` of the budget are reserved for the regression stage. */
-export function openGate(pairs: readonly Pair[], question: Question, { alpha, alike }: EvidenceSettings, pairsKept: number): TestStage {
+export function openGate(
+  pairs: readonly Pair[],
+  question: Question,
+  { alpha, alike, margin }: EvidenceSettings,
+  pairsKept: number,
+): TestStage {
   const tasks = tasksOf(question, 'gate')
-  const seen = seenOf(pairs, tasks)
+  const seen = seenOf(pairs, tasks, 'gain')
   const pairsMax = pairsMaxOf(tasks.length, seen.length, question, pairsKept)
   const terms = {
     families: familiesOf(tasks),
@@ -32,9 +37,10 @@ export function openGate(pairs: readonly Pair[], question: Question, { alpha, al
     seed: question.seed,
     level: levelOf(alpha, question.history),
     pairsMax,
+    // What costs less must not do worse.
+    ...(pairs.some(({ gain }) => gain !== undefined) && { guard: { margin, level: alpha } }),
   }
-  const exam = new Superiority(terms)
-  for (const { task, difference, weight, isGraded } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight), isGraded)
+  const exam = examOf(seen, terms)
   return {
     draws: drawsOf(exam.next(), tasks),
     passed: exam.stopped === 'success',
@@ -47,17 +53,23 @@ export function openGate(pairs: readonly Pair[], question: Question, { alpha, al
 
 /** Whether only the budget makes it hopeless. */
 function isShort(seen: readonly SeenPair[], terms: Terms, question: Question): boolean {
-  const exam = new Superiority({
-    ...terms,
-    pairsMax: pairsMaxOf(terms.families.length, seen.length, { ...question, episodesLeft: null }, 0),
-  })
-  for (const { task, difference, weight, isGraded } of seen) exam.add(task, difference, Math.min(WEIGHT_MAX, weight), isGraded)
-  return exam.stopped === null
+  const pairsMax = pairsMaxOf(terms.families.length, seen.length, { ...question, episodesLeft: null }, 0)
+  return examOf(seen, { ...terms, pairsMax }).stopped === null
 }
 
-function reasonOf(exam: Superiority, { families, shares = [], pairsMax, level }: Terms): string {
+function examOf(seen: readonly SeenPair[], terms: Terms): Superiority {
+  const exam = new Superiority(terms)
+  for (const { task, difference, scoreDifference, weight, isGraded } of seen)
+    exam.add(task, difference, Math.min(WEIGHT_MAX, weight), isGraded, scoreDifference)
+  return exam
+}
+
+function reasonOf(exam: Superiority, { families, shares = [], pairsMax, level, guard }: Terms): string {
   const { log } = exam
-  const said = `${standing(exam.tallies, families.length)}: ${weighed(log, exam.threshold)}`
+  const harm =
+    guard === undefined ? '' : `; at most ${guard.margin} worse in score alone: ${weighed(exam.logGuard, -Math.log(guard.level))}`
+  const judged = guard === undefined ? '' : 'by score against what it takes '
+  const said = `${judged}${standing(exam.tallies, families.length)}: ${weighed(log, exam.threshold)}${harm}`
   const episodes = 2 * exam.pairs
   switch (exam.stopped) {
     case 'success':
@@ -99,6 +111,7 @@ function evidenceOfGate(exam: Superiority, seen: readonly SeenPair[], terms: Ter
     pairs: exam.pairs,
     tasks: terms.families.length,
     ...(exam.families < terms.families.length && { families: exam.families }),
+    ...(terms.guard !== undefined && { e_value_score: evidenceOf(exam.logGuard), margin: terms.guard.margin }),
     episodes_cap: 2 * terms.pairsMax,
     stopped: exam.stopped ?? 'unfinished',
   }

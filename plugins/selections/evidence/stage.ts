@@ -22,6 +22,8 @@ export interface SeenPair {
   /** Its index among the stage's tasks. */
   readonly task: number
   readonly difference: number
+  /** Of the scores alone. */
+  readonly scoreDifference: number
   readonly weight: number
   /** Whether the current side has a score. */
   readonly isCompared: boolean
@@ -29,13 +31,19 @@ export interface SeenPair {
   readonly isGraded: boolean
 }
 
-export function seenOf(pairs: readonly Pair[], tasks: readonly Task[]): readonly SeenPair[] {
+/** `judged`: by its scores, or by all that counts. */
+export function seenOf(pairs: readonly Pair[], tasks: readonly Task[], judged: 'score' | 'gain' = 'score'): readonly SeenPair[] {
   const places = new Map(tasks.map(({ name }, place) => [name, place]))
   return pairs.flatMap((pair) => {
     const task = places.get(pair.task.name)
     if (task === undefined) return []
     const isGraded = [pair.current, pair.candidate].some((score) => score !== null && score > 0 && score < 1)
-    return [{ task, difference: differenceOf(pair), weight: pair.weight ?? 1, isCompared: pair.current !== null, isGraded }]
+    const scoreDifference = differenceOf(pair)
+    const gain = judged === 'gain' ? pair.gain : undefined
+    const seen = { task, scoreDifference, weight: pair.weight ?? 1, isCompared: pair.current !== null }
+    return gain === undefined
+      ? [{ ...seen, difference: scoreDifference, isGraded }]
+      : [{ ...seen, difference: Math.min(1, Math.max(-1, gain)), isGraded: true }]
   })
 }
 

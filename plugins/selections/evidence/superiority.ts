@@ -12,6 +12,8 @@ export interface Terms {
   /** The probability that a candidate that is no better passes. */
   readonly level: number
   readonly pairsMax: number
+  /** Where more than the score is bet on: the score alone must be shown to be worse by less than the margin. */
+  readonly guard?: { readonly margin: number; readonly level: number }
 }
 /** `families`: too few to distinguish a gain from luck. */
 export type StopReason = 'success' | 'futility' | 'budget' | 'families'
@@ -43,6 +45,8 @@ export class Superiority {
   readonly #areTooFew: boolean
   readonly #wealth = new Wealth(STAKES)
   readonly #bets: Gain[] = []
+  readonly #guardWealth = new Wealth(STAKES)
+  readonly #guardBets: number[] = []
   #pairs = 0
 
   constructor(terms: Terms) {
@@ -54,7 +58,7 @@ export class Superiority {
     this.#areTooFew = logEvidenceMax(shares) < this.thresholdFamilies
   }
 
-  add(task: number, difference: number, weight: number, isGraded = false): void {
+  add(task: number, difference: number, weight: number, isGraded = false, scoreDifference = difference): void {
     const family = this.#terms.families[task] ?? 0
     const before = this.#tallies[family]
     if (before === undefined) return
@@ -65,7 +69,9 @@ export class Superiority {
       squares: before.squares + difference ** 2,
       isGraded: before.isGraded || isGraded,
     }
-    this.#bet({ value: weight * difference, weightMax: this.#pairs < this.#first.length ? 1 : WEIGHT_MAX })
+    const weightMax = this.#pairs < this.#first.length ? 1 : WEIGHT_MAX
+    this.#bet({ value: weight * difference, weightMax })
+    this.#betOnScore(weight * (scoreDifference + (this.#terms.guard?.margin ?? 0)), weightMax)
     this.#pairs += 1
   }
 
@@ -74,7 +80,7 @@ export class Superiority {
     const { pairsMax } = this.#terms
     if (this.#areTooFew) return 'families'
     if (this.#pairs < Math.min(this.#first.length, pairsMax)) return null
-    if (this.logDraws >= this.threshold && this.logFamilies >= this.thresholdFamilies) return 'success'
+    if (this.logDraws >= this.threshold && this.logFamilies >= this.thresholdFamilies && this.#isHarmless) return 'success'
     if (this.#pairs >= pairsMax) return 'budget'
     return this.#pairs >= PAIRS_MIN && this.#hopeless ? 'futility' : null
   }
@@ -99,6 +105,10 @@ export class Superiority {
   }
   get logFamilies(): number {
     return logEvidenceOf(this.#tallies)
+  }
+  /** The evidence that the score alone is worse by less than the margin. */
+  get logGuard(): number {
+    return this.#guardWealth.log
   }
   /** The evidence that is further from its threshold, on the scale of the draws. */
   get log(): number {
@@ -132,12 +142,29 @@ export class Superiority {
     this.#wealth.add(gain.value, 1 / gain.weightMax)
   }
 
+  #betOnScore(gain: number, weightMax: number): void {
+    if (this.#terms.guard === undefined) return
+    this.#guardBets.push(gain)
+    this.#guardWealth.add(gain, 1 / weightMax)
+  }
+
+  get #isHarmless(): boolean {
+    const { guard } = this.#terms
+    return guard === undefined || this.logGuard >= -Math.log(guard.level)
+  }
+
+  /** With the pairs that are left. */
+  #reach(log: number, gains: readonly number[]): number {
+    const mean = gains.reduce((sum, gain) => sum + gain, 0) / gains.length
+    const meanSquare = gains.reduce((sum, gain) => sum + gain ** 2, 0) / gains.length
+    return reachOf({ log, gains: gains.length, mean, meanSquare, gainsLeft: this.#terms.pairsMax - this.#pairs })
+  }
+
   get #hopeless(): boolean {
-    const { pairsMax } = this.#terms
-    const gains = this.#pairs
-    const meanSquare = this.#bets.reduce((sum, { value }) => sum + value ** 2, 0) / gains
-    const course = { log: this.logDraws, gains, mean: this.mean, meanSquare, gainsLeft: pairsMax - this.#pairs }
-    if (reachOf(course) < this.threshold) return true
+    const { pairsMax, guard } = this.#terms
+    const gains = this.#bets.map(({ value }) => value)
+    if (this.#reach(this.logDraws, gains) < this.threshold) return true
+    if (guard !== undefined && this.#reach(this.logGuard, this.#guardBets) < -Math.log(guard.level)) return true
     if (this.#pairs % FUTILITY_PAIRS >= BATCH_PAIRS || this.logFamilies >= this.thresholdFamilies) return false
     return logReachOf(this.#tallies, pairsMax / this.families) < this.thresholdFamilies
   }

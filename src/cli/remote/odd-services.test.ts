@@ -49,6 +49,12 @@ const troubled = (names = ['good', 'bad'], status: object = STATUS): Promise<str
     '/svc/status': status,
   })
 
+const means = (score: number, cost: number, seconds: number) => ({
+  candidate_mean_score: score,
+  candidate_mean_cost: cost,
+  candidate_mean_seconds: seconds,
+})
+
 describe('a service with troubles', () => {
   test('names tasks with no points on either side', async () => {
     const last_committed_step = { step: 3, recorded_at: 1, metrics: { unsolved_tasks: ['sum', 'a\u001b[2J'] } }
@@ -75,6 +81,29 @@ describe('a service with troubles', () => {
     expect(out).toMatch(/^ +v3 +train +failed +\d+ d ago +the model is away$/m)
     expect(out).toMatch(/^\* +v2 +22222222 +train +published +0\.5 → 0\.9 +\d+ d ago +shorter$/m)
     expect(out).toMatch(/^ +v1 +1{8} +train +published +0\.2 → 0\.5 +\d+ d ago +better on 7 of 7 tasks$/m)
+  })
+
+  test('compares what was tried by score, cost and time, in a table and as JSON', async () => {
+    const url = await answering({
+      '/svc/scenarios': { scenarios: [scenario('good')] },
+      '/svc/scenarios/good/releases': {
+        releases: [
+          row(3, { content_id: 'd', result: 'rejected', metrics: means(0.4, 0.5, 90) }),
+          row(2, { current: true, metrics: means(0.9, 0.02, 8) }),
+          row(1, { content_id: 'b', metrics: { candidate_mean_score: 0.5, current_mean_score: 0.2 } }),
+          row(0, { content_id: 'a', operation: 'create' }),
+        ],
+      },
+    })
+    const { out } = await typeCommand(url, ['releases', 'good', '--pareto'])
+    expect(out).toMatch(/^good: 4 trees were tried, and nothing beats 2 of them; means per episode$/m)
+    expect(out).toMatch(/^\* +v2 +published +0\.9 +0\.02 +8 s +yes$/m)
+    expect(out).toMatch(/^ +v3 +rejected +0\.4 +0\.50 +90 s *$/m)
+    expect(out).toMatch(/^ +v0 +starting point +0\.2 +unknown +unknown *$/m)
+    const { pareto } = JSON.parse((await typeCommand(url, ['releases', 'good', '--pareto', '--json'])).out)
+    const said = { outcome: 'published', mean_score: 0.9, mean_cost: 0.02, mean_seconds: 8, served: true, on_frontier: true }
+    expect(pareto[0]).toEqual({ step: 2, release_id: '2'.repeat(40), ...said })
+    expect((await typeCommand(await troubled(), ['releases', 'good', '--pareto'])).out).toContain('3 trees were tried')
   })
 
   test('refuses to promote without a name when one scenario could not be read', async () => {

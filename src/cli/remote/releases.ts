@@ -16,15 +16,22 @@ import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { jsonText, oneLine, shellWord, sparkline } from '../screen/text.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
 import type { RemoteOptions } from './address.ts'
+import { paretoJson, paretoText } from './pareto.ts'
 import { numberOf, servedRow, shortId } from './release.ts'
 import { chooseScenario } from './scenario.ts'
 import { withService } from './service.ts'
 
-export function releases(options: RemoteOptions, surroundings: Surroundings): Promise<number> {
+export interface ReleasesOptions extends RemoteOptions {
+  readonly pareto?: boolean
+}
+
+export function releases(options: ReleasesOptions, surroundings: Surroundings): Promise<number> {
   return withService(options, surroundings, async (service) => {
     const scenario = await chooseScenario(service, options.scenario, (name) => `releases ${shellWord(name)}`)
     const rows = await service.in(scenario).releases()
-    if (options.json === true) surroundings.out(jsonText({ scenario, releases: rows }, 2))
+    if (options.json === true)
+      surroundings.out(jsonText(options.pareto === true ? { scenario, pareto: paretoJson(rows) } : { scenario, releases: rows }, 2))
+    else if (options.pareto === true) surroundings.out(paretoText(scenario, rows, surroundings))
     else
       surroundings.out(
         [heading(scenario, rows), '', listing(rows, surroundings), ...advice(rows, scenario, service.command, surroundings)].join('\n'),

@@ -6,6 +6,7 @@ import type { Entry, Json, Task } from '../../contract/index.ts'
 import { playableTree, treeOf, type ProposedChange, type Skip } from '../candidate.ts'
 import type { TaskChoice } from '../choose-tasks.ts'
 import { inTurns } from '../in-turns.ts'
+import { worthOf } from '../objective.ts'
 import type { Screening, StepRun } from '../run.ts'
 import { alternativesIn, contendersOf, sumOf, type Contender } from './contenders.ts'
 import { lotOf } from '../../kit/index.ts'
@@ -39,10 +40,10 @@ export async function screen(
   const before = run.episodes.played
   run.report.line('check', `screens ${counted(contenders.length, 'change')} on train tasks: at most ${SIDES * screening.pairs} episodes`)
   const groups = alternativesIn(run, contenders)
-  const played = await playPairs(run, screening, groups)
-  const gains = played.fit()
+  const pairs = await playPairs(run, screening, groups)
+  const gains = pairs.fit()
   const parts = partsToProve(run, choice, groups, gains)
-  const words = wordsOf(contenders.length, parts.length, played.pairs)
+  const words = wordsOf(contenders.length, parts.length, pairs.pairs)
   run.report.line('check', words, parts.length === 0)
   await run.record?.write('screen.json', { words, changes: contenders.map((one) => listed(one, gains, parts)) })
   Object.assign(run.metrics, {
@@ -74,11 +75,11 @@ async function playPairs(run: StepRun, { tasks, pairs }: Screening, groups: read
     const pair = splitPair(groups, `${seed} ${at}`)
     const [one, other] = [treeWith(run, pair.one), treeWith(run, pair.other)]
     if (task === undefined || one === null || other === null) return null
-    const scoreOfOne = await scoreOf(run, one, task, repeat)
-    const scoreOfOther = scoreOfOne === null ? null : await scoreOf(run, other, task, repeat)
-    if (scoreOfOne === null || scoreOfOther === null) return null
-    run.report.line('trial', `${task.name}: ${scoreOfOne} and ${scoreOfOther}, with different changes`)
-    gains.add(pair, scoreOfOne, scoreOfOther)
+    const playedOne = await played(run, one, task, repeat)
+    const playedOther = playedOne === null ? null : await played(run, other, task, repeat)
+    if (playedOne === null || playedOther === null) return null
+    run.report.line('trial', `${task.name}: ${playedOne.score} and ${playedOther.score}, with different changes`)
+    gains.add(pair, playedOne.worth, playedOther.worth)
     return null
   }
   await inTurns(
@@ -96,12 +97,14 @@ function treeWith(run: StepRun, contenders: ReadonlySet<Contender>): readonly En
 }
 
 /** Null where there is no score, or no episode is left. */
-async function scoreOf({ episodes }: StepRun, entries: readonly Entry[], task: Task, repeat: number): Promise<number | null> {
+async function played({ episodes, context: { settings } }: StepRun, entries: readonly Entry[], task: Task, repeat: number) {
   const order = { side: 'trial', entries, task, repeat } as const
   const known = await episodes.known(order)
   const isUsable = known !== null && (known.step === episodes.step || episodes.isRecent(known))
-  const played = isUsable ? await episodes.take(order, known) : await episodes.play(order, null)
-  return played?.score ?? null
+  const result = isUsable ? await episodes.take(order, known) : await episodes.play(order, null)
+  if (result === null || result.score === null) return null
+  const { score } = result
+  return { score, worth: worthOf(settings.objective, result) ?? score }
 }
 
 /** A change that does worse than this with others is taken out; a lower bound keeps small gains that few tasks can show. */

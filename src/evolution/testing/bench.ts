@@ -160,6 +160,7 @@ export const SETTINGS: EvolutionContext['settings'] = {
   max_cost_per_step: 0,
   max_tokens_per_day: 0,
   max_cost_per_day: 0,
+  objective: { cost_per_point: null, seconds_per_point: null },
   sampling_seeds: 'auto',
   episode_timeout_s: 10,
   score_age_max_s: 1800,

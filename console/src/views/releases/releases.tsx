@@ -9,7 +9,7 @@ import { useListKeys } from '../../ui/keys.ts'
 import { LinePlot } from '../../ui/plot.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { moveIn, scoreSeries, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
+import { moveIn, paretoPlots, scoreSeries, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { Install } from './install.tsx'
 import { MoveButton, useMoves } from './move.tsx'
 import { ScoreLine } from './result-card.tsx'
@@ -36,6 +36,7 @@ export function Releases({ scenario }: { readonly scenario: string }) {
       {notices}
       <Install scenario={scenario} />
       {chain !== null && <ScorePlot chain={chain} />}
+      {chain !== null && <ParetoPlots chain={chain} />}
       {chain !== null && <Timeline scenario={scenario} chain={chain} isBrief={isBrief} done={done} />}
     </div>
   )
@@ -65,6 +66,18 @@ function ScorePlot({ chain }: { readonly chain: StepChain }) {
   return (
     <section class="card" aria-label="Scores">
       <LinePlot title="Score over releases, mean per episode" series={series} />
+    </section>
+  )
+}
+
+function ParetoPlots({ chain }: { readonly chain: StepChain }) {
+  const plots = paretoPlots(chain)
+  if (plots.length === 0) return null
+  return (
+    <section class="card" aria-label="Score against cost and time">
+      {plots.map(({ title, series }) => (
+        <LinePlot key={title} kind="points" title={title} series={series} />
+      ))}
     </section>
   )
 }
