@@ -5,6 +5,7 @@
  */
 import type { Decision, Entry, Question } from '../contract/index.ts'
 import { touchedEntries } from '../harness/index.ts'
+import { counted } from '../kit/index.ts'
 import { treeOf } from './cases.ts'
 import { evaluate, uncapped, type EvaluationEnd } from './evaluate.ts'
 import type { Baseline, StepRun } from './run.ts'
@@ -85,4 +86,4 @@ export async function judgeSum(
 }
 
 /** "1 request", "3 requests": those that were published since. */
-const requestsIn = ({ trees }: Baseline): string => (trees.length === 2 ? '1 request' : `${trees.length - 1} requests`)
+const requestsIn = ({ trees }: Baseline): string => counted(trees.length - 1, 'request')

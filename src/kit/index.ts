@@ -24,6 +24,7 @@ export {
   type Span,
 } from './json/parts.ts'
 export { openDocument, type OpenDocument } from './json/strings.ts'
+export { counted } from './counted.ts'
 export { keyRemover, withoutKey } from './known-key.ts'
 export {
   dataWithoutKnownSecrets,

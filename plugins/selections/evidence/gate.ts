@@ -1,5 +1,6 @@
 /** The gate's tasks: a candidate from traffic must be better on them. */
 import type { JsonObject, Pair, Question } from '../../../src/contract/index.ts'
+import { counted } from '../../../src/kit/index.ts'
 import { familiesOf, sharesOf } from './families.ts'
 import { intervalOf } from './wealth.ts'
 import { levelOf } from './levels.ts'
@@ -11,7 +12,6 @@ import {
   rounded,
   seenOf,
   tasksOf,
-  counted,
   evidenceOf,
   outlook,
   standing,

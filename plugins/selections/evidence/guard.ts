@@ -1,8 +1,9 @@
 /** The protected tasks: a candidate must not be worse on them than the margin allows. */
 import type { JsonObject, Pair, Question, Task } from '../../../src/contract/index.ts'
+import { counted } from '../../../src/kit/index.ts'
 import { intervalOf } from './wealth.ts'
 import { NonInferiority } from './noninferiority.ts'
-import { countsOf, differencesOf, drawsOf, pairsMaxOf, rounded, seenOf, counted, evidenceOf, outlook, weighed } from './stage.ts'
+import { countsOf, differencesOf, drawsOf, pairsMaxOf, rounded, seenOf, evidenceOf, outlook, weighed } from './stage.ts'
 import type { EvidenceSettings, SeenPair, TestStage } from './stage.ts'
 
 export function openGuard(

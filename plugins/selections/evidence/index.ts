@@ -3,11 +3,12 @@
  * stops early either way. Scores count from 0 to 1. Does not play, score or store anything. docs/decisions/0016-evidence.md has the reasons.
  */
 import { define, type Decision, type Draw, type Pair, type Question, type Task } from '../../../src/contract/index.ts'
+import { counted } from '../../../src/kit/index.ts'
 import { openGate } from './gate.ts'
 import { openGuard } from './guard.ts'
 import { sumLevelOf } from './levels.ts'
 import { pairsNeeded } from './noninferiority.ts'
-import { readSettings, tasksOf, counted, type EvidenceSettings, type TestStage } from './stage.ts'
+import { readSettings, tasksOf, type EvidenceSettings, type TestStage } from './stage.ts'
 
 export default define('selection', {
   make(config) {

@@ -1,5 +1,6 @@
 /** Shared by the stages of a test: their pairs, the difference of a pair, and their budget. */
 import { invalid, type Draw, type JsonObject, type Pair, type Question, type Task, type TaskRole } from '../../../src/contract/index.ts'
+import { counted } from '../../../src/kit/index.ts'
 import type { FamilyTally } from './signs.ts'
 import type { PairDraw } from './superiority.ts'
 
@@ -151,8 +152,6 @@ export function outlook(log: number, threshold: number, episodes: number): strin
   if (log <= 0 || episodes === 0) return 'the pairs so far show no gain'
   return `at this rate it would take about ${counted(Math.ceil((episodes * (threshold - log)) / log), 'more episode')}`
 }
-
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 function shown(log: number): string {
   const evidence = evidenceOf(log)

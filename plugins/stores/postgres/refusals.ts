@@ -57,7 +57,7 @@ export function refusalOf(error: unknown): Refusal {
   if (CERTIFICATE_CODES.has(state))
     return refusal(
       'store_tls',
-      `the certificate of PostgreSQL is not trusted (${state}); name who signed it with sslrootcert in ${ADDRESS}, or mend the certificate`,
+      `the certificate of PostgreSQL is not trusted (${state}); name who signed it with sslrootcert in ${ADDRESS}, or have it signed anew`,
     )
   if (NO_TLS_WORDS.test(words))
     return refusal(

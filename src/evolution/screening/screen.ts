@@ -9,7 +9,7 @@ import { inTurns } from '../in-turns.ts'
 import { worthOf } from '../objective.ts'
 import type { Screening, StepRun } from '../run.ts'
 import { alternativesIn, contendersOf, sumOf, type Contender } from './contenders.ts'
-import { lotOf } from '../../kit/index.ts'
+import { counted, lotOf } from '../../kit/index.ts'
 import { Gains, splitPair } from './design.ts'
 
 /** Fewer train tasks tell too little. */
@@ -139,8 +139,6 @@ function partsToProve(
   }
   return []
 }
-
-const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
 
 function wordsOf(changes: number, kept: number, pairs: number): string {
   const on = `on ${counted(pairs, 'pair')} of train episodes`

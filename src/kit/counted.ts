@@ -1,0 +1,2 @@
+/** "1 task", "2 tasks". */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`
