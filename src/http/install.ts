@@ -17,17 +17,21 @@ import type { Scenario } from '../scenarios/index.ts'
 import { answerError } from './errors.ts'
 import { noFiles } from './harness.ts'
 import { logError } from './log-fields.ts'
-import { messageIn, SCRIPT_HEADERS } from './refusal.ts'
+import { messageIn, prefersJson, SCRIPT_HEADERS } from './refusal.ts'
 import type { HttpContext } from './context.ts'
 import type { HttpReply } from './reply.ts'
 import { headerText, scenarioOf } from './request-fields.ts'
 import type { HttpServices } from './services.ts'
 
-/** An early failure has its own status. A late one is a script that says so and fails, since the status was sent already. */
+/**
+ * An early failure has its own status. A late one is a script that says so and fails, since the status was sent already. A client that
+ * prefers JSON runs no script while it is sent: nothing is begun for it before the status is known.
+ */
 export async function install(context: HttpContext): Promise<HttpReply> {
   const making = makeScript(context)
   making.catch(() => undefined)
-  const inTime = await Promise.race([making, sleep(INSTALL_PREAMBLE_AFTER_SECONDS * 1000, null, { ref: false })])
+  const beginning = sleep(INSTALL_PREAMBLE_AFTER_SECONDS * 1000, null, { ref: false })
+  const inTime = await (prefersJson(context.request) ? making : Promise.race([making, beginning]))
   const body = inTime === null ? begun(making, context) : await context.services.signer.script(inTime.text, inTime.about)
   return { status: 200, headers: SCRIPT_HEADERS, body }
 }

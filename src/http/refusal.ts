@@ -2,6 +2,7 @@
  * A refusal as it is sent: as JSON; on the two pages, which people open in browsers, as HTML for clients that prefer it; on the install route,
  * whose answers people pipe into a shell, as a script that says why and exits 1, unless JSON is preferred.
  */
+import type { IncomingMessage } from 'node:http'
 import { isObject, ROUTE_PREFIX, type JsonObject } from '../contract/index.ts'
 import type { HttpContext } from './context.ts'
 import { answerError, isInstallPath } from './errors.ts'
@@ -24,12 +25,16 @@ export async function refusalReply(
     const page = refusedPage({ status, message: messageIn(body), section: kind === 'releases' ? 'Versions' : 'Requests' })
     return { ...page, headers: { ...headers, ...page.headers } }
   }
-  if (isInstallPath(path) && !prefers(accept, ['application', 'json'], ['text', 'x-shellscript'])) {
+  if (isInstallPath(path) && !prefersJson(request)) {
     const { failureScript } = await import('../harness/index.ts')
     return { status, headers: { ...headers, ...SCRIPT_HEADERS }, body: failureScript(status, messageIn(body)) }
   }
   return { status, headers: { ...headers, 'content-type': 'application/json' }, body: relayed ?? shellSafe(JSON.stringify(body)) }
 }
+
+/** On the install route, whether a refusal is read by a program instead of a shell. */
+export const prefersJson = ({ headers: { accept = '' } }: IncomingMessage): boolean =>
+  prefers(accept, ['application', 'json'], ['text', 'x-shellscript'])
 
 export function messageIn({ error }: JsonObject): string {
   const message = isObject(error) ? error['message'] : null

@@ -107,7 +107,7 @@ describe('a page left open', () => {
     page.on('load', () => loads.push(page.url()))
     await world.openGate()
     await world.shop.consumer(world.waiting)
-    await page.getByText('Ready for review').or(page.getByText('Published')).first().waitFor()
+    await page.locator('.hero .pill', { hasText: /^(Ready for review|Published)$/ }).waitFor()
     expect(new Set(loads)).toEqual(new Set([addressOf(world.waiting)]))
     expect(await reloads(page)).toBe(0)
   })

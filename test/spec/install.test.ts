@@ -159,10 +159,10 @@ describe('with several recipes that serve files', () => {
   })
 })
 
-const slow = async (how: string): Promise<Answer> => {
+const slow = async (how: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
   const here = await ownWorld({ settings: { ...settings, recipe: `${SLOW_RECIPE}#${how}` } })
   const s = await fresh(here)
-  return here.get(INSTALL, { ...named(s.name), ...AS_JSON })
+  return here.get(INSTALL, { ...named(s.name), ...headers })
 }
 
 describe('a script that takes its time', () => {
@@ -184,6 +184,10 @@ describe('a script that takes its time', () => {
   })
 
   it('in time to fail has a status of its own [harness.install-4]', async () => {
-    expectRefusal(await slow('failure'), 503, 'not_today', 'broken')
+    expectRefusal(await slow('failure', AS_JSON), 503, 'not_today', 'broken')
+  })
+
+  it('and fails has a status of its own for a client that prefers JSON, since nothing was begun for it', async () => {
+    expectRefusal(await slow('lateFailure', AS_JSON), 503, 'not_today', 'broken')
   })
 })
