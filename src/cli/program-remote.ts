@@ -27,7 +27,7 @@ export function addRemoteCommands(program: Command, run: BindCommand): void {
     remote(program, 'promote', 'serve a release that is held for review', 'svc promote v6 --scenario support'),
     later(async () => (await import('./remote/move.ts')).promote),
   )
-    .argument('<release...>', RELEASE)
+    .argument('[release...]', `${RELEASE}; may be left out where one alone is held`)
     .option('--scenario <name>', 'the scenario; optional when only one holds a release')
   run(
     remote(program, 'rollback', 'serve an earlier release again', 'svc rollback v5 --scenario support'),

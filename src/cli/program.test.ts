@@ -59,7 +59,7 @@ describe('misuse is one line and exit code 2', () => {
     [['serve', '--prot', '1'], "unknown option '--prot'"],
     [['serve', '-c'], "option '-c, --config <file>' argument missing"],
     [['serve', '--svc.prot', '1'], 'command line: svc.prot is not a known key: did you mean svc.port?'],
-    [['promote'], "missing required argument 'release'"],
+    [['rollback'], "missing required argument 'release'"],
     [['status', 'x'], "too many arguments for 'status'. Expected 0 arguments but got 1: x."],
     [
       ['tail', '--interval', '0'],

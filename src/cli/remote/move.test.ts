@@ -38,6 +38,31 @@ describe('a scenario that holds a change', () => {
     expect(await served(name)).toBe(2)
   })
 
+  test('promotes the release that waits without its name; with none or several it says so, and how to choose', async () => {
+    const waiting = () => type(['promote', '--scenario', name])
+    expect((await waiting()).out).toMatch(new RegExp(`^${name} serves v2 [0-9a-f]{8}, the content of v1\n`))
+    expect(await waiting()).toMatchObject({ exit: 1, out: '', err: [`nothing of ${name} waits for review`] })
+    for (const [text, step] of [
+      ['Be polite.', 3],
+      ['Be exact.', 4],
+    ] as const) {
+      await trainee(here, name).ask(text)
+      await trainee(here, name).row(step)
+    }
+    expect(await waiting()).toMatchObject({
+      exit: 2,
+      out: '',
+      err: [
+        expect.stringMatching(
+          new RegExp(
+            `^which release\\? These wait for review: v4 \\(.*\\), v3 \\(.*\\); name one: svc promote v4 --scenario ${name}$`,
+          ),
+        ),
+      ],
+    })
+    expect(await served(name)).toBe(2)
+  })
+
   test('goes back when the question is answered with yes, which says what changes', async () => {
     await promoted()
     const { exit, out, asked } = await type(['rollback', 'step', '0', '--scenario', name], { answers: ['y'] })
@@ -107,7 +132,7 @@ describe('a command without a scenario', () => {
   afterAll(() => here.close())
 
   test('means the one that holds a change; with several it must be named', async () => {
-    const { exit, out } = await type(['promote', 'v1'])
+    const { exit, out } = await type(['promote'])
     expect(exit).toBe(0)
     expect(out).toMatch(/^support serves v2 [0-9a-f]{8}, the content of v1\nundo: svc rollback v0 --scenario support$/)
     expect(await served('support')).toBe(2)
@@ -119,6 +144,7 @@ describe('a command without a scenario', () => {
       exit: 2,
       err: ['which scenario? There are other, support: svc promote v1 --scenario other'],
     })
+    expect((await type(['promote'])).err).toEqual(['which scenario? There are other, support: svc promote --scenario other'])
     expect(await type(['rollback', 'v0'])).toMatchObject({ exit: 2, err: [expect.stringContaining('svc rollback v0 --scenario other')] })
   })
 })

@@ -1,12 +1,13 @@
 /** `svc promote`, `svc rollback` and `svc withdraw`: what is served becomes another release, and the line that takes it back is printed with it. */
 import { ServiceFailure, type Head, type Manifest, type ReleaseRow, type Svc } from '@svc-ai/client'
-import { conflict, unknown } from '../../contract/index.ts'
+import { conflict, invalid, unknown } from '../../contract/index.ts'
 import {
   ago,
   compare,
   counted,
   type FileChange,
   filesBetween,
+  headlineOf,
   heldRows,
   powersOfStep,
   promotionOf,
@@ -21,11 +22,11 @@ import { findRelease, numberOf, servedRow, shortId } from './release.ts'
 import { promoteCommand } from './releases.ts'
 import { withService, type RemoteService } from './service.ts'
 
-export interface PromoteOptions extends RemoteOptions {
-  /** `step 3` comes as two words. */
+export interface MoveOptions extends RemoteOptions {
+  /** `step 3` comes as two words; none means the only release that waits for review. */
   readonly release: readonly string[]
 }
-export interface RollbackOptions extends PromoteOptions {
+export interface RollbackOptions extends MoveOptions {
   readonly yes?: boolean
 }
 
@@ -38,7 +39,7 @@ interface Move {
   readonly target: ReleaseRow
 }
 
-export function promote(options: PromoteOptions, surroundings: Surroundings): Promise<number> {
+export function promote(options: MoveOptions, surroundings: Surroundings): Promise<number> {
   return withService(options, surroundings, async (service) => {
     const scenario = await scenarioToPromoteIn(service, options)
     const move = await moveTo(service, scenario, options)
@@ -51,7 +52,7 @@ export function promote(options: PromoteOptions, surroundings: Surroundings): Pr
 
 export function rollback(options: RollbackOptions, surroundings: Surroundings): Promise<number> {
   return withService(options, surroundings, async (service) => {
-    const words = releaseWords(options)
+    const [words = ''] = releaseWords(options)
     const scenario = await chooseScenario(service, options.scenario, (name) => `rollback ${words} --scenario ${shellWord(name)}`)
     const move = await moveTo(service, scenario, options)
     // Refused before the question, not after it; the service decides in any case.
@@ -71,9 +72,9 @@ export function rollback(options: RollbackOptions, surroundings: Surroundings): 
   })
 }
 
-export function withdraw(options: PromoteOptions, surroundings: Surroundings): Promise<number> {
+export function withdraw(options: MoveOptions, surroundings: Surroundings): Promise<number> {
   return withService(options, surroundings, async (service) => {
-    const words = releaseWords(options)
+    const [words = ''] = releaseWords(options)
     const scenario = await chooseScenario(service, options.scenario, (name) => `withdraw ${words} --scenario ${shellWord(name)}`)
     const { svc, target } = await moveTo(service, scenario, options)
     const head = await svc.withdraw(target.release_id)
@@ -90,8 +91,8 @@ function powersOf({ target }: Move, surroundings: Surroundings): readonly string
 }
 
 /** Without a name: the only scenario, or else the only one in which something waits for review. */
-async function scenarioToPromoteIn(service: RemoteService, options: PromoteOptions): Promise<string> {
-  const command = (name: string): string => `promote ${releaseWords(options)} --scenario ${shellWord(name)}`
+async function scenarioToPromoteIn(service: RemoteService, options: MoveOptions): Promise<string> {
+  const command = (name: string): string => ['promote', ...releaseWords(options), '--scenario', shellWord(name)].join(' ')
   if (options.scenario !== undefined) return chooseScenario(service, options.scenario, command)
   const scenarios = await service.svc.scenarios()
   if (scenarios.length < 2 || scenarios.length > SCENARIOS_LOOKED_AT_MAX) return onlyOne(service, scenarios, command)
@@ -107,14 +108,35 @@ async function scenarioToPromoteIn(service: RemoteService, options: PromoteOptio
   return onlyOne(service, holding.length === 0 ? scenarios : holding, command)
 }
 
-const releaseWords = ({ release }: PromoteOptions): string => shellWord(release.join(' '))
+/** As one word of a shell; none where no release is named. */
+const releaseWords = ({ release }: MoveOptions): readonly string[] => (release.length === 0 ? [] : [shellWord(release.join(' '))])
 
-async function moveTo(service: RemoteService, scenario: string, { release }: PromoteOptions): Promise<Move> {
+async function moveTo(service: RemoteService, scenario: string, { release }: MoveOptions): Promise<Move> {
   const svc = service.in(scenario)
   const rows = await svc.releases()
   const served = servedRow(rows)
   if (served === undefined) throw unknown('nothing_served', `${oneLine(scenario)} serves nothing that could be replaced`)
-  return { service, svc, scenario, rows, served, target: findRelease(rows, release.join(' '), listCommand(service, scenario)) }
+  const list = listCommand(service, scenario)
+  const target = release.length === 0 ? onlyHeld(rows, scenario, service.command) : findRelease(rows, release.join(' '), list)
+  return { service, svc, scenario, rows, served, target }
+}
+
+/** The release that waits for review, where it is one alone. */
+function onlyHeld(rows: readonly ReleaseRow[], scenario: string, command: RemoteService['command']): ReleaseRow {
+  const [first, ...others] = heldRows(rows)
+  if (first === undefined) throw unknown('nothing_held', `nothing of ${oneLine(scenario)} waits for review`)
+  if (others.length === 0) return first
+  const named = [first, ...others].slice(0, HELD_NAMED_MAX).map((row) => `${numberOf(row)} (${heldWords(row)})`)
+  const more = others.length + 1 - named.length
+  const all = more > 0 ? [...named, `and ${more} more`] : named
+  throw invalid('which_release', `which release? These wait for review: ${all.join(', ')}; name one: ${promoteCommand(first, scenario, command)}`)
+}
+const HELD_NAMED_MAX = 8
+
+/** "3 min ago, 10 of 14 improved, none worse" */
+function heldWords({ recorded_at, metrics }: ReleaseRow): string {
+  const headline = headlineOf(metrics)
+  return headline === null ? ago(recorded_at) : `${ago(recorded_at)}, ${oneLine(headline)}`
 }
 
 const listCommand = (service: RemoteService, scenario: string): string => service.command(`releases ${shellWord(scenario)}`)
