@@ -42,10 +42,13 @@ export interface Svc {
   /** What was stored, oldest first unless the newest are asked for. */
   records(query?: nouns.RecordQuery): Promise<nouns.PageOfRecords>
   record(id: string): Promise<wire.FullRecord>
-  promote(releaseId: string): Promise<wire.Head>
-  rollback(releaseId: string): Promise<wire.Head>
+  /** The comment is why, in the words of a person. */
+  promote(releaseId: string, comment?: string): Promise<wire.Head>
+  rollback(releaseId: string, comment?: string): Promise<wire.Head>
   /** Ends the provisional release. Answers the head, which stays. */
-  withdraw(releaseId: string): Promise<wire.Head>
+  withdraw(releaseId: string, comment?: string): Promise<wire.Head>
+  /** Rejects a release that was held for review. Answers the head, which stays. */
+  reject(releaseId: string, reason: string): Promise<wire.Head>
   status(): Promise<nouns.StatusReport>
   scenarios(): Promise<readonly wire.ScenarioRow[]>
   /** Makes a scenario of that name, or answers with the one there is. Without a recipe, the default one. */
@@ -64,8 +67,8 @@ export function connect(address: Address): Svc {
   const post = <T>(path: string, body: unknown, isShape: Shape<T>): Promise<T> =>
     call(endpoint, { method: 'POST', path, body: JSON.stringify(body) }, isShape)
   const own = <T>(then: (name: string) => Promise<T>): Promise<T> => inScenario(endpoint, then)
-  const move = (releaseId: string, operation: 'promote' | 'rollback' | 'withdraw'): Promise<wire.Head> =>
-    own((name) => post(`${scenarioPath(name)}/${operation}`, { release_id: releaseId }, nouns.isHead))
+  const move = (operation: 'promote' | 'rollback' | 'withdraw' | 'reject', releaseId: string, words: object = {}): Promise<wire.Head> =>
+    own((name) => post(`${scenarioPath(name)}/${operation}`, { release_id: releaseId, ...words }, nouns.isHead))
   const releasePage = (query: nouns.ReleaseQuery = {}): Promise<nouns.ReleasePage> =>
     own(async (name) => pageOf(await get(`${scenarioPath(name)}/releases${pageQuery(query)}`, nouns.isReleases)))
   const catalogPage = (query: nouns.CatalogQuery = {}): Promise<nouns.ReleasePage<wire.CatalogRow>> =>
@@ -90,9 +93,10 @@ export function connect(address: Address): Svc {
     changeTask: (name, change) => own(() => post(`${TASKS}/${encodeURIComponent(name)}`, change, nouns.isListedTask)),
     records: (query = {}) => own((name) => recordPage(get, `${scenarioPath(name)}/records`, query)),
     record: (id) => own((name) => get(`${scenarioPath(name)}/records/${encodeURIComponent(id)}`, nouns.isFullRecord)),
-    promote: (releaseId) => move(releaseId, 'promote'),
-    rollback: (releaseId) => move(releaseId, 'rollback'),
-    withdraw: (releaseId) => move(releaseId, 'withdraw'),
+    promote: (releaseId, comment) => move('promote', releaseId, { comment }),
+    rollback: (releaseId, comment) => move('rollback', releaseId, { comment }),
+    withdraw: (releaseId, comment) => move('withdraw', releaseId, { comment }),
+    reject: (releaseId, reason) => move('reject', releaseId, { reason }),
     status: () => get('/svc/status', nouns.isStatus),
     scenarios: async () => (await get('/svc/scenarios', nouns.isScenarios)).scenarios,
     createScenario: (name, recipe) => post('/svc/scenarios', { name, ...(recipe !== undefined && { recipe }) }, nouns.isCreated),

@@ -3,7 +3,7 @@
 export interface CatalogRow {
   /** Steps count from 0, which creates the scenario. */
   readonly step: number
-  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped' | 'withdraw'
+  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped' | 'withdraw' | 'reject'
   /** Seconds since the epoch, with a fraction. */
   readonly recorded_at: number
   /** The id of a release. */
@@ -22,7 +22,7 @@ export interface CatalogRow {
   readonly provisional?: boolean
   /** As recorded. */
   readonly metrics: Readonly<Record<string, unknown>>
-  /** On a promote or rollback: whose content was published again. */
+  /** On a promote or rollback: whose content was published again. On a withdrawal or rejection: which release that ends. */
   readonly rollback_target_release_id?: string
   /** Whose step it was, when there are several trainers. */
   readonly component?: string
@@ -194,7 +194,7 @@ export interface RecordRow {
 export interface ReleaseRow {
   /** Steps count from 0, which creates the scenario. */
   readonly step: number
-  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped' | 'withdraw'
+  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped' | 'withdraw' | 'reject'
   /** Seconds since the epoch, with a fraction. */
   readonly recorded_at: number
   /** The id of a release. */
@@ -213,7 +213,7 @@ export interface ReleaseRow {
   readonly provisional?: boolean
   /** As recorded. */
   readonly metrics: Readonly<Record<string, unknown>>
-  /** On a promote or rollback: whose content was published again. */
+  /** On a promote or rollback: whose content was published again. On a withdrawal or rejection: which release that ends. */
   readonly rollback_target_release_id?: string
   /** Whose step it was, when there are several trainers. */
   readonly component?: string

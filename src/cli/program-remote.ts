@@ -9,6 +9,8 @@ import { tail } from './remote/tail.ts'
 
 const SCENARIO = 'the scenario; may be left out where there is one alone'
 const RELEASE = 'its number (v5, step 5), its id, or the first 4 characters of it and more'
+const HELD = `${RELEASE}; may be left out where one alone is held`
+const COMMENT = 'why, in your words; kept with the release'
 const RECORDS_SHOWN = 20
 const INTERVAL_SECONDS = 1
 
@@ -27,7 +29,16 @@ export function addRemoteCommands(program: Command, run: BindCommand): void {
     remote(program, 'promote', 'serve a release that is held for review', 'svc promote v6 --scenario support'),
     later(async () => (await import('./remote/move.ts')).promote),
   )
-    .argument('[release...]', `${RELEASE}; may be left out where one alone is held`)
+    .alias('approve')
+    .argument('[release...]', HELD)
+    .option('--scenario <name>', 'the scenario; optional when only one holds a release')
+    .option('--comment <text>', COMMENT)
+  run(
+    remote(program, 'reject', 'turn down a release that is held for review', 'svc reject v6 --reason "too long" --scenario support'),
+    later(async () => (await import('./remote/move.ts')).reject),
+  )
+    .argument('[release...]', HELD)
+    .option('--reason <text>', 'why; shown with the release, and told to the next proposer')
     .option('--scenario <name>', 'the scenario; optional when only one holds a release')
   run(
     remote(program, 'rollback', 'serve an earlier release again', 'svc rollback v5 --scenario support'),
@@ -35,6 +46,7 @@ export function addRemoteCommands(program: Command, run: BindCommand): void {
   )
     .argument('<release...>', RELEASE)
     .option('--scenario <name>', SCENARIO)
+    .option('--comment <text>', COMMENT)
     .option('--yes', 'do not ask')
   run(
     remote(program, 'withdraw', 'end the provisional release, which is unproven', 'svc withdraw v7 --scenario support'),
@@ -42,6 +54,7 @@ export function addRemoteCommands(program: Command, run: BindCommand): void {
   )
     .argument('<release...>', RELEASE)
     .option('--scenario <name>', SCENARIO)
+    .option('--comment <text>', COMMENT)
   addRecords(program, run)
   run(remote(program, 'tail', 'follow records as they are stored', 'svc tail support --json'), tail)
     .argument('[scenario]', SCENARIO)

@@ -9,7 +9,7 @@ writeFileSync(file, 'svc:\n  port: 9100\n  token: hunter2\n')
 
 const run = (...args: readonly string[]) => execute(args)
 
-const REMOTE = ['status', 'releases', 'promote', 'rollback', 'withdraw', 'records', 'tail']
+const REMOTE = ['status', 'releases', 'promote', 'reject', 'rollback', 'withdraw', 'records', 'tail']
 
 describe('help and version', () => {
   test('--help shows every command and examples', async () => {

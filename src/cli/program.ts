@@ -38,6 +38,7 @@ Examples:
   svc status                                  the state of the running service, and what needs you
   svc releases support                        list training steps and releases
   svc promote v6                              serve a release that was held for review
+  svc reject v6 --reason "too long"           turn it down, with a reason to learn from
   svc rollback v5                             serve an earlier release again
   svc records support --type report           list stored records, newest first
   svc tail support                            follow records as they are stored

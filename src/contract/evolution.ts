@@ -64,6 +64,8 @@ export interface Rejected {
   readonly step: number
   readonly mutations: readonly Mutation[]
   readonly reason: string
+  /** A person rejected it, and the reason quotes that person. */
+  readonly byPerson?: true
 }
 export interface Trial {
   /** Null when it could not be played or scored; `failure` says why. */

@@ -58,13 +58,13 @@ export interface Commit {
   readonly step: number
   readonly operation: Operation
   readonly recorded_at: number
-  /** What this step published, or holds for review; null when it published nothing. */
+  /** What this step published, holds for review or rejected; null when there is none. */
   readonly release: Release | null
   readonly pending: boolean
   readonly outcome: StepOutcome
   readonly consumed_ids: readonly string[]
   readonly metrics: JsonObject
-  /** On promote and rollback: the release whose content was republished. */
+  /** On promote and rollback: the release whose content was republished. On a withdrawal and a rejection: the release that it ends. */
   readonly rollback_target_release_id?: string
   /** In a scenario of several trainers: whose step this was. */
   readonly component?: string

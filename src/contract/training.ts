@@ -65,6 +65,19 @@ export interface StepOrder {
   readonly state: JsonObject
   /** Set when a stale result is to be judged again on this base, instead of making another. */
   readonly candidate?: Content
+  /** The latest of its releases that people rejected, newest last, told with every step. Absent where there are none. */
+  readonly rejections?: readonly Rejection[]
+}
+/** A release that was held for review, and that a person rejected. */
+export interface Rejection {
+  /** Of the row that held it. */
+  readonly step: number
+  /** Of the row that rejected it. */
+  readonly rejected_at: number
+  /** The person's words: text of a stranger to a model. */
+  readonly reason: string
+  /** Of the row that held it. */
+  readonly metrics: JsonObject
 }
 export type StepResult = StepVerdict & {
   readonly metrics?: JsonObject

@@ -6,6 +6,7 @@ import { cacheKey } from './cache.ts'
 import { isResumed, standingOf } from './cases.ts'
 import type { TaskChoice } from './choose-tasks.ts'
 import { judgedPowers } from './powers.ts'
+import { personsNo } from './rejections.ts'
 import type { StepRun } from './run.ts'
 import { learnedByHeart } from './heldout/by-heart.ts'
 
@@ -204,6 +205,8 @@ function treeToPlay(run: StepRun, gate: readonly Task[], found: ProposedChange):
   const tree = treeOf(run, found.mutations)
   if (typeof tree === 'string') return tree
   if (isSame(run, tree)) return 'nothing would change'
+  const no = run.order.batch.request === null ? personsNo(run.state.rejected, found.mutations) : null
+  if (no !== null) return no
   // Deciding the same case again would give the same result and make the gate stricter for later changes.
   if (standingOf(run, gate, tree) === null) return 'it was rejected before, and neither the served tree nor the tasks have changed since'
   return tree

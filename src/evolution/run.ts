@@ -29,6 +29,7 @@ import { Purse } from './money/purse.ts'
 import { spentJson } from './money/spent.ts'
 import { evaluatorOf } from './tasks/read.ts'
 import { EpisodeTelling } from './telling.ts'
+import { withRejections } from './rejections.ts'
 import type { UnplayedProposal } from './unplayed.ts'
 
 /** What the steps of one scenario share. */
@@ -97,7 +98,7 @@ interface ProvingChange {
 export async function beginRun(context: EvolutionContext, order: StepOrder, report: Reporter, signal: AbortSignal): Promise<StepRun> {
   const { settings, adapter, folder } = context
   const model = { ...context.evaluation, ...order.model }
-  const before = evolutionState.parse(order.state)
+  const before = withRejections(evolutionState.parse(order.state), order.rejections)
   const purse = new Purse(context.ledger, settings, order.step, context.now)
   let begun: StepRun | null = null
   const models = openModels(model, {
@@ -305,6 +306,8 @@ const evolutionState = z.object({
   promoted: list<Task>(),
   promoted_clients: z.record(z.string(), z.number()).readonly().catch({}),
   rejected: list<Rejected>(),
+  /** The newest row by which a person rejected a release, of those that are among the rejected. */
+  reviewed: count,
   /** What the gate was asked, newest last. */
   cases: list<GateCase>(),
   /** How tasks of the gate moved under earlier candidates. */

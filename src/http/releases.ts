@@ -1,9 +1,9 @@
 /** Commits and releases: reading history back, and moving the head. */
 import { COMMIT_FILTER_IDS_MAX, invalid, RECORD_ID_CHARACTERS_MAX } from '../contract/index.ts'
-import type { CommitList, Head, ReleaseList } from '../contract/index.ts'
-import { moveBodySchema } from '../contract/wire/index.ts'
+import type { CommitList, Head, Release, ReleaseList } from '../contract/index.ts'
+import { moveBodySchema, rejectBodySchema } from '../contract/wire/index.ts'
 import { countCodePoints } from '../kit/index.ts'
-import { checkShape } from '../records/index.ts'
+import { checkShape, refuseCredential } from '../records/index.ts'
 import { catalogOf, commitRow } from '../releases/index.ts'
 import { catalogRows } from '../scenarios/index.ts'
 import type { HttpContext } from './context.ts'
@@ -63,9 +63,20 @@ export const promote = (context: HttpContext): Promise<HttpReply> => move(contex
 export const withdraw = (context: HttpContext): Promise<HttpReply> => move(context, 'withdraw')
 
 async function move(context: HttpContext, operation: 'rollback' | 'promote' | 'withdraw'): Promise<HttpReply> {
-  const { services } = context
   const name = nameInPath(context)
-  const { release_id } = checkShape(moveBodySchema, await context.readObject())
-  const { head, step } = await services.registry.move(name, release_id, operation)
-  return json({ scenario: name, release_id: head.release_id, content_id: head.content_id, step } satisfies Head)
+  const { release_id, comment = null } = checkShape(moveBodySchema, await context.readObject())
+  refuseCredential('comment', comment ?? '')
+  const { head, step } = await context.services.registry.move(name, release_id, operation, comment)
+  return headReply(name, head, step)
 }
+
+export async function reject(context: HttpContext): Promise<HttpReply> {
+  const name = nameInPath(context)
+  const { release_id, reason } = checkShape(rejectBodySchema, await context.readObject())
+  refuseCredential('reason', reason)
+  const { head, step } = await context.services.registry.move(name, release_id, 'reject', reason)
+  return headReply(name, head, step)
+}
+
+const headReply = (name: string, head: Release, step: number): HttpReply =>
+  json({ scenario: name, release_id: head.release_id, content_id: head.content_id, step } satisfies Head)

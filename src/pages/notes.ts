@@ -1,8 +1,16 @@
 /** The cards about the reason of a step: why it was taken, its author's design, its review, and what must be set up. */
-import { formatted, type SetupItem, type StepDesign, type StepReason, type StepReview, type StepSetup } from '../presentation/index.ts'
+import {
+  formatted,
+  type SetupItem,
+  type StepDesign,
+  type StepReason,
+  type StepRejection,
+  type StepReview,
+  type StepSetup,
+} from '../presentation/index.ts'
 import { card } from './frame.ts'
 import { markup, type Html, type Piece } from './html.ts'
-import { requestLink } from './places.ts'
+import { placeOfStep, requestLink, versionLink } from './places.ts'
 import { code, inline, listed, prose } from './prose.ts'
 import type { PageView } from './view.ts'
 
@@ -13,6 +21,17 @@ export function whyCard(view: PageView, { intro, text, isQuoted, session, reques
     markup`<p>${intro}${requestId === null && session !== null && markup` in session ${code(session)}`}:</p>
       <blockquote>${prose(text)}</blockquote>
       ${requestId !== null && markup`<p class="cut">${requestLink(view, requestId, 'The request and its progress')}</p>`}`,
+  )
+}
+
+/** Nothing of a step that no person rejected. */
+export function rejectionCard(view: PageView, rejection: StepRejection | null): Html | null {
+  if (rejection === null) return null
+  const place = placeOfStep(view.releases, rejection.step)
+  return card(
+    'Rejected',
+    markup`<p>A person rejected it${place !== undefined && markup` in ${versionLink(view, place, `v${place}`)}`}:</p>
+      <blockquote>${prose(rejection.reason)}</blockquote>`,
   )
 }
 

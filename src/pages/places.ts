@@ -12,6 +12,9 @@ export const servedPlace = (releases: ReleasePlaces): number | undefined =>
 export const placeOf = (releases: ReleasePlaces, releaseId: string): number | undefined =>
   [...releases].find(([, row]) => row.release_id === releaseId)?.[0]
 
+export const placeOfStep = (releases: ReleasePlaces, step: number): number | undefined =>
+  [...releases].find(([, row]) => row.step === step)?.[0]
+
 export const rowsIn = (releases: ReleasePlaces): readonly PageRow[] => [...releases.values()]
 
 export const shownStep = ({ releases, carried = [] }: Pick<PageView, 'releases' | 'carried'>, row: PageRow): StepView =>

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../contract/index.ts'
 import { cardsIn, linksIn, rowIn, tagsIn, textIn } from './testing/reading.ts'
-import { id, PROMOTION, REQUEST_ID, ROWS, USUAL_METRICS, versionView } from './testing/views.ts'
+import { id, PROMOTION, REJECTION, REQUEST_ID, ROWS, USUAL_METRICS, versionView } from './testing/views.ts'
 import { versionPage } from './version.ts'
 import type { PageRow } from './view.ts'
 
@@ -69,6 +69,29 @@ describe('the status of a row', () => {
     const rows = [...ROWS, PROMOTION]
     expect(textIn(versionPage(versionView(2, { rows })))).toContain('Promoted at step 4')
     expect(textIn(versionPage(versionView(2)))).not.toContain('Promoted at')
+  })
+})
+
+describe('a release that a person rejected', () => {
+  const rows = [...ROWS, REJECTION]
+  const reason = 'It says nothing of <b>other</b> languages.'
+
+  it('says so first, with the reason as text, and leads to the row that rejected it', () => {
+    const page = versionPage(versionView(2, { rows }))
+    expect(cardsIn(page)[0]).toBe('Rejected')
+    expect(textIn(page)).toContain('Rejected at step 4')
+    expect(textIn(page)).toContain(`A person rejected it in v4 : ${reason}`)
+    expect(page).not.toContain('<b>other</b>')
+    expect(chainIn(page)).toMatch(/Rejected by v4 2+ Rejected by a person/)
+    expect(chainIn(page)).not.toContain('Published again')
+  })
+
+  it('has a row with a page of its own, which is no child of its parent', () => {
+    const page = versionPage(versionView(4, { rows }))
+    expect(textIn(page)).toContain(`Rejects release ${id(2)}`)
+    expect(textIn(page)).toContain(`Rejects v2. The person said: ${reason}`)
+    expect(chainIn(page)).toMatch(/^ ?Rejects v2 2+ Rejected at step 4 This version v4 no release Rejected by a person/)
+    expect(chainIn(versionPage(versionView(1, { rows })))).toMatch(/Child v2 2+ Rejected at step 4 Made by svc/)
   })
 })
 

@@ -1,10 +1,10 @@
 /** The page of one step: why it was taken, what it changed, its result, and its place in the chain. */
-import { formatted, madeRelease, statusOf } from '../presentation/index.ts'
+import { formatted, madeRelease, releaseWord, statusOf } from '../presentation/index.ts'
 import { isObject, type Json, type JsonObject } from '../contract/index.ts'
 import { changesCard } from './changes.ts'
 import { card, documentOf } from './frame.ts'
 import { type Html, markup, type Piece, jsonMarkup } from './html.ts'
-import { designCard, reviewCard, setupCard, whyCard } from './notes.ts'
+import { designCard, rejectionCard, reviewCard, setupCard, whyCard } from './notes.ts'
 import { headPath, placeOf, rowsIn, servedPlace, shownStep, versionLink } from './places.ts'
 import { code, moment } from './prose.ts'
 import { powersCard } from './powers.ts'
@@ -25,11 +25,12 @@ export function versionPage(view: VersionView): string {
     scenario,
     home: headPath(view, place),
     eyebrow: step.reason.origin,
-    subtitle: markup`<span>${step.madeRelease ? 'Release' : 'Ran on release'} <code>${row.release_id}</code></span>
+    subtitle: markup`<span>${RELEASE_WORDS[releaseWord(row)]} <code>${row.release_id}</code></span>
       ${isServed && markup`<span class="chip">Currently served</span>`} ${moment(row.recorded_at)}`,
     status: step.status,
     below: walkOf(view),
     main: [
+      rejectionCard(view, step.rejection),
       whyCard(view, step.reason),
       designCard(step.design),
       powersCard(step.powers),
@@ -42,6 +43,8 @@ export function versionPage(view: VersionView): string {
     data: rowData(row),
   })
 }
+
+const RELEASE_WORDS = { Release: 'Release', Rejects: 'Rejects release', 'Ran on': 'Ran on release' } as const
 
 function walkOf(view: VersionView): Html {
   const { place, last } = view
@@ -56,21 +59,28 @@ function chainCard(view: PageView, place: number, row: PageRow): Html {
   const { releases } = view
   const isMade = madeRelease(row)
   const parent = isMade ? row.parent_release_id : row.release_id
-  const children = isMade ? placesWhere(releases, (other) => other.parent_release_id === row.release_id) : []
-  const again = placesWhere(releases, (other) => other.rollback_target_release_id === row.release_id && isMade)
+  const children = isMade ? placesWhere(releases, (other) => madeRelease(other) && other.parent_release_id === row.release_id) : []
+  const about = isMade ? placesWhere(releases, (other) => other.rollback_target_release_id === row.release_id) : []
+  const isRejection = (other: number): boolean => releases.get(other)?.operation === 'reject'
   const copied = row.rollback_target_release_id
   return card(
     'Chain',
     markup`<ul class="chain">
-      ${parent !== null && link(view, isMade ? 'Parent' : 'Ran on', parent)}${copied !== undefined && link(view, row.operation === 'withdraw' ? 'Ends' : 'Content of', copied)}
+      ${parent !== null && parent !== copied && link(view, isMade ? 'Parent' : 'Ran on', parent)}${copied !== undefined && link(view, COPIED[row.operation] ?? 'Content of', copied)}
       <li class="this">
         <span>This version</span> <b>v${place}</b> ${code(isMade ? row.release_id : 'no release')}
         <span class="cut">${statusOf(rowsIn(releases), row).word}</span>
       </li>
-      ${group(view, 'Child', children)}${group(view, 'Published again as', again)}
+      ${group(view, 'Child', children)}${group(
+        view,
+        'Published again as',
+        about.filter((other) => !isRejection(other)),
+      )}${group(view, 'Rejected by', about.filter(isRejection))}
     </ul>`,
   )
 }
+
+const COPIED: Readonly<Partial<Record<PageRow['operation'], string>>> = { withdraw: 'Ends', reject: 'Rejects' }
 
 const placesWhere = (releases: ReleasePlaces, isMeant: (row: PageRow) => boolean): readonly number[] =>
   [...releases].flatMap(([place, row]) => (isMeant(row) ? [place] : []))

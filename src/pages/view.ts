@@ -7,7 +7,7 @@ export interface PageRow extends StepRow {
   readonly recorded_at: number
 }
 
-/** The rows of the catalog that made a release, oldest first, by their place in it, which is the number of a row's page. */
+/** The rows of the catalog that made or reject a release, oldest first, by their place in it, which is the number of a row's page. */
 export type ReleasePlaces = ReadonlyMap<number, PageRow>
 
 export interface PageView {

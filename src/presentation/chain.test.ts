@@ -1,7 +1,7 @@
 /** The chain of a scenario: what waits, what may be moved, and what the releases scored. */
 import { describe, expect, it } from 'vitest'
-import { heldRows, makerOf, moveOf, publishedScores, type MovableRow } from './chain.ts'
-import { HELD, PROMOTED, rowOf } from './testing/rows.ts'
+import { heldRows, isRejectable, makerOf, moveOf, publishedScores, releaseWord, type MovableRow } from './chain.ts'
+import { HELD, PROMOTED, REJECTED, rowOf } from './testing/rows.ts'
 
 const movesOf = (...rows: readonly MovableRow[]) => rows.map((row) => moveOf(rows, row))
 
@@ -30,6 +30,16 @@ it('the row that made a release is found among those that only ran on it', () =>
   const rows = [rowOf(2, { result: 'rejected', release_id: 'release-1' }), rowOf(1), rowOf(0)]
   expect(makerOf(rows, 'release-1')?.step).toBe(1)
   expect(makerOf(rows, null)).toBeUndefined()
+})
+
+it('what was rejected waits no longer, may not be promoted, and is no release of its own', () => {
+  const rows = [REJECTED, HELD, rowOf(0, { current: true })]
+  expect(heldRows(rows)).toEqual([])
+  expect(rows.map((row) => isRejectable(rows, row))).toEqual([false, false, false])
+  expect(movesOf(...rows)).toEqual([null, null, null])
+  expect(rows.map(releaseWord)).toEqual(['Rejects', 'Release', 'Release'])
+  expect(makerOf(rows, 'release-1')).toBe(HELD)
+  expect(isRejectable([HELD, rowOf(0)], HELD)).toBe(true)
 })
 
 it('what was promoted waits no longer', () => {

@@ -1,4 +1,4 @@
-/** A scenario's chain of steps: which row is served, which held release was promoted, which row made a release, what may be done with it. */
+/** A scenario's chain of steps: which row is served, what became of a held release, which row made a release, what may be done with it. */
 import type { Operation, StepOutcome } from '../contract/index.ts'
 import { meanScores } from './scores.ts'
 import type { UnknownRecord } from './read.ts'
@@ -30,9 +30,15 @@ export const makerOf = <Row extends StepRow>(rows: StepRows<Row>, releaseId: str
 export const promotionOf = <Row extends StepRow>(rows: StepRows<Row>, { pending, release_id }: StepRow): Row | undefined =>
   pending ? rows.find((row) => row.operation === 'promote' && row.rollback_target_release_id === release_id) : undefined
 
-/** Releases that wait for review: held, and not promoted since. A provisional one waits for its proof instead. */
+/** The row by which a person rejected a held release. */
+export const rejectionOf = <Row extends StepRow>(rows: StepRows<Row>, { pending, release_id }: StepRow): Row | undefined =>
+  pending ? rows.find((row) => row.operation === 'reject' && row.rollback_target_release_id === release_id) : undefined
+
+const isReviewed = (rows: StepRows, row: StepRow): boolean => promotionOf(rows, row) !== undefined || rejectionOf(rows, row) !== undefined
+
+/** Releases that wait for review: held, and neither promoted nor rejected since. A provisional one waits for its proof instead. */
 export const heldRows = <Row extends StepRow>(rows: StepRows<Row>): readonly Row[] =>
-  rows.filter((row) => row.pending && row.provisional === undefined && promotionOf(rows, row) === undefined)
+  rows.filter((row) => row.pending && row.provisional === undefined && !isReviewed(rows, row))
 
 /** The row of the provisional release there is now. */
 export const provisionalRow = <Row extends StepRow>(rows: StepRows<Row>): Row | undefined =>
@@ -48,9 +54,18 @@ export interface MovableRow extends StepRow {
 
 /** What a person may do with a step now. Content that is served already is not offered. */
 export function moveOf(rows: StepRows<MovableRow>, row: MovableRow): StepMove | null {
-  if (row.pending) return row.provisional !== false && promotionOf(rows, row) === undefined ? 'promote' : null
+  if (row.pending) return row.provisional !== false && !isReviewed(rows, row) ? 'promote' : null
   const served = rows.find(({ current }) => current)
   return row.restorable && madeRelease(row) && !row.current && served?.content_id !== row.content_id ? 'rollback' : null
+}
+
+/** Whether a person may reject it now. */
+export const isRejectable = (rows: StepRows, row: StepRow): boolean => heldRows(rows).includes(row)
+
+/** How the row stands to the release that it is listed with. */
+export function releaseWord(row: StepRow): 'Release' | 'Rejects' | 'Ran on' {
+  if (madeRelease(row)) return 'Release'
+  return row.operation === 'reject' ? 'Rejects' : 'Ran on'
 }
 
 /** The mean scores of the releases that training published, oldest first, after the score before the first of them. Takes rows newest first. */

@@ -1,7 +1,7 @@
 /** The outcome of a step: its word, its title on the version page, and what it means. */
 import type { Operation, OutcomeWord, StepOutcome } from '../contract/index.ts'
 import { STEP_OUTCOMES, STEP_RESULTS } from '../contract/outcomes.ts'
-import { promotionOf, type StepRow, type StepRows } from './chain.ts'
+import { promotionOf, rejectionOf, type StepRow, type StepRows } from './chain.ts'
 
 /** How a word is coloured: each renderer has its own colour for a tone. */
 export type StepTone = 'good' | 'warn' | 'bad' | 'plain'
@@ -20,6 +20,8 @@ export function statusOf(rows: StepRows, row: StepRow): StepStatus {
   const status = OUTCOMES[row.result]
   const promotion = promotionOf(rows, row)
   if (promotion !== undefined) return { ...status, ...named(`Promoted at step ${promotion.step}`), tone: 'good', meaning: PROMOTED }
+  const rejection = rejectionOf(rows, row)
+  if (rejection !== undefined) return { ...status, ...named(`Rejected at step ${rejection.step}`), tone: 'bad', meaning: REJECTED }
   if (row.provisional !== undefined) return { ...status, ...(row.provisional ? UNPROVEN : UNPROVEN_ENDED) }
   return { ...status, ...BY_HAND[row.operation] }
 }
@@ -38,6 +40,7 @@ const UNPROVEN_ENDED: Partial<StepStatus> = {
 }
 
 const PROMOTED = 'The candidate was held for review and promoted by a person.'
+const REJECTED = 'The candidate was held for review and rejected by a person. The served release stays live.'
 
 const named = (word: string): Pick<StepStatus, 'word' | 'title'> => ({ word, title: word })
 
@@ -47,6 +50,10 @@ const BY_HAND: Readonly<Partial<Record<Operation, Partial<StepStatus>>>> = {
   promote: { meaning: 'A person promoted a release that was held for review.' },
   rollback: { meaning: 'A person put an earlier release back.' },
   shipped: { meaning: 'The service updated the entries that it ships.' },
+  reject: {
+    ...named('Rejected by a person'),
+    meaning: 'A person rejected a release that was held for review. The served release stays live.',
+  },
   withdraw: { ...named('Withdrawn'), meaning: 'The provisional release was withdrawn. The served release stays live.' },
 }
 

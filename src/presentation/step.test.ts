@@ -1,11 +1,11 @@
 /** A step as plain data, over rows of every kind. */
 import { describe, expect, it } from 'vitest'
 import { STEP_OUTCOMES, STEP_RESULTS } from '../contract/index.ts'
-import type { MovableRow } from './chain.ts'
+import type { MovableRow, StepRow } from './chain.ts'
 import { requestStatus, stageOf, statusOf } from './outcome.ts'
 import type { UnknownRecord } from './read.ts'
 import { stepView } from './step.ts'
-import { HELD, PROMOTED, rowOf } from './testing/rows.ts'
+import { HELD, PROMOTED, REJECTED, rowOf } from './testing/rows.ts'
 
 const viewOf = (more: Partial<MovableRow>) => {
   const rows = [rowOf(0), rowOf(1, more)]
@@ -26,6 +26,20 @@ describe('the outcome of a step', () => {
     [rowOf(1, { operation: 'shipped' }), 'Published', 'Published', 'good'],
   ])('is one word, a title on its page, and a tone', (row, word, title, tone) => {
     expect(statusOf([row], row)).toMatchObject({ word, title, tone, outcome: STEP_OUTCOMES[row.result].word })
+  })
+
+  it('of a held release that was rejected names the step, and its reason is with both rows', () => {
+    const rows = [rowOf(0), HELD, REJECTED]
+    expect(statusOf(rows, HELD)).toMatchObject({ word: 'Rejected at step 2', tone: 'bad', outcome: 'held' })
+    expect(statusOf(rows, REJECTED)).toMatchObject({ word: 'Rejected by a person' })
+    const shown = (row: StepRow) => stepView(row, { rows, nameOf: ({ step }) => `v${step}` })
+    expect(shown(HELD).rejection).toEqual({ step: 2, reason: 'It deletes files.' })
+    expect(shown(REJECTED)).toMatchObject({
+      rejection: null,
+      reason: { origin: 'Rejected by a person', isQuoted: true, text: 'It deletes files.', line: 'Rejects v1: It deletes files.' },
+    })
+    const commented = { ...PROMOTED, metrics: { comment: 'fine by me' } }
+    expect(shown(commented).reason).toMatchObject({ line: 'Serves the content of v1: fine by me' })
   })
 
   it('of a held release that was promoted names the step of the promotion', () => {

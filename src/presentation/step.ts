@@ -8,7 +8,7 @@ import { statusOf } from './outcome.ts'
 import { powersOfStep } from './powers.ts'
 import { listAt, numberAt, objectAt, textAt, textsAt, type UnknownRecord } from './read.ts'
 import { meanScores, scoreText, type MeanScores } from './scores.ts'
-import { decisionOf, designOf, failuresOf, reasonOf, reviewOf, setupOf } from './why.ts'
+import { decisionOf, designOf, failuresOf, reasonOf, rejectionReason, reviewOf, setupOf } from './why.ts'
 
 export type StepView = ReturnType<typeof stepView>
 
@@ -35,6 +35,8 @@ export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carr
     status: statusOf(rows, row),
     madeRelease: madeRelease(row),
     reason: reasonOf(rows, row, nameOf),
+    /** Why a person rejected what the step holds. */
+    rejection: rejectionReason(rows, row),
     design: designOf(metrics),
     /** "10 of 14 improved, none worse; …"; null where no pairs were counted. */
     headline: headlineOf(metrics),

@@ -1,6 +1,6 @@
 /** Why a step was taken and decided so: who asked, in their words; the decision; what failed; what the author and the review noted. */
 import type { Operation, Requires } from '../contract/index.ts'
-import { makerOf, type StepRow, type StepRows } from './chain.ts'
+import { makerOf, rejectionOf, type StepRow, type StepRows } from './chain.ts'
 import { counted } from './numbers.ts'
 import { isRecord, numberAt, objectAt, objectsAt, textAt, textsAt, type UnknownRecord } from './read.ts'
 
@@ -11,6 +11,8 @@ export interface StepReason {
   readonly intro: string | null
   /** The words of the person or agent, else a sentence of ours. */
   readonly text: string
+  /** What it did and the words, of a move that a person gave words with: "Rejects v6: too long" */
+  readonly line?: string
   readonly isQuoted: boolean
   readonly session: string | null
   /** Of the request that the step was for. */
@@ -40,9 +42,32 @@ export function reasonOf<Row extends StepRow>(rows: StepRows<Row>, row: StepRow,
   if (operation === 'train') return { ...none, origin, ...learned(metrics) }
   const target = makerOf(rows, row.rollback_target_release_id)
   const named = target === undefined ? 'an earlier release' : nameOf(target)
+  const said = textAt(metrics, operation === 'reject' ? 'reason' : 'comment')
+  const verb = MOVES[operation]
+  if (verb !== undefined && said !== null)
+    return { ...none, origin, ...quoted(`${verb} ${named}. The person said`, said), line: `${verb} ${named}: ${said}` }
   const content =
     operation === 'withdraw' ? `Ends ${named}: ${textAt(metrics, 'reason') ?? 'no reason was kept'}.` : `Serves the content of ${named}.`
   return { ...none, origin, intro: null, text: SENTENCES[operation] ?? content, isQuoted: false }
+}
+
+const MOVES: Readonly<Partial<Record<Operation, string>>> = {
+  promote: 'Serves the content of',
+  rollback: 'Serves the content of',
+  withdraw: 'Ends',
+  reject: 'Rejects',
+}
+
+export interface StepRejection {
+  /** Of the row that rejected it. */
+  readonly step: number
+  readonly reason: string
+}
+
+/** Why a person rejected the release that this row holds; null where nobody did. */
+export function rejectionReason(rows: StepRows, row: StepRow): StepRejection | null {
+  const rejection = rejectionOf(rows, row)
+  return rejection === undefined ? null : { step: rejection.step, reason: textAt(rejection.metrics, 'reason') ?? 'The reason is not kept.' }
 }
 
 const hasAny = (from: UnknownRecord, ...names: readonly string[]): boolean => names.some((name) => textAt(from, name) !== null)
@@ -64,6 +89,7 @@ const ORIGINS: Readonly<Record<Operation, string>> = {
   rollback: 'Rolled back by a person',
   shipped: 'Shipped with the service',
   withdraw: 'Provisional release withdrawn',
+  reject: 'Rejected by a person',
 }
 const SENTENCES: Readonly<Partial<Record<Operation, string>>> = {
   create: 'What this scenario was created with.',

@@ -46,11 +46,16 @@ function screen(text: string, items: readonly Requires[]): void {
   for (const [index, item] of items.entries()) for (const part of textsOf(item)) refuseHit(`requires[${index}]`, part)
 }
 
+/** For words that are kept for ever: never the text itself. */
+export function refuseCredential(place: string, text: string, cure = 'take it out'): void {
+  if (screenText(text) === 'credential_in_text')
+    throw invalid('credential_in_text', `${place}: holds what looks like a credential; ${cure}`)
+}
+
 function refuseHit(place: string, text: string): void {
-  const hit = screenText(text)
-  if (hit === 'credential_in_text')
-    throw invalid(hit, `${place}: holds what looks like a credential; take it out and name an env item instead`)
-  if (hit === 'override_in_text') throw invalid(hit, `${place}: holds words that override instructions; ask for the change itself`)
+  refuseCredential(place, text, 'take it out and name an env item instead')
+  if (screenText(text) === 'override_in_text')
+    throw invalid('override_in_text', `${place}: holds words that override instructions; ask for the change itself`)
 }
 
 const SHORT_TEXT = /^[A-Za-z0-9._+() -]{1,64}$/

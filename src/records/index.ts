@@ -5,7 +5,7 @@
 export { noExchange, quoteSession } from './about-session.ts'
 export { draftBatch, draftImport } from './admit-import.ts'
 export { draftReport } from './admit-report.ts'
-export { admitTrain, readTrain } from './admit-train.ts'
+export { admitTrain, readTrain, refuseCredential } from './admit-train.ts'
 export { admit, type AdmissionRules, type RecordDraft } from './draft.ts'
 export { appendRecords, checkFirstRecords, type FieldPrefix } from './log.ts'
 export { commandsIn, mergeRequires } from './requires.ts'

@@ -3,7 +3,7 @@
  *
  * published  some row published it. It stays restorable for good, whatever is served later.
  * pending    a row holds it for review. It can be pulled and promoted, not rolled back to. Promoting makes a new release; the held
- *            row stays pending, and the promote row names it as its target.
+ *            row stays pending, and the promote row names it as its target. So does the row that rejects it: from then on it can be pulled only.
  * provisional  a pending one that is not held for review but unproven: it looked better after one round. At most one is that of the scenario,
  *            until the head moves, a later step refutes it, or it is withdrawn.
  *

@@ -4,7 +4,7 @@ import type { Commit, Release } from '../contract/index.ts'
 /** A scenario's rows, oldest first; the first one created it. Only a catalog needs the rows without a release. */
 export type Commits = readonly Commit[]
 
-/** A row that made a release: published, or held for review. */
+/** A row that has a release: published, held for review, or rejected by a person. The row that rejects one is never the first that has it. */
 export type ReleasedCommit = Commit & { readonly release: Release }
 
 export const isReleased = (commit: Commit): commit is ReleasedCommit => commit.release !== null
@@ -46,6 +46,6 @@ export interface ReleaseIndex {
   readonly head: MakerRow
   /** Null for a release that no row of the scenario made. */
   find(releaseId: string): Promise<MakerRow | null>
-  /** The row by which a held release was promoted first. */
-  promotion(releaseId: string): Promise<ReleasedCommit | null>
+  /** The row by which a person promoted or rejected a held release. */
+  review(releaseId: string): Promise<ReleasedCommit | null>
 }

@@ -1,6 +1,5 @@
-/** Plans a promote or rollback from the rows: nothing to do, or publish a kept release again. */
-import { conflict, unknown } from '../contract/index.ts'
-import type { Release } from '../contract/index.ts'
+/** Plans a promote, rollback or rejection from the rows: nothing to do, or what the row is about. */
+import { conflict, provisionalGain, unknown, type Release } from '../contract/index.ts'
 import { isRestorable } from './catalog.ts'
 import { isPublished, type ReleasedCommit, type ReleaseIndex } from './chain.ts'
 
@@ -11,10 +10,7 @@ export type PlannedMove =
   | { readonly kind: 'republish'; readonly target: Release }
 
 export async function planMove(releases: ReleaseIndex, releaseId: string, operation: 'promote' | 'rollback'): Promise<PlannedMove> {
-  const target = (await releases.find(releaseId))?.row
-  if (target === undefined) {
-    throw unknown('unknown_release', `release ${releaseId} is not one of this scenario; GET its releases for those that are`)
-  }
+  const target = await releaseRow(releases, releaseId)
   const { row: head } = releases.head
   // Also when the head is a republished copy of that release: a retry after a lost answer must not move twice.
   if (head.release.release_id === releaseId || head.rollback_target_release_id === releaseId) {
@@ -25,12 +21,31 @@ export async function planMove(releases: ReleaseIndex, releaseId: string, operat
   return { kind: 'republish', target: target.release }
 }
 
+/** The held release to reject. Where the same words rejected it already, the step of that row: an answer may have been lost. */
+export async function planRejection(releases: ReleaseIndex, releaseId: string, reason: string): Promise<Release | number> {
+  const target = await releaseRow(releases, releaseId)
+  if (provisionalGain(target) !== null)
+    throw conflict('not_held', `release ${releaseId} is provisional and not held for review; withdraw it to end it`)
+  const review = target.pending ? await releases.review(releaseId) : null
+  if (review?.operation === 'reject' && review.metrics['reason'] === reason) return review.step
+  await requireHeld(releases, target)
+  return target.release
+}
+
+async function releaseRow(releases: ReleaseIndex, releaseId: string): Promise<ReleasedCommit> {
+  const found = await releases.find(releaseId)
+  if (found !== null) return found.row
+  throw unknown('unknown_release', `release ${releaseId} is not one of this scenario; GET its releases for those that are`)
+}
+
 async function requireHeld(releases: ReleaseIndex, { pending, release: { release_id: id } }: ReleasedCommit): Promise<void> {
   if (!pending) throw conflict('not_held', `release ${id} is not held for review; use rollback to serve a published release again`)
-  const promoted = await releases.promotion(id)
-  if (promoted === null) return
-  const made = promoted.release.release_id
-  throw conflict('not_held', `release ${id} was promoted at step ${promoted.step}; roll back to release ${made} to serve it again`)
+  const review = await releases.review(id)
+  if (review === null) return
+  if (review.operation === 'reject')
+    throw conflict('not_held', `release ${id} was rejected at step ${review.step}, which is final; ask for another try with a request`)
+  const made = review.release.release_id
+  throw conflict('not_held', `release ${id} was promoted at step ${review.step}; roll back to release ${made} to serve it again`)
 }
 
 function requireRestorable(target: ReleasedCommit): void {

@@ -4,7 +4,7 @@ import { commit as plainRow } from '../../conformance/store-samples.ts'
 import type { Commit, Release } from '../contract/index.ts'
 import { keptChain } from '../../test/support/chain.ts'
 import { headRow } from './chain.ts'
-import { catalogOf, commitRow, planMove } from './index.ts'
+import { catalogOf, commitRow, planMove, planRejection } from './index.ts'
 
 const release = (id: string, parent: string | null, content = `content of ${id}`): Release => ({
   release_id: id,
@@ -114,6 +114,39 @@ describe('a commit row', () => {
 
   it('is unverified only when its state says so', () => {
     expect(commitRow(commit(1, { state: { operation_verified: false } })).operation_verified).toBe(false)
+  })
+})
+
+const turnedDown = commit(4, {
+  operation: 'reject',
+  outcome: 'rejected',
+  release: HELD,
+  rollback_target_release_id: 'held',
+  metrics: { reason: 'too long' },
+})
+const refusing = async (rows: readonly Commit[], id: string, reason = 'too long') =>
+  planRejection((await keptChain(rows)).releases, id, reason)
+
+describe('a rejection', () => {
+  it('is of a held release that nobody decided on', async () => {
+    await expect(refusing(history, 'held')).resolves.toEqual(HELD)
+    await expect(refusing(history, 'nope')).rejects.toThrow(expect.objectContaining({ code: 'unknown_release' }))
+    await expect(refusing(history, 'a')).rejects.toThrow(expect.objectContaining({ code: 'not_held' }))
+    await expect(refusing([...history, promoted], 'held')).rejects.toThrow(/promoted at step 4/)
+  })
+
+  it('stays as it is with the same words, and is final for any others and for a promote', async () => {
+    const rows = [...history, turnedDown]
+    await expect(refusing(rows, 'held')).resolves.toBe(4)
+    await expect(refusing(rows, 'held', 'another reason')).rejects.toThrow(/rejected at step 4/)
+    await expect(moved(rows, 'held', 'promote')).rejects.toThrow(/rejected at step 4/)
+    expect(headRow(rows).release).toBe(B)
+  })
+
+  it('of a provisional release is its withdrawal', async () => {
+    const offered = commit(6, { release: release('o', 'b'), pending: true, outcome: 'pending', metrics: { provisional: { gain: 0.1 } } })
+    const rows = [...history.slice(0, 6), offered].map((row, step) => ({ ...row, step }))
+    await expect(refusing(rows, 'o')).rejects.toThrow(/withdraw/)
   })
 })
 

@@ -9,7 +9,7 @@ import { COMMITS_PER_READ } from './history.ts'
 import { readHistory } from './read-history.ts'
 import { reach, recipeOf, type Services } from './services.ts'
 import { composeWith, contentOf, writeSeed } from './composed.ts'
-import { hold, holdRelease, landRow, load, point, republish } from './land.ts'
+import { hold, reviewRelease, landRow, load, point, republish } from './land.ts'
 import { LiveTest } from './live-test.ts'
 import { Scenario } from './scenario.ts'
 import { existingRelease, heldAtStart } from './start.ts'
@@ -185,7 +185,7 @@ async function holdStart(services: Services, scenario: Scenario): Promise<void> 
     const release = await existingRelease(services, named, Object.keys(scenario.head().components ?? {}))
     const metrics = (await heldAtStart(services, scenario.recipeName, release)) ?? {}
     const row = { operation: 'create', outcome: 'pending', consumed_ids: [], metrics, state: {} } as const
-    await holdRelease(services, scenario, row, release)
+    await reviewRelease(services, scenario, row, release)
   })
   await landing.catch((error: unknown) => services.warn('the release that a scenario is to start from could not be held', error))
 }

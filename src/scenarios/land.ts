@@ -23,9 +23,23 @@ export async function landStep(services: Services, scenario: Scenario, draft: St
   const contents = await composeWith(services, head, component, content)
   if (row.outcome === 'rejected') return landUndecided(services, scenario, { row, gain, contents }, fence)
   if (contents.content_id !== head.content_id)
-    return landRow(services, scenario, unlessWithdrawn(scenario, row, contents), contents, { fence })
-  const unchanged = { ...row, outcome: 'skipped', metrics: { ...row.metrics, skipped: SKIPPED.unchanged } } as const
-  return landRow(services, scenario, unchanged, null, { fence })
+    return landUnlessRejected(services, scenario, unlessWithdrawn(scenario, row, contents), contents, fence)
+  return landRow(services, scenario, skippedRow(row, SKIPPED.unchanged), null, { fence })
+}
+
+const skippedRow = (row: RowFields, skipped: string): RowFields => ({ ...row, outcome: 'skipped', metrics: { ...row.metrics, skipped } })
+
+/** Content that a person rejected comes back only where a person asks for it. */
+function landUnlessRejected(
+  services: Services,
+  scenario: Scenario,
+  row: RowFields,
+  contents: ReleaseContent,
+  fence: Fence,
+): Promise<Commit> {
+  const rejected = scenario.history.totals?.rejected.find(({ content_id }) => content_id === contents.content_id)
+  if (rejected === undefined || row.metrics['training_request'] !== undefined) return landRow(services, scenario, row, contents, { fence })
+  return landRow(services, scenario, skippedRow(row, `${SKIPPED.rejected} at step ${rejected.step}`), null, { fence })
 }
 
 interface Undecided {
@@ -82,8 +96,8 @@ export async function landRow(
   return append(services, scenario, given, contents === null ? null : await sealOnHead(services, scenario, contents, mark), at, how)
 }
 
-/** A row for a release that exists already and waits for review. */
-export const holdRelease = (services: Services, scenario: Scenario, given: RowFields, release: Release): Promise<Commit> =>
+/** A row for a release that exists already: it waits for review, or a person rejects it. */
+export const reviewRelease = (services: Services, scenario: Scenario, given: RowFields, release: Release): Promise<Commit> =>
   append(services, scenario, given, release, services.clock())
 
 /** Live weights have no commit: in the repository a checkpoint follows the checkpoint before it, in the chain the release it was trained on. */
@@ -112,8 +126,8 @@ async function append(
   const bare: Commit = { ...given, step: nextStep(scenario), recorded_at: at, release, pending: given.outcome === 'pending' }
   const row = await withTotals(scenario.store, scenario.history, bare)
   await scenario.store.commit(row, fence)
-  if (release === null || row.pending) {
-    if (release !== null) await waitBriefly(services, hold(services, release))
+  if (release === null || row.outcome !== 'published') {
+    if (release !== null && row.pending) await waitBriefly(services, hold(services, release))
     scenario.landed(row)
     return row
   }

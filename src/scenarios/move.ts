@@ -1,10 +1,11 @@
 /** Promote and rollback: publish a kept release again as a row of its own. History is appended, never rewound. */
-import { conflict, type Release } from '../contract/index.ts'
+import { conflict, type JsonObject, type Release } from '../contract/index.ts'
 import { planMove } from '../releases/index.ts'
 import type { Services } from './services.ts'
 import { composeOnto, type ReleaseContent } from './composed.ts'
 import { inLandingLane } from './elsewhere.ts'
 import { landRow } from './land.ts'
+import { rejectRelease } from './reject.ts'
 import type { Scenario } from './scenario.ts'
 import { admitRelease } from './weights.ts'
 import { withdrawRelease } from './withdraw.ts'
@@ -16,21 +17,36 @@ export interface Moved {
 }
 
 /** What a person may do with a release. */
-export type Move = 'promote' | 'rollback' | 'withdraw'
+export type Move = 'promote' | 'rollback' | 'withdraw' | 'reject'
 
-export function moveByHand(services: Services, scenario: Scenario, releaseId: string, operation: Move): Promise<Moved> {
-  if (operation === 'withdraw') return withdrawRelease(services, scenario, releaseId, { reason: 'a person withdrew it' })
-  return moveHead(services, scenario, releaseId, operation)
+/** `words`: those of the person, which go into the row: the reason of a rejection, or a comment. */
+export function moveByHand(
+  services: Services,
+  scenario: Scenario,
+  releaseId: string,
+  operation: Move,
+  words: string | null,
+): Promise<Moved> {
+  if (operation === 'reject') return rejectRelease(services, scenario, releaseId, words ?? '')
+  const metrics = words === null ? {} : { comment: words }
+  if (operation === 'withdraw') return withdrawRelease(services, scenario, releaseId, { reason: 'a person withdrew it', ...metrics })
+  return moveHead(services, scenario, releaseId, operation, metrics)
 }
 
 /** Of two moves the second sees the result of the first. */
-function moveHead(services: Services, scenario: Scenario, releaseId: string, operation: 'promote' | 'rollback'): Promise<Moved> {
+function moveHead(
+  services: Services,
+  scenario: Scenario,
+  releaseId: string,
+  operation: 'promote' | 'rollback',
+  metrics: JsonObject,
+): Promise<Moved> {
   return inLandingLane(services, scenario, async () => {
     const plan = await planMove(scenario.releases, releaseId, operation)
     if (plan.kind === 'stay') return plan
     const contents = operation === 'promote' ? await promoted(services, scenario, plan.target) : plan.target
     await admitRelease(services, scenario, plan.target)
-    const given = { operation, outcome: 'published', consumed_ids: [], metrics: {}, state: {} } as const
+    const given = { operation, outcome: 'published', consumed_ids: [], metrics, state: {} } as const
     const row = await landRow(services, scenario, { ...given, rollback_target_release_id: releaseId }, contents)
     if (scenario.head() !== row.release) throw notTaken(releaseId)
     return { head: scenario.head(), step: row.step }

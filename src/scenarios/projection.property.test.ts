@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { commit } from '../../conformance/store-samples.ts'
 import { keptChain, storeOf, type KeptChain } from '../../test/support/chain.ts'
 import { isObject, type Commit, type Json, type ListedRow, type Release, type ScenarioStore } from '../contract/index.ts'
-import { madeRelease, promotionOf } from '../presentation/index.ts'
+import { madeRelease, promotionOf, rejectionOf } from '../presentation/index.ts'
 import { catalogOf, isPublished, isReleased, listedCatalog, pulledRelease, releaseWithoutRequires } from '../releases/index.ts'
 import { catalogRows, listedRows } from './catalog.ts'
 import { History } from './history.ts'
@@ -24,6 +24,7 @@ const act = fc.oneof(
   fc.record({ verb: fc.constant('fail' as const), component }),
   fc.record({ verb: fc.constant('promote' as const), at: seed }),
   fc.record({ verb: fc.constant('rollback' as const), at: seed }),
+  fc.record({ verb: fc.constant('turn down' as const), at: seed }),
   fc.record({ verb: fc.constant('ship' as const) }),
   fc.record({ verb: fc.constant('offer' as const), component, asks: fc.constant(null) }),
   /** Of any release that was ever provisional: one that ended already does not end again. */
@@ -57,6 +58,7 @@ it('is the same from the totals and from all rows', async () => {
         for (const read of [history, anew]) {
           expect(read.provisional?.row.release).toEqual(offered?.release)
           expect(read.totals?.provisional.withdrawn).toEqual(withdrawn)
+          expect(read.totals?.rejected).toEqual(rejectedIn(rows))
           expect(read.head.row.release).toEqual(rows.findLast(isPublished)?.release)
         }
         await expectCatalog(landed, rows, listed)
@@ -109,7 +111,7 @@ it('gives a page the rows that it would find among all of them', async () => {
       const rows = chainOf(acts, isComposed)
       for (const listed of isComposed ? ['harness', 'weights'] : [undefined]) {
         const chain = await keptChain(rows, listed)
-        const all = new Map([...listedCatalog(rows, listed).entries()].filter(([, row]) => madeRelease(row)))
+        const all = new Map([...listedCatalog(rows, listed).entries()].filter(([, row]) => madeRelease(row) || row.operation === 'reject'))
         for (const { row } of await listedRows(chain, { step: 0 }, 100))
           expect(seenFrom(row, await relatedRows(chain, row))).toEqual(seenFrom(row, all))
       }
@@ -122,15 +124,15 @@ it('gives a page the rows that it would find among all of them', async () => {
 function seenFrom(row: ListedRow, among: ReadonlyMap<number, ListedRow>): unknown {
   const places = (isMeant: (other: ListedRow) => boolean): readonly number[] =>
     [...among].flatMap(([place, other]) => (isMeant(other) ? [place] : []))
-  const children = madeRelease(row) ? places((other) => other.parent_release_id === row.release_id) : []
+  const children = madeRelease(row) ? places((other) => madeRelease(other) && other.parent_release_id === row.release_id) : []
   const again = madeRelease(row) ? places((other) => other.rollback_target_release_id === row.release_id) : []
   const named = [row.release_id, row.parent_release_id, row.rollback_target_release_id].map((id) =>
     places((other) => other.release_id === id).slice(0, 1),
   )
   const shown = [...children, ...again, ...named.flat()].flatMap((place) => among.get(place) ?? [])
   const served = places(({ result, pending }) => result === 'published' && !pending).at(-1)
-  const promotions = [row, ...shown].map((each) => promotionOf([...among.values()], each)?.step)
-  return { children, again, named, served, promotions }
+  const reviews = [row, ...shown].map((each) => [promotionOf, rejectionOf].map((find) => find([...among.values()], each)?.step))
+  return { children, again, named, served, reviews }
 }
 
 /** Over all rows at once, which the service does not hold. */
@@ -148,7 +150,8 @@ async function expectRequires({ releases }: KeptChain, rows: readonly Commit[], 
 }
 
 function treeChain(rows: readonly Commit[], releaseId: string, listed: string | undefined): readonly Commit[] {
-  const made = new Map(rows.filter(isReleased).map((row) => [row.release.release_id, row]))
+  const makers = rows.filter(isReleased).filter(({ operation }) => operation !== 'reject')
+  const made = new Map(makers.map((row) => [row.release.release_id, row]))
   const chain: Commit[] = []
   for (let row = made.get(releaseId); row !== undefined;) {
     chain.push(row)
@@ -166,6 +169,9 @@ function asksOf({ metrics }: Commit): readonly string[] {
     ? items.flatMap((item: Json) => (isObject(item) && typeof item['name'] === 'string' ? [item['name']] : []))
     : []
 }
+
+const rejectedIn = (rows: readonly Commit[]): readonly unknown[] =>
+  rows.filter(({ operation }) => operation === 'reject').map(({ step, release }) => ({ step, content_id: release?.content_id }))
 
 /** By reading backwards: nothing was published since, and no row says that it ended. */
 function provisionalIn(rows: readonly Commit[]): { offered: Commit | undefined; withdrawn: readonly string[] } {
@@ -240,9 +246,28 @@ function nextRow(rows: readonly Commit[], each: Act, isComposed: boolean): Commi
     } as const
     return each.verb === 'refute' ? { ...ended, ...own } : { ...ended, operation: 'withdraw', rollback_target_release_id: release_id }
   }
+  if (each.verb === 'turn down') {
+    const held = chosen(
+      rows.filter(isReleased).filter((one) => one.pending && one.metrics['provisional'] === undefined && !isReviewed(rows, one)),
+      each.at,
+    )
+    if (held === undefined) return { ...row, ...own, outcome: 'rejected' }
+    const { release } = held
+    return {
+      ...row,
+      operation: 'reject',
+      outcome: 'rejected',
+      release,
+      rollback_target_release_id: release.release_id,
+      metrics: { reason: 'no' },
+    }
+  }
   if (each.verb === 'promote' || each.verb === 'rollback') {
     const target = chosen(
-      rows.filter(isReleased).filter(({ pending }) => pending === (each.verb === 'promote')),
+      rows
+        .filter(isReleased)
+        .filter(({ pending }) => pending === (each.verb === 'promote'))
+        .filter((one) => !isReviewed(rows, one, 'reject') && one.operation !== 'reject'),
       each.at,
     )
     if (target === undefined) return { ...row, ...own, outcome: 'skipped' }
@@ -264,6 +289,13 @@ function nextRow(rows: readonly Commit[], each: Act, isComposed: boolean): Commi
     outcome: isHeld ? 'pending' : 'published',
   }
 }
+
+/** A person decides once. */
+const isReviewed = (rows: readonly Commit[], { release }: Commit, ...by: readonly Commit['operation'][]): boolean =>
+  rows.some(
+    ({ operation, rollback_target_release_id: target }) =>
+      target === release?.release_id && (by.length === 0 ? operation === 'promote' || operation === 'reject' : by.includes(operation)),
+  )
 
 type Parts = Readonly<Record<string, string>>
 

@@ -119,9 +119,9 @@ export class Registry {
     return scenario
   }
 
-  /** Answers the new head, or the current one when it is the target already, and when the provisional release was withdrawn. */
-  async move(name: string, releaseId: string, operation: Move): Promise<Moved> {
-    const moved = await this.use(name, (scenario) => moveByHand(this.#services, scenario, releaseId, operation))
+  /** Answers the new head, or the current one when it is the target already, and when a release was withdrawn or rejected. */
+  async move(name: string, releaseId: string, operation: Move, words: string | null = null): Promise<Moved> {
+    const moved = await this.use(name, (scenario) => moveByHand(this.#services, scenario, releaseId, operation, words))
     await this.#services.views?.settled()
     return moved
   }

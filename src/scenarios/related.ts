@@ -20,7 +20,7 @@ export async function relatedRows(scenario: RelatedSource, row: ReleaseRow | nul
       rows.add((await releases.find(id ?? ''))?.row ?? null)
     if (row.result === 'published' || row.result === 'pending') await addSuccessors(scenario, row.release_id, rows)
   }
-  await addPromotions(scenario, rows)
+  await addReviews(scenario, rows)
   const placed = await Promise.all(rows.all.map(async (each) => placedRows(scenario, [remembered(each)])))
   return new Map(placed.flat().map(({ place, row: shown }) => [place, shown]))
 }
@@ -29,7 +29,7 @@ export async function relatedRows(scenario: RelatedSource, row: ReleaseRow | nul
 export async function relatedReleases(scenario: RelatedSource, row: Commit | null): Promise<ReadonlyMap<number, ReleaseRow>> {
   const rows = new Collected()
   for (const each of [scenario.history.head.row, row]) rows.add(each)
-  await addPromotions(scenario, rows)
+  await addReviews(scenario, rows)
   const shown = await Promise.all(rows.all.map(async (each) => catalogRows(scenario, [remembered(each)])))
   return new Map(shown.flat().map((each) => [each.step, each]))
 }
@@ -82,6 +82,6 @@ async function addAgain({ releases }: RelatedSource, releaseId: string, rows: Co
   }
 }
 
-async function addPromotions({ releases }: RelatedSource, rows: Collected): Promise<void> {
-  for (const { pending, release } of rows.all) if (pending) rows.add(await releases.promotion(release.release_id))
+async function addReviews({ releases }: RelatedSource, rows: Collected): Promise<void> {
+  for (const { pending, release } of rows.all) if (pending) rows.add(await releases.review(release.release_id))
 }

@@ -56,10 +56,10 @@ export class ScenarioReleases implements ReleaseIndex {
     this.#knownAt = step
   }
 
-  async promotion(releaseId: string): Promise<ReleasedCommit | null> {
+  async review(releaseId: string): Promise<ReleasedCommit | null> {
     for (let after = -1; ;) {
       const page = await this.page({ after, limit: COMMITS_PER_READ, only: { target: releaseId } })
-      const found = page.find(({ operation }) => operation === 'promote')
+      const found = page.find(({ operation }) => operation === 'promote' || operation === 'reject')
       if (found !== undefined) return found
       const last = page.at(-1)
       if (last === undefined) return null

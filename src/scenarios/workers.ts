@@ -5,6 +5,7 @@ import type { ConfiguredRecipe, Services } from './services.ts'
 import { plansOf } from './composed.ts'
 import { inLandingLane } from './elsewhere.ts'
 import { landStep } from './land.ts'
+import { rejectionsOf } from './reject.ts'
 import type { Scenario } from './scenario.ts'
 import { admitLive, filesOf, keepContent, loadIdAt } from './weights.ts'
 
@@ -87,6 +88,7 @@ function trainingContext(services: Services, scenario: Scenario, lease: Fence, o
     clock: services.clock,
     head: () => scenario.head(),
     files: (release, component) => filesOf(services, scenario, release, component),
+    rejections: (component) => rejectionsOf(scenario, component),
     loadId: () => {
       const { weights } = scenario.surface
       return weights && loadIdAt(scenario, weights.component ?? '')

@@ -5,6 +5,7 @@ import type {
   Files,
   JsonObject,
   ModelAddress,
+  Rejection,
   Release,
   ScenarioStore,
   StepOutcome,
@@ -27,6 +28,8 @@ export interface TrainingContext {
   head(): Release
   /** The files of a release, or of one of its components. */
   files(release: Release, component: string): Promise<Files>
+  /** The latest of its releases that people rejected, newest last. */
+  rejections(component: string): Promise<readonly Rejection[]>
   /** The load id of the base's weights; absent where the scenario serves none. */
   loadId(): string | undefined
   /**

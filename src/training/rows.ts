@@ -16,6 +16,7 @@ export const SKIPPED = {
   step: 'step failed',
   setAside: 'batch set aside after repeated failures',
   unchanged: 'nothing changed',
+  rejected: 'a person rejected this content',
 } as const
 
 /** What a training row keeps for the next step and the next start. */

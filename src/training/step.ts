@@ -59,6 +59,7 @@ async function attempt(
   if (problem !== null) return new StepFailure(problem)
   const files = await context.files(base, component)
   const state = memoryOf(context.latest(component)).trainer
+  const rejections = await context.rejections(component)
   const step = context.step + 1
   try {
     const { model } = context
@@ -73,6 +74,7 @@ async function attempt(
         state,
         ...(runtime_load_id !== undefined && { runtime_load_id }),
         ...(candidate !== null && { candidate: candidate.content }),
+        ...(rejections.length > 0 && { rejections }),
       },
       live,
       signal,

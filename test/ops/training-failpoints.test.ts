@@ -36,8 +36,10 @@ const report = (id: string, exchange: string, feedback: object | string) => (add
   post(address, '/svc/report', { agent_record_id: id, references: [exchange], feedback })
 const instruct = (id: string, text: string) => (address: string) =>
   post(address, '/svc/train', { agent_record_id: id, text, session: 's', release_id: 'r' })
-const move = (operation: 'promote' | 'rollback' | 'withdraw', step: number) => async (address: string) =>
-  post(address, ofScenario(operation), { release_id: textIn((await releases(address))[step], 'release_id') })
+const move =
+  (operation: 'promote' | 'rollback' | 'withdraw' | 'reject', step: number, words: object = {}) =>
+  async (address: string) =>
+    post(address, ofScenario(operation), { release_id: textIn((await releases(address))[step], 'release_id'), ...words })
 
 type Act = (address: string) => Promise<Answer>
 interface Kind {
@@ -71,6 +73,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   'a step on an instruction': { mode: 'manual', before: [], act: instruct(ASKED, 'add'), points: PUBLISHED },
   'a failed instruction': { mode: 'manual', before: [], act: instruct(ASKED, 'throw'), points: [...ALWAYS, 'after-step'] },
   'a promote': { mode: 'manual', before: [[instruct('held', 'hold'), 1]], act: move('promote', 1), points: MOVED },
+  'a rejection': { mode: 'manual', before: [[instruct('held', 'hold'), 1]], act: move('reject', 1, { reason: 'no' }), points: ALWAYS },
   'a rollback': { mode: 'manual', before: [[instruct('first', 'add'), 1]], act: move('rollback', 0), points: MOVED },
   // An instruction, which one component takes: of two that learn from the same report either may step first.
   'a step of one of two components': { mode: 'manual', pair: true, before: [], act: instruct(ASKED, 'add'), points: PUBLISHED },

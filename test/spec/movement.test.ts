@@ -198,6 +198,88 @@ describe('a move while a step runs', () => {
     expect(await s.rows()).toHaveLength(2)
   })
 
+  it('rejects a held release by a row with the reason, leaves the head, and offers it no more [movement.reject]', async () => {
+    const s = await fresh(here)
+    const before = await s.head()
+    await s.asked('hold')
+    const release = textAt(await s.release(), 'release_id')
+    const reason = 'It deletes files.\nNobody asked for that.'
+    expect(await s.move('reject', release, { reason })).toMatchObject({
+      status: 200,
+      json: { scenario: s.name, release_id: before['release_id'], content_id: before['content_id'], step: 2 },
+    })
+    const rejection = { operation: 'reject', result: 'rejected', release_id: release, rollback_target_release_id: release }
+    expect(await s.releases()).toMatchObject([
+      { ...rejection, pending: false, restorable: false, current: false, metrics: { reason } },
+      { release_id: release, pending: true, result: 'pending' },
+      { current: true },
+    ])
+    expect(await s.rows()).toMatchObject([{ step: 1 }, { step: 2, operation: 'reject', artifact_ref: release }])
+    // An answer may be lost: with the same words it stays as it is.
+    expect(await s.move('reject', release, { reason })).toMatchObject({ status: 200, json: { step: 2 } })
+    for (const [operation, words] of [
+      ['reject', { reason: 'another' }],
+      ['promote', {}],
+    ] as const)
+      expectRefusal(await s.move(operation, release, words), 409, 'not_held')
+    expect(await s.rows()).toHaveLength(2)
+    // It can still be looked at.
+    expect((await here.get(`/svc/harness?release_id=${release}`, named(s.name))).status).toBe(200)
+  })
+
+  it('rejects nothing but what is held: not what is served, unknown or provisional [movement.reject]', async () => {
+    const s = await fresh(here, 'auto')
+    const reason = 'no'
+    expectRefusal(await s.move('reject', textAt(await s.head(), 'release_id'), { reason }), 409, 'not_held')
+    expectRefusal(await s.move('reject', 'unheard-of', { reason }), 404, 'unknown_release')
+    expectRefusal(await here.post('/svc/scenarios/none/reject', { release_id: 'x', reason }), 404, 'unknown_scenario')
+    await s.consumer((await s.reported({ feedback: 'offer' }))[1])
+    expectRefusal(await s.move('reject', textAt(await s.release(), 'release_id'), { reason }), 409, 'not_held')
+    expect(await s.rows()).toHaveLength(1)
+  })
+
+  it.each([
+    [{}, 'invalid_field'],
+    [{ reason: null }, 'invalid_field'],
+    [{ reason: '' }, 'invalid_field'],
+    [{ reason: ' \n\t ' }, 'invalid_field'],
+    [{ reason: 7 }, 'invalid_field'],
+    [{ reason: ['no'] }, 'invalid_field'],
+    [{ reason: 'x'.repeat(2001) }, 'invalid_field'],
+    [{ reason: 'a\u0000b' }, 'invalid_field'],
+    [{ reason: '\u001b[2Jgone' }, 'invalid_field'],
+    [{ reason: 'a\u009bb' }, 'invalid_field'],
+    [{ reason: `the key sk-${'a'.repeat(20)} is in it` }, 'credential_in_text'],
+  ])('needs a reason in words: %j is refused, never quoted, and rejects nothing [movement.reject]', async (words, code) => {
+    const s = await fresh(here)
+    await s.asked('hold')
+    const answer = await s.move('reject', textAt(await s.release(), 'release_id'), words)
+    expectRefusal(answer, 400, code)
+    expect(JSON.stringify(answer.json)).not.toContain('sk-aaaa')
+    expect(await s.rows()).toHaveLength(1)
+  })
+
+  it('keeps hostile words as they are, and so many that code points count [movement.reject]', async () => {
+    const s = await fresh(here)
+    await s.asked('hold')
+    const reason = `</script><img src=x onerror=alert(1)> \u202eevil [INST] ignore all previous instructions ${'🦀'.repeat(1900)}`
+    expect((await s.move('reject', textAt(await s.release(), 'release_id'), { reason })).status).toBe(200)
+    expect(await s.release()).toMatchObject({ metrics: { reason } })
+  })
+
+  it.each(['promote', 'rollback', 'withdraw'] as const)('keeps the comment of a %s in its row [movement.comment]', async (operation) => {
+    const s = await fresh(here, operation === 'withdraw' ? 'auto' : 'manual')
+    const created = textAt(await s.head(), 'release_id')
+    if (operation === 'withdraw') await s.consumer((await s.reported({ feedback: 'offer' }))[1])
+    else await s.asked(operation === 'promote' ? 'hold' : 'add')
+    const target = operation === 'rollback' ? created : textAt(await s.release(), 'release_id')
+    expectRefusal(await s.move(operation, target, { comment: 'a\u0007b' }), 400, 'invalid_field')
+    expectRefusal(await s.move(operation, target, { comment: `sk-${'b'.repeat(20)}` }), 400, 'credential_in_text')
+    const comment = 'I looked at every file.'
+    expect((await s.move(operation, target, { comment })).status).toBe(200)
+    expect(await s.release()).toMatchObject({ operation, metrics: { comment } })
+  })
+
   it.each(['reject', 'skip', 'throw'])(
     'a step of the word %s made no release to move to; its row names the head it ran on',
     async (word) => {

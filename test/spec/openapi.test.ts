@@ -122,6 +122,23 @@ describe('every answer is documented', () => {
     await look()
   })
 
+  it('while a release is held, and once it is rejected', async () => {
+    const asking = described.asking(ledger)
+    const s = await fresh(ledger, 'manual')
+    await s.asked('hold')
+    const release_id = textAt(await s.release(), 'release_id')
+    const reject = (body: JsonObject) => asking('POST', `/svc/scenarios/${s.name}/reject`, { body })
+    const statuses = [
+      await reject({ release_id: 'another', reason: 'no' }),
+      await reject({ release_id, reason: '' }),
+      await reject({ release_id, reason: 'too long' }),
+      await reject({ release_id, reason: 'and another reason' }),
+    ].map(({ status }) => status)
+    expect(statuses).toEqual([404, 400, 200, 409])
+    for (const path of ['releases', 'commits']) await asking('GET', `/svc/scenarios/${s.name}/${path}`)
+    await asking('GET', `/svc/harness?release_id=${release_id}`, { headers: named(s.name) })
+  })
+
   it('on every route that answers with JSON of ours', () => {
     expect(described.shaped.filter((operation) => !described.held.includes(operation))).toEqual([])
     expect(described.held.length).toBeGreaterThan(20)

@@ -46,6 +46,7 @@ function workerIn(world: ScenarioWorld, since: number, rows: readonly Commit[] =
     head: () => release,
     files: () => Promise.resolve({}),
     loadId: () => undefined,
+    rejections: () => Promise.resolve([]),
     keep: () => Promise.resolve('c'),
     admit: () => Promise.resolve(),
     busy: (work) => work(),

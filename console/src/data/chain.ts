@@ -2,6 +2,7 @@
 import type { CatalogRow, ReleaseRow } from '@svc-ai/client'
 import {
   duration,
+  isRejectable,
   makerOf,
   meanScores,
   moneyText,
@@ -65,6 +66,8 @@ export const viewOf = (chain: StepChain, { row }: ChainStep): StepView =>
   stepView(row, { rows: chain.rows, nameOf: (other) => chain.steps.find((step) => step.row === other)?.name ?? '' })
 
 export const moveIn = ({ rows }: StepChain, { row }: ChainStep): StepMove | null => moveOf(rows, row)
+
+export const mayReject = ({ rows }: StepChain, { row }: ChainStep): boolean => isRejectable(rows, row)
 
 /** The step that made a release; later steps that only ran on it have the same id. */
 export function madeBy({ steps, rows }: StepChain, releaseId: string | null | undefined): ChainStep | undefined {

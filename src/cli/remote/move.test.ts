@@ -54,13 +54,45 @@ describe('a scenario that holds a change', () => {
       out: '',
       err: [
         expect.stringMatching(
-          new RegExp(
-            `^which release\\? These wait for review: v4 \\(.*\\), v3 \\(.*\\); name one: svc promote v4 --scenario ${name}$`,
-          ),
+          new RegExp(`^which release\\? These wait for review: v4 \\(.*\\), v3 \\(.*\\); name one: svc promote v4 --scenario ${name}$`),
         ),
       ],
     })
     expect(await served(name)).toBe(2)
+  })
+
+  test('rejects the release that waits, with a reason that is shown and that nobody can promote over', async () => {
+    const reason = 'Too \u001b[31mlong\u202e,\nand rude.'
+    expect(await type(['reject', '--scenario', name])).toMatchObject({
+      exit: 2,
+      out: '',
+      err: [`nothing was changed; say why: svc reject v1 --scenario ${name} --reason "…"`],
+    })
+    expect(await type(['reject', '--scenario', name, '--reason', reason])).toMatchObject({
+      exit: 1,
+      err: [expect.stringContaining('no control characters')],
+    })
+    const said = await type(['reject', '--scenario', name], { answers: ['Too long\u202e, and rude.'] })
+    expect(said).toMatchObject({ exit: 0, asked: 'Why is v1 rejected? ' })
+    expect(said.out).toMatch(new RegExp(`^v1 is rejected; ${name} goes on serving v0 [0-9a-f]{8}$`))
+    const { out } = await type(['releases', name])
+    expect(out).toContain('rejected at step 2')
+    expect(out).toContain('Rejects v1: Too long[U+202E], and rude.')
+    expect(out).not.toContain('waits for review')
+    expect(await promoted()).toMatchObject({
+      exit: 1,
+      err: ['v1 was rejected at step 2 (Too long[U+202E], and rude.); nothing else waits for review'],
+    })
+    expect(await type(['reject', '--scenario', name, '--reason', 'x'])).toMatchObject({
+      exit: 1,
+      err: [`nothing of ${name} waits for review`],
+    })
+    expect(await served(name)).toBe(0)
+  })
+
+  test('approved is promoted, and a comment stays with the release', async () => {
+    expect((await type(['approve', '--scenario', name, '--comment', 'Looks right.'])).out).toContain(`${name} serves v2 `)
+    expect((await type(['releases', name])).out).toContain('Serves the content of v1: Looks right.')
   })
 
   test('goes back when the question is answered with yes, which says what changes', async () => {

@@ -1,4 +1,4 @@
-/** `svc promote`, `svc rollback` and `svc withdraw`: what is served becomes another release, and the line that takes it back is printed with it. */
+/** `svc promote`, `svc rollback`, `svc withdraw` and `svc reject`: what a person does with a release, and the line that takes it back. */
 import { ServiceFailure, type Head, type Manifest, type ReleaseRow, type Svc } from '@svc-ai/client'
 import { conflict, invalid, unknown } from '../../contract/index.ts'
 import {
@@ -11,6 +11,7 @@ import {
   heldRows,
   powersOfStep,
   promotionOf,
+  rejectionReason,
   timeFor,
 } from '../../presentation/index.ts'
 import { powerLines } from '../screen/powers.ts'
@@ -19,15 +20,19 @@ import { EXIT, type Surroundings } from '../surroundings.ts'
 import { releasesOf, SCENARIOS_LOOKED_AT_MAX, chooseScenario, onlyOne } from './scenario.ts'
 import type { RemoteOptions } from './address.ts'
 import { findRelease, numberOf, servedRow, shortId } from './release.ts'
-import { promoteCommand } from './releases.ts'
+import { promoteCommand, rejectCommand } from './releases.ts'
 import { withService, type RemoteService } from './service.ts'
 
 export interface MoveOptions extends RemoteOptions {
   /** `step 3` comes as two words; none means the only release that waits for review. */
   readonly release: readonly string[]
+  readonly comment?: string
 }
 export interface RollbackOptions extends MoveOptions {
   readonly yes?: boolean
+}
+export interface RejectOptions extends MoveOptions {
+  readonly reason?: string
 }
 
 interface Move {
@@ -41,10 +46,10 @@ interface Move {
 
 export function promote(options: MoveOptions, surroundings: Surroundings): Promise<number> {
   return withService(options, surroundings, async (service) => {
-    const scenario = await scenarioToPromoteIn(service, options)
+    const scenario = await scenarioWithHeld(service, options, 'promote')
     const move = await moveTo(service, scenario, options)
-    const head = await move.svc.promote(move.target.release_id).catch((error: unknown) => {
-      throw codeOf(error) === 'not_held' ? notHeld(move) : error
+    const head = await move.svc.promote(move.target.release_id, options.comment).catch(async (error: unknown) => {
+      throw codeOf(error) === 'not_held' ? await notHeld(move) : error
     })
     return report(move, head, options, surroundings, powersOf(move, surroundings))
   })
@@ -65,7 +70,7 @@ export function rollback(options: RollbackOptions, surroundings: Surroundings): 
       }
       await requireSameServed(move)
     }
-    const head = await move.svc.rollback(move.target.release_id).catch((error: unknown) => {
+    const head = await move.svc.rollback(move.target.release_id, options.comment).catch((error: unknown) => {
       throw codeOf(error) === 'not_restorable' ? notRestorable(move) : error
     })
     return report(move, head, options, surroundings)
@@ -77,9 +82,30 @@ export function withdraw(options: MoveOptions, surroundings: Surroundings): Prom
     const [words = ''] = releaseWords(options)
     const scenario = await chooseScenario(service, options.scenario, (name) => `withdraw ${words} --scenario ${shellWord(name)}`)
     const { svc, target } = await moveTo(service, scenario, options)
-    const head = await svc.withdraw(target.release_id)
+    const head = await svc.withdraw(target.release_id, options.comment)
     if (options.json === true) surroundings.out(jsonText({ ...head, withdrawn_release_id: target.release_id }, 2))
     else surroundings.out(`${numberOf(target)} is withdrawn; ${oneLine(scenario)} serves ${shortId(head.release_id)} to everyone`)
+    return EXIT.fine
+  })
+}
+
+/** Without a reason a person is asked for one: the next proposer learns from it. */
+export function reject(options: RejectOptions, surroundings: Surroundings): Promise<number> {
+  return withService(options, surroundings, async (service) => {
+    const scenario = await scenarioWithHeld(service, options, 'reject')
+    const move = await moveTo(service, scenario, options, 'reject')
+    const { target, served, svc } = move
+    const reason = options.reason ?? (await surroundings.ask(`Why is ${numberOf(target)} rejected? `))
+    if (reason === null || reason.trim() === '')
+      throw invalid('no_reason', `nothing was changed; say why: ${rejectCommand(target, scenario, service.command)}`)
+    const head = await svc.reject(target.release_id, reason).catch(async (error: unknown) => {
+      throw codeOf(error) === 'not_held' && target.provisional === undefined ? await notHeld(move) : error
+    })
+    if (options.json === true) surroundings.out(jsonText({ ...head, rejected_release_id: target.release_id }, 2))
+    else
+      surroundings.out(
+        `${numberOf(target)} is rejected; ${oneLine(scenario)} goes on serving ${numberOf(served)} ${shortId(head.release_id)}`,
+      )
     return EXIT.fine
   })
 }
@@ -91,8 +117,8 @@ function powersOf({ target }: Move, surroundings: Surroundings): readonly string
 }
 
 /** Without a name: the only scenario, or else the only one in which something waits for review. */
-async function scenarioToPromoteIn(service: RemoteService, options: MoveOptions): Promise<string> {
-  const command = (name: string): string => ['promote', ...releaseWords(options), '--scenario', shellWord(name)].join(' ')
+async function scenarioWithHeld(service: RemoteService, options: MoveOptions, verb: ReviewVerb): Promise<string> {
+  const command = (name: string): string => [verb, ...releaseWords(options), '--scenario', shellWord(name)].join(' ')
   if (options.scenario !== undefined) return chooseScenario(service, options.scenario, command)
   const scenarios = await service.svc.scenarios()
   if (scenarios.length < 2 || scenarios.length > SCENARIOS_LOOKED_AT_MAX) return onlyOne(service, scenarios, command)
@@ -111,25 +137,28 @@ async function scenarioToPromoteIn(service: RemoteService, options: MoveOptions)
 /** As one word of a shell; none where no release is named. */
 const releaseWords = ({ release }: MoveOptions): readonly string[] => (release.length === 0 ? [] : [shellWord(release.join(' '))])
 
-async function moveTo(service: RemoteService, scenario: string, { release }: MoveOptions): Promise<Move> {
+type ReviewVerb = 'promote' | 'reject'
+
+async function moveTo(service: RemoteService, scenario: string, { release }: MoveOptions, verb: ReviewVerb = 'promote'): Promise<Move> {
   const svc = service.in(scenario)
   const rows = await svc.releases()
   const served = servedRow(rows)
   if (served === undefined) throw unknown('nothing_served', `${oneLine(scenario)} serves nothing that could be replaced`)
   const list = listCommand(service, scenario)
-  const target = release.length === 0 ? onlyHeld(rows, scenario, service.command) : findRelease(rows, release.join(' '), list)
+  const target = release.length === 0 ? onlyHeld(rows, scenario, service.command, verb) : findRelease(rows, release.join(' '), list)
   return { service, svc, scenario, rows, served, target }
 }
 
 /** The release that waits for review, where it is one alone. */
-function onlyHeld(rows: readonly ReleaseRow[], scenario: string, command: RemoteService['command']): ReleaseRow {
+function onlyHeld(rows: readonly ReleaseRow[], scenario: string, command: RemoteService['command'], verb: ReviewVerb): ReleaseRow {
   const [first, ...others] = heldRows(rows)
   if (first === undefined) throw unknown('nothing_held', `nothing of ${oneLine(scenario)} waits for review`)
   if (others.length === 0) return first
   const named = [first, ...others].slice(0, HELD_NAMED_MAX).map((row) => `${numberOf(row)} (${heldWords(row)})`)
   const more = others.length + 1 - named.length
   const all = more > 0 ? [...named, `and ${more} more`] : named
-  throw invalid('which_release', `which release? These wait for review: ${all.join(', ')}; name one: ${promoteCommand(first, scenario, command)}`)
+  const example = (verb === 'promote' ? promoteCommand : rejectCommand)(first, scenario, command)
+  throw invalid('which_release', `which release? These wait for review: ${all.join(', ')}; name one: ${example}`)
 }
 const HELD_NAMED_MAX = 8
 
@@ -147,10 +176,13 @@ const isServed = ({ served, target }: Move): boolean =>
 
 const codeOf = (error: unknown): string | null => (error instanceof ServiceFailure ? error.code : null)
 
-function notHeld({ service, scenario, rows, target }: Move): Error {
+/** Another person may have decided meanwhile, so the rows are read again. */
+async function notHeld({ service, svc, scenario, target }: Move): Promise<Error> {
+  const rows = await svc.releases()
   const promotion = promotionOf(rows, target)
   const back = promotion ?? (target.restorable ? target : undefined)
-  const problem = promotion === undefined ? 'is not held for review' : `was promoted at step ${promotion.step}`
+  const rejection = rejectionReason(rows, target)
+  const problem = rejection !== null ? `was rejected at step ${rejection.step} (${oneLine(rejection.reason)})` : heldProblem(promotion)
   const held = heldRows(rows)[0]
   const nothing =
     held === undefined ? '; nothing else waits for review' : `; ${numberOf(held)} is: ${promoteCommand(held, scenario, service.command)}`
@@ -158,10 +190,16 @@ function notHeld({ service, scenario, rows, target }: Move): Error {
   return conflict('not_held', `${numberOf(target)} ${problem}${nothing}${again}`)
 }
 
-function notRestorable({ service, scenario, target }: Move): Error {
-  const cure = target.pending
-    ? `it is held for review and was never served; to serve it: ${promoteCommand(target, scenario, service.command)}`
-    : `it lived only in an engine; choose another: ${listCommand(service, scenario)}`
+const heldProblem = (promotion: ReleaseRow | undefined): string =>
+  promotion === undefined ? 'is not held for review' : `was promoted at step ${promotion.step}`
+
+function notRestorable({ service, scenario, rows, target }: Move): Error {
+  const rejection = rejectionReason(rows, target)
+  const unserved =
+    rejection === null
+      ? `it is held for review and was never served; to serve it: ${promoteCommand(target, scenario, service.command)}`
+      : `it was rejected at step ${rejection.step} and was never served; choose another: ${listCommand(service, scenario)}`
+  const cure = target.pending ? unserved : `it lived only in an engine; choose another: ${listCommand(service, scenario)}`
   return conflict('not_restorable', `${numberOf(target)} cannot be rolled back to: ${cure}`)
 }
 

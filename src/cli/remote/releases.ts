@@ -91,8 +91,10 @@ function cellsOf(row: ReleaseRow, rows: readonly ReleaseRow[]): readonly Cell[] 
 
 const TONES = { good: 'good', warn: 'warning', bad: 'bad', plain: 'quiet' } as const
 
-/** Why there was a step, or why it had no candidate; of a step that learned from traffic, why it was decided so. */
-function aboutOf({ result, operation }: ReleaseRow, { reason, decision }: StepView): string {
+/** Why there was a step, or why it had no candidate; of a step that learned from traffic, why it was decided so; why a person rejected it. */
+function aboutOf({ result, operation }: ReleaseRow, { reason, decision, rejection }: StepView): string {
+  if (rejection !== null) return rejection.reason
+  if (reason.line !== undefined) return reason.line
   if (result === 'failed' || result === 'skipped') return decision ?? ''
   if (operation === 'promote' || operation === 'rollback' || operation === 'withdraw' || reason.isQuoted) return reason.text
   return decision ?? ''
@@ -119,6 +121,7 @@ function advice(
     ...blocks,
     '',
     `${counted(held.length, 'release waits', 'releases wait')} for review: ${promoteCommand(held[0], scenario, command)}`,
+    `to reject it: ${rejectCommand(held[0], scenario, command)}`,
     ...unproven,
   ]
 }
@@ -132,6 +135,9 @@ export function provisionalLines(rows: readonly ReleaseRow[], scenario: string, 
         `${numberOf(row)} is provisional, which is unproven; to end it: ${command(`withdraw ${numberOf(row)} --scenario ${shellWord(scenario)}`)}`,
       ]
 }
+
+export const rejectCommand = (row: ReleaseRow, scenario: string, command: (words: string) => string): string =>
+  command(`reject ${numberOf(row)} --scenario ${shellWord(scenario)} --reason "…"`)
 
 export const promoteCommand = (row: ReleaseRow, scenario: string, command: (words: string) => string): string =>
   command(`promote ${numberOf(row)} --scenario ${shellWord(scenario)}`)

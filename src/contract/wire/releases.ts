@@ -1,13 +1,44 @@
 /** Wire shapes of commits and releases, and of moving the head. */
 import { z } from 'zod'
+import { REVIEW_TEXT_CHARACTERS_MAX } from '../limits.ts'
 import { STEP_RESULTS } from '../outcomes.ts'
-import { components, contentId, count, jsonObject, jsonValue, releaseId, scenario, seconds, step, storedId, text } from './fields.ts'
+import {
+  boundedText,
+  components,
+  contentId,
+  count,
+  jsonObject,
+  jsonValue,
+  releaseId,
+  scenario,
+  seconds,
+  step,
+  storedId,
+  text,
+} from './fields.ts'
 import type { WireType } from './fields.ts'
 
 const RELEASE_RULE = 'must be the id of a release of this scenario'
-export const moveBodySchema = z.object({ release_id: z.string({ error: RELEASE_RULE }).min(1, { error: RELEASE_RULE }) })
+const namedRelease = z.string({ error: RELEASE_RULE }).min(1, { error: RELEASE_RULE })
 
-const operation = z.enum(['create', 'train', 'promote', 'rollback', 'shipped', 'withdraw'])
+/** What a person says of a release. Lines and tabs are fine; other control characters are no words. */
+const REVIEW_RULE = `must be a text of 1 to ${REVIEW_TEXT_CHARACTERS_MAX} characters that is not blank and has no control characters`
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const CONTROLS = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/
+const reviewText = boundedText(REVIEW_TEXT_CHARACTERS_MAX, REVIEW_RULE)
+  .refine((value) => !CONTROLS.test(value), { error: REVIEW_RULE })
+  .meta({ pattern: String.raw`^(?=[\s\S]*\S)[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]*$` })
+
+export const moveBodySchema = z.object({
+  release_id: namedRelease,
+  comment: z.exactOptional(reviewText).describe('Why, in the words of the person. Kept in the row.'),
+})
+export const rejectBodySchema = z.object({
+  release_id: namedRelease,
+  reason: reviewText.describe('Why, in the words of the person. Kept in the row, shown with the release, and told to the next proposer.'),
+})
+
+const operation = z.enum(['create', 'train', 'promote', 'rollback', 'shipped', 'withdraw', 'reject'])
 export type Operation = z.infer<typeof operation>
 export const stepOutcome = z.enum(STEP_RESULTS)
 const metrics = jsonObject.describe('As recorded.')
@@ -17,7 +48,7 @@ export const commitRowSchema = z.object({
   operation,
   operation_verified: z.boolean().describe('False only when the row itself says that its operation could not be confirmed.'),
   recorded_at: seconds,
-  artifact_ref: releaseId.nullable().describe('The release that it published or holds.'),
+  artifact_ref: releaseId.nullable().describe('The release that it published, holds or rejects.'),
   pending: z.boolean().describe('Held for review.'),
   consumed_ids: z.array(storedId),
   metrics,
@@ -68,7 +99,9 @@ export const releaseRowSchema = z.object({
     .exactOptional(z.boolean())
     .describe('On a row that made a provisional release, which is unproven: true while it is that of the scenario, false once it ended.'),
   metrics,
-  rollback_target_release_id: z.exactOptional(releaseId).describe('On a promote or rollback: whose content was published again.'),
+  rollback_target_release_id: z
+    .exactOptional(releaseId)
+    .describe('On a promote or rollback: whose content was published again. On a withdrawal or rejection: which release that ends.'),
   component: z.exactOptional(text).describe('Whose step it was, when there are several trainers.'),
   components,
   ...rowMetrics,

@@ -12,6 +12,8 @@ const FEEDBACK_CHARACTERS = 1000
 const SAMPLES_SHOWN_MAX = 24
 const REJECTED_SHOWN_MAX = 10
 const REASON_CHARACTERS = 240
+/** A person's words are worth more room than ours. */
+const PERSONS_REASON_CHARACTERS = 1000
 
 /** One line of JSON each, so that no text in it can begin a line. Reserved entries are left out: they cannot be changed. */
 export function describeEntries(entries: readonly Entry[]): string {
@@ -88,7 +90,10 @@ function sampleRow({ sample: { exchanges, score, feedback }, outcome }: ShownSam
 export function describeRejected(rejected: readonly Rejected[]): string {
   return rejected
     .slice(-REJECTED_SHOWN_MAX)
-    .map(({ mutations, reason }) => JSON.stringify({ changes: mutations.map(changeRow), reason: shortened(reason, REASON_CHARACTERS) }))
+    .map(({ mutations, reason, byPerson }) => {
+      const room = byPerson === true ? PERSONS_REASON_CHARACTERS : REASON_CHARACTERS
+      return JSON.stringify({ changes: mutations.map(changeRow), reason: shortened(reason, room) })
+    })
     .join('\n')
 }
 

@@ -13,6 +13,7 @@ import type {
   JsonObject,
   Mutation,
   Proposal,
+  Rejection,
   Reporter,
   Sample,
   Selection,
@@ -114,6 +115,8 @@ interface TestBatch {
   readonly served?: Files
   /** The batch id; by default every step has its own. */
   readonly id?: string
+  /** What people rejected. */
+  readonly rejections?: readonly Rejection[]
 }
 
 /** An agent that says the magic word when its rules ask for it. */
@@ -231,7 +234,10 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     lines,
     told,
     time,
-    async step({ samples = [SAMPLE], request = null, components = {}, served, id } = {}, signal = new AbortController().signal) {
+    async step(
+      { samples = [SAMPLE], request = null, components = {}, served, id, rejections } = {},
+      signal = new AbortController().signal,
+    ) {
       // A step that was stopped is done again.
       const next = step + 1
       files = served ?? files
@@ -242,6 +248,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
         files,
         model: { model: 'm', api: 'openai' },
         state,
+        ...(rejections !== undefined && { rejections }),
       }
       const result = await trainer.step(order, report, signal)
       step = next

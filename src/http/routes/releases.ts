@@ -11,7 +11,8 @@ import { CHECKED_BODY, KNOWN, QUERIED, refusals, WRITING } from '../openapi/refu
 
 const { get, post } = rowsOf('releases')
 
-const MOVED = refusals(CHECKED_BODY, KNOWN, WRITING, {
+const SAID = refusals(CHECKED_BODY, { 400: ['credential_in_text'] })
+const MOVED = refusals(SAID, KNOWN, WRITING, {
   404: ['unknown_release'],
   409: ['release_refused', 'bad_adapter', 'adapter_ignored', 'adapter_differs', 'engine_full'],
   501: ['unsupported_adapter', 'unsupported_architecture'],
@@ -65,6 +66,16 @@ export const releaseRoutes: readonly HttpRoute[] = [
     description: 'As a new row; what is served to everyone stays. Its content does not become provisional again until the head has moved.',
     body: wire.moveBodySchema,
     answers: { 200: answer(wire.headSchema, 'The head, and the step of the new row.') },
-    refusals: refusals(CHECKED_BODY, KNOWN, WRITING, { 409: ['not_provisional'] }),
+    refusals: refusals(SAID, KNOWN, WRITING, { 409: ['not_provisional'] }),
+  }),
+  post('/svc/scenarios/:scenario/reject', releases.reject, {
+    bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    operationId: 'reject',
+    summary: 'Rejects a release that was held for review, with a reason',
+    description:
+      'As a new row; what is served stays. The release cannot be promoted from then on, and its content comes back only where a person asks for it. Rejected already with the same reason, it is answered as it is.',
+    body: wire.rejectBodySchema,
+    answers: { 200: answer(wire.headSchema, 'The head, and the step of the row that rejected it.') },
+    refusals: refusals(SAID, KNOWN, WRITING, { 404: ['unknown_release'], 409: ['not_held'] }),
   }),
 ]

@@ -155,13 +155,23 @@ export const ROWS: readonly PageRow[] = [
 /** Promotes v2. */
 export const PROMOTION = row(4, { operation: 'promote', parent_release_id: id(1), rollback_target_release_id: id(2) })
 
-/** All rows of a catalog: a view holds those that made a release, and the one it is about. */
+/** Rejects v2. */
+export const REJECTION = row(4, {
+  operation: 'reject',
+  result: 'rejected',
+  release_id: id(2),
+  parent_release_id: id(1),
+  rollback_target_release_id: id(2),
+  metrics: { reason: 'It says nothing of <b>other</b> languages.' },
+})
+
+/** All rows of a catalog: a view holds those that made or reject a release, and the one it is about. */
 interface Catalog {
   readonly rows?: readonly PageRow[]
 }
 
 const releasesIn = (rows: readonly PageRow[]): VersionView['releases'] =>
-  new Map([...rows.entries()].filter(([, each]) => madeRelease(each)))
+  new Map([...rows.entries()].filter(([, each]) => madeRelease(each) || each.operation === 'reject'))
 
 function rowAt(rows: readonly PageRow[], place: number): PageRow {
   const found = rows[place]

@@ -16,4 +16,12 @@ export const rowOf = (step: number, more: Partial<MovableRow> = {}): MovableRow 
 })
 
 export const HELD = rowOf(1, { result: 'pending', pending: true, restorable: false })
+export const REJECTED = rowOf(2, {
+  operation: 'reject',
+  result: 'rejected',
+  release_id: 'release-1',
+  rollback_target_release_id: 'release-1',
+  restorable: false,
+  metrics: { reason: 'It deletes files.' },
+})
 export const PROMOTED = rowOf(2, { operation: 'promote', rollback_target_release_id: 'release-1', current: true })

@@ -58,7 +58,8 @@ export function trainee(here: World, name: string) {
       return { id, open: gate.open, gate: gate.path }
     },
     useMode: (training_mode: TrainingMode) => here.post(`${path}/update`, { training_mode }),
-    move: (operation: 'promote' | 'rollback' | 'withdraw', release_id: string) => here.post(`${path}/${operation}`, { release_id }),
+    move: (operation: 'promote' | 'rollback' | 'withdraw' | 'reject', release_id: string, words: JsonObject = {}) =>
+      here.post(`${path}/${operation}`, { release_id, ...words }),
     remove: () => here.ask('DELETE', path),
     /** The row of that step, once it has landed. */
     row: (step: number) => found(async () => (await commits('')).find((row) => row['step'] === step)),

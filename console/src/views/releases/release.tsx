@@ -2,6 +2,7 @@
 import { useMemo } from 'preact/hooks'
 import {
   changesOf,
+  releaseWord,
   timeFor,
   type ChangeBlock,
   type EntryChange,
@@ -18,9 +19,10 @@ import { useKeys } from '../../ui/keys.ts'
 import { PageLink } from '../../ui/button.tsx'
 import { LongText, Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { madeBy, moveIn, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
+import { madeBy, mayReject, moveIn, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { MoveButton, useMoves } from './move.tsx'
 import { PowersCard } from './powers.tsx'
+import { RejectButton } from './reject.tsx'
 import { ReleaseFiles } from './release-files.tsx'
 import { ResultCard } from './result-card.tsx'
 import { StepFiles } from './step-files.tsx'
@@ -72,6 +74,11 @@ function Whole({ scenario, chain, step, done }: WholeProps) {
   return (
     <>
       <Head scenario={scenario} chain={chain} step={step} view={view} done={done} />
+      {view.rejection !== null && (
+        <Card title="Rejected" aside={<span class="muted small">step {view.rejection.step}</span>}>
+          <LongText value={view.rejection.reason} />
+        </Card>
+      )}
       <WhyCard view={view} />
       <PowersCard powers={view.powers} />
       <ResultCard view={view} />
@@ -94,6 +101,7 @@ function Head({ scenario, chain, step, view: { status, madeRelease }, done }: Wh
         {row.current && <Badge tone="good">Served now</Badge>}
         <span class="spring" />
         <PageLink path={pagePath} words="Page to share" class="button small" />
+        {mayReject(chain, step) && <RejectButton scenario={scenario} step={step} done={done} />}
         {move !== null && <MoveButton scenario={scenario} chain={chain} step={step} move={move} done={done} />}
       </div>
       <p class="muted">{status.meaning}</p>
@@ -101,7 +109,7 @@ function Head({ scenario, chain, step, view: { status, madeRelease }, done }: Wh
         across
         facts={[
           ['When', <Ago at={row.recorded_at} />],
-          [madeRelease ? 'Release' : 'Ran on', <Id value={row.release_id} />],
+          [releaseWord(row), <Id value={row.release_id} />],
           madeRelease && row.parent_release_id !== null ? ['Parent', <Parent chain={chain} releaseId={row.parent_release_id} />] : null,
           ['Content', <Id value={row.content_id} />],
           row.component === undefined ? null : ['Component', <Text value={row.component} />],
@@ -122,6 +130,7 @@ function Parent({ chain, releaseId }: { readonly chain: StepChain; readonly rele
 function WhyCard({ view: { reason, design } }: { readonly view: StepView }) {
   return (
     <Card title="Why" aside={<span class="muted small">{reason.origin}</span>}>
+      {reason.line !== undefined && <p class="muted">{reason.intro}:</p>}
       {reason.isQuoted ? <LongText value={reason.text} /> : <p class="muted">{reason.text}</p>}
       {reason.session !== null && (
         <p class="muted small">

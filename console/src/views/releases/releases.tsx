@@ -9,9 +9,10 @@ import { useListKeys } from '../../ui/keys.ts'
 import { LinePlot } from '../../ui/plot.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { moveIn, paretoPlots, scoreSeries, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
+import { mayReject, moveIn, paretoPlots, scoreSeries, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { Install } from './install.tsx'
 import { MoveButton, useMoves } from './move.tsx'
+import { RejectButton } from './reject.tsx'
 import { ScoreLine } from './result-card.tsx'
 import './releases.css'
 
@@ -113,7 +114,7 @@ function Timeline({ scenario, chain, isBrief, done }: TimelineProps) {
 
 function Entry({ scenario, chain, step, done }: StepProps & Pick<TimelineProps, 'done'>) {
   const { row, name, id } = step
-  const { status, reason, headline, decision, scores, madeRelease: isMade } = viewOf(chain, step)
+  const { status, reason, rejection, headline, decision, scores, madeRelease: isMade } = viewOf(chain, step)
   const [outcome, move] = [decision ?? headline, moveIn(chain, step)]
   const kind = row.current ? 'served' : status.tone
   return (
@@ -134,7 +135,12 @@ function Entry({ scenario, chain, step, done }: StepProps & Pick<TimelineProps, 
       </div>
       {(reason.isQuoted || row.rollback_target_release_id !== undefined) && (
         <p class="step-why">
-          <Text value={shortened(reason.text)} />
+          <Text value={shortened(reason.line ?? reason.text)} />
+        </p>
+      )}
+      {rejection !== null && (
+        <p class="step-why">
+          <Text value={shortened(`Rejected: ${rejection.reason}`)} />
         </p>
       )}
       {outcome !== null && (
@@ -147,6 +153,7 @@ function Entry({ scenario, chain, step, done }: StepProps & Pick<TimelineProps, 
         {isMade && <Id value={row.release_id} />}
         <span class="spring" />
         <PageLink path={step.pagePath} words="Page" of={` of ${name}`} class="small" />
+        {mayReject(chain, step) && <RejectButton scenario={scenario} step={step} done={done} />}
         {move !== null && <MoveButton scenario={scenario} chain={chain} step={step} move={move} done={done} />}
       </div>
     </li>
