@@ -78,12 +78,13 @@ function judgeCounts({ name, rows }: Seen): readonly Violation[] {
   })
 }
 
-/** A release is its parent and the changes that its row names, no more and no less. */
+/** A release is its parent and the changes that its row names, no more and no less. One that is held is nobody's parent. */
 function judgeTrees({ name, rows, trees }: Seen): readonly Violation[] {
-  const published = rows.filter(({ release }) => release !== null)
-  return published.flatMap(({ step, release, mutations }, index) => {
+  const released = rows.filter(({ release }) => release !== null)
+  return released.flatMap(({ step, release, mutations }) => {
     const own = trees.get(release ?? '')
-    const parent = trees.get(published[index - 1]?.release ?? '')
+    const served = released.findLast((earlier) => earlier.step < step && earlier.result !== 'pending')
+    const parent = trees.get(served?.release ?? '')
     if (own === undefined) return [violation('tree', `${name}: the release of step ${step} cannot be read`)]
     if (step === 0 || parent === undefined) return []
     const expected = admit(native.plugin, parent, mutations)

@@ -14,8 +14,8 @@ import { Book, type Seen, PLACES, type Lying } from './seen.ts'
 import { Reader } from './snapshot.ts'
 import { Client } from './traffic.ts'
 
-const LINE = /^\["[0-9a-f]{64}",[\d.]+,(?:null|"[^"]*"),\d+,\d+,\d+,(?:null|"[^"]*")\]$/
-const END = /(?:null|")\]$/
+const LINE = /^\["[0-9a-f]{64}",[\d.]+,(?:null|"[^"]*"),\d+,\d+,\d+,(?:null|"[^"]*")(?:,[\d.]+,(?:null|[\d.e-]+))?\]$/
+const END = /\]$/
 
 /** A moment that does not come is not waited for longer than this. */
 const ROUND_MS_MAX = 8000
