@@ -3,7 +3,15 @@ import { matchesGlob, relative } from 'node:path'
 import { BaseSequencer } from 'vitest/node'
 import { IS_SHORT } from './support/short.ts'
 
-const NOT_HERE = ['**/node_modules/**', '**/dist/**', 'test/agents/**', 'test/browser/**', 'test/frameworks/**', 'test/package/**']
+const NOT_HERE = [
+  '**/node_modules/**',
+  '**/dist/**',
+  'test/agents/**',
+  'test/browser/**',
+
+  'test/frameworks/**',
+  'test/package/**',
+]
 
 const BESIDE_CODE = '{src,plugins,client,agent,native,learn,console,scripts}/**/*.test.ts'
 
@@ -21,6 +29,7 @@ const MACHINE = [
   'agent/src/launcher.test.ts',
   'plugins/evaluators/verify/*.test.ts',
   'plugins/executors/sandbox/index.test.ts',
+  'plugins/contents/s3/{index,trouble}.test.ts',
   'plugins/stores/postgres/*.test.ts',
   'plugins/stores/sqlite/durability.test.ts',
   'scripts/*.test.ts',
@@ -31,6 +40,7 @@ const MACHINE = [
   'src/cli/welcome/killed.test.ts',
   'src/evolution/money/killed.test.ts',
   'src/training/processors/held.test.ts',
+  'test/cluster/*.test.ts',
   'test/crash/**/{processes,removal}.test.ts',
   'test/docs/{extend,guides,readme,suites,terminal,weights}.test.ts',
   'test/evolution/*.test.ts',
@@ -83,7 +93,7 @@ const SERVICE = [
   'console/src/data/commands.test.ts',
   'plugins/adapters/claude/index.test.ts',
   'plugins/adapters/native/seed.test.ts',
-  'plugins/contents/git/**/*.test.ts',
+  'plugins/contents/{common,git}/**/*.test.ts',
   'plugins/miners/git/*.test.ts',
   'src/git/*.test.ts',
   'src/mining/*.test.ts',

@@ -75,7 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/trainer-thread.ts': ['src/config', 'src/training', 'plugins/index.ts'],
   'src/listener-thread.ts': ['src/compose', 'src/listeners', 'plugins/index.ts'],
   plugins: ['src/contract', 'src/kit'],
-  'plugins/contents': ['src/contract', 'src/kit', 'src/git'],
+  'plugins/contents': ['src/contract', 'src/kit', 'src/git', 'plugins/contents/common', 'plugins/runtimes/common'],
   'plugins/miners': ['src/contract', 'src/kit', 'src/git', 'src/dialects', 'src/sessions', 'plugins/miners/common'],
   'plugins/adapters': ['src/contract', 'src/kit', 'src/harness'],
   'plugins/recipes': ['src/contract', 'src/kit', 'src/training', 'src/harness', 'src/evolution', 'src/mining', 'src/weights'],

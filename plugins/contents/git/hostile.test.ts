@@ -6,7 +6,7 @@ import { deflateSync } from 'node:zlib'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { ContentStore, Release } from '../../../src/contract/index.ts'
 import { sharedFolder, temporaryFolder } from '../../../test/support/folder.ts'
-import { makeObject } from './objects/object.ts'
+import { makeObject } from '../common/objects/object.ts'
 import { gitSays, open, packEverything, publish } from './testing/repositories.ts'
 
 let path = ''

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { contentsConformance } from '../../../conformance/contents.ts'
 import { checkVersion } from './process.ts'
-import { scenarioRef } from './refs/ref-names.ts'
+import { scenarioRef } from '../common/refs/ref-names.ts'
 import {
   countSpawns,
   fresh,

@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { Files, Release } from '../../../src/contract/index.ts'
-import { scenarioRef } from './refs/ref-names.ts'
+import { scenarioRef } from '../common/refs/ref-names.ts'
 import { freshPath, fsck, open, refsOf } from './testing/repositories.ts'
 
 describe('writers', () => {

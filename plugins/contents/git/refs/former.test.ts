@@ -1,7 +1,7 @@
 /** Refs of an earlier version, which stood below `refs/reef/`: renamed when a repository is opened, and none is lost. */
 import { expect, it } from 'vitest'
 import { fresh, freshPath, gitSays, open, publish, refsOf } from '../testing/repositories.ts'
-import { archivedRef, heldRef, scenarioRef } from './ref-names.ts'
+import { archivedRef, heldRef, scenarioRef } from '../../common/refs/ref-names.ts'
 
 const former = (ref: string): string => ref.replace('refs/svc/', 'refs/reef/')
 

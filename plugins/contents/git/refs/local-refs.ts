@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { FORMER_REF, ORIGINAL, REF } from '../../../../src/contract/index.ts'
 import { GitFailure } from '../../../../src/git/index.ts'
 import { REF_LOCK_WAIT_MILLIS, git } from '../process.ts'
-import type { Change, RefPlace } from './goals.ts'
-import { displacedRef } from './ref-names.ts'
+import type { Change, RefPlace } from '../../common/refs/goals.ts'
+import { displacedRef } from '../../common/refs/ref-names.ts'
 
 /** A lock that outlived everyone's patience is a dead process's. Below the wait, so that who waited in vain finds it old enough. */
 const STALE_LOCK_MILLIS = REF_LOCK_WAIT_MILLIS - 1000

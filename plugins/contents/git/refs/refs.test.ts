@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { temporaryFolder } from '../../../../test/support/folder.ts'
 import { countSpawns, fresh, gitSays, open, publish, refsOf } from '../testing/repositories.ts'
-import { displacedRef, heldRef, scenarioRef } from './ref-names.ts'
+import { displacedRef, heldRef, scenarioRef } from '../../common/refs/ref-names.ts'
 
 const REF = scenarioRef('s')
 

@@ -4,10 +4,10 @@
  */
 import { conflict } from '../../../../src/contract/index.ts'
 import { Lane } from '../../../../src/kit/index.ts'
-import { settleGoals } from './goals.ts'
-import type { Find, Goal } from './goals.ts'
+import { settleGoals } from '../../common/refs/goals.ts'
+import type { Find, Goal } from '../../common/refs/goals.ts'
 import type { LocalRefs } from './local-refs.ts'
-import { archivedRef, scenarioRef } from './ref-names.ts'
+import { archivedRef, scenarioRef } from '../../common/refs/ref-names.ts'
 
 interface Move extends Goal {
   readonly done: readonly PromiseWithResolvers<void>[]

@@ -8,7 +8,7 @@ import { contentsConformance } from '../../../../conformance/contents.ts'
 import type { ContentStore } from '../../../../src/contract/index.ts'
 import git from '../index.ts'
 import { countSpawns, freshPath, fsck, gitSays, publish, refsOf } from '../testing/repositories.ts'
-import { displacedRef, heldRef, scenarioRef } from './ref-names.ts'
+import { displacedRef, heldRef, scenarioRef } from '../../common/refs/ref-names.ts'
 
 const REF = scenarioRef('s')
 const BEHIND = { kind: 'unavailable', code: 'remote_behind' }

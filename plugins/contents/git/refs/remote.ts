@@ -4,8 +4,8 @@
  */
 import { FORMER_REF, ORIGINAL, REF, isRefusal, unavailable } from '../../../../src/contract/index.ts'
 import { gitOverNetwork } from '../process.ts'
-import { settleGoals } from './goals.ts'
-import type { Change, Find, Goal, RefPlace } from './goals.ts'
+import { settleGoals } from '../../common/refs/goals.ts'
+import type { Change, Find, Goal, RefPlace } from '../../common/refs/goals.ts'
 import { readRefs, remember } from './local-refs.ts'
 
 /** The first fetch may bring years of releases; afterwards a remote that takes longer is taken for gone. */

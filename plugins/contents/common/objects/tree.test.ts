@@ -2,7 +2,7 @@
 import { array, assert, asyncProperty, constantFrom, oneof, string, stringMatching, tuple } from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Files } from '../../../../src/contract/index.ts'
-import { freshPath, fsck, open } from '../testing/repositories.ts'
+import { freshPath, fsck, open } from '../../git/testing/repositories.ts'
 
 const segment = oneof(constantFrom('a', 'b', 'a.b', 'a-', 'é', '__proto__'), stringMatching(/^[a-z0-9 _.~-]{1,8}$/u)).filter(
   (name) => !/^\.|~1/.test(name),

@@ -16,7 +16,7 @@ import { createHash } from 'node:crypto'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import type { ContentStore } from '../../../../src/contract/index.ts'
-import { fresh, freshPath, fsck, gitSays, open } from '../testing/repositories.ts'
+import { fresh, freshPath, fsck, gitSays, open } from '../../git/testing/repositories.ts'
 
 const BINARY = Buffer.from([0, 255, 1, 2])
 const SHA256 = createHash('sha256').update(BINARY).digest('hex')

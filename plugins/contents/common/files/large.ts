@@ -1,6 +1,6 @@
 /**
  * Files too large or too strange for git: kept beside it as git-lfs lays them out, `lfs/objects/ab/cd/<sha256>`, with a pointer of
- * three lines in the tree. They stay on this machine: a remote repository gets the pointers alone.
+ * three lines in the tree. A remote git repository gets the pointers alone.
  */
 import { createHash } from 'node:crypto'
 import { constants, copyFile, link, open, rename, stat } from 'node:fs/promises'
@@ -16,30 +16,41 @@ const READ_ONLY = 0o444
 /** The file system cannot give the file a second name: another disk, too many names, or none at all. */
 const UNLINKABLE = ['EXDEV', 'EMLINK', 'EPERM', 'ENOTSUP', 'ENOSYS', 'EOPNOTSUPP']
 
+/** Where large files are that are not here. */
+export interface LargeFilesBehind {
+  /** Null when it is not there. What comes is compared with the pointer. */
+  read(pointer: Pointer): Promise<AsyncIterable<Uint8Array> | null>
+  /** Keeps the file at the path there too. Done before the file has its name here, so that what is here is there as well. */
+  write(pointer: Pointer, path: string): Promise<void>
+}
+
 export class LargeFiles {
   readonly #repository: string
   readonly #workbench: Workbench
+  readonly #behind: LargeFilesBehind | undefined
   /** Two writers of equal bytes share one write. */
   readonly #inFlight = new Map<string, Promise<void>>()
 
-  constructor(repository: string, workbench: Workbench) {
+  constructor(repository: string, workbench: Workbench, behind?: LargeFilesBehind) {
     this.#repository = repository
     this.#workbench = workbench
+    this.#behind = behind
   }
 
   /** The text that stands for the file from now on. Read twice, so that bytes kept already are not written again. */
   async keep(source: FileHandle, name: string): Promise<string> {
     const pointer = await digestOf(source)
-    const running = this.#inFlight.get(pointer.sha256)
-    const write = running ?? this.#write(source, name, pointer).finally(() => this.#inFlight.delete(pointer.sha256))
-    this.#inFlight.set(pointer.sha256, write)
-    await write
+    await this.#once(pointer, async (beside) => {
+      await writeHashed(beside, chunksOf(source), pointer, () => changed(name))
+      await this.#behind?.write(pointer, beside)
+    })
     return printPointer(pointer)
   }
 
   /** Gives the kept file another name, read-only, after looking at every byte of it. */
   async place(pointer: Pointer, path: string): Promise<void> {
     const kept = this.#path(pointer)
+    await this.#bring(pointer)
     await checkKept(kept, pointer)
     try {
       await link(kept, path)
@@ -50,15 +61,32 @@ export class LargeFiles {
     }
   }
 
+  /** Copies a file that is only behind to this machine. */
+  async #bring(pointer: Pointer): Promise<void> {
+    const behind = this.#behind
+    if (behind === undefined || (await sizeOf(this.#path(pointer))) === pointer.bytes) return
+    await this.#once(pointer, async (beside) => {
+      const chunks = await behind.read(pointer)
+      if (chunks === null) throw damaged(pointer, 'is missing')
+      await writeHashed(beside, chunks, pointer, () => damaged(pointer, 'is not what was kept'))
+    })
+  }
+
+  #once(pointer: Pointer, fill: (beside: string) => Promise<void>): Promise<void> {
+    const running = this.#inFlight.get(pointer.sha256)
+    if (running !== undefined) return running
+    const write = this.#write(pointer, fill).finally(() => this.#inFlight.delete(pointer.sha256))
+    this.#inFlight.set(pointer.sha256, write)
+    return write
+  }
+
   /** A file of the wrong size is damaged; writing its bytes again repairs it. */
-  async #write(source: FileHandle, name: string, pointer: Pointer): Promise<void> {
+  async #write(pointer: Pointer, fill: (beside: string) => Promise<void>): Promise<void> {
     const path = this.#path(pointer)
     if ((await sizeOf(path)) !== pointer.bytes) {
       await makeFolder(dirname(path))
       await this.#workbench.build(async (beside) => {
-        const hash = createHash('sha256')
-        await writeSynced(beside, hashing(chunksOf(source), hash), READ_ONLY)
-        if (hash.digest('hex') !== pointer.sha256) throw changed(name)
+        await fill(beside)
         await rename(beside, path)
       })
     }
@@ -68,6 +96,12 @@ export class LargeFiles {
   #path({ sha256 }: Pointer): string {
     return join(this.#repository, 'lfs', 'objects', sha256.slice(0, 2), sha256.slice(2, 4), sha256)
   }
+}
+
+async function writeHashed(path: string, chunks: AsyncIterable<Uint8Array>, { sha256 }: Pointer, otherwise: () => Error): Promise<void> {
+  const hash = createHash('sha256')
+  await writeSynced(path, hashing(chunks, hash), READ_ONLY)
+  if (hash.digest('hex') !== sha256) throw otherwise()
 }
 
 async function digestOf(source: FileHandle): Promise<Pointer> {

@@ -1,16 +1,13 @@
 /** Git objects as loose files: named by what they hold, durable once `add` resolves, never rewritten. */
-import { readFile, rename, readdir } from 'node:fs/promises'
+import { readFile, rename } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate, inflate } from 'node:zlib'
 import { unavailable } from '../../../../src/contract/index.ts'
 import { exists, isMissing, makeFolder, Slots, sync, writeSynced } from '../../../../src/kit/index.ts'
 import type { Workbench } from '../files/workbench.ts'
-import { git } from '../process.ts'
-import { makeObject, parseObject, isObjectType } from './object.ts'
+import { makeObject, parseObject } from './object.ts'
 import type { NewObject, StoredObject } from './object.ts'
-
-const NEWLINE = 0x0a
 
 /** Files open at once, over all writers and readers of one store. */
 const OPEN_FILES_MAX = 16
@@ -21,16 +18,28 @@ const inflated = promisify<Buffer, { readonly maxOutputLength: number }, Buffer>
 /** A small file may inflate to any size. */
 const OBJECT_BYTES_MAX = 256 * 1024 * 1024
 
+/** Where objects are that are no loose files here. */
+export interface ObjectsBehind {
+  /** Those of the ids that are there, each compared with its id. */
+  read(ids: readonly string[]): Promise<ReadonlyMap<string, StoredObject>>
+  /** Keeps the bytes of a loose file there too. Done before the file is here, so that what is here is there as well. */
+  write?(id: string, deflatedBytes: Buffer): Promise<void>
+}
+
+type WriteBefore = (id: string, deflatedBytes: Buffer) => Promise<void> | undefined
+
 export class Objects {
   readonly #repository: string
   readonly #workbench: Workbench
+  readonly #behind: ObjectsBehind
   readonly #slots = new Slots(OPEN_FILES_MAX)
   /** Two writers of the same object share one write, so neither hears "durable" before it is. */
   readonly #inFlight = new Map<string, Promise<void>>()
 
-  constructor(repository: string, workbench: Workbench) {
+  constructor(repository: string, workbench: Workbench, behind: ObjectsBehind) {
     this.#repository = repository
     this.#workbench = workbench
+    this.#behind = behind
   }
 
   /** Whether it is a loose file. One in a pack is written again rather than asked for: that costs no process, now or later. */
@@ -39,14 +48,10 @@ export class Objects {
   }
 
   add(object: NewObject): Promise<void> {
-    const running = this.#inFlight.get(object.id)
-    if (running !== undefined) return running
-    const write = this.#slots.run(() => this.#write(object)).finally(() => this.#inFlight.delete(object.id))
-    this.#inFlight.set(object.id, write)
-    return write
+    return this.#once(object, (id, bytes) => this.#behind.write?.(id, bytes))
   }
 
-  /** Those of the ids that are here. What is not loose is asked of git, all at once, and is loose from then on. */
+  /** Those of the ids that are here or behind. What is not loose is asked for all at once, and is loose from then on. */
   async read(ids: Iterable<string>): Promise<ReadonlyMap<string, StoredObject>> {
     const found = new Map<string, StoredObject>()
     const elsewhere: string[] = []
@@ -56,20 +61,30 @@ export class Objects {
       else found.set(id, object)
     }
     await Promise.all(Array.from(new Set(ids), readOne))
-    const packed = await readPacked(this.#repository, elsewhere)
-    for (const [id, object] of packed) found.set(id, object)
+    if (elsewhere.length === 0) return found
+    const behind = await this.#behind.read(elsewhere)
+    for (const [id, object] of behind) found.set(id, object)
     // A disk too full for a second copy does not keep the first one from being read.
-    await Promise.all(Array.from(packed.values(), ({ type, body }) => this.add(makeObject(type, body)).catch(() => undefined)))
+    await Promise.all(Array.from(behind.values(), ({ type, body }) => this.#once(makeObject(type, body)).catch(() => undefined)))
     return found
   }
 
+  #once(object: NewObject, before?: WriteBefore): Promise<void> {
+    const running = this.#inFlight.get(object.id)
+    if (running !== undefined) return running
+    const write = this.#slots.run(() => this.#write(object, before)).finally(() => this.#inFlight.delete(object.id))
+    this.#inFlight.set(object.id, write)
+    return write
+  }
+
   /** An object that exists is not written again, but its folder is synced: the process that wrote it may have died before that. */
-  async #write(object: NewObject): Promise<void> {
+  async #write(object: NewObject, before?: WriteBefore): Promise<void> {
     const path = this.#path(object.id)
     const folder = dirname(path)
     if (!(await exists(path))) {
       await makeFolder(folder)
       const bytes = await deflated(object.bytes)
+      await before?.(object.id, bytes)
       await this.#workbench.build(async (beside) => {
         await writeSynced(beside, bytes, READ_ONLY)
         await rename(beside, path)
@@ -83,46 +98,19 @@ export class Objects {
   }
 }
 
+/** The object of that id out of the bytes of a loose file. Throws when they are not that. */
+export async function readDeflated(id: string, bytes: Buffer): Promise<StoredObject> {
+  return parseObject(id, await inflated(bytes, { maxOutputLength: OBJECT_BYTES_MAX }))
+}
+
 async function readLoose(id: string, path: string): Promise<StoredObject | null> {
   try {
-    return parseObject(id, await inflated(await readFile(path), { maxOutputLength: OBJECT_BYTES_MAX }))
+    return await readDeflated(id, await readFile(path))
   } catch (error) {
     if (isMissing(error)) return null
-    throw damaged(id, error)
+    throw damagedObject(id, error)
   }
 }
 
-const damaged = (id: string, cause?: unknown): Error =>
+export const damagedObject = (id: string, cause?: unknown): Error =>
   unavailable('content_damaged', `object ${id} of the content repository cannot be read; run git fsck there`, { cause })
-
-/** Objects that `git gc` moved into packs: read through git itself, one process for all of them. */
-async function readPacked(repository: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredObject>> {
-  if (ids.length === 0 || !(await hasPacks(repository))) return new Map()
-  const answer = await git([`--git-dir=${repository}`, 'cat-file', '--batch'], ids.map((id) => `${id}\n`).join(''))
-  return parseBatch(answer)
-}
-
-/** Without a pack there is nothing to ask git about, and an unknown id costs no process. */
-async function hasPacks(repository: string): Promise<boolean> {
-  const names = await readdir(join(repository, 'objects', 'pack')).catch(() => [])
-  return names.some((name) => name.endsWith('.idx'))
-}
-
-/** `<id> <type> <size>\n<body>\n` for what is there, `<id> missing\n` for what is not. Git does not hold packed bytes against their id. */
-function parseBatch(answer: Buffer): Map<string, StoredObject> {
-  const found = new Map<string, StoredObject>()
-  let at = 0
-  while (at < answer.length) {
-    const lineEnd = answer.indexOf(NEWLINE, at)
-    const [id = '', type = '', size] = answer.toString('latin1', at, lineEnd).split(' ')
-    at = lineEnd + 1
-    if (size === undefined) continue
-    const bodyEnd = at + Number(size)
-    const body = answer.subarray(at, bodyEnd)
-    at = bodyEnd + 1
-    if (!isObjectType(type)) continue
-    if (makeObject(type, body).id !== id) throw damaged(id)
-    found.set(id, { type, body })
-  }
-  return found
-}
