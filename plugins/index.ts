@@ -70,6 +70,7 @@ export const builtins = {
   },
   contents: {
     git: () => import('./contents/git/index.ts'),
+    s3: () => import('./contents/s3/index.ts'),
     memory: () => import('./contents/memory/index.ts'),
   },
 }

@@ -1,9 +1,18 @@
 /** Composes the service and closes it again, in the reverse order. */
 import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
 import { builtins } from '../plugins/index.ts'
-import { clock, configuredTraffic, loaderOf, openRuntime, openTracing, proxySetting, storeSettings, type Load } from './compose/index.ts'
+import {
+  clock,
+  configuredTraffic,
+  loaderOf,
+  openContents,
+  openRuntime,
+  openTracing,
+  proxySetting,
+  storeSettings,
+  type Load,
+} from './compose/index.ts'
 import { ConfigProblem, loadRecipe, servedUrl, type Builtins, type LoadedConfig } from './config/index.ts'
 import {
   invalid,
@@ -184,6 +193,10 @@ export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(load
   return makeStore(loaded, load)
 }
 
+/** Opens the configured releases alone. */
+export const openArtifacts = (loaded: LoadedConfig, load: Load = loaderOf(loaded, builtins)): Promise<ContentStore> =>
+  openContents(loaded, load)
+
 export { checkTotals }
 
 /** Throws for folders with foreign data or an unfinished import, and for data left in another folder. */
@@ -266,14 +279,6 @@ export async function sandboxProblem(loaded: LoadedConfig): Promise<string | nul
 /** What isolates episodes on this machine, line by line. */
 export async function sandboxFacts(loaded: LoadedConfig): Promise<readonly ExecutorFact[]> {
   return (await (await loaderOf(loaded, builtins)('executor', 'sandbox')).facts?.()) ?? []
-}
-
-const contentsOf = ({ record_backend }: LoadedConfig['config']['storage']): string => (record_backend === 'memory' ? 'memory' : 'git')
-
-/** Records in memory are lost with the process, so their releases are kept in memory too. */
-async function openContents({ config: { storage } }: LoadedConfig, load: Load): Promise<ContentStore> {
-  const plugin = await load('contents', contentsOf(storage))
-  return plugin.make({ repository: storage.artifact_repository, cache: join(storage.agent_record_dir, '..', 'artifacts-cache') })
 }
 
 function openHosts({ config }: LoadedConfig, closing: Closing): Services['hosts'] {

@@ -6,7 +6,7 @@ import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { isLoopback, localUrl, type LoadedConfig } from '../config/index.ts'
-import { childEnvironment, isRemoteRepository, ROUTE_PREFIX, type ExecutorFact } from '../contract/index.ts'
+import { childEnvironment, isBucket, isRemoteRepository, ROUTE_PREFIX, type ExecutorFact } from '../contract/index.ts'
 import { codeOf } from '../kit/index.ts'
 import { explain, splitMessage, type Explained, type Finding } from './explain.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -200,5 +200,18 @@ export async function checkStore(loaded: LoadedConfig, surroundings: Surrounding
   } catch (error) {
     const state = codeOf(error) === 'store_in_use' ? 'warning' : 'problem'
     return explain(error, loaded).map((words) => ({ check, state, ...words }))
+  }
+}
+
+/** A bucket is on another machine; a repository of this one was looked at as a folder. */
+export async function checkBucket(loaded: LoadedConfig, surroundings: Surroundings): Promise<readonly Finding[]> {
+  const check = 'bucket'
+  const { artifact_repository: repository, record_backend: backend } = loaded.config.storage
+  if (backend === 'memory' || !isBucket(repository)) return []
+  try {
+    await (await (await surroundings.service()).openArtifacts(loaded)).close()
+    return [{ check, state: 'ok', found: `${repository} can be read and written` }]
+  } catch (error) {
+    return explain(error, loaded).map((words) => ({ check, state: 'problem', ...words }))
   }
 }

@@ -3,6 +3,7 @@ import { ConfigProblem, type LoadedConfig } from '../config/index.ts'
 import { withoutSecrets } from '../kit/index.ts'
 import { loadFor } from './config.ts'
 import {
+  checkBucket,
   checkDirectories,
   checkDisk,
   checkGit,
@@ -45,6 +46,7 @@ async function checkConfigured(options: ConfigOptions, surroundings: Surrounding
     checkDisk(loaded),
     checkPort(loaded),
     isBroken(parts, `store ${loaded.config.storage.record_backend}`) ? Promise.resolve([]) : checkStore(loaded, surroundings),
+    checkBucket(loaded, surroundings),
     checkSandbox(loaded),
     checkUpstream(
       loaded,

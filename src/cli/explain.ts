@@ -58,7 +58,7 @@ export function splitMessage(message: string): Explained {
 /** The folder that a refusal is about. Its message names none, since clients may see it. */
 function placeOf(code: string, loaded: LoadedConfig | null): string {
   if (loaded === null || code.startsWith('git_')) return ''
-  return code.includes('repository') || code.startsWith('remote_')
+  return code.includes('repository') || /^(?:remote|bucket)_/.test(code)
     ? ` (releases are in ${repositoryOf(loaded)})`
     : ` (records are in ${recordsOf(loaded)})`
 }

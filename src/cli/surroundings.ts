@@ -6,7 +6,15 @@ import type { PartFound } from './doctor-parts.ts'
 
 export type ServiceModule = Pick<
   typeof main,
-  'readKey' | 'rotateKey' | 'startService' | 'openStore' | 'checkTotals' | 'checkFolders' | 'importFolders' | 'sandboxProblem'
+  | 'readKey'
+  | 'rotateKey'
+  | 'startService'
+  | 'openStore'
+  | 'openArtifacts'
+  | 'checkTotals'
+  | 'checkFolders'
+  | 'importFolders'
+  | 'sandboxProblem'
 >
 
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'

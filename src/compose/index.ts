@@ -3,6 +3,7 @@
  * Does not hold what it opened.
  */
 export { loaderOf, type Load } from './load.ts'
+export { openContents } from './contents.ts'
 export { openRuntime, proxySetting } from './runtime.ts'
 export { storeSettings } from './store.ts'
 export { openTracing } from './tracing.ts'

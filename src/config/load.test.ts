@@ -133,6 +133,7 @@ describe('defaults', () => {
       storage: {
         agent_record_dir: resolve('.svc/agent-record'),
         artifact_repository: resolve('.svc/artifacts.git'),
+        s3: { endpoint: null, region: 'us-east-1', access_key_id: null, secret_access_key: null, session_token: null },
         record_backend: 'sqlite',
         record_database_url: null,
         record_settings: {},
@@ -213,6 +214,27 @@ describe('precedence', () => {
     const { config, origins } = read({ text: file, environment: { SVC_TOKEN: 'env-token' } })
     expect(config.svc.token).toBe(token)
     expect(origins.get('svc.token')).toBe(origin)
+  })
+
+  test('the key of a bucket comes from the usual variables, whole, or not at all', () => {
+    const aws = {
+      AWS_REGION: 'eu-west-1',
+      AWS_ENDPOINT_URL_S3: 'http://s3/',
+      AWS_ACCESS_KEY_ID: 'a',
+      AWS_SECRET_ACCESS_KEY: 'b',
+      AWS_SESSION_TOKEN: 'c',
+    }
+    const around = { endpoint: 'http://s3', region: 'eu-west-1' }
+    expect(read({ environment: aws }).config.storage.s3).toEqual({
+      ...around,
+      access_key_id: 'a',
+      secret_access_key: 'b',
+      session_token: 'c',
+    })
+    const file = 'storage: {artifact_repository: s3://b/f, s3: {access_key_id: mine, secret_access_key: own}}'
+    const { config } = read({ text: file, environment: aws })
+    expect(config.storage.s3).toEqual({ ...around, access_key_id: 'mine', secret_access_key: 'own', session_token: null })
+    expect(config.storage.artifact_repository).toBe('s3://b/f')
   })
 
   test('an empty variable counts as unset', () => {

@@ -95,11 +95,22 @@ const inference = section({
   engine: engine.prefault({}).describe('The engine of the runtimes `llama`, `sglang` and `vllm`.'),
 })
 
+const s3 = section({
+  endpoint: baseUrl().nullable().default(null).describe('The address of the S3 server. Unset: Amazon, in the region of the bucket.'),
+  region: text().default('us-east-1').describe('The region of the bucket. Servers other than Amazon take any, mostly this one.'),
+  access_key_id: secret().nullable().default(null).describe('The name of the key.'),
+  secret_access_key: secret().nullable().default(null).describe('The key.'),
+  session_token: secret().nullable().default(null).describe('The token of a key that is lent for a while. It is read once, at the start.'),
+})
+
 const storage = section({
   agent_record_dir: text().default(`${STATE_DIRECTORY}/agent-record`).describe('The directory of the records.'),
   artifact_repository: repository()
     .default(`${STATE_DIRECTORY}/artifacts.git`)
-    .describe('The git repository of the releases: a path, or the URL of a remote that a repository on this machine is pushed to.'),
+    .describe(
+      'Where releases are kept: the path of a git repository, the URL of a remote that a repository on this machine is pushed to, or a bucket, `s3://bucket/folder`, which several services may share.',
+    ),
+  s3: s3.prefault({}).describe('How the bucket of `storage.artifact_repository` is reached.'),
   record_backend: text()
     .default('sqlite')
     .describe(
@@ -207,7 +218,15 @@ export const ENVIRONMENT: Readonly<Record<string, string>> = {
   'inference.upstream_model': ENV.upstreamModel,
   'inference.upstream_api': ENV.upstreamApi,
   'inference.upstream_api_key': ENV.upstreamApiKey,
+  'storage.s3.endpoint': 'AWS_ENDPOINT_URL_S3',
+  'storage.s3.region': 'AWS_REGION',
+  'storage.s3.access_key_id': 'AWS_ACCESS_KEY_ID',
+  'storage.s3.secret_access_key': 'AWS_SECRET_ACCESS_KEY',
+  'storage.s3.session_token': 'AWS_SESSION_TOKEN',
 }
+
+/** The parts of one key, which come from one place: all from the environment, or none. */
+export const S3_KEY: ReadonlySet<string> = new Set(['storage.s3.access_key_id', 'storage.s3.secret_access_key', 'storage.s3.session_token'])
 
 export const SECRET_KEYS: ReadonlySet<string> = new Set([
   'svc.token',
@@ -219,6 +238,7 @@ export const SECRET_KEYS: ReadonlySet<string> = new Set([
   'recipes.<name>.training.trainer_api_key',
   'traces.headers.<name>',
   'storage.record_database_url',
+  ...S3_KEY,
 ])
 
 type Frozen<T> = T extends readonly (infer Item)[]

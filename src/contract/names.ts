@@ -89,6 +89,9 @@ export const FORMER_REF = { all: 'refs/reef/', remote: 'refs/reef-remote/' } as 
 /** `scheme://…`, or `user@host:path` as ssh takes it: a repository that is not a folder of this machine. */
 export const isRemoteRepository = (repository: string): boolean => /^(?:[a-z][a-z0-9+.-]*:\/\/|[^/\\]+@[^/\\]+:)/i.test(repository)
 
+/** Releases in a bucket instead of a git repository. */
+export const isBucket = (repository: string): boolean => /^s3:\/\//i.test(repository)
+
 /** A password in the URL of a repository, or anything before an http host: there a user's name is often a key. */
 export const hasCredentials = (repository: string): boolean =>
   /^(?:https?:\/\/[^/?#]*@|[a-z][a-z0-9+.-]*:\/\/[^/?#@]*:[^/?#]*@)/i.test(repository)

@@ -33,14 +33,18 @@ const PROGRAMS = {
 
 const TRAINED = ['test/weights/', 'test/docs/weights.test.ts'] as const
 
+const IN_POSTGRES = ['plugins/stores/postgres/', 'test/cluster/'] as const
+
 /** What is no program: a library, and what is made with programs. */
 const OTHERS = {
   /** The second package makes the first fast: without it every product of matrices is computed by the slowest of programs. */
   torch: { packages: ['python3-torch', 'libopenblas0-pthread'], tests: TRAINED },
   llama: { packages: [], tests: [...TRAINED, 'scripts/tiny-model/llama.test.ts'] },
   /** The programs of a server, which Debian puts beside PATH, and what the store reaches it with. */
-  postgres: { packages: ['postgresql'], tests: ['plugins/stores/postgres/'] },
-  pg: { packages: [], tests: ['plugins/stores/postgres/'] },
+  postgres: { packages: ['postgresql'], tests: IN_POSTGRES },
+  pg: { packages: [], tests: IN_POSTGRES },
+  /** An S3 server. Made with Go, of whatever version is on the machine. */
+  versitygw: { packages: [], tests: ['plugins/contents/s3/', 'test/cluster/'] },
   'tiny model': { packages: [], tests: TRAINED },
 } as const satisfies Readonly<Record<string, Need>>
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { alone } from '../../scripts/alone.mjs'
 import { wordsOf } from '../../src/kit/index.ts'
 import { programsCalled } from '../support/programs.ts'
+import { installVersitygw, isVersitygwThere } from '../support/s3.ts'
 import { installTestPg, isTestPgThere, postgresPrograms } from '../support/postgres.ts'
 import { installTestLlama, isTestLlamaThere } from '../weights/support/llama.ts'
 import { makeTinyModel } from '../weights/support/tiny-model.ts'
@@ -42,7 +43,12 @@ async function installed(names: readonly NeedName[]): Promise<Missing> {
   mkdirSync(CACHE, { recursive: true })
   return alone(
     join(CACHE, 'getting-ready'),
-    async () => ({ ...(await withPackages(names)), ...(await withLlama(names)), ...(await withPg(names)) }),
+    async () => ({
+      ...(await withPackages(names)),
+      ...(await withLlama(names)),
+      ...(await withPg(names)),
+      ...(await withVersitygw(names)),
+    }),
     tellHolder,
   )
 }
@@ -70,6 +76,13 @@ async function withPg(names: readonly NeedName[]): Promise<Missing> {
   return problem === null ? {} : { pg: problem }
 }
 
+async function withVersitygw(names: readonly NeedName[]): Promise<Missing> {
+  if (!(await absent(names)).includes('versitygw')) return {}
+  say('tests need versitygw: making it with Go, which takes minutes the first time …')
+  const problem = await installVersitygw().then(() => null, wordsOf)
+  return problem === null ? {} : { versitygw: problem }
+}
+
 async function absent(names: readonly NeedName[]): Promise<readonly NeedName[]> {
   const found = await Promise.all(names.map(isThere))
   return names.filter((_, index) => found[index] === false)
@@ -79,6 +92,7 @@ async function isThere(name: NeedName): Promise<boolean> {
   if (isProgram(name)) return programsCalled(name).length > 0
   if (name === 'llama') return isTestLlamaThere()
   if (name === 'pg') return isTestPgThere()
+  if (name === 'versitygw') return isVersitygwThere()
   if (name === 'postgres') return postgresPrograms() !== null
   if (name === 'torch') return (await pythonWithTorch().catch(() => null)) !== null
   return true

@@ -52,6 +52,7 @@ export function fakeSurroundings(
       Promise.resolve({
         startService: () => Promise.reject(new Error('no service in this test')),
         openStore: () => Promise.reject(new Error('no store in this test')),
+        openArtifacts: () => Promise.reject(new Error('no releases in this test')),
         checkTotals: () => Promise.resolve([]),
         checkFolders: () => Promise.resolve(),
         sandboxProblem: () => Promise.resolve(null),

@@ -37,8 +37,23 @@ const REMOTE_STORE: Refusals = { 503: ['store_unreachable', 'store_unauthorized'
 export const READING = refusals(REMOTE_STORE, { 503: ['storage_failed', 'store_busy', 'store_closed', 'store_damaged'] })
 export const WRITING = refusals(READING, { 503: ['disk_full', 'store_overloaded', 'store_read_only'] })
 
+/** Of releases on another machine. */
+const BUCKET: Refusals = {
+  503: [
+    'bucket_unreachable',
+    'bucket_unauthorized',
+    'bucket_forbidden',
+    'bucket_missing',
+    'bucket_clock',
+    'bucket_region',
+    'bucket_tls',
+    'bucket_full',
+    'bucket_failed',
+  ],
+}
+
 /** Of a scenario that must exist, and is loaded for the request. */
-export const KNOWN = refusals(READING, {
+export const KNOWN = refusals(READING, BUCKET, {
   404: ['unknown_scenario'],
   503: [
     'too_many_loaded',

@@ -19,6 +19,7 @@ export const configuration = [
     'config.upstream': 'Without any upstream configured or found the practice runtime answers.',
     'config.recipes': 'Several recipes stand under recipes; a single one may stand at the top of the file.',
     'config.postgres': 'storage.record_backend takes postgres with its database url.',
+    'config.s3': 'storage.artifact_repository takes a bucket, which several services share.',
     'config.evolution': 'The evolution section has its keys and defaults.',
   }),
 ]
