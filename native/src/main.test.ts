@@ -64,6 +64,11 @@ describe('svc-native -p', () => {
     expect(await start(['--help'], bare).end).toMatchObject({ code: 0, stdout: expect.stringContaining('Usage: svc-native') })
   })
 
+  it('says in its help that it stays at its release unless told otherwise', async () => {
+    const { stdout } = await start(['--help'], { cwd: folder(), env: {} }).end
+    expect(stdout).toMatch(/--follow head\|pinned .*\(default pinned\)/)
+  })
+
   it('that is killed takes its tool with it', async () => {
     const code = `import { writeFileSync } from 'node:fs'
       export const run = (_: unknown, dir: string) => { writeFileSync(dir + '/pid', String(process.pid)); return new Promise(() => setInterval(() => 0, 1000)) }`

@@ -16,7 +16,7 @@ An agent whose parts are all entries of a harness tree. With -p it takes one tur
 
   serve --tree <dir> --scenario <name> --url <service_url>
                                run by the harness that the scenario serves, pulled into the folder
-        --follow head|pinned     go along with new releases, or change by 'mount' alone (default head)
+        --follow head|pinned     go along with new releases, or change by 'mount' alone (default pinned)
         --poll-interval <s>      how often to look for one (default ${POLL_SECONDS_DEFAULT})
         --turn-timeout <s>       the longest a turn may take (default ${TURN_SECONDS_DEFAULT})
         --self-tools             let the agent look at its harness, try changes and propose them
