@@ -22,6 +22,8 @@ function serviceOf(rows: readonly CatalogRow[]) {
 
 const chain = (steps: number, served: number) => Array.from({ length: steps }, (_, step) => rowOf(step, { current: step === served }))
 
+const offered = (provisional: boolean, steps: number) => chain(steps, 0).map((row) => (row.step === 4 ? { ...row, provisional } : row))
+
 const LISTS = [
   ['catalog', grownCatalog, (rows: readonly CatalogRow[]) => rows],
   ['releases', grownReleases, (rows: readonly CatalogRow[]) => rows.toReversed()],
@@ -46,4 +48,13 @@ describe('a list that grows', () => {
       expect(await grow(serviceOf(others), known)).toEqual(inOrder(others))
     }
   })
+
+  it.each(LISTS)(
+    '%s: a provisional release that ended meanwhile is no longer one, however many steps ago it was made',
+    async (_name, grow, inOrder) => {
+      const known = await grow(serviceOf(offered(true, 7)), [])
+      expect(await grow(serviceOf(offered(true, 8)), known)).toEqual(inOrder(offered(true, 8)))
+      expect(await grow(serviceOf(offered(false, 9)), known)).toEqual(inOrder(offered(false, 9)))
+    },
+  )
 })

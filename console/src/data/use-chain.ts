@@ -41,7 +41,7 @@ interface Paged<Row> {
 
 /** The catalog, oldest first. The last row known is asked for once more: another one in its place is another scenario of that name. */
 export async function grownCatalog(service: Pick<Svc, 'catalogPage'>, known: readonly CatalogRow[]): Promise<readonly CatalogRow[]> {
-  const last = known.at(-1)
+  const [last, ...older] = settled(known.toReversed())
   const rows: CatalogRow[] = []
   for (let after = last === undefined || last.step === 0 ? null : last.step - 1; ;) {
     const { releases, next } = await service.catalogPage(after === null ? {} : { after_step: after })
@@ -52,12 +52,12 @@ export async function grownCatalog(service: Pick<Svc, 'catalogPage'>, known: rea
   if (last === undefined) return oneServed(rows.toReversed()).toReversed()
   const [again, ...more] = rows
   if (!isSame(again, last)) return grownCatalog(service, [])
-  return oneServed([...more.toReversed(), again, ...known.slice(0, -1).toReversed()]).toReversed()
+  return oneServed([...more.toReversed(), again, ...older]).toReversed()
 }
 
 /** The releases, newest first. */
 export async function grownReleases<Row extends ReleaseRow>(service: Paged<Row>, known: readonly Row[]): Promise<readonly Row[]> {
-  const [last, ...older] = known
+  const [last, ...older] = settled(known)
   const rows: Row[] = []
   for (let before: number | null = null; ;) {
     const { releases, next }: ReleasePage<Row> = await service.releasePage(before === null ? {} : { before_step: before })
@@ -68,6 +68,12 @@ export async function grownReleases<Row extends ReleaseRow>(service: Paged<Row>,
     if (next === null || next === before) return last === undefined ? oneServed(rows) : grownReleases(service, [])
     before = next
   }
+}
+
+/** Newest first. A later row may end a provisional release, so from that one on rows are read again. */
+function settled<Row extends ReleaseRow>(rows: readonly Row[]): readonly Row[] {
+  const provisional = rows.findIndex((row) => row.provisional === true)
+  return rows.slice(Math.max(0, provisional))
 }
 
 const isSame = <Row extends ReleaseRow>(row: Row | undefined, known: Row): row is Row =>
