@@ -1,9 +1,9 @@
 /** Actions in the console: sign in, request a change, promote, roll back; and errors during them. */
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bearer, named, textAt } from '../spec/support/helpers.ts'
-import { trainee } from '../spec/support/trainee.ts'
-import { send } from '../support/world.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { bearer, LEDGER_RECIPE, named, textAt } from '../spec/support/helpers.ts'
+import { fresh, trainee } from '../spec/support/trainee.ts'
+import { send, world as openWorld } from '../support/world.ts'
 import { browserOfFile } from './support/browser.ts'
 import { expectScreensFit } from './support/screens.ts'
 import { PLAYS, QUEUED_WORDS } from './support/script.ts'
@@ -143,6 +143,24 @@ const exchange = (address: string): Promise<unknown> =>
     headers: named('here'),
     body: { model: 'practice', messages: [{ role: 'user', content: 'Write 4 as a Roman numeral.' }] },
   })
+
+describe('a provisional release', () => {
+  it('has a badge that says it is unproven, which goes once it is withdrawn', async () => {
+    const here = await openWorld({ settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual' } })
+    onTestFinished(() => here.close())
+    const scenario = await fresh(here, 'auto')
+    await scenario.consumer((await scenario.reported({ feedback: 'offer' }))[1])
+    const { page } = await open(`${here.address}/console#/s/${scenario.name}/releases`)
+    const badge = page.getByText('step 1 is provisional: unproven')
+    await badge.waitFor()
+    const step = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'step 1', exact: true }) })
+    await step.getByText('Provisional', { exact: true }).waitFor()
+    await expectScreensFit(page, 'console-provisional')
+    await scenario.move('withdraw', textAt(await scenario.release(), 'release_id'))
+    await badge.waitFor({ state: 'detached' })
+    await step.getByText('Provisional, ended', { exact: true }).waitFor()
+  })
+})
 
 describe('failures while a page is open', () => {
   it('a service that stops is reported, and the page goes on by itself when it is back', async () => {

@@ -1,7 +1,8 @@
 /** Promoting what is held, and going back, over a scenario with the files of an agent. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { LEDGER_RECIPE } from '../../../test/spec/support/helpers.ts'
 import { plantHistory, PLANTED, type Planted } from '../../../test/spec/support/planted.ts'
-import { trainee } from '../../../test/spec/support/trainee.ts'
+import { fresh, trainee } from '../../../test/spec/support/trainee.ts'
 import { world, type World } from '../../../test/support/world.ts'
 import { HOLDING, typeCommand, fakeSurroundings, type FakeTerminal } from '../testing/surroundings.ts'
 import { runCli } from '../program.ts'
@@ -151,6 +152,53 @@ describe('a scenario that holds a change', () => {
       step: 2,
       moved: true,
       previous_release_id: expect.stringMatching(/^[0-9a-f]{40}$/),
+    })
+  })
+})
+
+describe('a scenario with a provisional release', () => {
+  let name = ''
+  beforeAll(async () => {
+    here = await world({ settings: { recipe: LEDGER_RECIPE, 'data.training_mode': 'manual' } })
+  })
+  beforeEach(async () => {
+    const scenario = await fresh(here, 'auto')
+    await scenario.consumer((await scenario.reported({ feedback: 'offer' }))[1])
+    name = scenario.name
+  })
+  afterAll(() => here.close())
+  const releases = async (): Promise<string> => (await type(['releases', name])).out
+  const ending = (): string => `v1 is provisional, which is unproven; to end it: svc withdraw v1 --scenario ${name}`
+
+  test('is told how to end it, and serves what it served to everyone once it is withdrawn', async () => {
+    expect(await releases()).toContain(ending())
+    const { exit, out } = await type(['withdraw', 'v1', '--scenario', name])
+    expect([exit, out]).toEqual([0, expect.stringMatching(new RegExp(`^v1 is withdrawn; ${name} serves [0-9a-f]{8} to everyone$`))])
+    expect(await served(name)).toBe(0)
+    const after = await releases()
+    expect(after).toContain('withdrawn')
+    expect(after).not.toContain('is provisional')
+    // An answer may be lost: typed again it says the same.
+    expect(await type(['withdraw', 'v1', '--scenario', name])).toMatchObject({ exit: 0, out })
+  })
+
+  test('as JSON it names what is served and what was withdrawn', async () => {
+    const { release_id: provisional } = await trainee(here, name).release()
+    const { release_id: head } = await trainee(here, name).head()
+    const { out } = await type(['withdraw', 'v1', '--scenario', name, '--json'])
+    expect(JSON.parse(out)).toMatchObject({ scenario: name, release_id: head, withdrawn_release_id: provisional })
+  })
+
+  test('does not withdraw another release, and names the one that is meant', async () => {
+    expect(await type(['withdraw', 'v0', '--scenario', name])).toMatchObject({
+      exit: 1,
+      out: '',
+      err: [`v0 is not the provisional release; v1 is: svc withdraw v1 --scenario ${name}`],
+    })
+    await type(['withdraw', 'v1', '--scenario', name])
+    expect(await type(['withdraw', 'v0', '--scenario', name])).toMatchObject({
+      exit: 1,
+      err: [`v0 is not the provisional release; there is none now: svc releases ${name}`],
     })
   })
 })

@@ -11,6 +11,7 @@ import {
   heldRows,
   powersOfStep,
   promotionOf,
+  provisionalRow,
   rejectionReason,
   timeFor,
 } from '../../presentation/index.ts'
@@ -20,7 +21,7 @@ import { EXIT, type Surroundings } from '../surroundings.ts'
 import { releasesOf, SCENARIOS_LOOKED_AT_MAX, chooseScenario, onlyOne } from './scenario.ts'
 import type { RemoteOptions } from './address.ts'
 import { findRelease, numberOf, servedRow, shortId } from './release.ts'
-import { promoteCommand, rejectCommand } from './releases.ts'
+import { promoteCommand, rejectCommand, withdrawCommand } from './releases.ts'
 import { withService, type RemoteService } from './service.ts'
 
 export interface MoveOptions extends RemoteOptions {
@@ -81,8 +82,11 @@ export function withdraw(options: MoveOptions, surroundings: Surroundings): Prom
   return withService(options, surroundings, async (service) => {
     const [words = ''] = releaseWords(options)
     const scenario = await chooseScenario(service, options.scenario, (name) => `withdraw ${words} --scenario ${shellWord(name)}`)
-    const { svc, target } = await moveTo(service, scenario, options)
-    const head = await svc.withdraw(target.release_id, options.comment)
+    const move = await moveTo(service, scenario, options)
+    const { svc, target } = move
+    const head = await svc.withdraw(target.release_id, options.comment).catch((error: unknown) => {
+      throw codeOf(error) === 'not_provisional' ? notProvisional(move) : error
+    })
     if (options.json === true) surroundings.out(jsonText({ ...head, withdrawn_release_id: target.release_id }, 2))
     else surroundings.out(`${numberOf(target)} is withdrawn; ${oneLine(scenario)} serves ${shortId(head.release_id)} to everyone`)
     return EXIT.fine
@@ -201,6 +205,15 @@ function notRestorable({ service, scenario, rows, target }: Move): Error {
       : `it was rejected at step ${rejection.step} and was never served; choose another: ${listCommand(service, scenario)}`
   const cure = target.pending ? unserved : `it lived only in an engine; choose another: ${listCommand(service, scenario)}`
   return conflict('not_restorable', `${numberOf(target)} cannot be rolled back to: ${cure}`)
+}
+
+function notProvisional({ service, scenario, rows, target }: Move): Error {
+  const row = provisionalRow(rows)
+  const which =
+    row === undefined
+      ? `there is none now: ${listCommand(service, scenario)}`
+      : `${numberOf(row)} is: ${withdrawCommand(row, scenario, service.command)}`
+  return conflict('not_provisional', `${numberOf(target)} is not the provisional release; ${which}`)
 }
 
 const rollbackWords = ({ scenario, target }: Pick<Move, 'scenario' | 'target'>): string =>

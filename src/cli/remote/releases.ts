@@ -131,13 +131,14 @@ export function provisionalLines(rows: readonly ReleaseRow[], scenario: string, 
   const row = provisionalRow(rows)
   return row === undefined
     ? []
-    : [
-        `${numberOf(row)} is provisional, which is unproven; to end it: ${command(`withdraw ${numberOf(row)} --scenario ${shellWord(scenario)}`)}`,
-      ]
+    : [`${numberOf(row)} is provisional, which is unproven; to end it: ${withdrawCommand(row, scenario, command)}`]
 }
 
 export const rejectCommand = (row: ReleaseRow, scenario: string, command: (words: string) => string): string =>
   command(`reject ${numberOf(row)} --scenario ${shellWord(scenario)} --reason "…"`)
+
+export const withdrawCommand = (row: ReleaseRow, scenario: string, command: (words: string) => string): string =>
+  command(`withdraw ${numberOf(row)} --scenario ${shellWord(scenario)}`)
 
 export const promoteCommand = (row: ReleaseRow, scenario: string, command: (words: string) => string): string =>
   command(`promote ${numberOf(row)} --scenario ${shellWord(scenario)}`)
