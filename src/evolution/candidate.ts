@@ -51,7 +51,7 @@ export async function findCandidates(run: StepRun, choice: TaskChoice): Promise<
 }
 
 /** The screened change of the step before, where its case is open; null where there is none. */
-function goesOn(run: StepRun, { gate }: TaskChoice): FoundChanges | null {
+export function goesOn(run: StepRun, { gate }: TaskChoice): FoundChanges | null {
   const { proving } = run.state
   if (run.screening === null || proving === null) return null
   const { mutations, requires } = proving

@@ -1,7 +1,7 @@
 /** The step: claim or request a proposal, admit it, play both sides, decide, settle. */
 import type { JsonObject, StepResult, Trainer } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
-import { admitCandidate, findCandidates, questionOf, type FoundChanges, type ProposedChange, type Skip } from './candidate.ts'
+import { admitCandidate, findCandidates, goesOn, questionOf, type FoundChanges, type ProposedChange, type Skip } from './candidate.ts'
 import { chooseTasks, type TaskChoice } from './choose-tasks.ts'
 import { screen, screeningOf } from './screening/screen.ts'
 import { MachineProblem } from './episodes.ts'
@@ -69,11 +69,15 @@ async function takeStep(run: StepRun): Promise<StepResult> {
   await run.context.inbox.reconcile(run.state.proposals)
   const choice = chooseTasks(run)
   if ('skip' in choice) return skipped(run, choice.skip)
-  const problem = unpriced(run) ?? unplayable(run, choice)
+  const problem = unpriced(run)
   if (problem !== null) return skipped(run, problem)
-  await readyProgram(run)
   run.screening = await screeningOf(run, choice)
-  const found = await findCandidates(run, choice)
+  const futile = unplayable(run, choice)
+  // An open case has the level of its first decision: what is too little for a new change may be enough for it.
+  const open = futile === null ? null : goesOn(run, choice)
+  if (futile !== null && open === null) return skipped(run, futile)
+  await readyProgram(run)
+  const found = open ?? (await findCandidates(run, choice))
   if ('skip' in found) return skipped(run, found.skip)
   const change = await screened(run, choice, found)
   if ('skip' in change) return skipped(run, change.skip)

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import type { Brief, Executor, Mutation, Selection, Task } from '../../contract/index.ts'
+import type { Brief, Executor, Mutation, Question, Selection, Task } from '../../contract/index.ts'
 import { GATE, REQUEST, SAMPLE, metric, taskNamed, testBench, type Tools } from '../testing/bench.ts'
 
 const TRAIN = Array.from({ length: 6 }, (_, at) =>
@@ -178,6 +178,8 @@ describe('a step that is stopped in the screening', () => {
   })
 })
 
+const isTooLittle = ({ history, pairs }: Question): boolean => history.decided > 0 && pairs.length === 0
+
 describe('a screened change whose budget ended', () => {
   it('goes on in the next step, which asks for no other', async () => {
     const ROUND = GATE.length
@@ -197,6 +199,28 @@ describe('a screened change whose budget ended', () => {
     expect(metric(second, 'screened_changes')).toBeUndefined()
     expect(briefs).toHaveLength(2)
     expect(opened.lines).toContain('proposer goes on with the change of the last step, which is not decided yet')
+  })
+
+  it('goes on at its own level where the tasks are too few for a new change', async () => {
+    const ROUND = GATE.length
+    let rounds = 1
+    const selection: Selection = {
+      next: (question) =>
+        isTooLittle(question) || question.pairs.length >= rounds * ROUND
+          ? []
+          : question.tasks.map(({ name }) => ({ task: name, repeat: question.pairs.length / ROUND })),
+      decide: (pairs, question) => {
+        if (isTooLittle(question)) return { selected: false, reason: 'too few tasks' }
+        return pairs.length < 2 * ROUND ? { selected: false, reason: 'more', isOpen: true } : { selected: true, reason: 'enough' }
+      },
+    }
+    const { bench, briefs } = world([[GOOD], [BETTER]], { selection })
+    const opened = await bench
+    expect(await opened.step()).toMatchObject({ kind: 'reject', state: { proving: { steps: 1 }, decided: 1 } })
+    rounds = 2
+    expect(await opened.step()).toMatchObject({ kind: 'publish', metrics: { pairs_resumed: ROUND }, state: { proving: null } })
+    expect(await opened.step()).toMatchObject({ kind: 'skip', reason: 'too few tasks' })
+    expect(briefs).toHaveLength(2)
   })
 
   it('makes way for others where a step plays no further pair', async () => {
