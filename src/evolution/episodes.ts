@@ -231,8 +231,9 @@ export class EpisodeRunner {
   readonly #treeKeys = new Map<readonly Entry[], string>()
   readonly #taskKeys = new Map<Task, string>()
   readonly troubles = new Troubles()
-  /** How many episodes ran. */
-  played = 0
+  /** How many episodes the step used, also those that an earlier attempt of it played; `#counted` has those with a score. */
+  used = 0
+  readonly #counted = new Set<string>()
   /** Whether a cap of tokens or money kept one from being played. */
   isCut = false
 
@@ -244,7 +245,7 @@ export class EpisodeRunner {
   get left(): number | null {
     const { episodesMax, purse } = this.#parts
     if (purse.reached !== null) return 0
-    return episodesMax === 0 ? null : Math.max(0, episodesMax - this.played)
+    return episodesMax === 0 ? null : Math.max(0, episodesMax - this.used)
   }
 
   /** The cap of tokens or money that is reached, in words; null where none is. */
@@ -284,9 +285,12 @@ export class EpisodeRunner {
   async take(order: EpisodeOrder, known: Known): Promise<EpisodeResult> {
     const { side, task, repeat } = order
     this.troubles.add(side, known.troubles > 0)
-    const episode = this.#parts.cache.episode(await this.#knownKey(order))
+    const key = await this.#knownKey(order)
+    // A step that was killed has paid for it: the next attempt has the budget of one that was not.
+    if (known.step === this.step && !this.#counted.has(key)) this.used += 1
+    this.#counted.add(key)
     const nothing = { note: null, trouble: null, spent: NOTHING_SPENT, seconds: 0, agentSeconds: 0, seeds: [] }
-    return this.#add({ side, task, repeat, cached: true, episode, ...nothing, ...known })
+    return this.#add({ side, task, repeat, cached: true, episode: this.#parts.cache.episode(key), ...nothing, ...known })
   }
 
   /** Plays it, also where a score is known; `before` is one to compare with. Null when the budget is spent. */
@@ -301,6 +305,7 @@ export class EpisodeRunner {
     const played = await this.#playAndRepeat({ side: sideOf(side) ?? 'candidate', entries, task, reference, luck }, side)
     const { score, failure, trouble, troubles, episode, seeds, took } = played
     const key = await this.#keyOf(order, isSeeded(seeds) ? luck : null)
+    this.#counted.add(key)
     if (before !== null && score !== null) cache.compare(before.score, score)
     if (score !== null && trouble === null && !(await this.compares(task)))
       await cache.put(key, { score, failure, troubles, at, step, answeredBy: episode?.answeredBy ?? null, took })
@@ -349,14 +354,14 @@ export class EpisodeRunner {
     const began = performance.now()
     let [spent, spentByTry] = [NOTHING_SPENT, NOTHING_SPENT]
     let troubles = 0
-    this.played += 1
+    this.used += 1
     const mayRepeat = (trouble: Trouble, compares: boolean): boolean => {
       troubles += 1
       if (troubles === 1) this.troubles.add(side, true)
       // Only the candidate is scored by an evaluator that compares, and its words may be why that failed.
       if (troubles === TRIES_MAX || this.left === 0 || (compares && trouble === 'evaluator')) return false
       if (side === 'candidate' && this.troubles.isOwnOf(side)) return false
-      this.played += 1
+      this.used += 1
       spentByTry = NOTHING_SPENT
       return true
     }

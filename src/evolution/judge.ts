@@ -152,7 +152,7 @@ const gateTasks = ({ context: { settings }, state }: StepRun, { gate }: TaskChoi
 const recentOf = ({ selected_at: at }: StepRun['state'], decided: number): number =>
   at.filter((decision) => decision > decided - RECENT_DECISIONS && decision <= decided).length
 
-/** Why no change from traffic could be selected, or null: then no proposal is asked for. */
+/** Why no new change from traffic could be selected: then no proposal is asked for. Null where one could. */
 export function unplayable(run: StepRun, choice: TaskChoice): string | null {
   const standing = { seed: '', history: { decided: run.state.decided, selected: run.state.selected }, pairs: [] }
   const question = { ...questionOf(run, gateTasks(run, choice), standing), pairs: [], episodesLeft: run.episodes.left }
@@ -174,8 +174,8 @@ function evaluationMetrics({ episodes, context }: StepRun, pairs: readonly Pair[
     ...seededMetrics(results),
     ...objectiveJson(context.settings.objective),
     episode_repeats: context.settings.episode_repeats,
-    episodes_used: episodes.played,
-    episodes_cached: results.filter(({ cached }) => cached).length,
+    episodes_used: episodes.used,
+    episodes_cached: results.filter(({ cached, step }) => cached && step !== episodes.step).length,
     ...unsolvedMetrics(pairs),
     candidate_episodes: listed.map(briefly),
   }
@@ -268,15 +268,15 @@ function decisionMetrics({ context, episodes }: StepRun, { selected, reason, met
 }
 
 /** Saved by the cache and by early decisions, against playing the whole budget. */
-function savedMetrics({ played }: EpisodeRunner, most: readonly (number | undefined)[]): JsonObject {
+function savedMetrics({ used }: EpisodeRunner, most: readonly (number | undefined)[]): JsonObject {
   const known = most.filter((count) => count !== undefined)
-  return known.length === 0 ? {} : { episodes_saved: Math.max(0, known.reduce((sum, count) => sum + count) - played) }
+  return known.length === 0 ? {} : { episodes_saved: Math.max(0, known.reduce((sum, count) => sum + count) - used) }
 }
 
 /** What the comparison with the baseline adds to those of the first. */
 const sumMetrics = ({ episodes }: StepRun, { decision }: JudgedSum, { episodesMax }: Decision): JsonObject => ({
   evidence_sum: decision.metrics?.['evidence'] ?? null,
-  episodes_used: episodes.played,
+  episodes_used: episodes.used,
   ...savedMetrics(episodes, [episodesMax, decision.episodesMax]),
 })
 
@@ -308,7 +308,7 @@ const PROVING_STEPS_MAX = 4
 /** A screened change goes on in the next step, as long as steps get further with it. */
 function provingAfter({ screening, state, episodes }: StepRun, { mutations, requires, proposalId }: HarnessCandidate, { open }: Decided) {
   if (screening === null || proposalId !== null) return state.proving
-  const isFurther = episodes.results.some(({ side, cached }) => side !== 'trial' && !cached)
+  const isFurther = episodes.results.some(({ side, step }) => side !== 'trial' && step === episodes.step)
   const steps = (state.proving?.steps ?? 0) + 1
   return open === null || !isFurther || steps >= PROVING_STEPS_MAX ? null : { mutations, requires, steps }
 }

@@ -204,6 +204,24 @@ describe('the budget of episodes', () => {
     expect(result).toMatchObject({ kind: 'publish', metrics: { episodes_used: 4, candidate_score: 1, current_score: 0 } })
   })
 
+  it('is that of the step, however often it is killed: what an earlier attempt played is counted once, and not played again', async () => {
+    const aborting = new AbortController()
+    let asked = 0
+    const evaluator: Evaluator = {
+      score: async (_task, { stdout }) => {
+        asked += 1
+        if (asked === 4) aborting.abort(new Error('killed'))
+        return stdout === 'magic' ? 1 : 0
+      },
+    }
+    const tasks = Array.from({ length: 8 }, (_, n) => taskNamed(`task-${n}`))
+    const bench = await testBench({ evaluator, tasks, settings: { max_episodes_per_step: 10 } })
+    await expect(bench.step({}, aborting.signal)).rejects.toThrow('killed')
+    expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { episodes_used: 10, episodes_cached: 0 } })
+    // The fourth was under way, and is lost.
+    expect(bench.played.length).toBeLessThanOrEqual(11)
+  })
+
   it('that a proposer spends is over for it', async () => {
     const result = await stepOf({
       settings: { max_episodes_per_step: 1 },

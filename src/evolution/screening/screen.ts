@@ -37,7 +37,7 @@ export async function screen(
 ): Promise<ProposedChange | Skip> {
   const contenders = contendersOf(run, choice, found)
   if (contenders.length === 0) return unscreened(run, choice, found)
-  const before = run.episodes.played
+  const before = run.episodes.used
   run.report.line('check', `screens ${counted(contenders.length, 'change')} on train tasks: at most ${SIDES * screening.pairs} episodes`)
   const groups = alternativesIn(run, contenders)
   const pairs = await playPairs(run, screening, groups)
@@ -50,7 +50,7 @@ export async function screen(
     screening: words,
     screened_changes: contenders.length,
     screened_kept: parts.length,
-    screen_episodes: run.episodes.played - before,
+    screen_episodes: run.episodes.used - before,
   })
   return parts.length === 0 ? { skip: words } : sumOf(parts)
 }
