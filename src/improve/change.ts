@@ -1,10 +1,9 @@
 /** The result as git knows it: a patch, or a branch that is made without touching the working tree or the index. */
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { invalid } from '../contract/index.ts'
 import { GitFailure, runGit } from '../git/index.ts'
-import { writeAtomicFile } from '../kit/index.ts'
+import { makeOwnFolder, removeLeftFolders, writeAtomicFile } from '../kit/index.ts'
 import type { RepositoryChange } from './harness-files.ts'
 
 /** Settings of the user must not change what is made; the user's name stays. */
@@ -97,10 +96,14 @@ export async function makeBranch(folder: string, name: string, changes: readonly
   })
 }
 
-async function withIndex<T>(work: (env: Readonly<Record<string, string>>) => Promise<T>): Promise<T> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-index-'))
+const withIndex = <T>(work: (env: Readonly<Record<string, string>>) => Promise<T>): Promise<T> =>
+  withFolder((folder) => work({ GIT_INDEX_FILE: join(folder, 'index') }))
+
+async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  await removeLeftFolders('change')
+  const folder = await makeOwnFolder('change')
   try {
-    return await work({ GIT_INDEX_FILE: join(folder, 'index') })
+    return await work(folder)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
@@ -137,9 +140,8 @@ async function authorOf(folder: string): Promise<Readonly<Record<string, string>
 }
 
 /** Against the files as they lie in the folder, committed or not; `git apply` takes it there. */
-export async function patchOf(changes: readonly RepositoryChange[], message: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'svc-patch-'))
-  try {
+export const patchOf = (changes: readonly RepositoryChange[], message: string): Promise<string> =>
+  withFolder(async (folder) => {
     await git(folder, ['init', '-q', '--bare', '--template=', '--object-format=sha1'])
     const treeOf = async (name: string, side: 'before' | 'after'): Promise<string> => {
       const env = { GIT_DIR: folder, GIT_INDEX_FILE: join(folder, name) }
@@ -150,9 +152,6 @@ export async function patchOf(changes: readonly RepositoryChange[], message: str
     const [before, after] = [await treeOf('old', 'before'), await treeOf('new', 'after')]
     const diff = await git(folder, ['diff-tree', '-r', '-p', '--full-index', '--no-renames', '--no-ext-diff', before, after])
     return `${message.trimEnd()}\n\n${diff}`
-  } finally {
-    await rm(folder, { recursive: true, force: true })
-  }
-}
+  })
 
 export const writePatch = (path: string, text: string): Promise<void> => writeAtomicFile(path, text)

@@ -37,6 +37,7 @@ export {
 export { Lane, LaneByName } from './lane.ts'
 export { chanceOf, lotOf } from './lots.ts'
 export { lengthOf, BytePieces, textOf, withBody } from './pieces.ts'
+export { isAlive, makeOwnFolder, removeLeftFolders } from './own-folder.ts'
 export { screenText } from './screen.ts'
 export { holdsSecret, withoutSecrets } from './secrets.ts'
 export { compact, eachShingle, sharedShare, shinglesOf, type Shingles } from './shingles.ts'

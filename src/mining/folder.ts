@@ -15,7 +15,7 @@ import {
   type TaskRole,
 } from '../contract/index.ts'
 import { MINED_FILE, readTask, taskFile } from '../evolution/index.ts'
-import { hasCode, isMissing, makeFolder, newId, sync, wordsOf, writeAtomicFile, writeSynced } from '../kit/index.ts'
+import { hasCode, isAlive, isMissing, makeFolder, newId, sync, wordsOf, writeAtomicFile, writeSynced } from '../kit/index.ts'
 
 export type TaskStatus = (typeof TASK_STATUSES)[number]
 
@@ -220,14 +220,5 @@ export async function removeUnfinished(directory: string): Promise<void> {
   for (const name of await entriesOf(directory)) {
     const [, pid] = /^\.unfinished-(\d+)-/.exec(name) ?? []
     if (pid !== undefined && !isAlive(Number(pid))) await rm(join(directory, name), { recursive: true, force: true })
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return hasCode(error, 'EPERM')
   }
 }

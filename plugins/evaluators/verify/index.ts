@@ -3,12 +3,11 @@
  * that the agent never saw.
  */
 import { randomUUID } from 'node:crypto'
-import { readlinkSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, lstat, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, rm, lstat, writeFile } from 'node:fs/promises'
 import { join, posix, dirname } from 'node:path'
 import { define, unavailable, checkFiles, invalid, isObject } from '../../../src/contract/index.ts'
 import type { Episode, ModelAddress, Play, Scene, Files, Json, Task } from '../../../src/contract/index.ts'
+import { makeOwnFolder } from '../../../src/kit/index.ts'
 import { scoreOfEnd } from '../common/episodes.ts'
 import { copyWorkspace, openCopy } from './copy.ts'
 
@@ -41,7 +40,8 @@ export default define('evaluator', {
 async function verify(check: Check, workspace: string, scene: Scene): Promise<number | null> {
   const { executor, signal } = scene
   signal.throwIfAborted()
-  const around = await mkdtemp(copyPrefix())
+  // Like the folder of an episode, so that the next start removes it if the service is killed.
+  const around = await makeOwnFolder('episode')
   const copy = join(around, 'copy')
   const mark = randomUUID()
   try {
@@ -60,12 +60,6 @@ async function verify(check: Check, workspace: string, scene: Scene): Promise<nu
   } finally {
     await rm(around, { recursive: true, force: true })
   }
-}
-
-/** Named like the executors' episode folders, so that the next start removes it if the service is killed. */
-function copyPrefix(): string {
-  const namespace = process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '') : '0'
-  return join(tmpdir(), `svc-episode-${namespace}-${process.pid}-`)
 }
 
 const VERIFY_SECONDS_MAX = 600

@@ -1,12 +1,10 @@
 /** Makes, fills and removes the folder of an episode. */
 import { execFile } from 'node:child_process'
-import { readlinkSync } from 'node:fs'
-import { mkdir, mkdtemp, readdir, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { checkFiles, childEnvironment, invalid, unavailable, type Files } from '../../../src/contract/index.ts'
-import { hasCode } from '../../../src/kit/index.ts'
+import { makeOwnFolder, removeLeftFolders } from '../../../src/kit/index.ts'
 
 const run = (program: string, args: readonly string[]): Promise<unknown> =>
   promisify(execFile)(program, args, { env: childEnvironment(process.env) })
@@ -21,7 +19,7 @@ export interface Folder {
 }
 
 export async function makeFolder(): Promise<Folder> {
-  const path = await mkdtemp(join(tmpdir(), `${ownPrefix()}${process.pid}-`))
+  const path = await makeOwnFolder('episode')
   const root = join(path, 'root')
   return { path, root, workspace: join(root, WORKSPACE) }
 }
@@ -53,23 +51,4 @@ export async function removeFolder(path: string): Promise<void> {
 }
 
 /** Removes folders of killed processes. Called when an executor is made. */
-export async function removeLeftovers(): Promise<void> {
-  const prefix = ownPrefix()
-  const names = await readdir(tmpdir()).catch((): string[] => [])
-  const left = names.filter((name) => name.startsWith(prefix) && !isAlive(Number(name.slice(prefix.length).split('-')[0])))
-  for (const name of left) await removeFolder(join(tmpdir(), name)).catch(() => undefined)
-}
-
-/** The prefix holds the PID namespace, and the name the PID: folders of other containers are not leftovers. */
-function ownPrefix(): string {
-  const namespace = process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '') : '0'
-  return `svc-episode-${namespace}-`
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch (error) {
-    return !hasCode(error, 'ESRCH')
-  }
-}
+export const removeLeftovers = (): Promise<void> => removeLeftFolders('episode', removeFolder)

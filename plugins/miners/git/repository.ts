@@ -2,11 +2,11 @@
  * Reads the history of a repository through an empty repository of our own that borrows its objects: settings, hooks, attributes and remotes of
  * the repository are never in force, and nothing is checked out.
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { invalid } from '../../../src/contract/index.ts'
 import { GitFailure, runGit } from '../../../src/git/index.ts'
+import { makeOwnFolder, removeLeftFolders } from '../../../src/kit/index.ts'
 
 export interface HistoryCommit {
   readonly id: string
@@ -44,7 +44,8 @@ export interface Repository {
 
 export async function openRepository(source: string, signal: AbortSignal): Promise<Repository> {
   const { head, format, objects, shallow } = await locate(source, signal)
-  const own = await mkdtemp(join(tmpdir(), 'svc-miner-'))
+  await removeLeftFolders('miner')
+  const own = await makeOwnFolder('miner')
   const run = (args: readonly string[], input = ''): Promise<Buffer> => runGit([`--git-dir=${own}`, ...args], { input, signal })
   try {
     await runGit(['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, own], { signal })
