@@ -55,6 +55,7 @@ const orderOf = (given: Partial<MiningOrder> & { readonly source: string }): Min
   tasksMax: 100,
   known: new Set(),
   report: () => undefined,
+  passOver: () => undefined,
   signal: never(),
   ...given,
 })

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { openState } from '../improve/index.ts'
@@ -13,6 +14,11 @@ function repositoryOf(files: Readonly<Record<string, string>>): string {
   for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text)
   return folder
 }
+
+const gitIn =
+  (folder: string) =>
+  (...args: readonly string[]): Buffer =>
+    execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: folder })
 
 const CLAUDE = { 'CLAUDE.md': 'Be kind.\n' }
 const MODEL = { SVC_UPSTREAM_MODEL: 'm' }
@@ -53,7 +59,7 @@ describe('svc improve', () => {
       'no history',
       ['--evolution.executor', 'local'],
       MODEL,
-      'there is no history of git to find tasks in: write some, and name their folder with --tasks-dir',
+      'this is no git repository, so there is no history to find tasks in: write some tasks, and name their folder with --tasks-dir',
     ],
     ['tasks that are not there', ['--tasks-dir', '/nowhere'], MODEL, 'name another with --tasks-dir'],
     ['a branch and no repository', ['--branch', 'x'], MODEL, '--branch needs a git repository: use --patch FILE'],
@@ -75,10 +81,36 @@ describe('svc improve', () => {
     expect(readdirSync(folder)).toEqual(['CLAUDE.md'])
   })
 
+  it('that finds no task counts the commits and says why each has none, also the second time', async () => {
+    const [folder, data] = [repositoryOf(CLAUDE), temporaryFolder()]
+    const said = async (place: string): Promise<string> =>
+      (await typed([place, '--evolution.executor', 'local'], { ...MODEL, XDG_DATA_HOME: data })).err.join()
+    const git = gitIn(folder)
+    git('init', '-q')
+    expect(await said(folder)).toContain('the repository has no commit yet, so there is no history to find tasks in: write some tasks')
+    git('add', '-A')
+    git('commit', '-qm', 'first')
+    expect(await said(folder)).toContain('there is no commit but the first one and merges, which are not looked at: write some tasks')
+    for (const words of ['Say one more thing in the notes', 'Say another thing in the notes']) {
+      writeFileSync(join(folder, 'notes.md'), words)
+      git('add', '-A')
+      git('commit', '-qm', words)
+    }
+    mkdirSync(join(folder, 'test'))
+    writeFileSync(join(folder, 'code.js'), '1')
+    writeFileSync(join(folder, 'test/code.test.js'), "import 'node:test'")
+    git('add', '-A')
+    git('commit', '-qm', 'Let the code do the one thing that it is for')
+    const why = '(2: it does not change code and tests together, 1: the workspace passes before anything is done)'
+    for (let time = 0; time < 2; time += 1) expect(await said(folder)).toContain(`3 commits were looked at ${why}: write some tasks`)
+    const clone = join(temporaryFolder(), 'clone')
+    execFileSync('git', ['clone', '-q', '--depth', '2', pathToFileURL(folder).href, clone])
+    expect(await said(clone)).toContain('the clone is shallow, and git fetch --unshallow gets the rest of its history: write some tasks')
+  })
+
   it('makes no branch that would carry edits along which are not committed', async () => {
     const folder = repositoryOf(CLAUDE)
-    const git = (...args: readonly string[]) =>
-      execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@example.com', ...args], { cwd: folder })
+    const git = gitIn(folder)
     git('init', '-q')
     expect((await typed([folder, '--branch', 'x'])).err.join()).toContain('the repository has none')
     git('add', '-A')

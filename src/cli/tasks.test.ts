@@ -168,7 +168,7 @@ describe('svc tasks mine', () => {
       '1 task mined, 0 were there before',
       '  1 passed over: the workspace passes before anything is done',
     ])
-    expect((await mine()).out).toBe('0 tasks mined, 1 were there before')
+    expect((await mine()).out).toBe('0 tasks mined, 1 were there before\n  1 passed over: the workspace passes before anything is done')
   })
 
   it('says what is wrong with a folder that is no repository', async () => {

@@ -16,8 +16,10 @@ export interface MiningOrder {
   readonly tasksMax: number
   /** Origins that were offered before, and are not wanted again. */
   readonly known: ReadonlySet<string>
-  /** One line for people: what was found, or why something was passed over. */
+  /** One line for people: what it does. */
   readonly report: (line: string) => void
+  /** Called for each origin that holds no task, with the reason in a few words. */
+  readonly passOver: (origin: string, reason: string) => void
   readonly signal: AbortSignal
 }
 export interface MinedTask {

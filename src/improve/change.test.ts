@@ -129,7 +129,7 @@ it('says why there can be no branch: no repository, no commit, a bad name, a nam
   expect(await branchProblem(temporaryFolder(), 'x')).toContain('needs a git repository')
   const empty = temporaryFolder()
   git(empty, 'init', '-q')
-  expect(await gitPlaceOf(empty)).toEqual({ head: null, prefix: '' })
+  expect(await gitPlaceOf(empty)).toEqual({ head: null, prefix: '', isShallow: false })
   expect(await branchProblem(empty, 'x')).toContain('needs a commit')
   const folder = dirtyRepository()
   for (const name of ['a b', '-x', 'a..b', '', '@{-1}', 'x.lock']) expect(await branchProblem(folder, name)).toContain('valid name')

@@ -24,6 +24,8 @@ export interface GitPlace {
   readonly head: string | null
   /** The folder below the top of the repository: '' or 'packages/one/'. */
   readonly prefix: string
+  /** Whether a part of its history was not fetched. */
+  readonly isShallow: boolean
 }
 
 /** Null where the folder is in no repository. */
@@ -39,7 +41,8 @@ export async function gitPlaceOf(folder: string): Promise<GitPlace | null> {
   })
   if (prefix === null) return null
   const head = await git(folder, ['rev-parse', '--verify', '-q', 'HEAD^{commit}']).catch(() => '')
-  return { head: head.trim() || null, prefix: prefix.trimEnd() }
+  const shallow = await git(folder, ['rev-parse', '--is-shallow-repository'])
+  return { head: head.trim() || null, prefix: prefix.trimEnd(), isShallow: shallow.trim() === 'true' }
 }
 
 /** Why no branch of that name can be made, or null. `mayBeThere`: the run has ended, and may have made it. */

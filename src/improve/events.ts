@@ -82,7 +82,15 @@ export type ImproveEvent =
       readonly left_out: readonly LeftOut[]
     }
   /** Found in the repository's history, and kept for later runs too. */
-  | { readonly event: 'mined'; readonly added: number; readonly kept: number; readonly passed_over: number; readonly folder: string }
+  | {
+      readonly event: 'mined'
+      readonly added: number
+      readonly kept: number
+      readonly passed_over: number
+      /** Why commits and sessions have no task, the most frequent first. */
+      readonly reasons: readonly { readonly reason: string; readonly count: number }[]
+      readonly folder: string
+    }
   | { readonly event: 'tasks'; readonly tasks: readonly NamedTask[]; readonly folder: string }
   /** `kept`: by an earlier stage, or an earlier run. */
   | ({ readonly event: 'played'; readonly side: 'before' | 'after'; readonly kept: boolean } & TaskScore)

@@ -3,7 +3,7 @@
  * Does not start the service, talk to a person, or decide what is better: it is given a service, and reads that service's rows.
  */
 export { AGENTS, findAgents, layoutOf, NATIVE, type AgentLayout } from './agents.ts'
-export { branchProblem, gitPlaceOf, makeBranch, patchOf, uncommitted, writePatch } from './change.ts'
+export { branchProblem, gitPlaceOf, makeBranch, patchOf, uncommitted, writePatch, type GitPlace } from './change.ts'
 export type { Estimate, ImproveEvent, ImproveResult } from './events.ts'
 export { changesOf, readHarness, type HarnessRead } from './harness-files.ts'
 export { messageOf, scoreText, summaryLines } from './message.ts'

@@ -5,4 +5,4 @@
 export { listedTask, openTaskBook } from './book.ts'
 export { checkTask, type CheckResult, type Judge } from './check.ts'
 export { decide, makeTrialFolder, readMined, readMinedTask, recordCheck, type TaskStatus } from './folder.ts'
-export { mineTasks, type MiningResult } from './mine.ts'
+export { countReasons, mineTasks, type CountedReason, type MiningResult } from './mine.ts'

@@ -29,8 +29,22 @@ export interface MiningResult {
   readonly added: readonly string[]
   /** Mined tasks that were there before and are not dropped. */
   readonly kept: number
+  /** Offered, and did not hold. */
   readonly passedOver: readonly { readonly origin: string; readonly reason: string }[]
+  /** Why each origin has no task here, also those that the miner did not offer, and those that were settled before. */
+  readonly leftOut: ReadonlyMap<string, string>
 }
+
+export interface CountedReason {
+  readonly reason: string
+  readonly count: number
+}
+
+/** The most frequent first. */
+export const countReasons = (leftOut: ReadonlyMap<string, string>): readonly CountedReason[] =>
+  [...Map.groupBy(leftOut.values(), (reason) => reason)]
+    .map(([reason, { length: count }]) => ({ reason, count }))
+    .toSorted((one, other) => other.count - one.count)
 
 const SECONDS_MAX = 60
 const MISSES_MAX = 200
@@ -52,19 +66,32 @@ export async function mineTasks(run: MiningRun): Promise<MiningResult> {
   const state: Mining = { placed: await placedIn(directory, there), names: new Set(there.map(({ name }) => name)) }
   const added: string[] = []
   const passedOver: { origin: string; reason: string }[] = []
-  if (kept >= tasksMax) return { added, kept, passedOver }
-  const known = new Set([...there.flatMap(({ mined }) => mined?.origin ?? []), ...(await settledIn(directory))])
-  for await (const found of miner.mine({ source, tasksMax: tasksMax - kept, known, report, signal })) {
+  const leftOut = new Map(await settledIn(directory))
+  if (kept >= tasksMax) return { added, kept, passedOver, leftOut }
+  const known = new Set([...there.flatMap(({ mined }) => mined?.origin ?? []), ...leftOut.keys()])
+  const passOver = (origin: string, reason: string): void => {
+    leftOut.set(origin, reason)
+    report(`${origin.slice(0, ORIGIN_CHARACTERS)}: passed over: ${reason}`)
+  }
+  for await (const found of miner.mine({ source, tasksMax: tasksMax - kept, known, report, passOver, signal })) {
     signal.throwIfAborted()
-    if (known.has(found.origin)) continue
+    const { name, origin } = found
+    if (known.has(origin)) continue
     const reason = await keep(run, state, found)
-    if (reason === null) added.push(found.name)
-    else passedOver.push({ origin: found.origin, reason })
-    report(reason === null ? `${found.name}: kept` : `${found.name}: passed over: ${reason}`)
+    if (reason === null) {
+      added.push(name)
+      report(`${name}: kept`)
+    } else {
+      passedOver.push({ origin, reason })
+      leftOut.set(origin, reason)
+      report(`${name}: passed over: ${reason}`)
+    }
     if (kept + added.length >= tasksMax || passedOver.length >= (run.missesMax ?? MISSES_MAX)) break
   }
-  return { added, kept, passedOver }
+  return { added, kept, passedOver, leftOut }
 }
+/** Enough of an id. */
+const ORIGIN_CHARACTERS = 18
 
 interface PlacedTask extends Placed {
   readonly bytes: number
@@ -147,15 +174,15 @@ async function placedIn(directory: string, there: readonly MinedFolder[]): Promi
 /** Origins whose verdict stands, so that mining again does not try them again. Lines that a crash cut are no origins. */
 const SETTLED_FILE = '.passed-over.jsonl'
 
-async function settledIn(directory: string): Promise<readonly string[]> {
+async function settledIn(directory: string): Promise<readonly (readonly [origin: string, reason: string])[]> {
   const text = await readFile(join(directory, SETTLED_FILE), 'utf8').catch((error: unknown) => {
     if (isMissing(error)) return ''
     throw error
   })
   return text.split('\n').flatMap((line) => {
     try {
-      const { origin }: { origin?: unknown } = Object(JSON.parse(line))
-      return typeof origin === 'string' ? [origin] : []
+      const { origin, reason }: { origin?: unknown; reason?: unknown } = Object(JSON.parse(line))
+      return typeof origin === 'string' ? [[origin, typeof reason === 'string' ? reason : 'it was passed over before']] : []
     } catch {
       return []
     }

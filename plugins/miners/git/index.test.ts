@@ -1,9 +1,9 @@
 /** The git miner on a repository with every kind of commit, and on hostile ones. */
-import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { minerConformance } from '../../../conformance/index.ts'
 import { isObject, type MinedTask, type MiningOrder } from '../../../src/contract/index.ts'
 import { sharedFolder, temporaryFolder } from '../../../test/support/folder.ts'
@@ -16,7 +16,9 @@ const miner = await git.plugin.make({})
 async function mined(source: string, order: Partial<MiningOrder> = {}) {
   const [tasks, lines]: [MinedTask[], string[]] = [[], []]
   const whole = { source, tasksMax: 100, known: new Set<string>(), signal: new AbortController().signal, ...order }
-  for await (const task of miner.mine({ ...whole, report: (line) => void lines.push(line) })) tasks.push(task)
+  const report = (line: string): void => void lines.push(line)
+  const passOver = (origin: string, reason: string): void => report(`${origin}: passed over: ${reason}`)
+  for await (const task of miner.mine({ ...whole, report, passOver })) tasks.push(task)
   return { tasks, lines }
 }
 
@@ -76,14 +78,17 @@ describe('the git miner', () => {
     expect(tasks.map(({ origin }) => origin)).toEqual([removal, feature, fix].map((id) => `git:${id}`))
   })
 
-  it('says why it passes over a commit with tests', () => {
-    expect(lines.map((line) => line.replace(/^[0-9a-f]{10}: /, '')).toSorted()).toEqual([
+  it('says why it passes over a commit', () => {
+    expect(lines.map((line) => line.replace(/^git:[0-9a-f]{40}: /, '')).toSorted()).toEqual([
       '13 commits',
       ...['a file that it changes is missing, binary or too large', 'a file that it changes is missing, binary or too large'].map(
         (why) => `passed over: ${why}`,
       ),
       ...[
         'it changes more than 40 files',
+        'it does not change code and tests together',
+        'it does not change code and tests together',
+        'it does not change code and tests together',
         'it only moves files',
         'it reverts another commit',
         'it was reverted',
@@ -175,10 +180,24 @@ describe('the git miner', () => {
       tasksMax: 1,
       known: new Set(),
       report: () => undefined,
+      passOver: () => undefined,
       signal: new AbortController().signal,
     }))
       break
     expect(leftovers()).toEqual(before)
+  })
+
+  it.runIf(process.platform === 'linux')('removes what one that was killed left there, and nothing of those that live', async () => {
+    const namespace = readlinkSync('/proc/self/ns/pid').replaceAll(/\D/g, '')
+    const { pid } = spawnSync('true')
+    const [dead, alive, elsewhere] = [`${namespace}-${pid}`, `${namespace}-${process.pid}`, `1-${pid}`].map(
+      (name) => `svc-miner-${name}-kept`,
+    )
+    for (const name of [dead, alive, elsewhere]) mkdirSync(join(tmpdir(), name ?? '', 'objects'), { recursive: true })
+    onTestFinished(() => [alive, elsewhere].forEach((name) => rmSync(join(tmpdir(), name ?? ''), { recursive: true })))
+    await mined(history.folder)
+    expect(leftovers()).not.toContain(dead)
+    expect(leftovers()).toEqual(expect.arrayContaining([alive, elsewhere]))
   })
 })
 

@@ -45,7 +45,7 @@ export default define('miner', {
 
 const CHUNK = 100
 
-async function* mine({ source, known, report, signal }: MiningOrder, limits: Limits): AsyncGenerator<MinedTask> {
+async function* mine({ source, known, report, passOver, signal }: MiningOrder, limits: Limits): AsyncGenerator<MinedTask> {
   const repository = await openRepository(source, signal)
   try {
     const ids = await repository.commits(limits.commits)
@@ -55,9 +55,9 @@ async function* mine({ source, known, report, signal }: MiningOrder, limits: Lim
       for (const commit of await unlessUnreadable(repository.read(ids.slice(at, at + CHUNK)), [], report)) {
         for (const [, id = ''] of commit.message.matchAll(/\bThis reverts commit ([0-9a-f]{40,64})/g)) reverted.add(id)
         if (known.has(originOf(commit))) continue
-        const found = await unlessUnreadable(taskOf(repository, commit, reverted, limits), NO_TESTS, report)
+        const found = await unlessUnreadable(taskOf(repository, commit, reverted, limits), UNREADABLE, report)
         if (typeof found === 'object') yield found
-        else if (found !== NO_TESTS) report(`${commit.id.slice(0, 10)}: passed over: ${found}`)
+        else passOver(originOf(commit), found)
       }
     }
   } finally {
@@ -65,20 +65,20 @@ async function* mine({ source, known, report, signal }: MiningOrder, limits: Lim
   }
 }
 
+const UNREADABLE = 'git cannot read it'
+
 /** What git cannot read, or not within its limits, is passed over. */
 async function unlessUnreadable<T>(work: Promise<T>, instead: T, report: MiningOrder['report']): Promise<T> {
   try {
     return await work
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error
-    report(`passed over: git cannot read it: ${showHiddenLine(error.message.split('\n', 1)[0] ?? '')}`)
+    report(`${UNREADABLE}: ${showHiddenLine(error.message.split('\n', 1)[0] ?? '')}`)
     return instead
   }
 }
 
 const originOf = ({ id }: HistoryCommit): string => `git:${id}`
-/** Most commits; not worth a line. */
-const NO_TESTS = 'it changes no tests beside code'
 
 /** The task of a commit, or why it has none. */
 async function taskOf(
@@ -116,7 +116,7 @@ async function taskOf(
 function changesProblem(changes: readonly FileChanged[], { changed_files: max }: Limits): string | null {
   const tests = changes.filter(({ path, status }) => isTest(path) && status !== 'deleted')
   const code = changes.filter(({ path }) => isCode(path))
-  if (tests.length === 0 || code.length === 0) return NO_TESTS
+  if (tests.length === 0 || code.length === 0) return 'it does not change code and tests together'
   if (changes.length > max) return `it changes more than ${max} files`
   if (changes.some(({ modes }) => modes.includes('160000'))) return 'it changes a submodule'
   if (changes.some(({ modes }) => modes.includes('120000'))) return 'it changes a symbolic link'

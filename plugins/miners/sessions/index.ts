@@ -15,7 +15,7 @@ export default define('miner', {
   },
 })
 
-async function* mine({ source, known, report, signal }: MiningOrder): AsyncGenerator<MinedTask> {
+async function* mine({ source, known, report, passOver, signal }: MiningOrder): AsyncGenerator<MinedTask> {
   const offered = new Set(known)
   for (const { thread, judgement } of inOrder(await readRecorded({ source, report, signal }))) {
     signal.throwIfAborted()
@@ -24,10 +24,9 @@ async function* mine({ source, known, report, signal }: MiningOrder): AsyncGener
     offered.add(origin)
     const found = taskOf(thread, judgement)
     if (typeof found === 'object') yield found
-    else report(`${origin.slice(0, ORIGIN_CHARACTERS)}: passed over: ${found}`)
+    else passOver(origin, found)
   }
 }
-const ORIGIN_CHARACTERS = 18
 
 interface Considered {
   readonly thread: Recorded['threads'][number]

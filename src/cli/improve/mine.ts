@@ -3,8 +3,9 @@ import { join, resolve } from 'node:path'
 import { builtins } from '../../../plugins/index.ts'
 import { loadPlugin } from '../../config/index.ts'
 import { invalid, type Miner } from '../../contract/index.ts'
-import { gitPlaceOf } from '../../improve/index.ts'
-import { decide, mineTasks, readMined, type MiningResult } from '../../mining/index.ts'
+import { gitPlaceOf, type GitPlace } from '../../improve/index.ts'
+import { counted } from '../../presentation/index.ts'
+import { countReasons, decide, mineTasks, readMined, type CountedReason, type MiningResult } from '../../mining/index.ts'
 import type { RemoteOptions } from '../remote/address.ts'
 import { chooseScenario } from '../remote/scenario.ts'
 import { fromService } from '../remote/service.ts'
@@ -13,7 +14,7 @@ import type { Surroundings } from '../surroundings.ts'
 import { RECORDS_MAX } from '../tasks.ts'
 import { judgeWith } from '../tasks/place.ts'
 import { withRecords } from '../tasks/recorded.ts'
-import type { ImproveScreen } from './screen.ts'
+import { REASONS_SHOWN_MAX, type ImproveScreen } from './screen.ts'
 
 export interface MiningOfRun {
   readonly repository: string
@@ -34,10 +35,14 @@ const SEED = 'svc'
 /** The folder of the tasks. */
 export async function mineFor(run: MiningOfRun): Promise<string> {
   const { repository, folder, tasksMax, recorded, surroundings, screen } = run
-  const hasHistory = ((await gitPlaceOf(repository))?.head ?? null) !== null
+  const place = await gitPlaceOf(repository)
+  const hasHistory = place !== null && place.head !== null
   const hasSessions = recorded.scenario !== undefined
   if (!hasHistory && !hasSessions)
-    throw invalid('no_history', 'there is no history of git to find tasks in; write some, and name their folder with --tasks-dir')
+    throw invalid(
+      'no_history',
+      `${place === null ? 'this is no git repository' : 'the repository has no commit yet'}, so there is no history to find tasks in; ${WRITE_SOME}`,
+    )
   const directory = join(folder, 'mined')
   // Sessions are what people ask for: half of the tasks are theirs where there are as many, and more where the history has too few.
   const results = [
@@ -46,10 +51,11 @@ export async function mineFor(run: MiningOfRun): Promise<string> {
   ]
   if (hasSessions && countOf(results) < tasksMax) results.push(await mineSessions(run, directory, tasksMax))
   surroundings.progress('')
-  const passedOver = results.flatMap((result) => result.passedOver)
+  const passedOver = results.reduce((sum, result) => sum + result.passedOver.length, 0)
   const added = results.reduce((sum, result) => sum + result.added.length, 0)
-  screen.show({ event: 'mined', added, kept: results[0]?.kept ?? 0, passed_over: passedOver.length, folder: directory })
-  if (countOf(results) === 0) throw nothingFound(passedOver, hasSessions)
+  const reasons = countReasons(new Map(results.flatMap(({ leftOut }) => [...leftOut])))
+  screen.show({ event: 'mined', added, kept: results[0]?.kept ?? 0, passed_over: passedOver, reasons, folder: directory })
+  if (countOf(results) === 0) throw nothingFound(reasons, hasSessions, place)
   for (const { name, mined } of await readMined(directory)) if (mined?.status === 'proposed') await decide(directory, name, 'accepted')
   return directory
 }
@@ -80,13 +86,26 @@ function mineSessions(run: MiningOfRun, directory: string, tasksMax: number): Pr
 /** Without what only a model can judge: nothing has shown that it can be solved, and every episode would ask that model twice more. */
 const withoutJudged = (miner: Miner): Miner => ({
   async *mine(order) {
-    for await (const task of miner.mine(order)) if (task.data['evaluator'] !== 'judge') yield task
+    for await (const task of miner.mine(order))
+      if (task.data['evaluator'] === 'judge') order.passOver(task.origin, 'only a model can judge it')
+      else yield task
   },
 })
 
-function nothingFound(passedOver: readonly { readonly reason: string }[], hasSessions: boolean): Error {
-  const [first] = passedOver
-  const why = first === undefined ? '' : ` (${passedOver.length} were passed over, the first since ${first.reason})`
+const WRITE_SOME = 'write some tasks, and name their folder with --tasks-dir'
+
+function nothingFound(reasons: readonly CountedReason[], hasSessions: boolean, place: GitPlace | null): Error {
   const where = hasSessions ? 'in the history of the repository or in the sessions' : 'in the history of the repository'
-  return invalid('no_tasks', `no task was found ${where}${why}; write some, and name their folder with --tasks-dir`)
+  const shallow = place?.isShallow === true ? '; the clone is shallow, and git fetch --unshallow gets the rest of its history' : ''
+  return invalid('no_tasks', `no task was found ${where}; ${lookedAt(reasons, hasSessions)}${shallow}; ${WRITE_SOME}`)
+}
+
+function lookedAt(reasons: readonly CountedReason[], hasSessions: boolean): string {
+  const looked = reasons.reduce((sum, { count }) => sum + count, 0)
+  if (looked === 0) return 'there is no commit but the first one and merges, which are not looked at'
+  const words = hasSessions
+    ? counted(looked, 'commit or session was', 'commits and sessions were')
+    : counted(looked, 'commit was', 'commits were')
+  const why = reasons.slice(0, REASONS_SHOWN_MAX).map(({ reason, count }) => `${count}: ${oneLine(reason)}`)
+  return `${words} looked at (${why.join(', ')})`
 }

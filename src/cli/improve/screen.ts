@@ -29,7 +29,7 @@ function linesOf(event: ImproveEvent): readonly string[] {
     case 'found':
       return foundLines(event)
     case 'mined':
-      return [`${counted(event.added, 'task')} mined, ${event.kept} were there before: svc tasks list ${shellWord(event.folder)}`]
+      return minedLines(event)
     case 'tasks':
       return [`${counted(event.tasks.length, 'task')}: ${rolesOf(event.tasks)}`]
     case 'played':
@@ -57,6 +57,12 @@ const foundLines = ({ agent, why, files, left_out }: EventOf<'found'>): readonly
   `${agent}, ${why}: ${files.length === 0 ? 'no rules or skills yet' : files.map(oneLine).join(', ')}`,
   ...left_out.map(({ path, why: reason }) => `left out, and not touched: ${oneLine(path)}: ${oneLine(reason)}`),
 ]
+
+const minedLines = ({ added, kept, reasons, folder }: EventOf<'mined'>): readonly string[] => [
+  `${counted(added, 'task')} mined, ${kept} were there before: svc tasks list ${shellWord(folder)}`,
+  ...reasons.slice(0, REASONS_SHOWN_MAX).map(({ reason, count }) => `  ${count} passed over: ${oneLine(reason)}`),
+]
+export const REASONS_SHOWN_MAX = 5
 
 const changeLine = ({ branch, commit, patch, files }: EventOf<'change'>): string =>
   `${counted(files.length, 'file')} changed: ${branch === undefined ? `apply it with: git apply ${shellWord(patch ?? '')}` : `branch ${branch}, commit ${commit ?? ''}`}`

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { builtins } from '../../../plugins/index.ts'
 import { ConfigProblem, loadPlugin } from '../../config/index.ts'
-import { mineTasks, type MiningResult } from '../../mining/index.ts'
+import { countReasons, mineTasks, type MiningResult } from '../../mining/index.ts'
 import { counted } from '../../presentation/index.ts'
 import { printError } from '../explain.ts'
 import type { RemoteOptions } from '../remote/address.ts'
@@ -57,7 +57,8 @@ async function mineFrom(source: string, { output, isJson, ...run }: Order, surro
   const report = (line: string): void => surroundings.progress(cut(oneLine(line), surroundings.width - 1))
   const result = await mineTasks({ ...run, source, report })
   surroundings.progress('')
-  surroundings.out(isJson ? jsonText({ folder: output, ...result }, 2) : wordsFor(result, output))
+  const { leftOut, ...found } = result
+  surroundings.out(isJson ? jsonText({ folder: output, ...found, reasons: countReasons(leftOut) }, 2) : wordsFor(result, output))
   return result.added.length + result.kept > 0 ? EXIT.fine : EXIT.failed
 }
 
@@ -71,12 +72,10 @@ function mineService(options: MineOptions, order: Order, surroundings: Surroundi
   })
 }
 
-function wordsFor({ added, kept, passedOver }: MiningResult, folder: string): string {
-  const reasons = new Map<string, number>()
-  for (const { reason } of passedOver) reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
+function wordsFor({ added, kept, leftOut }: MiningResult, folder: string): string {
   return [
     `${counted(added.length, 'task')} mined, ${kept} were there before`,
-    ...[...reasons].map(([reason, times]) => `  ${times} passed over: ${oneLine(reason)}`),
+    ...countReasons(leftOut).map(({ reason, count }) => `  ${count} passed over: ${oneLine(reason)}`),
     ...(added.length === 0
       ? []
       : [`look at them: svc tasks list ${shellWord(folder)}`, `use them: svc tasks accept ${shellWord(folder)}/*`]),
