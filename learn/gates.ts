@@ -10,6 +10,8 @@ export interface ComparedGate {
   readonly isScreened: boolean
   /** Whether it is offered the best change alone, from the first step on: what the gate itself would let through. */
   readonly isKnowing?: boolean
+  /** Whether what counts is what a client is served that takes provisional releases. */
+  readonly isProvisional?: boolean
 }
 
 export const gatesWith = (evidence: Selection): readonly ComparedGate[] => [
@@ -17,8 +19,10 @@ export const gatesWith = (evidence: Selection): readonly ComparedGate[] => [
   { name: 'strict mean, naive grader', selection: strictMean, isNaive: true, isScreened: false },
   { name: 'strict mean', selection: strictMean, isNaive: false, isScreened: false },
   { name: 'evidence', selection: evidence, isNaive: false, isScreened: true },
+  { name: PROVISIONAL, selection: evidence, isNaive: false, isScreened: true, isProvisional: true },
   { name: KNOWING, selection: evidence, isNaive: false, isScreened: false, isKnowing: true },
 ]
+export const PROVISIONAL = 'evidence, with the provisional tier'
 /** No way to find changes could reach more with this gate. */
 export const KNOWING = 'evidence, best change known'
 

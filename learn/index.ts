@@ -10,7 +10,7 @@ import evidence from '../plugins/selections/evidence/index.ts'
 import { levelOf } from '../plugins/selections/evidence/levels.ts'
 import { schema } from '../src/config/schema.ts'
 import type { Selection } from '../src/contract/index.ts'
-import { gatesWith, KNOWING, strictMean } from './gates.ts'
+import { gatesWith, KNOWING, PROVISIONAL, strictMean } from './gates.ts'
 import { GEPA } from './gepa/environment.ts'
 import type { Gepa } from './gepa/life.ts'
 import { live, publishesNoOp } from './life.ts'
@@ -36,12 +36,12 @@ export async function playSuite(options: Options, gepa: Gepa | null, tell: (done
   ).flat()
   const lives: LifeOf[] = []
   for (const [index, { family, seed }] of worlds.entries()) {
-    lives.push(...(await livesIn(family, seed, selection, gepa)))
+    lives.push(...(await livesIn(family, seed, options, selection, gepa)))
     tell((index + 1) / (worlds.length + SIMULATION_WORLDS))
   }
   const noOpWorlds: NoOpWorld[] = []
   if (options.isQuick) for (const family of options.families) noOpWorlds.push(await noOpsIn(family, QUICK.noOpScenarios, QUICK.noOpOffers))
-  const sizes = options.isQuick ? QUICK : FULL
+  const sizes = options.isQuick || isPartial(options) ? QUICK : FULL
   const simulated = [strictMean, selection].map((each, index) => ({ gate: index === 0 ? 'strict mean' : OURS, selection: each }))
   const noOps = simulated.map((each) => noOpsOf(each, sizes.noOps))
   const ours = chainsOf({ gate: OURS, selection }, sizes.chains)
@@ -57,16 +57,24 @@ export async function playSuite(options: Options, gepa: Gepa | null, tell: (done
 }
 
 /** Where gaps are modest, no gate and a naive grader would teach nothing new. */
-async function livesIn(family: string, seed: number, selection: Selection, gepa: Gepa | null): Promise<readonly LifeOf[]> {
+async function livesIn(
+  family: string,
+  seed: number,
+  { gates }: Options,
+  selection: Selection,
+  gepa: Gepa | null,
+): Promise<readonly LifeOf[]> {
   const [world, gaps] = [worldOf(family, `reported ${family} ${seed}`), gapsOf(family)]
   const lives: LifeOf[] = []
   for (const gate of gatesWith(selection)) {
-    if (gaps === 'modest' ? !MODEST_GATES.has(gate.name) : gate.name === KNOWING) continue
+    if (gates.length > 0 && !gates.includes(gate.name)) continue
+    if (gaps === 'modest' ? !MODEST_GATES.has(gate.name) : MODEST_ALONE.has(gate.name)) continue
     lives.push({ gaps, family, gate: gate.name, seed, ...(await live(world, gate, BUILTIN)) })
   }
   return gepa === null ? lives : [...lives, { gaps, family, gate: GEPA, seed, ...(await gepa.live(world, seed)) }]
 }
-const MODEST_GATES: ReadonlySet<string> = new Set(['strict mean', OURS, KNOWING])
+const MODEST_ALONE: ReadonlySet<string> = new Set([PROVISIONAL, KNOWING])
+const MODEST_GATES: ReadonlySet<string> = new Set(['strict mean', OURS, ...MODEST_ALONE])
 
 const gapsOf = (family: string): Gaps => (family in MODEST ? 'modest' : 'wide')
 
@@ -127,10 +135,15 @@ export interface Options {
   /** The first of them. */
   readonly first: number
   readonly families: readonly string[]
+  /** These alone; empty: all of them, and GEPA. */
+  readonly gates: readonly string[]
   readonly isQuick: boolean
   /** Where the results go as JSON; null: nowhere. */
   readonly json: string | null
 }
+
+/** Whether something is left out that the page shows. */
+export const isPartial = ({ families, gates }: Options): boolean => gates.length > 0 || families.length < Object.keys(WORLDS).length
 
 const SEEDS_DEFAULT = 20
 const SEEDS_QUICK = 1
@@ -140,11 +153,12 @@ export const HELP = `npm run learn -- [options]
 Plays the learnable-gap suite: worlds in which a harness lacks something, an adversary among those who propose,
 and gates that decide, each with at most 150 episodes. Everything runs on mock models, in this process; GEPA, installed from
 PyPI into a virtual environment, plays the same worlds where that is possible, and not in the short form.
-Writes docs/learning.md and docs/learning.svg unless --quick or --family leave something out.
+Writes docs/learning.md and docs/learning.svg unless --quick, --family or --gate leave something out.
 
   --seeds N        worlds per family (${SEEDS_DEFAULT}; with --quick ${SEEDS_QUICK})
   --first N        the first seed (0)
-  --family NAME    one family alone: ${Object.keys(WORLDS).join(', ')}
+  --family NAME    this family; may be given several times (all): ${Object.keys(WORLDS).join(', ')}
+  --gate NAME      this gate alone, and not GEPA; may be given several times, such as --gate '${PROVISIONAL}'
   --quick          the short form: fewer seeds, shorter simulations
   --json FILE      also write everything that was found
   --help
@@ -158,7 +172,8 @@ export function readOptions(args: readonly string[]): Options | null {
     options: {
       seeds: { type: 'string' },
       first: { type: 'string', default: '0' },
-      family: { type: 'string' },
+      family: { type: 'string', multiple: true, default: [] },
+      gate: { type: 'string', multiple: true, default: [] },
       quick: { type: 'boolean', default: false },
       json: { type: 'string' },
       help: { type: 'boolean', default: false },
@@ -169,6 +184,7 @@ export function readOptions(args: readonly string[]): Options | null {
     seeds: seedsOf(values.seeds, values.quick),
     first: firstOf(values.first),
     families: familiesOf(values.family),
+    gates: gatesOf(values.gate),
     isQuick: values.quick,
     json: values.json ?? null,
   }
@@ -187,9 +203,16 @@ function firstOf(given: string): number {
   return first
 }
 
-function familiesOf(name: string | undefined): readonly string[] {
+function familiesOf(names: readonly string[]): readonly string[] {
   const families = Object.keys(WORLDS)
-  if (name === undefined) return families
-  if (!families.includes(name)) throw new Error(`--family does not know "${name}"; it knows ${families.join(', ')}`)
-  return [name]
+  const stranger = names.find((name) => !families.includes(name))
+  if (stranger !== undefined) throw new Error(`--family does not know "${stranger}"; it knows ${families.join(', ')}`)
+  return names.length === 0 ? families : names
+}
+
+function gatesOf(names: readonly string[]): readonly string[] {
+  const gates = gatesWith(strictMean).map(({ name }) => name)
+  const stranger = names.find((name) => !gates.includes(name))
+  if (stranger !== undefined) throw new Error(`--gate does not know "${stranger}"; it knows "${gates.join('", "')}"`)
+  return names
 }

@@ -7,7 +7,7 @@ import { bareScene } from '../conformance/index.ts'
 import answer from '../plugins/evaluators/answer/index.ts'
 import { ADAPTER, setupIn, runAgent } from './agent.ts'
 import { CHEATS, EXPECTED_FILE } from './proposals.ts'
-import { gatesWith, KNOWING, strictMean } from './gates.ts'
+import { gatesWith, KNOWING, PROVISIONAL, strictMean } from './gates.ts'
 import { goalsOf, isReached, type Results } from './results.ts'
 import { naiveGrader } from './graders.ts'
 import { EPISODES, live, publishesNoOp, type Life } from './life.ts'
@@ -215,7 +215,10 @@ describe('the report', () => {
     const results = resultsOf({})
     const modest = { gaps: 'modest', family: 'outages', gate: 'evidence', seed: 0, ...life, sealed: 0.5 } as const
     expect(missed({ ...results, lives: [modest] })).toEqual([])
-    expect(missed({ ...results, lives: Array.from({ length: 100 }, () => modest) })).toEqual([expect.stringContaining('gain')])
+    const many = Array.from({ length: 100 }, () => modest)
+    expect(missed({ ...results, lives: many })).toEqual(['share of what there was to gain, modest or sparse gaps'])
+    const provisional = many.map((each) => ({ ...each, gate: PROVISIONAL, sealed: 0.75 }))
+    expect(missed({ ...results, lives: provisional })).toEqual([expect.stringContaining('with the provisional tier')])
     const world = { family: 'outages', offers: 50, scenarios: 100, publishing: 6 }
     expect(missed({ ...results, noOpWorlds: [world, { ...world, publishing: 0 }] })).toEqual([expect.stringContaining('every world')])
   })
@@ -248,6 +251,7 @@ describe('the command', () => {
 
   it.each([
     ['--family', 'nowhere'],
+    ['--gate', 'luck'],
     ['--seeds', '0'],
     ['--first', '-1'],
   ])('refuses %s %s and says what it takes', (...words) => {

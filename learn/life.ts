@@ -2,6 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { POWERS } from '../src/contract/index.ts'
 import type {
   Entry,
@@ -66,11 +67,11 @@ export async function live(world: World, gate: ComparedGate, builtin: Builtin): 
   const curve = [{ episode: 0, sealed: start }]
   const [player, course] = [makePlayer(world), { stepsMax: STEPS_MAX, episodesMax: EPISODES }]
   let steps = 0
-  for await (const { entries } of stepsOf({ world, gate, builtin, player, mixed, course })) {
+  for await (const { entries, isBack } of stepsOf({ world, gate, builtin, player, mixed, course })) {
     steps += 1
     if (entries === null) continue
     const sealed = sealedScore(world, entries)
-    published[nameOf(mixed.sourceOf(entries), sealed - (curve.at(-1)?.sealed ?? 0))] += 1
+    if (!isBack) published[nameOf(mixed.sourceOf(entries), sealed - (curve.at(-1)?.sealed ?? 0))] += 1
     curve.push({ episode: player.played(), sealed })
   }
   const sealed = curve.at(-1)?.sealed ?? start
@@ -93,8 +94,14 @@ interface Scenario {
   readonly course: { readonly stepsMax: number; readonly episodesMax: number }
 }
 
-/** After each step: the tree that it published, or null. */
-async function* stepsOf(scenario: Scenario): AsyncGenerator<{ readonly entries: readonly Entry[] | null }> {
+interface StepEnd {
+  /** What is served from then on; null where that stays as it is. */
+  readonly entries: readonly Entry[] | null
+  /** Whether a provisional release was refuted, so that it is what was served before. */
+  readonly isBack: boolean
+}
+
+async function* stepsOf(scenario: Scenario): AsyncGenerator<StepEnd> {
   const directory = await mkdtemp(join(tmpdir(), 'learn-'))
   try {
     yield* stepsIn(directory, scenario)
@@ -103,11 +110,13 @@ async function* stepsOf(scenario: Scenario): AsyncGenerator<{ readonly entries: 
   }
 }
 
-async function* stepsIn(directory: string, scenario: Scenario): AsyncGenerator<{ readonly entries: readonly Entry[] | null }> {
+async function* stepsIn(directory: string, scenario: Scenario): AsyncGenerator<StepEnd> {
   const { world, player, course } = scenario
   const trainers = trainersOf(scenario, directory)
   const served = [world.start]
   let files = contentOf(ADAPTER, world.start)
+  let unproven: Unproven | null = null
+  let shown = files
   let state: JsonObject = {}
   let step = 1
   while (step <= course.stepsMax && course.episodesMax - player.played() >= PAIR) {
@@ -117,11 +126,31 @@ async function* stepsIn(directory: string, scenario: Scenario): AsyncGenerator<{
     // The service does such a step again, with the same batch.
     if (result.kind === 'fail' && result.retry === true) continue
     step += 1
-    const isPublished = result.kind === 'publish' && result.content.kind === 'files'
-    if (isPublished) files = result.content.files
+    if (result.kind === 'publish' && result.content.kind === 'files') files = result.content.files
     served.push(entriesIn(ADAPTER, files))
-    yield { entries: isPublished ? entriesIn(ADAPTER, files) : null }
+    unproven = unprovenAfter(unproven, result)
+    const now: Files = unproven?.files ?? files
+    const isMoved = !isDeepStrictEqual(now, shown)
+    shown = now
+    yield { entries: isMoved ? entriesIn(ADAPTER, now) : null, isBack: unproven === null && result.kind !== 'publish' }
   }
+}
+
+/** A provisional release. */
+interface Unproven {
+  readonly files: Files
+  readonly gain: number
+}
+
+/** As a scenario does it: one at a time, until another looks better than it, it looks no better itself, or anything is published. */
+function unprovenAfter(before: Unproven | null, result: StepResult): Unproven | null {
+  if (result.kind === 'publish') return null
+  if (!('content' in result) || result.content?.kind !== 'files') return before
+  const { files } = result.content
+  const isThere = isDeepStrictEqual(files, before?.files)
+  if (result.kind === 'reject') return isThere ? null : before
+  if (result.kind !== 'provisional' || isThere || (before?.gain ?? 0) >= result.gain) return before
+  return { files, gain: result.gain }
 }
 
 /** Only an outage may fail a step. */
@@ -188,6 +217,7 @@ async function openTrainer({ world, gate, player }: Scenario, parts: Parts, dire
       episode_workers: 1,
       max_episodes_per_step: episodesMax,
       ...(!gate.isScreened && { screen_share: 0 }),
+      ...(gate.isProvisional === true && { provisional: 'canary' }),
     },
   })
   const config: JsonObject = JSON.parse(JSON.stringify({ evolution }))

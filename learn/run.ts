@@ -3,7 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { goalsOf, type Results } from './results.ts'
 import { GEPA, pythonWithGepa } from './gepa/environment.ts'
 import { openGepa, type Gepa } from './gepa/life.ts'
-import { BUILTIN, playSuite, HELP, readOptions, WORLDS, type Options } from './index.ts'
+import { BUILTIN, isPartial, playSuite, HELP, readOptions, type Options } from './index.ts'
 import { wordsOf } from '../src/kit/index.ts'
 import { withTables, forTerminal, tablesOf } from './report/tables.ts'
 import { plotOf } from './report/plot.ts'
@@ -21,7 +21,7 @@ async function main(): Promise<number> {
     process.stdout.write(`${HELP}\n`)
     return 0
   }
-  const gepa = options.isQuick ? null : await gepaOrNull()
+  const gepa = options.isQuick || options.gates.length > 0 ? null : await gepaOrNull()
   const results = await playSuite(options, gepa, showProgress)
   await gepa?.close()
   for (const table of tablesOf(results)) process.stdout.write(`\n${forTerminal(table)}\n`)
@@ -50,9 +50,10 @@ function showProgress(done: number): void {
 }
 
 /** The page is written only after a full run. */
-async function write({ isQuick, families, json }: Options, results: Results): Promise<void> {
+async function write(options: Options, results: Results): Promise<void> {
+  const { isQuick, json } = options
   if (json !== null) await writeFile(json, `${JSON.stringify({ goals: goalsOf(results), ...results }, null, 2)}\n`)
-  if (isQuick || families.length < Object.keys(WORLDS).length) return
+  if (isQuick || isPartial(options)) return
   await writeFile(PAGE, withTables(await readFile(PAGE, 'utf8'), tablesOf(results)))
   await writeFile(PLOT, plotOf(results))
 }
