@@ -46,6 +46,10 @@ const STAGES: readonly Stage[] = [
 /** From here on it may end before the signal comes. */
 const LAST_STAGES: ReadonlySet<string> = new Set(['result', 'change'])
 
+/** Commits with a test, and how many of them become tasks: enough for every role, and for a first decision. */
+const PARTS = 18
+const TASKS = 16
+
 /** Pairs of episodes that run at once. */
 const WORKERS = 2
 const UNDER_WAY_MAX = 2 * WORKERS
@@ -127,8 +131,8 @@ const inTurns = (first: StopSignal, second: StopSignal): readonly Stop[] =>
 
 describe.skipIf(IS_SHORT).each(Object.values(KINDS))('improve on $title', (kind) => {
   const template = join(sharedFolder(), 'repository')
-  makeRepository(template, kind, 24)
-  const place = { kind, template, tasks: 22 }
+  makeRepository(template, kind, PARTS)
+  const place = { kind, template, tasks: TASKS }
   let whole: Improved
 
   it('mines tasks, finds an improvement, proves it and shows it', { timeout: 15 * MINUTES }, async () => {
