@@ -121,6 +121,14 @@ describe('lives', () => {
     expect(life.published).toMatchObject({ harmful: 0, cheat: 0 })
   })
 
+  it('with the provisional tier: what looks better after a round counts before it is proved', async () => {
+    const [proved, shown] = [await liveUnder('evidence', 'mixed-effect'), await liveUnder(PROVISIONAL, 'mixed-effect')]
+    expect(proved).toMatchObject({ sealed: proved.start, published: { helpful: 0 } })
+    expect(shown.sealed).toBeGreaterThan(shown.start)
+    expect(shown.published.helpful).toBeGreaterThan(0)
+    expect(shown.episodes).toBeLessThanOrEqual(EPISODES)
+  })
+
   it('offered the best change alone publish that one and nothing else', async () => {
     const life = await liveUnder(KNOWING, 'long-tail')
     expect(life).toMatchObject({ sealed: life.optimum, published: { helpful: 1, 'no-op': 0, harmful: 0, cheat: 0 } })
