@@ -2,12 +2,13 @@
 import { bytes } from '../presentation/index.ts'
 import { Argument, type Command } from 'commander'
 import { LLAMA_PACKAGE, PG_PACKAGE, runtimeFolder, storeFolder } from '../contract/index.ts'
+import type { CopyOptions } from './copy/command.ts'
 import { printError } from './explain.ts'
 import { bytesIn, isInstalled } from './package-install.ts'
 import { installLlama } from './runtime-install.ts'
 import { jsonText } from './screen/text.ts'
 import { installPostgres } from './store-install.ts'
-import { EXIT, type BindCommand, type Surroundings } from './surroundings.ts'
+import { EXIT, later, type BindCommand, type Surroundings } from './surroundings.ts'
 
 interface OnDemand {
   /** The command, and the field of `list --json`. */
@@ -37,11 +38,40 @@ const POSTGRES: OnDemand = {
   install: installPostgres,
 }
 
+const COPY_HELP = `
+A PLACE is sqlite:DIR (a storage.agent_record_dir), postgres://user@host/database?schema=svc, or the configuration file of a
+deployment. Between two configuration files the releases are copied too, where they lie in different repositories.
+Copied: records with their ids, times and references, and every row; then both sides are read again and compared.
+Not copied: records whose bodies capacity took (they are counted), archived scenarios, model settings, the key of the
+deployment. Start no service on the target before the command has ended with 0.
+If interrupted, even by kill -9, run it again and it continues. Give a password by PGPASSWORD or the password file.
+Exit codes: 0 both sides are the same, 1 they differ, 2 it could not begin or was interrupted.
+
+Examples:
+  svc store copy --from sqlite:.svc/agent-record --to postgres://svc@db.internal/svc
+  svc store copy --from old.yaml --to new.yaml --scenario support`
+
 export function addOnDemandCommands(program: Command, run: BindCommand): void {
-  for (const each of [LLAMA, POSTGRES]) addCommands(each, program, run)
+  addCommands(LLAMA, program, run)
+  addCopyCommand(addCommands(POSTGRES, program, run), run)
 }
 
-function addCommands(wanted: OnDemand, program: Command, run: BindCommand): void {
+function addCopyCommand(store: Command, run: BindCommand): void {
+  const copy = store.command('copy').description('copy records and rows from one store to another')
+  run<CopyOptions>(
+    copy,
+    later(async () => (await import('./copy/command.ts')).copyStore),
+  )
+    .usage('--from PLACE --to PLACE [--scenario NAME [--as NEW]] [--json]')
+    .requiredOption('--from <place>', 'what is copied; it is only read')
+    .requiredOption('--to <place>', 'where to; what is there stays')
+    .option('--scenario <name>', 'only this scenario')
+    .option('--as <name>', 'another name for its copy')
+    .option('--json', 'print JSON instead of a table')
+    .addHelpText('after', COPY_HELP)
+}
+
+function addCommands(wanted: OnDemand, program: Command, run: BindCommand): Command {
   const { kind, name, size } = wanted
   const command = program.command(kind).description(`install what a ${kind} needs besides the service`)
   command.addHelpText('after', `\nExample:\n  svc ${kind} add ${name}`)
@@ -54,6 +84,7 @@ function addCommands(wanted: OnDemand, program: Command, run: BindCommand): void
   run(list, (options: { readonly json?: boolean }, surroundings: Surroundings) => listOne(wanted, options, surroundings))
     .option('--json', 'print JSON instead of a table')
     .addHelpText('after', `\nExample:\n  svc ${kind} list`)
+  return command
 }
 
 async function addOne(

@@ -33,7 +33,7 @@ const PROGRAMS = {
 
 const TRAINED = ['test/weights/', 'test/docs/weights.test.ts'] as const
 
-const IN_POSTGRES = ['plugins/stores/postgres/', 'test/cluster/'] as const
+const IN_POSTGRES = ['plugins/stores/postgres/', 'src/cli/copy/postgres.test.ts', 'test/cluster/'] as const
 
 /** What is no program: a library, and what is made with programs. */
 const OTHERS = {

@@ -1,0 +1,186 @@
+/** `svc store copy` between folders and deployments of this machine: what is copied, compared, refused and told. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { bytes, create, evicted, record } from '../../../conformance/store-samples.ts'
+import sqlite from '../../../plugins/stores/sqlite/index.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
+import { makePlace } from '../../../test/support/place.ts'
+import { send, type Answer } from '../../../test/support/world.ts'
+import type { Store } from '../../contract/index.ts'
+import * as service from '../../main.ts'
+import { execute, fakeSurroundings, type FakeTerminal } from '../testing/surroundings.ts'
+import { fill, holdings } from './testing/sample.ts'
+
+const RECORDS = 450
+
+async function open(directory: string, capacity_bytes?: number): Promise<Store> {
+  const store = await sqlite.plugin.make({ directory, ...(capacity_bytes !== undefined && { capacity_bytes }) })
+  onTestFinished(() => store.close())
+  return store
+}
+
+async function filled(records = RECORDS): Promise<string> {
+  const directory = temporaryFolder()
+  const store = await open(directory)
+  await fill(store, records)
+  await store.close()
+  return directory
+}
+
+async function held(directory: string): Promise<unknown> {
+  const store = await open(directory)
+  const all = await holdings(store)
+  await store.close()
+  return all
+}
+
+const copy = (args: readonly string[], terminal?: FakeTerminal) => {
+  const surroundings = fakeSurroundings(service, {}, terminal)
+  const mask = process.umask()
+  return execute(['store', 'copy', ...args], surroundings)
+    .then((ended) => ({ ...ended, shown: surroundings.shown }))
+    .finally(() => process.umask(mask))
+}
+
+describe('svc store copy', () => {
+  it('copies every row and record, with numbers, bodies and what waits for training, and says so in counts of both sides', async () => {
+    const [from, to] = [await filled(), join(temporaryFolder(), 'new')]
+    const { exit, out, err } = await copy(['--from', `sqlite:${from}`, '--to', `sqlite:${to}`, '--json'])
+    expect([exit, err]).toEqual([0, []])
+    const counts = { records: RECORDS, steps: 4 }
+    const one = { source: counts, target: counts, added: counts, evicted: 0, differences: [], releases: null }
+    expect(JSON.parse(out)).toEqual({
+      scenarios: ['support', 'ünïcode 𝄞 \u0000'].map((scenario) => ({ scenario, copied_as: scenario, ...one })),
+    })
+    expect(await held(to)).toEqual(await held(from))
+    const store = await open(to)
+    expect(await store.verify(() => undefined)).toEqual([])
+  })
+
+  it('adds nothing when it is run again, and what came since when there is more', async () => {
+    const [from, to] = [await filled(120), temporaryFolder()]
+    const places = ['--from', `sqlite:${from}`, '--to', `sqlite:${to}`]
+    await copy(places)
+    expect((await copy(places)).out).toContain('records   from       120  to       120  of them now         0')
+    const store = await open(from)
+    await store.scenario('support').append([record('later')])
+    await store.close()
+    expect((await copy(places)).out).toContain('records   from       121  to       121  of them now         1')
+    expect(await held(to)).toEqual(await held(from))
+  })
+
+  it('shows a bar, which is gone at the end', async () => {
+    const [from, to] = [await filled(60), temporaryFolder()]
+    const { shown } = await copy(['--from', `sqlite:${from}`, '--to', `sqlite:${to}`], { width: 80 })
+    expect(shown.at(-2)).toBe(`[${'#'.repeat(30)}] 100%  240 of 240`)
+    expect(shown.at(-1)).toBe('')
+  })
+
+  it('copies one scenario alone, also under another name and beside itself', async () => {
+    const [from, to] = [await filled(60), temporaryFolder()]
+    expect((await copy(['--from', `sqlite:${from}`, '--to', `sqlite:${to}`, '--scenario', 'support', '--as', 'mine'])).exit).toBe(0)
+    expect((await copy(['--from', `sqlite:${from}`, '--to', `sqlite:${from}`, '--scenario', 'support', '--as', 'again'])).exit).toBe(0)
+    const [there, here] = [await open(to), await open(from)]
+    expect(await there.scenarios()).toEqual(['mine'])
+    expect((await here.scenarios()).toSorted()).toEqual(['again', 'support', 'ünïcode 𝄞 \u0000'])
+    expect(await here.scenario('again').records({ after: 0, limit: 100 })).toEqual(
+      await there.scenario('mine').records({ after: 0, limit: 100 }),
+    )
+  })
+
+  it('leaves records behind whose bodies capacity took, and counts them', async () => {
+    const [from, to] = [temporaryFolder(), temporaryFolder()]
+    const store = await open(from, 1000)
+    const scenario = await create(store, 'a')
+    for (let at = 0; at < 20; at += 1)
+      await scenario.append([record(`r${at}`, { payload: bytes(JSON.stringify({ at, x: String(at).repeat(90) })) })])
+    await evicted(store)
+    await store.close()
+    const { exit, out } = await copy(['--from', `sqlite:${from}`, '--to', `sqlite:${to}`, '--json'])
+    const report: { scenarios: { source: { records: number }; target: { records: number }; evicted: number }[] } = JSON.parse(out)
+    const [copied] = report.scenarios
+    expect(exit).toBe(0)
+    expect(copied?.source.records).toBe(20)
+    expect(copied?.evicted).toBeGreaterThan(0)
+    expect(copied?.target.records).toBe(20 - (copied?.evicted ?? 0))
+  })
+
+  it('copies releases too between two deployments, so that the other one serves the scenario', async () => {
+    const [here, there] = [await makePlace(), await makePlace()]
+    const first = await here.start()
+    const served = await ask(first.address)
+    await first.close()
+    const [from, to] = [here, there].map(({ records, repository }) => {
+      const file = join(temporaryFolder(), 'svc.yaml')
+      writeFileSync(file, `storage:\n  agent_record_dir: ${records}\n  artifact_repository: ${repository}\n`)
+      return file
+    })
+    const { exit, out, err } = await copy(['--from', from ?? '', '--to', to ?? '', '--json'])
+    expect([exit, err]).toEqual([0, []])
+    expect(JSON.parse(out)).toMatchObject({ scenarios: [{ scenario: 'support', releases: { releases: 1, added: 1, missing: [] } }] })
+    expect(there.refs()).toEqual(here.refs())
+    const second = await there.start()
+    expect((await ask(second.address)).headers['x-svc-release-id']).toBe(served.headers['x-svc-release-id'])
+    expect((await send(second.address, 'GET', '/svc/scenarios/support/records', {})).json['records']).toHaveLength(2)
+  })
+})
+
+const ask = (address: string): Promise<Answer> =>
+  send(address, 'POST', '/v1/chat/completions', { headers: { 'x-svc-scenario': 'support' }, body: { model: 'm', messages: [] } })
+
+describe('svc store copy is refused', () => {
+  it.each([
+    [
+      'from a folder that is not there',
+      ['--from', 'sqlite:/nowhere', '--to', 'sqlite:/elsewhere'],
+      /^--from: there is no folder \/nowhere/,
+    ],
+    ['from what is no place', ['--from', 'mysql:x', '--to', 'sqlite:x'], /^--from must be sqlite:DIR, postgres:\/\//],
+    ['with a new name for all', ['--from', 'sqlite:.', '--to', 'sqlite:x', '--as', 'b'], /^--as names the copy of one scenario/],
+  ])('%s', async (_, args, words) => {
+    const { exit, err } = await copy(args)
+    expect([exit, err.length]).toEqual([2, 1])
+    expect(err[0]).toMatch(words)
+  })
+
+  it('into itself, of a scenario that is not there, and over another scenario of that name', async () => {
+    const [from, to] = [await filled(5), temporaryFolder()]
+    const places = ['--from', `sqlite:${from}`, '--to', `sqlite:${to}`]
+    expect((await copy(['--from', `sqlite:${from}`, '--to', `sqlite:${from}`])).err[0]).toMatch(/same store/)
+    expect((await copy([...places, '--scenario', 'none'])).err[0]).toMatch(/the source has no such scenario/)
+    const store = await open(to)
+    await store.scenario('support').commit({
+      step: 0,
+      operation: 'create',
+      outcome: 'published',
+      consumed_ids: [],
+      recorded_at: 9,
+      release: null,
+      pending: false,
+      metrics: {},
+      state: {},
+    })
+    await store.close()
+    const { exit, err } = await copy(places)
+    expect([exit, err[0]]).toEqual([2, expect.stringMatching(/another scenario of this name.*--as/)])
+  })
+
+  it('where a service went on with the target', async () => {
+    const [from, to] = [await filled(5), temporaryFolder()]
+    const places = ['--from', `sqlite:${from}`, '--to', `sqlite:${to}`]
+    await copy(places)
+    const store = await open(to)
+    await store.scenario('support').append([record('made there')])
+    await store.close()
+    const { exit, err } = await copy(places)
+    expect([exit, err[0]]).toEqual([2, expect.stringMatching(/records that the source does not have/)])
+  })
+
+  it('while a service uses one of the folders', async () => {
+    const from = await filled(5)
+    await open(from)
+    const { exit, err } = await copy(['--from', `sqlite:${from}`, '--to', `sqlite:${temporaryFolder()}`])
+    expect([exit, err[0]]).toEqual([2, expect.stringMatching(/another process uses/)])
+  })
+})

@@ -1,0 +1,146 @@
+/** `svc store copy`: records and rows from one store to another, and releases where both sides are deployments. */
+import { invalid, type ContentStore, type Store } from '../../contract/index.ts'
+import { showHiddenLine } from '../../kit/index.ts'
+import { counted, whole } from '../../presentation/index.ts'
+import { startBar } from '../bar.ts'
+import { printError } from '../explain.ts'
+import { jsonText } from '../screen/text.ts'
+import { stoppable } from '../stopping.ts'
+import { EXIT, type ServiceModule, type Surroundings } from '../surroundings.ts'
+import { readPlace, type Place } from './places.ts'
+import { copyScenario, endOf, type CopiedScenario, type CopyEnd } from './records.ts'
+import { copyReleases, type CopiedReleases } from './releases.ts'
+
+export interface CopyOptions {
+  readonly from: string
+  readonly to: string
+  readonly scenario?: string
+  readonly as?: string
+  readonly json?: boolean
+}
+
+interface ScenarioReport extends CopiedScenario {
+  readonly scenario: string
+  readonly copied_as: string
+  /** Null where only records were copied. */
+  readonly releases: CopiedReleases | null
+}
+
+interface Opened {
+  readonly from: Store
+  readonly to: Store
+  readonly contents: { readonly from: ContentStore; readonly to: ContentStore } | null
+}
+
+export async function copyStore(options: CopyOptions, surroundings: Surroundings): Promise<number> {
+  const stopping = stoppable(surroundings, new Error('stopped; run the same command again to go on'))
+  // Records and releases hold private text: only their owner may read them.
+  process.umask(0o077)
+  const bar = startBar(surroundings)
+  const closing: (() => Promise<void>)[] = []
+  let reports: readonly ScenarioReport[]
+  try {
+    const places = await placesOf(options, surroundings)
+    const opened = await openBoth(await surroundings.service(), places, closing)
+    reports = await copyAll(opened, options, stopping.signal, bar.at)
+  } catch (error) {
+    printError(error, null, surroundings)
+    return stopping.exitCode() ?? EXIT.misconfigured
+  } finally {
+    bar.end()
+    for (const close of closing.toReversed()) await close()
+  }
+  surroundings.out(options.json === true ? jsonText({ scenarios: reports }, 2) : printed(reports))
+  return reports.every(isWhole) ? EXIT.fine : EXIT.failed
+}
+
+async function placesOf({ from, to, scenario, as }: CopyOptions, surroundings: Surroundings): Promise<readonly [from: Place, to: Place]> {
+  if (as !== undefined && scenario === undefined)
+    throw invalid('no_scenario', '--as names the copy of one scenario; name that with --scenario')
+  const places = [await readPlace('--from', from, surroundings), await readPlace('--to', to, surroundings)] as const
+  if (places[0].identity === places[1].identity && as === undefined)
+    throw invalid('same_store', '--from and --to are the same store; name another')
+  return places
+}
+
+async function openBoth(service: ServiceModule, [from, to]: readonly [Place, Place], closing: (() => Promise<void>)[]): Promise<Opened> {
+  const keep = <T extends { close(): Promise<void> }>(opened: T): T => {
+    closing.push(() => opened.close())
+    return opened
+  }
+  const source = keep(await service.openStore(from.loaded))
+  // One SQLite folder is opened once.
+  const target = from.identity === to.identity ? source : keep(await service.openStore(to.loaded))
+  const isWithReleases =
+    from.isDeployment && to.isDeployment && from.loaded.config.storage.artifact_repository !== to.loaded.config.storage.artifact_repository
+  if (!isWithReleases) return { from: source, to: target, contents: null }
+  const contents = { from: keep(await service.openArtifacts(from.loaded)), to: keep(await service.openArtifacts(to.loaded)) }
+  return { from: source, to: target, contents }
+}
+
+async function copyAll(
+  { from, to, contents }: Opened,
+  options: CopyOptions,
+  signal: AbortSignal,
+  tell: (done: number, total: number) => void,
+): Promise<readonly ScenarioReport[]> {
+  const ends = await endsOf(from, options.scenario)
+  // Each record is copied once and compared once.
+  const total = 2 * ends.reduce((sum, { end }) => sum + end.sequence, 0)
+  let done = 0
+  const progress = (rows: number): void => tell((done += rows), total)
+  const reports: ScenarioReport[] = []
+  for (const { name, end } of ends) {
+    const copyName = options.as ?? name
+    // Releases come first: a row names nothing that is not there.
+    const releases = contents === null ? null : await copyReleases({ ...contents, store: from, signal }, name, copyName)
+    const copied = await copyScenario({ from: from.scenario(name), to: to.scenario(copyName), signal, progress }, end)
+    reports.push({ scenario: name, copied_as: copyName, ...copied, releases })
+  }
+  return reports
+}
+
+async function endsOf(from: Store, only: string | undefined): Promise<readonly { readonly name: string; readonly end: CopyEnd }[]> {
+  const names = await from.scenarios()
+  if (only !== undefined && !names.includes(only))
+    throw invalid('no_scenario', '--scenario: the source has no such scenario; list them with: svc status')
+  const ends = await Promise.all(
+    names.filter((name) => only === undefined || name === only).map(async (name) => ({ name, end: await endOf(from.scenario(name)) })),
+  )
+  return ends.flatMap(({ name, end }) => (end === null ? [] : [{ name, end }]))
+}
+
+const isWhole = ({ source, target, evicted, differences, releases }: ScenarioReport): boolean =>
+  differences.length === 0 &&
+  target.steps === source.steps &&
+  target.records >= source.records - evicted &&
+  (releases?.missing.length ?? 0) === 0
+
+function printed(reports: readonly ScenarioReport[]): string {
+  const lines = reports.flatMap(linesOf)
+  const broken = reports.filter((report) => !isWhole(report)).length
+  const outcome = broken === 0 ? 'both sides are the same' : `${counted(broken, 'scenario')} above differ`
+  return [...lines, `${counted(reports.length, 'scenario')} copied and compared: ${outcome}`].join('\n')
+}
+
+const row = (what: string, there: number, here: number, more: number): string =>
+  `  ${what.padEnd(8)}  from ${whole(there).padStart(9)}  to ${whole(here).padStart(9)}  of them now ${whole(more).padStart(9)}`
+
+function linesOf({ scenario, copied_as, source, target, added, evicted, differences, releases }: ScenarioReport): readonly string[] {
+  const title = `${showHiddenLine(JSON.stringify(scenario))}${copied_as === scenario ? '' : ` as ${showHiddenLine(JSON.stringify(copied_as))}`}`
+  const left =
+    evicted === 0
+      ? []
+      : [`  note: ${counted(evicted, 'record')} of the source have no body any more (capacity took it), and were left behind`]
+  const lost = releases === null ? [] : releases.missing.map((id) => `  NOT COPIED  release ${id}`)
+  return [
+    title,
+    row('records', source.records, target.records, added.records),
+    row('steps', source.steps, target.steps, added.steps),
+    ...(releases === null ? [] : [row('releases', releases.releases, releases.releases - releases.missing.length, releases.added)]),
+    ...left,
+    ...differences.map((difference) => `  DIFFERENT  ${showHiddenLine(difference)}`),
+    ...lost,
+    '',
+  ]
+}

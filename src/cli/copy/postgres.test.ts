@@ -1,0 +1,96 @@
+/** `svc store copy` between SQLite and PostgreSQL, there and back, and killed again and again. */
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
+import postgres from '../../../plugins/stores/postgres/index.ts'
+import sqlite from '../../../plugins/stores/sqlite/index.ts'
+import { startCommand } from '../../../test/support/command.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
+import { startPostgres, type PostgresServer } from '../../../test/support/postgres.ts'
+import { ENV, type JsonObject, type Store } from '../../contract/index.ts'
+import { fill, holdings } from './testing/sample.ts'
+
+let server: PostgresServer
+beforeAll(async () => {
+  server = await startPostgres({ settings: { fsync: 'off' } })
+})
+afterAll(() => server.stop())
+
+async function opened(plugin: { make(config: JsonObject): Store | Promise<Store> }, config: JsonObject): Promise<Store> {
+  const store = await plugin.make(config)
+  onTestFinished(() => store.close())
+  return store
+}
+
+async function filledFolder(records: number): Promise<string> {
+  const directory = temporaryFolder()
+  const store = await opened(sqlite.plugin, { directory })
+  await fill(store, records)
+  await store.close()
+  return directory
+}
+
+async function held(store: Store): Promise<unknown> {
+  const all = await holdings(store)
+  await store.close()
+  return all
+}
+
+const place = (schema: string): string => `${server.url}&schema=${schema}`
+const copying = (from: string, to: string) =>
+  startCommand(['store', 'copy', '--from', from, '--to', to, '--json'], { [ENV.stores]: process.env[ENV.stores] ?? '' })
+
+it('copies to PostgreSQL and back, and the last is what the first was', async () => {
+  const [first, last] = [await filledFolder(300), temporaryFolder()]
+  const there = await copying(`sqlite:${first}`, place('one')).ended
+  expect([there.code, there.err]).toEqual([0, ''])
+  const back = await copying(place('one'), `sqlite:${last}`).ended
+  expect([back.code, back.err]).toEqual([0, ''])
+  expect(JSON.parse(back.out)).toMatchObject({
+    scenarios: [{ target: { records: 300, steps: 4 } }, { target: { records: 300, steps: 4 } }],
+  })
+  const [before, after] = [
+    await held(await opened(sqlite.plugin, { directory: first })),
+    await held(await opened(sqlite.plugin, { directory: last })),
+  ]
+  expect(after).toEqual(before)
+  expect(there.out + back.out).not.toContain('password-of')
+})
+
+it('goes on after every kill -9, and ends with everything there once', { timeout: 240_000 }, async () => {
+  const [from, schema] = [await filledFolder(1500), 'killed']
+  const count = (): number => {
+    const isThere = server.sql(`SELECT count(*) FROM information_schema.tables WHERE table_schema = '${schema}' AND table_name = 'record'`)
+    return isThere === '1' ? Number(server.sql(`SELECT count(*) FROM ${schema}.record`)) : 0
+  }
+  const reached: number[] = []
+  for (let kill = 0; kill < 3; kill += 1) {
+    const command = copying(`sqlite:${from}`, place(schema))
+    const before = count()
+    await expect.poll(count, { timeout: 60_000, interval: 5 }).toBeGreaterThan(before)
+    command.signal('SIGKILL')
+    expect((await command.ended).code).toBeNull()
+    reached.push(count())
+  }
+  expect(reached[0]).toBeLessThan(3000)
+  const { code, out } = await copying(`sqlite:${from}`, place(schema)).ended
+  expect(code).toBe(0)
+  const counts = { records: 1500, steps: 4 }
+  expect(JSON.parse(out)).toMatchObject({
+    scenarios: [
+      { source: counts, target: counts },
+      { source: counts, target: counts },
+    ],
+  })
+  const [source, target] = [
+    await held(await opened(sqlite.plugin, { directory: from })),
+    await held(await opened(postgres.plugin, { url: server.url, schema })),
+  ]
+  expect(target).toEqual(source)
+})
+
+it('says in one line when the database does not answer, and leaves the source as it was', async () => {
+  const from = await filledFolder(3)
+  const { code, err } = await copying(`sqlite:${from}`, 'postgres://tester:hidden-word@127.0.0.1:1/none').ended
+  expect(code).toBe(2)
+  expect(err).toMatch(/^svc: no PostgreSQL answers.*\n$/)
+  expect(err).not.toContain('hidden-word')
+})
