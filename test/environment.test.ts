@@ -30,6 +30,8 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'plugins/executors/sandbox/bubblewrap.ts': 'none at all',
   'plugins/executors/sandbox/cgroup.ts': 'none at all',
   'plugins/executors/sandbox/exposed.ts': 'a PATH of the system alone',
+  'src/cli/browser.ts': 'the browser is the person’s, and gets their environment without the token',
+  'src/cli/pager.ts': 'so is the pager',
   'plugins/executors/sandbox/scope.ts': 'that, and where the user’s systemd is',
 }
 

@@ -49,6 +49,8 @@ export interface Svc {
   withdraw(releaseId: string, comment?: string): Promise<wire.Head>
   /** Rejects a release that was held for review. Answers the head, which stays. */
   reject(releaseId: string, reason: string): Promise<wire.Head>
+  /** Asks the scenario's model as one would ask the provider at this path, such as `/v1/messages`. Nothing is stored. */
+  evaluate(path: string, body: object): Promise<Readonly<Record<string, unknown>>>
   status(): Promise<nouns.StatusReport>
   scenarios(): Promise<readonly wire.ScenarioRow[]>
   /** Makes a scenario of that name, or answers with the one there is. Without a recipe, the default one. */
@@ -97,6 +99,7 @@ export function connect(address: Address): Svc {
     rollback: (releaseId, comment) => move('rollback', releaseId, { comment }),
     withdraw: (releaseId, comment) => move('withdraw', releaseId, { comment }),
     reject: (releaseId, reason) => move('reject', releaseId, { reason }),
+    evaluate: (path, body) => own((name) => post(`${scenarioPath(name)}/evaluation${path}`, body, nouns.isData)),
     status: () => get('/svc/status', nouns.isStatus),
     scenarios: async () => (await get('/svc/scenarios', nouns.isScenarios)).scenarios,
     createScenario: (name, recipe) => post('/svc/scenarios', { name, ...(recipe !== undefined && { recipe }) }, nouns.isCreated),

@@ -90,4 +90,4 @@ const isListAt = (value: unknown, field: string, isItem: (item: unknown) => bool
 const hasTexts = (value: unknown, fields: readonly string[]): boolean => isData(value) && fields.every((name) => isText(value[name]))
 const hasNumber = (value: unknown, field: string): boolean => isData(value) && typeof value[field] === 'number'
 const isText = (value: unknown): value is string => typeof value === 'string'
-const isData = (value: unknown): value is Data => typeof value === 'object' && value !== null && !Array.isArray(value)
+export const isData = (value: unknown): value is Data => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -4,7 +4,9 @@
  */
 import { createInterface } from 'node:readline'
 import { isatty } from 'node:tty'
+import { browse } from './browser.ts'
 import { examineParts } from './doctor-parts.ts'
+import { page } from './pager.ts'
 import { runCli } from './program.ts'
 import { wantsColours, type Surroundings } from './surroundings.ts'
 
@@ -26,6 +28,8 @@ function endOnClosedPipe(error: Error): void {
   throw error
 }
 
+const print = (line: string): void => void process.stdout.write(`${line}\n`)
+
 function surroundingsOfProcess(): Surroundings {
   const isTerminal = process.stdout.isTTY
   // Checked now: a closed terminal no longer counts.
@@ -35,12 +39,14 @@ function surroundingsOfProcess(): Surroundings {
     isTerminal,
     width: isTerminal ? process.stdout.columns || WIDTH_UNKNOWN : Infinity,
     colours: wantsColours(process.env, isTerminal),
-    out: (line) => process.stdout.write(`${line}\n`),
+    out: print,
+    page: (text) => page(text, { rows: isTerminal ? process.stdout.rows : 0, environment: process.env, print }),
     err: (line) => process.stderr.write(`svc: ${line}\n`),
     progress: (text) => {
       if (process.stderr.isTTY && process.env['TERM'] !== 'dumb') process.stderr.write(`\r\u001B[2K${text}`)
     },
     ask,
+    browse: (url) => browse(url, process.env),
     service: () => import('../main.ts'),
     parts: examineParts,
     onStop: (listener) => {

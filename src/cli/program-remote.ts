@@ -7,12 +7,12 @@ import type { RecordsOptions } from './remote/records.ts'
 import type { ReleasesOptions } from './remote/releases.ts'
 import { tail } from './remote/tail.ts'
 
-const SCENARIO = 'the scenario; may be left out where there is one alone'
-const RELEASE = 'its number (v5, step 5), its id, or the first 4 characters of it and more'
+export const SCENARIO = 'the scenario; may be left out where there is one alone'
+export const RELEASE = 'its number (v5, step 5), its id, or the first 4 characters of it and more'
 const HELD = `${RELEASE}; may be left out where one alone is held`
 const COMMENT = 'why, in your words; kept with the release'
 const RECORDS_SHOWN = 20
-const INTERVAL_SECONDS = 1
+export const INTERVAL_SECONDS = 1
 
 export function addRemoteCommands(program: Command, run: BindCommand): void {
   run<RemoteOptions>(
@@ -83,7 +83,7 @@ function addCompletion(program: Command, run: BindCommand): void {
     .addHelpText('after', '\nExample:\n  source <(svc completion bash)')
 }
 
-function remote(program: Command, name: string, description: string, line: string): Command {
+export function remote(program: Command, name: string, description: string, line: string): Command {
   return program
     .command(name)
     .description(description)
@@ -98,7 +98,7 @@ function countOf(text: string): number {
   return Number(text)
 }
 
-function secondsOf(text: string): number {
+export function secondsOf(text: string): number {
   const seconds = Number(text)
   if (!(seconds >= 0.01 && seconds <= 3600)) throw new InvalidArgumentError('It must be a number of seconds from 0.01 to 3600.')
   return seconds

@@ -9,7 +9,23 @@ writeFileSync(file, 'svc:\n  port: 9100\n  token: hunter2\n')
 
 const run = (...args: readonly string[]) => execute(args)
 
-const REMOTE = ['status', 'releases', 'promote', 'reject', 'rollback', 'withdraw', 'records', 'tail']
+const REMOTE = [
+  'status',
+  'releases',
+  'promote',
+  'reject',
+  'rollback',
+  'withdraw',
+  'records',
+  'tail',
+  'scenarios',
+  'ask',
+  'report',
+  'show',
+  'diff',
+  'open',
+  'replay',
+]
 
 describe('help and version', () => {
   test('--help shows every command and examples', async () => {

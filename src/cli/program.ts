@@ -17,6 +17,7 @@ import { serve } from './serve.ts'
 import { EXIT, later, type Action, type BindCommand, type ConfigOptions, type Surroundings } from './surroundings.ts'
 import { addTasksCommands } from './tasks.ts'
 import { addTrainerCommands } from './trainer.ts'
+import { addWorkCommands } from './program-work.ts'
 
 const EXAMPLES = `
 Examples:
@@ -36,6 +37,13 @@ Examples:
   svc trainer start --model tiny=./tiny       train adapters on this machine
 
   svc status                                  the state of the running service, and what needs you
+  svc scenarios                               list the scenarios
+  svc ask "Answer in one sentence."           ask for a change, and follow it to its result
+  svc report RECEIPT --score 0                say how an exchange went
+  svc show v6                                 show one release, step or record
+  svc diff v5 v6                              compare the files of two releases
+  svc replay RECEIPT --model other            ask a stored request of another model, and compare
+  svc open                                    open the console in a browser
   svc releases support                        list training steps and releases
   svc promote v6                              serve a release that was held for review
   svc reject v6 --reason "too long"           turn it down, with a reason to learn from
@@ -95,6 +103,7 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
   addTasksCommands(program, run)
   addTrainerCommands(program, run)
   addRemoteCommands(program, run)
+  addWorkCommands(program, run)
   return program
 }
 

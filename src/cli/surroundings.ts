@@ -27,11 +27,15 @@ export interface Surroundings {
   readonly width: number
   readonly colours: boolean
   readonly out: (line: string) => void
+  /** A long text: on a terminal that it does not fit, in the person's pager. */
+  readonly page: (text: string) => Promise<void>
   readonly err: (line: string) => void
   /** Replaces the progress line; an empty text clears it. */
   readonly progress: (text: string) => void
   /** A line typed by a person; null without a terminal, or when the person declines. */
   readonly ask: (question: string) => Promise<string | null>
+  /** Opens an address in a browser; false where there is none. */
+  readonly browse: (url: string) => Promise<boolean>
   /** Loaded on demand, so that help and schema stay fast. */
   readonly service: () => Promise<ServiceModule>
   /** Checks the configured plug-ins in another thread: their code may print, exit or hang. */

@@ -102,7 +102,7 @@ export {
   type ToolChoice,
   type Turn,
 } from './conversation.ts'
-export { readerOf } from './readers/index.ts'
+export { claimingReader, readerOf } from './readers/index.ts'
 export type { RequestFault } from './faults.ts'
 export { filledText, isList, isObject, listOf, objectOf, objectsOf, parsed, textOf, written } from './values.ts'
 export type { DialectSpec } from './dialect.ts'

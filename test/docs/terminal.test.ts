@@ -23,13 +23,16 @@ async function prepare(): Promise<World> {
 it('docs/terminal.md shows commands that work, in its order', async () => {
   const here = await prepare()
   const { blocks } = await followDocument('docs/terminal.md', here.directory, { SVC_URL: here.address, SVC_TOKEN: TOKEN })
-  const [status, releases, promoted, rolledBack, records, one, exported, tailed] = blocks
+  const [status, scenarios, releases, shown, compared, promoted, rolledBack, records, one, exported, tailed] = blocks
   expect(status).toContain('waits for review: svc promote v1 --scenario support')
+  expect(scenarios).toMatch(/^support +[0-9a-f]{8} +manual/m)
   expect(releases).toMatch(/^\* +v0 /m)
+  expect(shown).toMatch(/^v1 Held/)
+  expect(compared).toContain('+ Be brief.')
   expect(promoted).toMatch(/^support serves v2 .*\nundo: svc rollback v0 --scenario support\n$/)
   expect(rolledBack).toMatch(/^support serves v3 .*, the content of v0\nundo: svc rollback v2 --scenario support\n$/)
   expect(records).toMatch(/^3 +[0-9a-f]{32} +train/m)
   expect(one).toMatch(/^type +inference\n[\s\S]*^messages: \[\]$/m)
   expect(exported).toBe('3 records of support written to support.jsonl\n3\n')
   expect(tailed?.trimEnd().split('\n')).toHaveLength(3)
-})
+}, 180_000)

@@ -1,12 +1,11 @@
 /** `svc promote`, `svc rollback`, `svc withdraw` and `svc reject`: what a person does with a release, and the line that takes it back. */
-import { ServiceFailure, type Head, type Manifest, type ReleaseRow, type Svc } from '@svc-ai/client'
+import { ServiceFailure, type Head, type ReleaseRow, type Svc } from '@svc-ai/client'
 import { conflict, invalid, unknown } from '../../contract/index.ts'
 import {
   ago,
   compare,
   counted,
   type FileChange,
-  filesBetween,
   headlineOf,
   heldRows,
   powersOfStep,
@@ -20,6 +19,7 @@ import { jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
 import { releasesOf, SCENARIOS_LOOKED_AT_MAX, chooseScenario, onlyOne } from './scenario.ts'
 import type { RemoteOptions } from './address.ts'
+import { changesBetween } from './diff.ts'
 import { findRelease, numberOf, servedRow, shortId } from './release.ts'
 import { promoteCommand, rejectCommand, withdrawCommand } from './releases.ts'
 import { withService, type RemoteService } from './service.ts'
@@ -224,7 +224,7 @@ async function question({ svc, scenario, served, target }: Move): Promise<string
     served.content_id === target.content_id
       ? 'the content is the same'
       : `content ${shortId(served.content_id)} becomes ${shortId(target.content_id)}`
-  const changes = (await changesBetween(svc, served.release_id, target.release_id)) ?? [sameOrNot]
+  const changes = (await changedFiles(svc, served.release_id, target.release_id)) ?? [sameOrNot]
   const undo = served.restorable ? 'stays and can be served again' : 'cannot be served again afterwards'
   return [
     `${oneLine(scenario)}: ${described(served)} → ${described(target)}`,
@@ -272,22 +272,12 @@ const FILES_SHOWN_MAX = 12
 const COUNT_MILLISECONDS_MAX = 200
 
 /** Null for a scenario that serves no files, or a release whose files cannot be pulled. */
-async function changesBetween(svc: Svc, from: string, to: string): Promise<readonly string[] | null> {
-  const [before, after] = await Promise.all([filesOf(svc, from), filesOf(svc, to)])
-  if (before === null || after === null) return null
-  const lines = filesBetween(before, after).map(lineOf)
+async function changedFiles(svc: Svc, from: string, to: string): Promise<readonly string[] | null> {
+  const lines = (await changesBetween(svc, from, to))?.map(lineOf) ?? null
+  if (lines === null) return null
   if (lines.length === 0) return ['no file changes']
   const more = lines.length - FILES_SHOWN_MAX
   return more > 0 ? [...lines.slice(0, FILES_SHOWN_MAX), `and ${counted(more, 'file')} more`] : lines
-}
-
-async function filesOf(svc: Svc, releaseId: string): Promise<Manifest['files'] | null> {
-  try {
-    return (await svc.manifest(releaseId)).files
-  } catch (error) {
-    if (error instanceof ServiceFailure && error.status === 404) return null
-    throw error
-  }
 }
 
 function lineOf({ path, kind, before, after }: FileChange): string {

@@ -101,15 +101,16 @@ function cellsOf(row: RecordRow): readonly Cell[] {
   ]
 }
 
-/** One record to read: what it is in a few lines, then all that was stored, long texts as the lines they are. */
 function showRecord(record: FullRecord, { json }: Pick<ConfigOptions, 'json'>, surroundings: Surroundings): number {
-  if (json === true) surroundings.out(jsonText(record, 2))
-  else {
-    const known = factsOf(record).filter(([, text]) => text !== '')
-    const facts = known.map(([name, text]) => `${paint(name.padEnd(8), 'quiet', surroundings)}  ${text}`)
-    surroundings.out([...facts, '', readable(record.payload)].join('\n'))
-  }
+  surroundings.out(json === true ? jsonText(record, 2) : recordText(record, surroundings))
   return EXIT.fine
+}
+
+/** One record to read: what it is in a few lines, then all that was stored, long texts as the lines they are. */
+export function recordText(record: FullRecord, surroundings: Surroundings): string {
+  const known = factsOf(record).filter(([, text]) => text !== '')
+  const facts = known.map(([name, text]) => `${paint(name.padEnd(8), 'quiet', surroundings)}  ${text}`)
+  return [...facts, '', readable(record.payload)].join('\n')
 }
 
 function factsOf(record: FullRecord): readonly (readonly [name: string, text: string])[] {

@@ -39,6 +39,9 @@ function nothingFound(rows: readonly ReleaseRow[], asked: string, list: string):
   return invalid('short_release', `give the number of a release, or ${PREFIX_CHARACTERS_LEAST} characters of its id and more: ${list}`)
 }
 
+/** Whether a release is named by its number. */
+export const isNumbered = (words: string): boolean => NUMBER.test(words.trim())
+
 export const numberOf = ({ step }: { readonly step: number }): string => `v${step}`
 
 /** As git shortens a commit; ids of another kind stay whole. */

@@ -8,7 +8,8 @@ import { serviceAddress, type RemoteAddress, type RemoteOptions } from './addres
 
 export interface RemoteService extends RemoteAddress {
   readonly svc: Svc
-  readonly in: (scenario: string) => Svc
+  /** A model may take longer to answer than the service does. */
+  readonly in: (scenario: string, timeoutSeconds?: number) => Svc
   /** A command to type next, with what says where the service is. */
   readonly command: (words: string) => string
 }
@@ -50,12 +51,19 @@ export async function fromService<T>(
   }
 }
 
+/** A stop does not wait for an answer that is on its way. */
+export function untilStopped(signal: AbortSignal, work: Promise<number>): Promise<number> {
+  const { promise, resolve } = Promise.withResolvers<number>()
+  signal.addEventListener('abort', () => resolve(EXIT.fine), { once: true })
+  return Promise.race([promise, work])
+}
+
 function serviceAt(place: RemoteAddress, { url, config }: RemoteOptions): RemoteService {
   const where = [...(url === undefined ? [] : ['--url', url]), ...(config === undefined ? [] : ['-c', config])]
   return {
     ...place,
     svc: connect(place),
-    in: (scenario) => connect({ ...place, scenario }),
+    in: (scenario, timeoutSeconds) => connect({ ...place, scenario, ...(timeoutSeconds !== undefined && { timeoutSeconds }) }),
     command: (words) => [`svc ${words}`, ...where.map(shellWord)].join(' '),
   }
 }

@@ -7,7 +7,7 @@ import { EXIT, type Surroundings } from '../surroundings.ts'
 import type { RemoteOptions } from './address.ts'
 import { modelOf, tokensOf, tookOf } from './records.ts'
 import { chooseScenario } from './scenario.ts'
-import { isUnreached, withService } from './service.ts'
+import { isUnreached, untilStopped, withService } from './service.ts'
 
 export interface TailOptions extends RemoteOptions {
   readonly interval: number
@@ -28,13 +28,6 @@ export function tail(options: TailOptions, surroundings: Surroundings): Promise<
       return EXIT.fine
     }),
   )
-}
-
-/** A stop does not wait for an answer that is on its way. */
-function untilStopped(signal: AbortSignal, work: Promise<number>): Promise<number> {
-  const { promise, resolve } = Promise.withResolvers<number>()
-  signal.addEventListener('abort', () => resolve(EXIT.fine), { once: true })
-  return Promise.race([promise, work])
 }
 
 async function follow(svc: Svc, options: TailOptions & { readonly signal: AbortSignal }, surroundings: Surroundings): Promise<void> {

@@ -13,6 +13,7 @@ const noOutput = () => ({
   exits: [] as number[],
   shown: [] as string[],
   questions: [] as string[],
+  opened: [] as string[],
 })
 
 export interface FakeSurroundings extends Surroundings, ReturnType<typeof noOutput> {
@@ -24,6 +25,7 @@ export interface FakeTerminal {
   readonly width?: number
   readonly colours?: boolean
   readonly answers?: readonly string[]
+  readonly hasBrowser?: boolean
 }
 
 /** Without a terminal unless one is given. */
@@ -42,11 +44,16 @@ export function fakeSurroundings(
     width: terminal?.width ?? Infinity,
     colours: terminal?.colours ?? false,
     out: (line) => void fake.printed.push(line),
+    page: async (text) => void fake.printed.push(text),
     err: (line) => void fake.complaints.push(line),
     progress: (text) => void fake.shown.push(text),
     ask: (question) => {
       fake.questions.push(question)
       return Promise.resolve(answers.shift() ?? null)
+    },
+    browse: async (url) => {
+      fake.opened.push(url)
+      return terminal?.hasBrowser ?? false
     },
     service: () =>
       Promise.resolve({
