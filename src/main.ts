@@ -28,7 +28,7 @@ import {
   type Refusal,
   type Store,
 } from './contract/index.ts'
-import { Bodies, makeListener, makeLog, Metrics, screenedLog, type HttpServices, type Log } from './http/index.ts'
+import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
 import { knowSecrets, newId, wordsOf } from './kit/index.ts'
 import { listenAlone, Listeners } from './listeners/index.ts'
@@ -52,7 +52,7 @@ export interface RunningService {
 }
 
 export interface ServiceOptions {
-  readonly log?: Log
+  readonly log?: Log | LineStyle
   /** How long answers in flight may take when the service is closed. */
   readonly graceSeconds?: number
   /** Replaces the built-in plug-ins, for tests. */
@@ -64,7 +64,7 @@ export interface ServiceOptions {
 export async function startService(loaded: LoadedConfig, options: ServiceOptions = {}): Promise<RunningService> {
   const { graceSeconds, plugins = builtins } = options
   const { config } = loaded
-  const log = screenedLog(options.log ?? makeLog(clock))
+  const log = openLog(clock, options.log)
   const load = loaderOf(loaded, plugins)
   const closing: Closing = []
   const close = (): Promise<void> => closeAll(closing, log)

@@ -4,7 +4,7 @@ import { withoutSecrets } from '../kit/index.ts'
 import { banner } from './banner.ts'
 import { loadFor, printLoaded } from './config.ts'
 import { printError } from './explain.ts'
-import { EXIT, type ConfigOptions, type StopSignal, type Surroundings } from './surroundings.ts'
+import { EXIT, wantsColours, type ConfigOptions, type ServiceModule, type StopSignal, type Surroundings } from './surroundings.ts'
 import type { RunningService } from '../main.ts'
 import { calmLog, demoState, namesExecutor, welcome, withPractice } from './welcome/index.ts'
 
@@ -63,15 +63,24 @@ function firstLine(reason: unknown): string {
 async function start(loaded: LoadedConfig, options: ServeCommandOptions, surroundings: Surroundings): Promise<RunningService | null> {
   const service = await surroundings.service()
   // One line per call would hide the welcome text on a terminal. A redirected log stays complete.
-  const isWatched = options.welcome === true && surroundings.isTerminal && process.stderr.isTTY
+  const isWelcoming = options.welcome === true && surroundings.isTerminal && process.stderr.isTTY
   // Records, archives and releases hold private text: only their owner may read them.
   process.umask(0o077)
   try {
-    return await service.startService(loaded, isWatched ? { log: calmLog((line) => surroundings.err(line)) } : {})
+    return await service.startService(
+      loaded,
+      isWelcoming ? { log: calmLog((line) => surroundings.err(line)) } : logOptions(loaded, surroundings),
+    )
   } catch (error) {
     printError(error, loaded, surroundings)
     return null
   }
+}
+
+function logOptions({ config }: LoadedConfig, { environment }: Surroundings): Parameters<ServiceModule['startService']>[1] {
+  const isTerminal = process.stderr.isTTY
+  const { log } = config.svc
+  return log === 'lines' || (log === 'auto' && isTerminal) ? { log: { colours: wantsColours(environment, isTerminal) } } : {}
 }
 
 /** The address on this machine, with the actual port: the configured one may be 0. */

@@ -104,6 +104,7 @@ describe('defaults', () => {
         compat: null,
         listeners: null,
         training_threads: 4,
+        log: 'auto',
         console_origins: [],
         served_url: null,
       },

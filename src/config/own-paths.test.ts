@@ -17,6 +17,7 @@ const REFUSES_PATHS = [
   'svc.host',
   'svc.console_origins',
   'svc.compat',
+  'svc.log',
   'svc.served_url',
   'inference.upstream_url',
   'inference.upstream_api',

@@ -43,6 +43,11 @@ const svc = section({
     .describe(
       'How many trainers run at once, each in a thread of its own that is kept warm. The others wait, first come first served. Weight trainers use no thread and do not count.',
     ),
+  log: oneOf(['auto', 'json', 'lines'])
+    .default('auto')
+    .describe(
+      'How the log is written to standard error: `json` for programs, `lines` for people, without successful reads. `auto`: lines on a terminal, JSON elsewhere.',
+    ),
   console_origins: z
     .array(origin(), 'must be a list of origins')
     .default([])

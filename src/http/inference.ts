@@ -15,7 +15,7 @@ import { lengthOf } from '../kit/index.ts'
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from './context.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
-import { logUpstreamId } from './log-fields.ts'
+import { logTokens, logUpstreamId } from './log-fields.ts'
 import { clientSignal, responseOutlet } from './response-stream.ts'
 import { endWith, type HttpReply } from './reply.ts'
 import type { TrafficScenario, TrafficServices } from './services.ts'
@@ -112,12 +112,14 @@ async function write(context: HttpContext<TrafficServices>, served: Served): Pro
   const { services, response } = context
   logUpstreamId(context.logFields, served.answer.headers)
   if (served.kind === 'whole') {
+    logTokens(context.logFields, served.summary)
     writeWhole(context, served.answer, served.receipt)
     return
   }
   response.writeHead(served.answer.status, { ...context.headers, ...relayedHeaders(served.answer) })
   response.flushHeaders()
-  const { receipt, cause } = await serveStream(served, responseOutlet(response), services.keepRawStreams)
+  const { receipt, cause, summary } = await serveStream(served, responseOutlet(response), services.keepRawStreams)
+  logTokens(context.logFields, summary)
   if (receipt !== null) context.logFields.receipt = receipt
   if (cause === null) return
   context.logFields.cause = cause

@@ -1,5 +1,5 @@
-/** What the log says of a request that failed. */
-import { HEADER, isRefusal, type RefusalDetail } from '../contract/index.ts'
+/** What the log says of a request: what a model counted, and why it failed. */
+import { HEADER, isRefusal, type ExchangeSummary, type RefusalDetail } from '../contract/index.ts'
 import type { HttpContext } from './context.ts'
 import type { LogFields, TrafficServices } from './services.ts'
 
@@ -27,4 +27,9 @@ function logUpstreamFailure(logFields: LogFields, message: string, { upstreamSta
 export function logUpstreamId(logFields: LogFields, headers: Readonly<Record<string, string>>): void {
   const id = headers[HEADER.requestId] ?? headers[HEADER.messagesRequestId]
   if (id !== undefined) logFields.upstream_id = id
+}
+
+export function logTokens(logFields: LogFields, { input_tokens: input, output_tokens: output }: ExchangeSummary): void {
+  if (input !== undefined) logFields.input_tokens = input
+  if (output !== undefined) logFields.output_tokens = output
 }

@@ -1,9 +1,10 @@
-/** One JSON line per request and per event that an operator should see. Writing never waits for the reader. */
+/** One line per request and per event that an operator should see: JSON, or for a person at a terminal. Writing never waits for the reader. */
 import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import type { JsonObject } from '../contract/index.ts'
 import { hasCode, hiddenAsJson, withoutSecrets } from '../kit/index.ts'
+import { personLine, type LineStyle } from './log-lines.ts'
 
 export type LogLevel = 'info' | 'warn' | 'error'
 
@@ -16,6 +17,10 @@ export interface Log {
 }
 
 const STANDARD_ERROR = 2
+
+/** A log as it is, or one on standard error: as lines for a person where a style is given, else as JSON. */
+export const openLog = (clock: () => number, given: Log | LineStyle | undefined): Log =>
+  screenedLog(given === undefined || !('write' in given) ? makeLog(clock, given) : given)
 
 /** Warnings and errors quote others, so they are written without secrets and without the keys of this service. Lines of requests hold only ours. */
 export function screenedLog(log: Log): Log {
@@ -31,13 +36,16 @@ export function screenedLog(log: Log): Log {
 const cleaned = (fields: JsonObject): JsonObject =>
   JSON.parse(JSON.stringify(fields, (_, value: unknown) => (typeof value === 'string' ? withoutSecrets(value) : value)))
 
-/** Writes to standard error, so that standard output stays the command's own. */
-export function makeLog(clock: () => number): Log {
-  const lineOf = (level: string, event: string, fields: JsonObject, at = clock()): string =>
-    logLine({ time: timeText(at), level, event, ...fields })
-  const writer = (shared ??= takeStandardError((lines) => lineOf('warn', 'log_dropped', { lines })))
+/** Writes to standard error, so that standard output stays the command's own. `lines`: for a person; null for programs, as JSON. */
+export function makeLog(clock: () => number, lines: LineStyle | null = null): Log {
+  const lineOf = (level: string, event: string, fields: JsonObject, at = clock()): string | null =>
+    lines === null ? logLine({ time: timeText(at), level, event, ...fields }) : personLine(level, event, fields, at, lines)
+  const writer = (shared ??= takeStandardError((count) => lineOf('warn', 'log_dropped', { lines: count }) ?? ''))
   return {
-    write: (level, event, fields, at) => writer.write(lineOf(level, event, fields, at)),
+    write: (level, event, fields, at) => {
+      const line = lineOf(level, event, fields, at)
+      if (line !== null) writer.write(line)
+    },
     flush: () => writer.flush(),
     get dropped() {
       return writer.dropped

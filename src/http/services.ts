@@ -84,6 +84,8 @@ export interface HttpTrace extends CallTrace {
 export interface LogFields {
   scenario?: string
   receipt?: string
+  input_tokens?: number
+  output_tokens?: number
   upstream_id?: string
   upstream_status?: number
   code?: string

@@ -73,7 +73,7 @@ describe.each(STREAMS)('a $dialect stream of $name', ({ dialect, frames, whole, 
         const { end, written, records } = await play(dialect, cutAt(bytes, places))
         expect(written).toEqual(expected)
         expect(records).toEqual([{ response: { ...whole, stream: true, complete: true } }])
-        expect(end).toEqual({ receipt: 'receipt-1', cause: null })
+        expect(end).toMatchObject({ receipt: 'receipt-1', cause: null })
       }),
       { numRuns: 20 },
     )

@@ -18,6 +18,7 @@ export interface StreamEnd {
   readonly receipt: string | null
   /** Why the answer is not whole; null when it is. */
   readonly cause: string | null
+  readonly summary: ExchangeSummary
 }
 
 const NO_BYTES = Buffer.alloc(0)
@@ -184,7 +185,7 @@ class Relay {
     const { id, interruptedId = id } = this.#exchange.call
     const kept = said === null ? print(response) : this.#withoutKey(print(response), said)
     const receipt = await keep(this.#exchange, [Buffer.from(kept)], summary, cause === null ? id : interruptedId)
-    return { receipt, cause: said }
+    return { receipt, cause: said, summary }
   }
 }
 

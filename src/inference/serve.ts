@@ -87,7 +87,9 @@ export interface Exchange {
   readonly letGo: () => void
 }
 
-export type Served = { readonly kind: 'whole'; readonly answer: WholeAnswer; readonly receipt: string | null } | ServedStream
+export type Served =
+  | { readonly kind: 'whole'; readonly answer: WholeAnswer; readonly receipt: string | null; readonly summary: ExchangeSummary }
+  | ServedStream
 export interface ServedStream {
   readonly kind: 'stream'
   readonly exchange: Exchange
@@ -114,9 +116,10 @@ export async function serve(scenario: Serving, call: Call): Promise<Served> {
     const fields = parseAnswer(pieces)
     const training = verify(exchange, fields, answer.capture)
     const response = training === null ? pieces : [Buffer.from(print({ ...fields, training }))]
-    const receipt = await keep(exchange, response, summarize(exchange, fields))
+    const summary = summarize(exchange, fields)
+    const receipt = await keep(exchange, response, summary)
     giveBack(exchange, answer)
-    return { kind: 'whole', answer, receipt }
+    return { kind: 'whole', answer, receipt, summary }
   }
 }
 

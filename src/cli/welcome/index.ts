@@ -83,7 +83,7 @@ function changeOf({ metrics }: JsonObject): { readonly rule: string; readonly re
 }
 
 /** The log during the welcome: only warnings and errors, one line each. Successes are on the console. */
-export function calmLog(print: (line: string) => void): NonNullable<ServiceOptions['log']> {
+export function calmLog(print: (line: string) => void): Extract<ServiceOptions['log'], { write: unknown }> {
   return {
     write(level, event, { message, ...fields }) {
       if (level === 'info') return
