@@ -177,8 +177,25 @@ function evaluationMetrics({ episodes, context }: StepRun, pairs: readonly Pair[
     episodes_used: episodes.used,
     episodes_cached: results.filter(({ cached, step }) => cached && step !== episodes.step).length,
     ...unsolvedMetrics(pairs),
+    ...taskScoreMetrics(pairs, results),
     candidate_episodes: listed.map(briefly),
   }
+}
+
+/** A row lists no more tasks. */
+const TASK_SCORES_MAX = 100
+
+/** The means of both sides by task. A side that was not played is left out; an episode that was and has no score counts as 0, as in the sums. */
+function taskScoreMetrics(pairs: readonly Pair[], results: readonly EpisodeResult[]): JsonObject {
+  const played = new Set(results.map(({ side, task, repeat }) => episodeOf(side, task.name, repeat)))
+  const meanIn = (side: Side, own: readonly Pair[]): JsonObject => {
+    // Pairs of earlier steps have their scores alone.
+    const known = own.filter(({ task, repeat, [side]: score }) => score !== null || played.has(episodeOf(side, task.name, repeat)))
+    return known.length === 0 ? {} : { [side]: meanOf(known.map(({ [side]: score }) => score ?? 0)) }
+  }
+  const byTask = [...Map.groupBy(pairs, ({ task }) => task.name)].slice(0, TASK_SCORES_MAX)
+  const rows = byTask.map(([task, own]) => ({ task, pairs: own.length, ...meanIn('candidate', own), ...meanIn('current', own) }))
+  return rows.length === 0 ? {} : { task_scores: rows }
 }
 
 /** What became of scores that earlier steps left. */

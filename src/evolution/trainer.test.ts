@@ -37,6 +37,7 @@ describe('a step', () => {
         current_score: 0,
         candidate_mean_score: 1,
         current_mean_score: 0,
+        task_scores: ['one', 'two', 'three'].map((task) => ({ task, pairs: 1, candidate: 1, current: 0 })),
         evaluation_task_count: 3,
         episode_failures: 0,
         episodes_used: 6,
@@ -65,6 +66,12 @@ describe('a step', () => {
       selection: { ...ALWAYS, next: ({ pairs }) => (pairs.length === 0 ? draws : []) },
     })
     expect(metrics).toMatchObject({ candidate_score: 4, current_score: 1, candidate_mean_score: 0.75, current_mean_score: 0.25 })
+    expect(metrics?.['task_scores']).toEqual([
+      { task: 'healthy', pairs: 1, candidate: 1 },
+      { task: 'one', pairs: 2, candidate: 1, current: 0 },
+      { task: 'two', pairs: 1, candidate: 0, current: 0 },
+      { task: 'three', pairs: 1, candidate: 1, current: 1 },
+    ])
   })
 
   it('reports the mean of the candidate alone where nothing was compared', async () => {

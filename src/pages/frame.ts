@@ -1,6 +1,7 @@
 /** The document around every page: head, header with the way home, hero with title and status, main, footer. */
 import { showHidden } from '../kit/index.ts'
 import { markup, styleMarkup, type Html, type Piece } from './html.ts'
+import { inline } from './prose.ts'
 import type { StepTone } from '../presentation/index.ts'
 import { STYLE } from './style.ts'
 
@@ -19,6 +20,8 @@ export interface Frame {
   readonly home: string | null
   readonly eyebrow: Piece
   readonly subtitle: Piece
+  /** What to read first: sentences. */
+  readonly lead?: readonly string[]
   readonly status: PageStatus
   /** Between the hero and the cards, such as the way to neighbouring steps. */
   readonly below?: Html
@@ -87,12 +90,13 @@ const LOGO = markup`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden=
   <circle cx="18" cy="11" r="1" />
 </svg>`
 
-function heroOf({ eyebrow, title, subtitle, status }: Frame): Html {
+function heroOf({ eyebrow, title, subtitle, lead = [], status }: Frame): Html {
   return markup`<div class="hero">
     <div>
       <p class="eyebrow">${eyebrow}</p>
       <h1>${title}</h1>
       <p class="sub">${subtitle}</p>
+      ${lead.length > 0 && markup`<p class="lead">${lead.map((sentence, at) => markup`${at > 0 && ' '}${at === 0 ? markup`<b>${inline(sentence)}</b>` : inline(sentence)}`)}</p>`}
     </div>
     ${pill(status)}
   </div>`

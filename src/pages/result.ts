@@ -1,23 +1,65 @@
 /** The card of a step's result: the outcome and its meaning, the numbers and the evidence of its evaluation, failures, and the task table. */
-import type { BarFigure, PairsFigure, StepEvidence, StepFact, StepView, TaskResult } from '../presentation/index.ts'
+import {
+  taskScoresSummary,
+  type BarFigure,
+  type PairsFigure,
+  type StepEvidence,
+  type StepFact,
+  type StepView,
+  type TaskResult,
+  type TaskScores,
+} from '../presentation/index.ts'
 import { card } from './frame.ts'
 import { markup, type Html, type Piece } from './html.ts'
 import { code, inline, listed, prose, term } from './prose.ts'
 
 export function resultCard(step: StepView, isServed: boolean): Html {
-  const { headline, numbers, scores, facts } = step
+  const { numbers, scores, facts, taskScores, evidence } = step
   return card(
     'Result',
     summaryOf(step, isServed),
-    headline !== null && markup`<p>${headline}.</p>`,
     numbers.length > 0 && markup`<dl class="numbers">${numbers.map(factOf)}</dl>`,
     scores !== null && markup`<p class="cut">A score is the mean per episode; an episode without a score counts as 0.</p>`,
     facts.length > 0 && markup`<dl class="facts">${facts.map(factOf)}</dl>`,
     failureBoxes(step),
-    evidenceSections(step.evidence),
+    scoreTable(taskScores),
+    evidence.length > 0 &&
+      markup`<details>
+        <summary>The evidence</summary>
+        ${evidenceSections(evidence)}
+      </details>`,
     taskTable(step.tasks),
   )
 }
+
+const TASKS_SHOWN_MAX = 100
+
+function scoreTable(rows: readonly TaskScores[]): Piece {
+  if (rows.length === 0) return null
+  return markup`<h3>Task by task</h3>
+    <p class="cut">${taskScoresSummary(rows)}. Before is the served release, after the candidate; each is the mean of its pairs.</p>
+    <table class="scores">
+      <thead>
+        <tr>
+          <th scope="col">Task</th>
+          <th scope="col">Before</th>
+          <th scope="col">After</th>
+          <th scope="col"><span class="quiet">Which is</span></th>
+        </tr>
+      </thead>
+      <tbody>
+        ${rows.slice(0, TASKS_SHOWN_MAX).map(scoreRow)}
+      </tbody>
+    </table>`
+}
+
+const scoreRow = ({ task, before, after, word, tone }: TaskScores): Html =>
+  markup`<tr class="${tone}">
+    <th scope="row">${code(task)}</th>
+    <td>${before ?? 'not played'}</td>
+    <td>${after ?? 'not played'}</td>
+    <td>${word ?? ''}</td>
+  </tr>`
 
 /** The outcome in the word that the console and the terminal use, and what it means. */
 export const summaryOf = ({ status: { word, tone, meaning } }: StepView, isServed: boolean): Html =>
@@ -59,10 +101,7 @@ export const evidenceSections = (sections: readonly StepEvidence[]): Piece =>
         <h3>${title}</h3>
         <p>${question}</p>
         ${pairs !== null && figure(pairs, pairsDrawing(pairs))} ${bars.map((bar) => figure(bar, barDrawing(bar), bar.scale))}
-        <details>
-          <summary>The numbers behind it</summary>
-          <dl class="facts">${facts.map(([label, text]) => term(label, inline(text)))}</dl>
-        </details>
+        <dl class="facts">${facts.map(([label, text]) => term(label, inline(text)))}</dl>
       </div>`,
   )
 

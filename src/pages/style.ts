@@ -48,6 +48,8 @@ header li a{color:inherit;font-weight:600}
 h1{margin:.2em 0 .35em;font-size:clamp(1.9rem,1.3rem + 2.4vw,2.9rem);font-weight:680;letter-spacing:-.025em}
 .sub{display:flex;flex-wrap:wrap;align-items:center;gap:4px 16px;color:var(--soft);font-size:.9rem}
 .sub code{color:var(--ink)}
+.lead{margin-top:14px;font-size:1.1rem}
+.lead b{font-weight:640}
 .chip{padding:1px 10px;border-radius:99px;background:var(--good-tint);color:var(--good);font-size:.8rem;font-weight:600}
 .pill{display:inline-block;padding:6px 16px 6px 13px;border-radius:99px;background:var(--tint);color:var(--tone);font-size:.92rem;font-weight:620;border:1px solid color-mix(in srgb,var(--tone) 25%,transparent)}
 .pill::before{content:"";display:inline-block;width:8px;height:8px;margin-right:9px;border-radius:50%;background:currentColor;vertical-align:.08em}
@@ -89,6 +91,10 @@ section>ul:last-child>li:last-child,section>ol:last-child>li:last-child{padding-
 h3+ul{margin-top:8px!important}
 .needs .kind,.change .kind,.activity .kind{padding:0 8px;border:1px solid var(--line);border-radius:99px;font-size:.78rem;font-weight:500}
 .kind:has(bdi:empty){display:none}
+.scores{width:100%;border-collapse:collapse;font-variant-numeric:tabular-nums}
+.scores th,.scores td{padding:7px 12px 7px 0;border-top:1px solid var(--line);text-align:left}
+.scores thead th{border-top:0;color:var(--soft);font-size:.85rem;font-weight:600}
+.scores td:last-child{color:var(--tone)}
 .episodes li{display:grid;grid-template-columns:minmax(0,1fr) auto;gap:0 16px}
 .episodes p{grid-column:1/-1}
 .chain li{display:flex;flex-wrap:wrap;gap:0 12px;align-items:baseline}

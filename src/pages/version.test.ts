@@ -107,6 +107,28 @@ describe('the result', () => {
   })
 })
 
+describe('what a reviewer reads first', () => {
+  it('is the result, what changed and what that may do, before any card', () => {
+    const page = versionPage(versionView(1))
+    const [before = ''] = textIn(page).split(' Why ')
+    expect(before).toContain('14 of 24 improved, 2 worse; the evidence is strong enough')
+    expect(before).toContain('It adds 1 entry, changes 1 entry and removes 1 entry.')
+    expect(textIn(versionPage(versionView(0)))).not.toContain('improved')
+  })
+
+  it('is then both sides task by task; the evidence is behind a fold', () => {
+    const task_scores = [
+      { task: 'vat', candidate: 1, current: 0.5, pairs: 2 },
+      { task: '<i>sum</i>', candidate: 0, current: 1, pairs: 2 },
+    ]
+    const page = withMetrics({ ...USUAL_METRICS, task_scores })
+    expect(textIn(page)).toContain('Task by task 1 better, 1 worse. Before is the served release')
+    expect(textIn(page)).toMatch(/<i>sum<\/i> 1 0 worse vat 0\.5 1 better/)
+    expect(page).not.toContain('<i>sum')
+    expect(page).toMatch(/<details>\s*<summary>The evidence<\/summary>/)
+  })
+})
+
 describe('the links of a page', () => {
   it('lead to the two pages alone, with what it was opened with', () => {
     for (const place of [0, 1, 2, 3])

@@ -5,6 +5,7 @@
  */
 export * from './chain.ts'
 export * from './changes.ts'
+export * from './decision.ts'
 export * from './diff.ts'
 export * from './evidence.ts'
 export * from './json.ts'

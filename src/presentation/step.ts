@@ -1,6 +1,7 @@
 /** One step as plain data: everything that the pages, the console and the terminal show of it. They lay it out and derive nothing. */
 import type { Requires } from '../contract/index.ts'
 import { madeRelease, type StepRow, type StepRows } from './chain.ts'
+import { briefOf, taskScoresOf } from './decision.ts'
 import { evidenceOf, headlineOf, namedNumbers, tasksOf, type StepFact } from './evidence.ts'
 import { spentText } from './money.ts'
 import { counted } from './numbers.ts'
@@ -38,6 +39,8 @@ export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carr
     /** Why a person rejected what the step holds. */
     rejection: rejectionReason(rows, row),
     design: designOf(metrics),
+    /** The result, what changed and what that may do, a sentence each. */
+    brief: briefOf(metrics),
     /** "10 of 14 improved, none worse; …"; null where no pairs were counted. */
     headline: headlineOf(metrics),
     /** Why the outcome is what it is. */
@@ -52,6 +55,8 @@ export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carr
     facts: factsOf(metrics),
     evidence: evidenceOf(metrics),
     tasks: tasksOf(metrics),
+    /** Both sides by task, what got worse first. */
+    taskScores: taskScoresOf(metrics),
     /** What the change could do on a machine; null of a step that changes no harness. */
     powers: powersOfStep(metrics),
     review: reviewOf(metrics),

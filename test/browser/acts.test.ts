@@ -95,6 +95,26 @@ describe('a release', () => {
     expect(await world.shop.release()).toMatchObject({ operation: 'promote', current: true })
   })
 
+  it('that is held is rejected with a reason, which both its places show', async () => {
+    const stall = trainee(world.here, 'stall')
+    await world.here.post('/svc/scenarios', { name: stall.name })
+    await stall.consumer(await stall.ask(PLAYS.promoted.words))
+    const page = await enter('#/s/stall/releases')
+    await page.getByRole('button', { name: 'Reject' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByRole('button', { name: 'Reject' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByLabel(/^Why\?/).fill('Nobody <b>asked</b> for it.')
+    await expectScreensFit(page, 'console-reject')
+    await dialog.getByRole('button', { name: 'Reject' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('Rejects v1: Nobody <b>asked</b> for it.').waitFor()
+    expect(await page.getByRole('button', { name: /^(?:Promote|Reject)/ }).count()).toBe(0)
+    expect(await stall.release()).toMatchObject({ operation: 'reject', metrics: { reason: 'Nobody <b>asked</b> for it.' } })
+    await page.getByRole('link', { name: 'v1', exact: true }).click()
+    await page.getByRole('region', { name: 'Rejected' }).getByText('Nobody <b>asked</b> for it.').waitFor()
+  })
+
   it('that was served before is rolled back to, by keyboard alone', async () => {
     const page = await enter(`#/s/${SHOP}/releases/${PLACES.learned}`)
     await page.getByRole('button', { name: 'Roll back' }).focus()

@@ -341,7 +341,8 @@ describe('a step', () => {
     expect(out).toContain(`  ${RUNS}`)
     const row = (await world.shop.listed())[PLACES.pending] ?? {}
     await page.goto(`${world.here.address}${textAt(row, 'page_path')}`)
-    expect(await page.getByText(RUNS).count()).toBe(1)
+    // In the sentences on top, and in its card.
+    expect(await page.getByText(RUNS).count()).toBe(2)
   })
 
   it('shows what differs from its parent, and from any other release', async () => {

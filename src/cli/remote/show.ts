@@ -10,6 +10,7 @@ import {
   type EntryChange,
   type StepFact,
   type StepView,
+  type TaskScores,
 } from '../../presentation/index.ts'
 import { powerLines } from '../screen/powers.ts'
 import { jsonText, oneLine, paint, shellWord, shownLines } from '../screen/text.ts'
@@ -70,12 +71,12 @@ interface Shown {
 function releaseText(row: ReleaseRow, rows: readonly ReleaseRow[], shown: Shown): string {
   const { surroundings } = shown
   const view = stepView(row, { rows, nameOf: numberOf })
-  const { status, madeRelease, headline, decision, rejection, powers, failures } = view
+  const { status, madeRelease, brief, decision, rejection, powers, failures, taskScores } = view
   const release = madeRelease ? `, release ${shortId(row.release_id)}` : ''
   return [
     `${paint(numberOf(row), 'strong', surroundings)} ${status.word}${row.current ? ', served now' : ''}, ${ago(row.recorded_at)}${release}`,
-    ...(headline === null ? [] : [`${oneLine(headline)}.`]),
     oneLine(status.meaning),
+    ...brief.map(oneLine),
     ...titled('Rejected', rejection === null ? [] : [shownLines(rejection.reason)], surroundings),
     ...titled('Why', whyLines(view), surroundings),
     ...titled('Decided', decision === null ? [] : [oneLine(decision)], surroundings),
@@ -83,7 +84,8 @@ function releaseText(row: ReleaseRow, rows: readonly ReleaseRow[], shown: Shown)
     ...(powers === null ? [] : ['', ...powerLines(powers, surroundings)]),
     ...titled('What changed', changeLines(row), surroundings),
     ...titled('Measured', measuredLines(view), surroundings),
-    ...titled('Tasks', taskLines(view), surroundings),
+    ...titled('Task by task, before and after', scoreLines(taskScores), surroundings),
+    ...titled("The candidate's first episodes", taskLines(view), surroundings),
     ...titled('Needs to be set up', setupLines(view), surroundings),
     ...nextLines(row, rows, shown),
   ].join('\n')
@@ -115,6 +117,12 @@ function measuredLines({ scores, cost, spent, facts }: StepView): readonly strin
   ]
   return known.map(([label, text]) => `${label}: ${oneLine(text)}`)
 }
+
+const scoreLines = (rows: readonly TaskScores[]): readonly string[] =>
+  rows.map(({ task, before, after, word }) => {
+    const scores = `${before ?? 'not played'} → ${after ?? 'not played'}`
+    return `${oneLine(task)}: ${scores}${word === null ? '' : `, ${word}`}`
+  })
 
 const taskLines = ({ tasks }: StepView): readonly string[] =>
   tasks.map(({ task, again, scoreText, notes }) =>

@@ -90,7 +90,7 @@ function Whole({ scenario, chain, step, done }: WholeProps) {
   )
 }
 
-function Head({ scenario, chain, step, view: { status, madeRelease }, done }: WholeProps & { readonly view: StepView }) {
+function Head({ scenario, chain, step, view: { status, madeRelease, brief }, done }: WholeProps & { readonly view: StepView }) {
   const { row, name, pagePath } = step
   const move = moveIn(chain, step)
   return (
@@ -104,6 +104,11 @@ function Head({ scenario, chain, step, view: { status, madeRelease }, done }: Wh
         {mayReject(chain, step) && <RejectButton scenario={scenario} step={step} done={done} />}
         {move !== null && <MoveButton scenario={scenario} chain={chain} step={step} move={move} done={done} />}
       </div>
+      {brief.length > 0 && (
+        <p>
+          <Text value={brief.join(' ')} />
+        </p>
+      )}
       <p class="muted">{status.meaning}</p>
       <Facts
         across

@@ -1,23 +1,66 @@
 /** The result of a step: its scores, its evidence with a figure and a sentence each, and the first episodes of the candidate. */
-import type { BarFigure, StepEvidence, StepScores, StepView, TaskResult } from '../../../../src/presentation/index.ts'
+import {
+  taskScoresSummary,
+  type BarFigure,
+  type StepEvidence,
+  type StepScores,
+  type StepView,
+  type TaskResult,
+  type TaskScores,
+} from '../../../../src/presentation/index.ts'
 import { LongText, Text } from '../../ui/text.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Facts, type Fact } from '../../ui/facts.tsx'
 import './evidence.css'
 
 /** Nothing of a step that decided nothing. */
-export function ResultCard({ view: { scores, headline, decision, cost, evidence, tasks } }: { readonly view: StepView }) {
+export function ResultCard({ view: { scores, decision, cost, evidence, tasks, taskScores } }: { readonly view: StepView }) {
   if (scores === null && decision === null && evidence.length === 0) return null
   return (
     <Card title="Result" aside={scores !== null && <ScoreLine scores={scores} />}>
-      {headline !== null && <p>{headline}.</p>}
       {decision !== null && <LongText value={decision} />}
       {cost !== null && <p class="muted small">{cost}</p>}
-      {evidence.map((section) => (
-        <Evidence key={section.title} section={section} />
-      ))}
+      {taskScores.length > 0 && <TaskTable rows={taskScores} />}
+      {evidence.length > 0 && (
+        <details>
+          <summary class="small">The evidence</summary>
+          {evidence.map((section) => (
+            <Evidence key={section.title} section={section} />
+          ))}
+        </details>
+      )}
       {tasks.length > 0 && <Tasks tasks={tasks} />}
     </Card>
+  )
+}
+
+function TaskTable({ rows }: { readonly rows: readonly TaskScores[] }) {
+  return (
+    <details open>
+      <summary class="small">Task by task: {taskScoresSummary(rows)}</summary>
+      <table class="task-scores">
+        <thead>
+          <tr>
+            <th scope="col">Task</th>
+            <th scope="col">Before</th>
+            <th scope="col">After</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ task, before, after, word }) => (
+            <tr key={task}>
+              <th scope="row">
+                <Text value={task} />
+              </th>
+              <td class="number">{before ?? 'not played'}</td>
+              <td class="number">
+                {after ?? 'not played'} <span class="muted">{word}</span>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
   )
 }
 
@@ -42,10 +85,7 @@ function Evidence({ section: { title, question, pairs, bars, facts } }: { readon
           <Bar key={bar.title} bar={bar} />
         ))}
       </div>
-      <details>
-        <summary class="small">The numbers behind it</summary>
-        <Facts facts={facts.map(([label, text]): Fact => [label, <Text value={text} />])} />
-      </details>
+      <Facts facts={facts.map(([label, text]): Fact => [label, <Text value={text} />])} />
     </div>
   )
 }
