@@ -41,7 +41,7 @@ export function describeFollowing(suite: StoreSuite): void {
     ])
     await Promise.all(turns.flat())
     for (const name of ['a', 'b']) {
-      const own = told.filter(({ scenario }) => scenario === name)
+      const own = told.filter((change) => 'scenario' in change && change.scenario === name)
       const landed = own.flatMap((change) => (change.kind === 'landed' ? [change.step] : []))
       assert.deepEqual([...new Set(landed)], counted(20))
       assert.ok(own.some(({ kind }) => kind === 'appended'))

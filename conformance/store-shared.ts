@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store, StoreChange, StoreLease } from '../src/contract/index.ts'
+import { entry, make, token } from './store-deployment.ts'
 import { AMPLE_BYTES, commit, counted, create, record, sequences, settled, steps, ten, type StoreSuite } from './store-samples.ts'
 import { assertRefused, withFolder } from './support.ts'
 
@@ -160,6 +161,29 @@ function describeTelling(suite: StoreSuite): void {
       await until(() => landedIn(each).includes(STEPS))
       assert.deepEqual([...new Set(landedIn(each))], counted(STEPS))
     }
+  })
+  test('a token that is made or removed at one is told and read at all', async ({ stores: [one, two] }) => {
+    const told = follow(two)
+    await make(one.deployment, token('a'))
+    await until(() => told.some(({ kind }) => kind === 'tokens'))
+    assert.deepEqual(await two.deployment.tokens(), [token('a')])
+    const back = follow(one)
+    await two.deployment.changeToken({ name: 'a', before: token('a').digest, after: null }, entry('removed'))
+    await until(() => back.some(({ kind }) => kind === 'tokens'))
+    assert.deepEqual(await one.deployment.tokens(), [])
+  })
+  test('entries of the audit from all of them leave no gap, and a reader with a cursor skips none', async ({ stores }) => {
+    const total = STORES * RECORDS_PER_WRITER
+    const seen: number[] = []
+    const reading = until(async () => {
+      seen.push(...(await stores[1].deployment.audit({ after: seen.at(-1) ?? 0, limit: 7 })).map(({ sequence }) => sequence))
+      return seen.length >= total
+    }, 0)
+    await Promise.all(
+      stores.flatMap((store, place) => counted(RECORDS_PER_WRITER).map((turn) => store.deployment.addAudit(entry(`${place}-${turn}`)))),
+    )
+    await reading
+    assert.deepEqual(seen, counted(total))
   })
   test('what is chosen at one is read at all, and forgotten only when none is open', async ({ stores, open }) => {
     const [one, two, ...others] = stores

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describeChain } from './store-chain.ts'
 import { describeCommits, describeConsuming } from './store-commits.ts'
+import { describeAudit, describeTokens } from './store-deployment.ts'
 import { describeFollowing, describeLeases, describeSettings } from './store-following.ts'
 import { describeArchiving, describeCapacity, describeClosing } from './store-keeping.ts'
 import { describePending } from './store-pending.ts'
@@ -26,6 +27,8 @@ export function storeConformance(suite: StoreSuite): void {
   describe('following', () => describeFollowing(suite))
   describe('leases', () => describeLeases(suite))
   describe('settings', () => describeSettings(suite))
+  describe('tokens', () => describeTokens(suite))
+  describe('the audit', () => describeAudit(suite))
   describe('closing', () => describeClosing(suite))
 }
 

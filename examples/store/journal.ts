@@ -9,12 +9,15 @@ import {
   define,
   invalid,
   unavailable,
+  type AuditEntry,
   type Commit,
+  type DeploymentStore,
   type JsonObject,
   type NewRecord,
   type ScenarioStore,
   type Store,
   type StoreChange,
+  type TokenChange,
 } from '../../src/contract/index.ts'
 
 export default define('store', {
@@ -33,12 +36,15 @@ type Line =
   | { readonly scenario: string; readonly totals: readonly (readonly [step: number, totals: JsonObject])[] }
   | { readonly scenario: string; readonly archive: true }
   | { readonly lease: string }
+  | { readonly token: TokenChange; readonly audit: AuditEntry }
+  | { readonly audit: AuditEntry }
 
 class JournalStore implements Store {
   readonly scenarios: Store['scenarios']
   readonly usage: Store['usage']
   readonly onLoss: Store['onLoss']
   readonly verify: Store['verify']
+  readonly deployment: DeploymentStore
   readonly #inner: Store
   readonly #file: FileHandle
   readonly #followers = new Set<(change: StoreChange) => void>()
@@ -54,6 +60,12 @@ class JournalStore implements Store {
     this.usage = () => inner.usage()
     this.onLoss = (listener) => inner.onLoss(listener)
     this.verify = (progress) => inner.verify(progress)
+    this.deployment = {
+      tokens: () => inner.deployment.tokens(),
+      changeToken: (token, audit) => this.#keep(() => inner.deployment.changeToken(token, audit), { token, audit }),
+      addAudit: (audit) => this.#keep(() => inner.deployment.addAudit(audit), { audit }),
+      audit: (page) => inner.deployment.audit(page),
+    }
     inner.follow((change) => void this.#untold.push(change))
   }
 
@@ -140,6 +152,8 @@ class JournalStore implements Store {
 
 async function apply(inner: Store, line: Line): Promise<void> {
   if ('lease' in line) return (await inner.lease(line.lease))?.release()
+  if ('token' in line) return inner.deployment.changeToken(line.token, line.audit)
+  if ('audit' in line) return inner.deployment.addAudit(line.audit)
   if ('append' in line) await inner.scenario(line.scenario).append(line.append.map(asBytes))
   else if ('commit' in line) await inner.scenario(line.scenario).commit(line.commit)
   else if ('totals' in line) await inner.scenario(line.scenario).keepTotals(new Map(line.totals))

@@ -37,8 +37,12 @@ export function isRefusal(error: unknown): error is Refusal {
   return error instanceof Error && error.name === 'Refusal' && 'kind' in error && 'code' in error && 'detail' in error
 }
 
+/** The last two are of a token that is one, and may not do this, or not here. */
+type UnauthorizedCode = 'unauthorized' | 'token_expired' | 'role_forbids' | 'other_scenario'
+
 export const invalid = (code: string, message: string): Refusal => new Refusal('invalid', code, message)
-export const unauthorized = (message: string): Refusal => new Refusal('unauthorized', 'unauthorized', message)
+export const unauthorized = (message: string, code: UnauthorizedCode = 'unauthorized'): Refusal =>
+  new Refusal('unauthorized', code, message)
 export const unknown = (code: string, message: string): Refusal => new Refusal('unknown', code, message)
 export const conflict = (code: string, message: string): Refusal => new Refusal('conflict', code, message)
 export const tooLarge = (message: string): Refusal => new Refusal('too_large', 'body_too_large', message)
@@ -67,3 +71,5 @@ export const leaseLost = (name: string): Refusal =>
 export const isLeaseLost = (error: unknown): boolean => isRefusal(error) && error.code === 'lease_lost'
 export const alreadyConsumed = (id: string): Refusal =>
   conflict('already_consumed', `record "${id}" was consumed by an earlier step of this component; leave it out of consumed_ids`)
+export const tokenConflict = (name: string): Refusal =>
+  conflict('token_conflict', `the token "${name}" is not as it was; list the tokens and decide again`)

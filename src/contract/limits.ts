@@ -56,6 +56,10 @@ export const TAGS_MAX = 64
 export const TAG_VALUE_CHARACTERS_MAX = 1024
 /** Exchanges of a session that one report may be about. */
 export const SESSION_REFERENCES_MAX = 10_000
+/** Tokens beside those of the configuration: every thread that accepts connections holds them all. */
+export const TOKENS_MAX = 10_000
+export const TOKEN_SCENARIOS_MAX = 100
+export const TOKEN_DAYS_MAX = 3650
 /** All request headers together; Node answers 431 above it. */
 export const HEADER_BYTES_MAX = 64 * KIB
 /** What one answer may be, whole or streamed, unless configured otherwise: it is held in memory until it is stored. */

@@ -24,6 +24,9 @@ export const HEADER = {
   upstreamStatus: 'x-svc-upstream-status',
 } as const
 
+/** A listener thread says with it where a request that it passes on came from. One that a client sends is dropped. */
+export const RELAYED_FROM_HEADER = 'x-svc-relayed-from'
+
 /** The tag by which a client says which harness release it has installed. */
 export const RELEASE_TAG = 'release'
 /** The tag by which a client says which run an exchange belongs to; reports may be about a session. */
@@ -49,6 +52,9 @@ export const ADAPTER_CONFIG_FILE = 'adapter_config.json'
 
 /** What stands for a token in an agent's files where there is none: some agents refuse an empty one. */
 export const NO_TOKEN = 'svc-no-token'
+
+/** What a token that the service made begins with, so that scanners for secrets find it. */
+export const TOKEN_PREFIX = 'svc_token_'
 
 /** What a page key is an HMAC of, before the scenario's name. */
 export const PAGE_KEY_CONTEXT = 'svc-page\n'

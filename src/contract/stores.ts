@@ -4,7 +4,7 @@ import type { Refusal } from './errors.ts'
 import type { JsonObject } from './json.ts'
 import type { Commit, Files, Losses, NewRecord, PendingRecord, Release, StoredRecord } from './nouns.ts'
 import type { Content } from './training.ts'
-import type { RecordRow, RequestType, StoreUsage, TrainingMode } from './wire/index.ts'
+import type { AuditRow, RecordRow, RequestType, StoreUsage, TokenRow, TrainingMode } from './wire/index.ts'
 
 /** Records and commits of every scenario. Every promise resolves only after what it says is on the disk. */
 export interface Store {
@@ -25,6 +25,7 @@ export interface Store {
   follow(listener: (change: StoreChange) => void): () => void
   /** Takes a lease, or answers null while it is held, here or elsewhere. Every taking raises the token, also over restarts. */
   lease(name: string): Promise<StoreLease | null>
+  readonly deployment: DeploymentStore
   /** A port with which another thread of this process joins the store, once. Absent: only this thread can use it. */
   share?(): MessagePort
   /** How writing stands. Absent from a store that never refuses a write on its own account. */
@@ -33,6 +34,32 @@ export interface Store {
   verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]>
   close(): Promise<void>
 }
+
+/** What belongs to no scenario: the tokens, and the audit of what was done. */
+export interface DeploymentStore {
+  /** By name. */
+  tokens(): Promise<readonly StoredToken[]>
+  /** Makes, replaces or removes a token and adds the entry, together or not at all. A token that is not as given before is a conflict. */
+  changeToken(change: TokenChange, entry: AuditEntry): Promise<void>
+  /** Adds an entry. Nothing changes or removes one. An id that is there already adds nothing. */
+  addAudit(entry: AuditEntry): Promise<void>
+  /** Rows after a sequence, oldest first, or before one, newest first. Sequences count from 1, without gaps, as the rows become visible. */
+  audit(page: AuditPage): Promise<readonly AuditRow[]>
+}
+export interface StoredToken extends TokenRow {
+  /** SHA-256 of the secret, as hex. Belongs to one token alone. */
+  readonly digest: string
+}
+export interface TokenChange {
+  readonly name: string
+  /** The digest that it has; null where there is none of that name. */
+  readonly before: string | null
+  /** Null removes it. */
+  readonly after: StoredToken | null
+}
+export type AuditEntry = Omit<AuditRow, 'sequence'>
+export type AuditPage = ({ readonly after: number } | { readonly before: number }) & { readonly limit: number }
+
 export interface Writing {
   /** Why writes are refused now, or null. Answers within a second, also while the disk hangs. */
   check(): Promise<Refusal | null>
@@ -51,6 +78,8 @@ export type StoreChange =
   /** A step after the creation. */
   | { readonly kind: 'landed'; readonly scenario: string; readonly step: number }
   | { readonly kind: 'appended'; readonly scenario: string; readonly types: readonly RequestType[] }
+  /** Of the deployment. */
+  | { readonly kind: 'tokens' }
 
 /** The right to do something alone, until it is released or lost. */
 export interface StoreLease extends Fence {

@@ -9,6 +9,7 @@ const small = (count: number): string => made(count, `${LETTERS}0123456789`)
 const openai = (): string => whole(`sk·-proj-${made(40)}`)
 
 const SECRETS: Readonly<Record<string, string>> = {
+  'this service': `svc·_token_${made(43)}`,
   'Yandex IAM': `t1·.${made(60)}.${made(86)}`,
   'Yandex API': `AQ·VN${made(35)}`,
   Dropbox: `sl·.${made(140)}`,

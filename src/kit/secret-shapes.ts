@@ -113,6 +113,8 @@ const REGISTRIES = [
 ]
 
 const MODELS = [
+  // Of this service.
+  `${ALONE}svc_token_[A-Za-z0-9_-]{40}`,
   `${ALONE}sk-[A-Za-z0-9_-]{16}`,
   // Letters before it do not hide one that has digits or capitals.
   'sk-(?=[A-Za-z_-]{0,15}[0-9])[A-Za-z0-9_-]{20}',

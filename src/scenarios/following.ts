@@ -13,12 +13,14 @@ export interface FollowingParts {
   appended(name: string): Promise<void>
 }
 
+type ScenarioChange = Exclude<StoreChange, { kind: 'tokens' }>
+
 export class Following {
   readonly #services: Services
   readonly #loaded: ReadonlyMap<string, Scenario>
   readonly #parts: FollowingParts
   /** Changes told while a scenario is being loaded. */
-  readonly #early = new Map<string, StoreChange[]>()
+  readonly #early = new Map<string, ScenarioChange[]>()
   /** Scenarios that are not loaded, and have records that nobody here was told of yet. */
   readonly #unseen = new Set<string>()
   readonly stop: () => void
@@ -32,7 +34,7 @@ export class Following {
 
   /** Answers what to call when loading is over, loaded or not: changes told meanwhile are applied then. May be repeated. */
   beginLoad(name: string): () => void {
-    const early: StoreChange[] = []
+    const early: ScenarioChange[] = []
     this.#early.set(name, early)
     return () => {
       this.#early.delete(name)
@@ -51,6 +53,7 @@ export class Following {
   }
 
   #told(change: StoreChange): void {
+    if (change.kind === 'tokens') return
     const { kind, scenario: name } = change
     if (kind === 'archived') this.#parts.archived(name)
     const scenario = this.#loaded.get(name)
@@ -61,7 +64,7 @@ export class Following {
     else if (early === undefined) this.#appendedUnloaded(name)
   }
 
-  #apply(scenario: Scenario, change: StoreChange): void {
+  #apply(scenario: Scenario, change: ScenarioChange): void {
     const { name } = scenario
     if (change.kind === 'appended') this.#appended(scenario, change.types)
     if (change.kind === 'landed') noteStep(this.#services, scenario, change.step)

@@ -6,6 +6,7 @@ import type {
   Commit,
   CommitPage,
   Damage,
+  DeploymentStore,
   Fence,
   Losses,
   NewRecord,
@@ -19,6 +20,7 @@ import type {
   StoreUsage,
 } from '../../../src/contract/index.ts'
 import { Book, storedRecord, type Kept } from './book.ts'
+import { DeploymentBook } from './deployment.ts'
 import { HeldLeases } from './leases.ts'
 
 type LossListener = Parameters<Store['onLoss']>[0]
@@ -31,6 +33,7 @@ interface Body {
 }
 
 export class MemoryStore implements Store {
+  readonly deployment: DeploymentStore
   readonly #capacityBytes: number
   readonly #books = new Map<string, Book>()
   readonly #archived = new Map<string, Book>()
@@ -44,6 +47,7 @@ export class MemoryStore implements Store {
 
   constructor(capacityBytes: number) {
     this.#capacityBytes = capacityBytes
+    this.deployment = this.#deploymentOf(new DeploymentBook())
   }
 
   async scenarios(): Promise<readonly string[]> {
@@ -148,6 +152,22 @@ export class MemoryStore implements Store {
     const book = this.bookToWrite(scenario)
     book.settings = { ...book.settings, ...changes }
     this.#tell({ kind: 'settings', scenario })
+  }
+
+  #deploymentOf(book: DeploymentBook): DeploymentStore {
+    const open = (): DeploymentBook => {
+      this.#open()
+      return book
+    }
+    return {
+      tokens: async () => open().tokens(),
+      changeToken: async (change, entry) => {
+        open().changeToken(change, entry)
+        this.#tell({ kind: 'tokens' })
+      },
+      addAudit: async (entry) => open().addAudit(entry),
+      audit: async (page) => open().audit(page),
+    }
   }
 
   #tell(change: StoreChange): void {

@@ -30,6 +30,7 @@ export class ChangeFeed {
   readonly #keys = new Map<string, number>()
   readonly #archived = new Set<number>()
   readonly #followers = new Set<Follower>()
+  #tokenChanges = 0
 
   follow(listener: Follower): () => void {
     const follower: Follower = (change) => listener(change)
@@ -59,6 +60,13 @@ export class ChangeFeed {
     if (settings === undefined || settings <= told.settings) return
     told.settings = settings
     this.#tell({ kind: 'settings', scenario: name })
+  }
+
+  /** How often the tokens changed, as far as is known. */
+  seeTokens(changes: number): void {
+    if (changes <= this.#tokenChanges) return
+    this.#tokenChanges = changes
+    this.#tell({ kind: 'tokens' })
   }
 
   #create(key: number, name: string): Told {

@@ -18,6 +18,8 @@ const RECONNECT_MS = 250
 /** NOTIFY takes less than 8,000 bytes. */
 const ANNOUNCED_KEYS_MAX = 300
 const FORGOTTEN_AFTER = '1 hour'
+/** What a change of the tokens is announced as; scenarios count from 1. */
+export const TOKENS_KEY = 0
 /** Of this store, among all advisory locks of the database. */
 const OPENING_LOCK = 0x73_76_63_01
 
@@ -33,14 +35,16 @@ interface ScenarioColumns {
   readonly report: number
   readonly train: number
   readonly settings_changes: number
+  readonly token_changes: number
 }
 
 const STATE_COLUMNS =
   's.key, s.name, s.archived_name, s.step, s.newest_inference AS inference, s.newest_report AS report, s.newest_train AS train, s.settings_changes'
 /** The oldest transaction that this read may not have seen: the next read begins with it, and so skips none. */
 const CURSOR = 'pg_snapshot_xmin(pg_current_snapshot())::text AS cursor'
-const CHANGED = `SELECT ${CURSOR}, ${STATE_COLUMNS} FROM (SELECT 1) one LEFT JOIN scenario s ON s.changed >= $1::xid8 ORDER BY s.key`
-const ANNOUNCED = `SELECT '' AS cursor, ${STATE_COLUMNS} FROM scenario s WHERE s.key = ANY($1::bigint[]) ORDER BY s.key`
+const TOKEN_CHANGES = '(SELECT token_changes FROM deployment) AS token_changes'
+const CHANGED = `SELECT ${CURSOR}, ${TOKEN_CHANGES}, ${STATE_COLUMNS} FROM (SELECT 1) one LEFT JOIN scenario s ON s.changed >= $1::xid8 ORDER BY s.key`
+const ANNOUNCED = `SELECT '' AS cursor, 0::bigint AS token_changes, ${STATE_COLUMNS} FROM scenario s WHERE s.key = ANY($1::bigint[]) ORDER BY s.key`
 
 export interface MembershipNeeds {
   readonly connections: Database
@@ -190,6 +194,8 @@ export class Membership {
     const [from = '', keys = ''] = payload.split(':', 2)
     if (from === String(this.#id)) return
     for (const key of keys.split(',')) this.#heard.add(Number(key))
+    if (this.#heard.delete(TOKENS_KEY)) void this.#read().catch(() => undefined)
+    if (this.#heard.size === 0) return
     this.#reading ??= this.#readHeard().finally(() => (this.#reading = null))
     this.#reading.catch(() => undefined)
   }
@@ -211,6 +217,7 @@ export class Membership {
 
   #see(rows: readonly ScenarioColumns[]): void {
     if (this.#isClosed) return
+    this.#needs.feed.seeTokens(rows[0]?.token_changes ?? 0)
     for (const row of rows) {
       const state = stateOf(row)
       if (state !== null) this.#needs.feed.see(state)

@@ -2,8 +2,10 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { storeClosed } from '../../../src/contract/index.ts'
 import type {
+  AuditEntry,
   Commit,
   Damage,
+  DeploymentStore,
   Fence,
   JsonObject,
   ScenarioSettings,
@@ -12,14 +14,16 @@ import type {
   StoreChange,
   StoreLease,
   StoreUsage,
+  TokenChange,
 } from '../../../src/contract/index.ts'
 import { makeAppend } from './append.ts'
 import { archive, commitOnce, configure, isArchived, keepTotals } from './commit.ts'
 import { Database } from './connections.ts'
+import { addAudit, changeToken, readAudit, readTokens } from './deployment.ts'
 import { ChangeFeed } from './feed.ts'
 import { MemberLeases } from './leases.ts'
 import type { PgClient } from './library.ts'
-import { Membership } from './membership.ts'
+import { Membership, TOKENS_KEY } from './membership.ts'
 import { migrate } from './migrate.ts'
 import { readPending } from './pending.ts'
 import { RecordQueries } from './queries.ts'
@@ -52,6 +56,7 @@ export async function openStore(settings: PostgresSettings): Promise<Store> {
 
 class PostgresStore implements Store {
   readonly writing: Trying
+  readonly deployment: DeploymentStore
   readonly #connections: Database
   readonly #capacityBytes: number
   readonly #feed = new ChangeFeed()
@@ -70,6 +75,12 @@ class PostgresStore implements Store {
     this.#capacityBytes = capacityBytes
     this.writing = new Trying((isFull) => probe(connections, isFull))
     this.#queries = new RecordQueries(connections)
+    this.deployment = {
+      tokens: () => this.#read(() => readTokens(connections)),
+      changeToken: (change, entry) => this.#write(() => this.#changeToken(change, entry)),
+      addAudit: (entry) => this.#write(() => this.#addAudit(entry)),
+      audit: (page) => this.#read(() => readAudit(connections, page)),
+    }
     this.#leases = new MemberLeases(connections)
     this.#membership = new Membership({
       connections,
@@ -182,6 +193,21 @@ class PostgresStore implements Store {
 
   async #keepTotals(name: string, totals: ReadonlyMap<number, JsonObject>): Promise<void> {
     await this.writing.run(() => this.#connections.rawTransaction((client) => keepTotals(client, name, totals)))
+  }
+
+  async #changeToken(change: TokenChange, entry: AuditEntry): Promise<void> {
+    const changes = await this.writing.run((isAgain) =>
+      this.#connections.rawTransaction(async (client) => {
+        const changed = await changeToken(client, change, entry, isAgain)
+        await this.#membership.announce(client, TOKENS_KEY)
+        return changed
+      }),
+    )
+    this.#feed.seeTokens(changes)
+  }
+
+  async #addAudit(entry: AuditEntry): Promise<void> {
+    await this.writing.run(() => this.#connections.rawTransaction((client) => addAudit(client, entry)))
   }
 
   /** A change of the scenario whose key the work answers; the others hear of it with the transaction. */

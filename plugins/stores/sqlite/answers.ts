@@ -7,6 +7,7 @@ import type { RecordArchive } from './archive.ts'
 import type { Changes } from './changes.ts'
 import { makeCommit, makeKeepTotals } from './commit.ts'
 import { makeConfigure } from './configure.ts'
+import { makeDeployment } from './deployment.ts'
 import type { StoreLeases } from './leases.ts'
 import type { StoreLedger } from './ledger.ts'
 import { storageFailed } from './refusals.ts'
@@ -41,6 +42,7 @@ export function makeAnswerGroups(needs: AnswerNeeds): (groups: readonly Received
   const commit = makeCommit(needs)
   const keepTotals = makeKeepTotals(db, ledger)
   const configure = makeConfigure(db, ledger, changes)
+  const deployment = makeDeployment(db, changes)
   return answerGroups
 
   function answerGroups(groups: readonly ReceivedGroup[]): Answered {
@@ -98,6 +100,10 @@ export function makeAnswerGroups(needs: AnswerNeeds): (groups: readonly Received
         return leases.take(call.name, from)
       case 'release':
         return leases.release(call)
+      case 'token':
+        return deployment.changeToken(call.change, call.entry)
+      case 'note':
+        return deployment.addAudit(call.entry)
       case 'archive_begin':
         return archive.begin(call.scenario, call.archive, from)
       case 'archive_finish':

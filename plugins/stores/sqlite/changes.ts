@@ -13,7 +13,7 @@ export class Changes {
   }
 
   add(change: StoreChange): void {
-    this.#end(change.scenario)
+    if (change.kind !== 'tokens') this.#end(change.scenario)
     this.#list.push(change)
   }
 

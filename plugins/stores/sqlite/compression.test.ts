@@ -195,6 +195,6 @@ function asOlder(directory: string, turns: readonly NewRecord[]): void {
   change(
     directory,
     `UPDATE scenario SET body_bytes = (SELECT sum(length(payload)) FROM body);
-     DROP TABLE compression; DROP TABLE body_base; ALTER TABLE body DROP COLUMN size; PRAGMA user_version = 6`,
+     DROP TABLE token; DROP TABLE audit; DROP TABLE compression; DROP TABLE body_base; ALTER TABLE body DROP COLUMN size; PRAGMA user_version = 6`,
   )
 }

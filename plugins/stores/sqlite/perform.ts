@@ -29,6 +29,10 @@ export function perform(read: Queries, call: ReaderCall, transfer: ArrayBuffer[]
       return read.losses(call.scenario)
     case 'settings':
       return read.settings(call.scenario)
+    case 'tokens':
+      return read.tokens()
+    case 'audit':
+      return read.audit(call)
     case 'pending': {
       const found = read.pending(call.scenario, call)
       for (const record of found) for (const each of [record, ...record.quoted]) handOver(each, transfer)

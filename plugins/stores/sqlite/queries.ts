@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { CommitPage, Losses, RecordPage, RequestType, ScenarioSettings } from '../../../src/contract/index.ts'
 import { BODY_COLUMNS, readBody, WITH_BODY, type BodyColumns } from './bodies.ts'
 import { makeChain } from './chain.ts'
+import { makeDeploymentQueries } from './deployment.ts'
 import { makePending } from './pending.ts'
 import { KEY, Query } from './query.ts'
 import { COMMIT_COLUMNS, commitRow, RECORD_COLUMNS, recordRow, type CommitColumns, type RecordColumns } from './rows.ts'
@@ -11,7 +12,14 @@ import type { ReaderAnswers } from './wire.ts'
 export type Queries = ReturnType<typeof makeQueries>
 
 export function makeQueries(db: DatabaseSync) {
-  return { ...makeStoreQueries(db), ...makeRecordQueries(db), pending: makePending(db), commits: makeCommits(db), ...makeChain(db) }
+  return {
+    ...makeStoreQueries(db),
+    ...makeRecordQueries(db),
+    pending: makePending(db),
+    commits: makeCommits(db),
+    ...makeChain(db),
+    ...makeDeploymentQueries(db),
+  }
 }
 
 function makeStoreQueries(db: DatabaseSync) {

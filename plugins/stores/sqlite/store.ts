@@ -8,6 +8,7 @@ import { isRefusal, rowOf } from '../../../src/contract/index.ts'
 import type {
   Appended,
   Damage,
+  DeploymentStore,
   Fence,
   NewRecord,
   ScenarioStore,
@@ -94,6 +95,7 @@ interface StoreParts {
 
 class SqliteStore implements Store {
   readonly writing: WriterWatch
+  readonly deployment: DeploymentStore
   readonly share?: () => MessagePort
   readonly #settings: StoreSettings
   readonly #writer: Writer
@@ -111,6 +113,7 @@ class SqliteStore implements Store {
     this.#settings = settings
     this.#writer = writerChannel(writer, waitingBytesMax, this.writing, this.#listeners)
     this.#reader = reader
+    this.deployment = deploymentOf(this.#writer, reader)
     this.#threads = threads
     this.#opener = opener
     if (threads !== undefined) this.share = () => threads.share()
@@ -222,6 +225,15 @@ class SqliteStore implements Store {
     await this.#reader.close()
     await this.#writer.close()
     this.#opener?.close()
+  }
+}
+
+function deploymentOf(writer: Writer, reader: Reader): DeploymentStore {
+  return {
+    tokens: () => reader.ask({ op: 'tokens' }),
+    changeToken: async (change, entry) => void (await writer.ask({ op: 'token', change, entry })),
+    addAudit: async (entry) => void (await writer.ask({ op: 'note', entry })),
+    audit: (page) => reader.ask({ op: 'audit', ...page }),
   }
 }
 

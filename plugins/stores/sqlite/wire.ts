@@ -2,6 +2,9 @@
 import type { MessagePort } from 'node:worker_threads'
 import {
   Refusal,
+  type AuditEntry,
+  type AuditPage,
+  type AuditRow,
   type ChainPage,
   type Commit,
   type CommitPage,
@@ -19,7 +22,9 @@ import {
   type ScenarioSettings,
   type StoreChange,
   type StoredRecord,
+  type StoredToken,
   type StoreUsage,
+  type TokenChange,
 } from '../../../src/contract/index.ts'
 import type { Carriers } from './carriers.ts'
 
@@ -61,6 +66,8 @@ export type WriterCall =
   | { readonly op: 'configure'; readonly scenario: string; readonly changes: Partial<ScenarioSettings> }
   | { readonly op: 'lease'; readonly name: string }
   | ({ readonly op: 'release' } & Fence)
+  | { readonly op: 'token'; readonly change: TokenChange; readonly entry: AuditEntry }
+  | { readonly op: 'note'; readonly entry: AuditEntry }
   | { readonly op: 'archive_begin'; readonly scenario: string; readonly archive: string }
   | { readonly op: 'archive_finish'; readonly key: number }
   | { readonly op: 'archive_abandon'; readonly key: number }
@@ -73,6 +80,8 @@ export interface WriterAnswers {
   /** The token; null while somebody holds it. */
   lease: number | null
   release: null
+  token: null
+  note: null
   archive_begin: number
   archive_finish: null
   archive_abandon: null
@@ -153,6 +162,8 @@ export type ReaderCall =
   | { readonly op: 'release'; readonly scenario: string; readonly id: string }
   | { readonly op: 'losses'; readonly scenario: string }
   | { readonly op: 'settings'; readonly scenario: string }
+  | { readonly op: 'tokens' }
+  | ({ readonly op: 'audit' } & AuditPage)
 
 export interface ReaderAnswers {
   scenarios: readonly string[]
@@ -167,6 +178,8 @@ export interface ReaderAnswers {
   release: Commit | null
   losses: Losses
   settings: ScenarioSettings
+  tokens: readonly StoredToken[]
+  audit: readonly AuditRow[]
 }
 
 // ── back ─────────────────────────────────────────────────────────────────────────────────────

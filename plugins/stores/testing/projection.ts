@@ -35,6 +35,7 @@ export class Projection {
   }
 
   #hear(change: StoreChange): void {
+    if (change.kind === 'tokens') return
     const view = this.#views.get(change.scenario)
     if (change.kind === 'created') return this.#enter(change.scenario, 0)
     if (change.kind === 'archived') return void this.#views.delete(change.scenario)

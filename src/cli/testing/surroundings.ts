@@ -111,6 +111,7 @@ export function fakeStore(damage: readonly Damage[], closed: () => void = () => 
     onLoss: () => undefined,
     follow: () => () => undefined,
     lease: unused,
+    deployment: { tokens: unused, changeToken: unused, addAudit: unused, audit: unused },
     verify: (progress) => {
       progress(3, 3)
       return Promise.resolve(damage)

@@ -2,6 +2,7 @@
  * Wire: every request and answer of the interface as one schema, and its type. The server, the client, the console and the OpenAPI document
  * take their shapes from here. A schema that a route names is exported as `<name>Schema`, and is a component of the document.
  */
+export * from './access.ts'
 export * from './harness.ts'
 export * from './inference.ts'
 export * from './records.ts'

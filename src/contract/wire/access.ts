@@ -1,0 +1,77 @@
+/** Wire shapes of tokens and the audit. */
+import { z } from 'zod'
+import { SCENARIO_NAME_CHARACTERS_MAX, TOKEN_DAYS_MAX, TOKEN_SCENARIOS_MAX } from '../limits.ts'
+import { ROLES } from '../roles.ts'
+import { boundedText, count, jsonObject, seconds, text, type WireType } from './fields.ts'
+
+const role = z.enum(ROLES, { error: `must be one of ${ROLES.join(', ')}` })
+
+// ── requests ─────────────────────────────────────────────────────────────────────────────────
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
+const NAME_RULE = 'must be 1 to 64 letters, digits, dashes and underscores, and begin with a letter or a digit'
+const scenarioNames = z
+  .array(boundedText(SCENARIO_NAME_CHARACTERS_MAX, 'must be the name of a scenario'), { error: 'must be a list of scenario names' })
+  .min(1, { error: 'must name a scenario; leave it out for all of them' })
+  .max(TOKEN_SCENARIOS_MAX, { error: `must name at most ${TOKEN_SCENARIOS_MAX} scenarios` })
+const DAYS_RULE = `must be a number of days above 0, at most ${TOKEN_DAYS_MAX}; leave it out for a token that does not expire`
+const expiresInDays = z.exactOptional(
+  z.number({ error: DAYS_RULE }).positive({ error: DAYS_RULE }).max(TOKEN_DAYS_MAX, { error: DAYS_RULE }),
+)
+
+export const createTokenBodySchema = z.strictObject(
+  {
+    name: z.string({ error: NAME_RULE }).regex(NAME, { error: NAME_RULE }),
+    role,
+    scenarios: z.exactOptional(scenarioNames).describe('The scenarios that it is for; left out, all of them.'),
+    expires_in_days: expiresInDays,
+  },
+  {
+    error: ({ code }) => (code === 'unrecognized_keys' ? 'takes name, role, scenarios and expires_in_days alone' : 'must be an object'),
+  },
+)
+export type CreateTokenBody = WireType<typeof createTokenBodySchema>
+
+export const rotateTokenBodySchema = z.strictObject(
+  { expires_in_days: expiresInDays },
+  { error: ({ code }) => (code === 'unrecognized_keys' ? 'takes expires_in_days alone' : 'must be an object') },
+)
+
+// ── answers ──────────────────────────────────────────────────────────────────────────────────
+
+export const tokenRowSchema = z.object({
+  name: text,
+  role,
+  scenarios: z.array(text).nullable().describe('Null: all of them.'),
+  created_at: seconds,
+  created_by: text.describe('The name of the token that made it, or svc.token or svc.tokens for one of the configuration.'),
+  expires_at: seconds.nullable().describe('Null: it does not expire.'),
+})
+export type TokenRow = WireType<typeof tokenRowSchema>
+export const tokenListSchema = z.object({ tokens: z.array(tokenRowSchema).describe('By name. Without those of the configuration.') })
+export type TokenList = WireType<typeof tokenListSchema>
+export const newTokenSchema = tokenRowSchema.extend({ token: text.describe('Shown this once; only its hash is kept.') })
+export type NewToken = WireType<typeof newTokenSchema>
+export const revokedTokenSchema = z.object({ name: text, revoked: z.literal(true) })
+export type RevokedToken = WireType<typeof revokedTokenSchema>
+
+export const auditRowSchema = z.object({
+  sequence: count.describe('From 1, without gaps.'),
+  id: text.describe('The id of the request, as the log has it.'),
+  at: seconds,
+  by: text.nullable().describe('The name of the token, or svc.token or svc.tokens for one of the configuration; null on an open service.'),
+  role: role.nullable().describe('Null on an open service.'),
+  from: text.nullable().describe('The address that the connection came from.'),
+  action: text.describe('What was done, as the OpenAPI document names the operation.'),
+  scenario: text.nullable(),
+  target: text.nullable().describe('What it was done to within the scenario or the deployment: a token, a release, a task, a request.'),
+  before: jsonObject.nullable(),
+  after: jsonObject.nullable(),
+})
+export type AuditRow = WireType<typeof auditRowSchema>
+export const auditListSchema = z.object({
+  audit: z.array(auditRowSchema),
+  next_after_sequence: z.exactOptional(count.nullable()),
+  next_before_sequence: z.exactOptional(count.nullable()),
+})
+export type AuditList = WireType<typeof auditListSchema>
