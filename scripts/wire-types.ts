@@ -5,13 +5,17 @@ export const WIRE_TYPES = 'client/src/wire.generated.ts'
 
 /** What the client takes and answers with. Schemas that these name are printed too, and not exported. */
 const NAMES = [
+  'AuditList',
+  'AuditRow',
   'CatalogRow',
+  'CreateTokenBody',
   'CreatedScenario',
   'FullRecord',
   'Head',
   'ImportBody',
   'ListedTask',
   'Manifest',
+  'NewToken',
   'Receipt',
   'RecordList',
   'RecordRow',
@@ -25,6 +29,7 @@ const NAMES = [
   'ShownTask',
   'StepProgress',
   'TaskChange',
+  'TokenRow',
   'TrainBody',
   'TrainReceipt',
 ]

@@ -8,6 +8,7 @@ import {
   loaderOf,
   openContents,
   openRuntime,
+  openTokens,
   openTracing,
   proxySetting,
   storeSettings,
@@ -81,6 +82,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const hosts = openHosts(loaded, closing)
     const metrics = new Metrics()
     const listeners = listenersOf(loaded, options, { store, log, metrics })
+    const warn: Services['warn'] = (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) })
     const evaluationToken = randomBytes(32).toString('hex')
     knowSecrets([evaluationToken])
     // Known once the socket listens; scenarios are bound after that.
@@ -103,7 +105,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
         metrics.step(commit)
         logStep(log, scenario, commit)
       },
-      warn: (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) }),
+      warn,
       ...(listeners !== null && { views: listeners }),
     }
     const registry = await Registry.open(services, {
@@ -115,19 +117,11 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const adapters = adaptersOf(plugins, load, registry)
     const bodies = new Bodies(listeners?.bodies)
     closing.push(() => bodies.close())
-    const listener = makeListener(
-      httpServices(loaded, services, {
-        registry,
-        signer,
-        log,
-        metrics,
-        bodies,
-        adapters,
-        traces,
-        evaluationToken,
-        ...(listeners !== null && { listeners }),
-      }),
-    )
+    const configured = configuredTraffic(loaded, evaluationToken)
+    const tokens = await openTokens({ store, auth: configured.auth, listeners, warn })
+    closing.push(() => tokens.close())
+    const opened = { store, runtime, registry, tokens, signer, log, metrics, bodies, adapters, traces }
+    const listener = makeListener({ ...configured, ...opened, model: services.model, ...(listeners !== null && { listeners }) })
     const server = await (listeners === null
       ? listenAlone(listener, { host: config.svc.host, port: config.svc.port }, graceSeconds)
       : listeners.open({
@@ -387,13 +381,4 @@ function logStep(log: Log, scenario: string, commit: Commit): void {
 function evaluationAddress({ config, upstream }: LoadedConfig, port: number, scenario: string, token: string): ModelAddress {
   const url = `${servedUrl(config, port)}${ROUTE_PREFIX}/scenarios/${encodeURIComponent(scenario)}/evaluation`
   return { url, model: upstream.model?.model ?? null, api: upstream.model?.api ?? 'openai', apiKey: token }
-}
-
-type Fittings = Pick<HttpServices, 'registry' | 'signer' | 'log' | 'metrics' | 'bodies' | 'adapters' | 'traces' | 'listeners'> & {
-  readonly evaluationToken: string
-}
-
-function httpServices(loaded: LoadedConfig, services: Services, { evaluationToken, ...fittings }: Fittings): HttpServices {
-  const { store, runtime, model } = services
-  return { ...configuredTraffic(loaded, evaluationToken), ...fittings, store, runtime, model }
 }

@@ -15,6 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/dialects': ['src/contract', 'src/kit'],
   'src/records': ['src/contract', 'src/kit'],
   'src/releases': ['src/contract', 'src/kit'],
+  'src/access': ['src/contract', 'src/kit'],
   'src/keys': ['src/contract', 'src/kit', 'client/signing'],
   'src/inference': ['src/contract', 'src/kit', 'src/dialects'],
   'src/harness': ['src/contract', 'src/kit', 'agent'],
@@ -33,6 +34,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/http': [
     'src/contract',
     'src/kit',
+    'src/access',
     'src/dialects',
     'src/records',
     'src/releases',
@@ -56,7 +58,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'plugins/index.ts',
     'client',
   ],
-  'src/compose': ['src/contract', 'src/kit', 'src/config', 'src/http', 'src/traces'],
+  'src/compose': ['src/contract', 'src/kit', 'src/access', 'src/config', 'src/http', 'src/traces'],
   'src/listeners': ['src/contract', 'src/kit', 'src/config', 'src/http', 'src/scenarios'],
   'src/main.ts': [
     'src/contract',
@@ -182,8 +184,9 @@ describe('rooms', () => {
     expect([...rooms].filter((room) => !known.has(room))).toEqual([])
   })
 
-  it('read in one sitting: no file is longer than 400 lines', () => {
-    const long = files.filter((file) => readFileSync(join(root, file), 'utf8').split('\n').length > 400)
+  it('read in one sitting: no file is longer than 400 lines, but for generated ones', () => {
+    const written = files.filter((file) => !file.endsWith('.generated.ts'))
+    const long = written.filter((file) => readFileSync(join(root, file), 'utf8').split('\n').length > 400)
     expect(long).toEqual([])
   })
 

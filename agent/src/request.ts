@@ -137,6 +137,8 @@ async function endOf({ record }: Install, service: Svc, id: string, { state, ste
   if (state === 'published') return { code: 0, row: about, line: `published; '${command} update' installs it` }
   if (state !== 'pending')
     return { code: 1, row: about, line: showHiddenLine(`${state}${about.reason === null ? '' : `: ${about.reason}`}`) }
+  // A token of the role agent is not shown what waits for review.
+  if (release === null) return { code: 0, row: about, line: `ready for review: once a person promotes it, '${command} update' installs it` }
   const line = `ready for review: a person must promote release ${release}; '${command} update --release ${release}' tries it before that`
   return { code: 0, row: about, line: [showHiddenLine(line), ...(row === undefined ? [] : heldLines(row))].join('\n') }
 }

@@ -9,7 +9,7 @@ import { ask, parseJson, refusalOf, type ServiceResponse, type ServiceEndpoint, 
 export interface Address {
   /** Where the service answers, without a route. */
   readonly url: string
-  /** Needed by everything but `status`, `scenarios`, `createScenario`, `health` and `text`. */
+  /** Needed by everything but `status`, `scenarios`, `createScenario`, `health`, `text`, and what is about tokens and the audit. */
   readonly scenario?: string | null
   readonly token?: string | null
   /** How long one answer may take, to its last byte. */
@@ -55,6 +55,15 @@ export interface Svc {
   scenarios(): Promise<readonly wire.ScenarioRow[]>
   /** Makes a scenario of that name, or answers with the one there is. Without a recipe, the default one. */
   createScenario(name: string, recipe?: string): Promise<wire.CreatedScenario>
+  /** The tokens that were made, without their secrets. */
+  tokens(): Promise<readonly wire.TokenRow[]>
+  /** The secret is answered this once. */
+  createToken(token: wire.CreateTokenBody): Promise<wire.NewToken>
+  /** Without days it lives as long again as it was given before. */
+  rotateToken(name: string, expiresInDays?: number): Promise<wire.NewToken>
+  revokeToken(name: string): Promise<void>
+  /** Who changed what, oldest first unless the newest are asked for. */
+  audit(query?: nouns.AuditQuery): Promise<nouns.PageOfAudit>
   health(): Promise<{ readonly ok: boolean }>
   /** A page or the install script as it is, whole: an answer that breaks off is a failure, never half a text. */
   text(path: string, query?: Readonly<Record<string, string>>): Promise<string>
@@ -62,6 +71,7 @@ export interface Svc {
 
 const TIMEOUT_SECONDS = 60
 const TASKS = '/svc/harness/tasks'
+const TOKENS = '/svc/tokens'
 
 export function connect(address: Address): Svc {
   const endpoint = endpointOf(address)
@@ -103,6 +113,11 @@ export function connect(address: Address): Svc {
     status: () => get('/svc/status', nouns.isStatus),
     scenarios: async () => (await get('/svc/scenarios', nouns.isScenarios)).scenarios,
     createScenario: (name, recipe) => post('/svc/scenarios', { name, ...(recipe !== undefined && { recipe }) }, nouns.isCreated),
+    tokens: async () => (await get(TOKENS, nouns.isTokens)).tokens,
+    createToken: (token) => post(TOKENS, token, nouns.isNewToken),
+    rotateToken: (name, days) => post(`${tokenPath(name)}/rotate`, days === undefined ? {} : { expires_in_days: days }, nouns.isNewToken),
+    revokeToken: async (name) => void (await call(endpoint, { method: 'DELETE', path: tokenPath(name) }, nouns.isRevoked)),
+    audit: (query = {}) => auditPage(get, query),
     health: () => readiness(endpoint),
     text: async (path, query = {}) => (await succeed(endpoint, { method: 'GET', path: path + queryOf(query) })).text,
   }
@@ -129,6 +144,8 @@ async function inScenario<T>({ scenario }: ServiceEndpoint, then: (name: string)
 }
 
 const scenarioPath = (name: string): string => `/svc/scenarios/${encodeURIComponent(name)}`
+
+const tokenPath = (name: string): string => `${TOKENS}/${encodeURIComponent(name)}`
 
 const queryOf = (query: Readonly<Record<string, string>>): string => {
   const text = new URLSearchParams(query).toString()
@@ -161,20 +178,26 @@ function oneCurrent<Row extends wire.ReleaseRow>(rows: readonly Row[]): Row[] {
   return rows.map((row, at) => (row.current && at !== served ? { ...row, current: false } : row))
 }
 
-async function recordPage(
-  get: <T>(path: string, isShape: Shape<T>) => Promise<T>,
-  path: string,
-  query: nouns.RecordQuery,
-): Promise<nouns.PageOfRecords> {
-  const words = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])
-  const {
-    records,
-    next_after_sequence: after,
-    next_before_sequence: before,
-  } = await get(path + queryOf(Object.fromEntries(words)), nouns.isRecords)
-  // Nothing follows a page without a row, whatever it says: a caller that reads every page would never end.
-  return { records, next: records.length === 0 ? null : (after ?? before ?? null) }
+type Get = <T>(path: string, isShape: Shape<T>) => Promise<T>
+
+async function recordPage(get: Get, path: string, query: nouns.RecordQuery): Promise<nouns.PageOfRecords> {
+  const answer = await get(path + sequenceQuery(query), nouns.isRecords)
+  return { records: answer.records, next: nextOf(answer.records, answer) }
 }
+
+async function auditPage(get: Get, query: nouns.AuditQuery): Promise<nouns.PageOfAudit> {
+  const answer = await get(`/svc/audit${sequenceQuery(query)}`, nouns.isAudit)
+  return { audit: answer.audit, next: nextOf(answer.audit, answer) }
+}
+
+const sequenceQuery = (query: nouns.RecordQuery | nouns.AuditQuery): string =>
+  queryOf(Object.fromEntries(Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])))
+
+/** Nothing follows a page without a row, whatever it says: a caller that reads every page would never end. */
+const nextOf = (
+  rows: readonly unknown[],
+  { next_after_sequence: after, next_before_sequence: before }: Pick<wire.AuditList, 'next_after_sequence' | 'next_before_sequence'>,
+): number | null => (rows.length === 0 ? null : (after ?? before ?? null))
 
 /** A service that is not ready says so with 503, in the same words. */
 async function readiness(endpoint: ServiceEndpoint): Promise<{ readonly ok: boolean }> {

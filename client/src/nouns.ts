@@ -40,6 +40,20 @@ export interface PageOfRecords {
   readonly next: number | null
 }
 
+export interface AuditQuery {
+  /** 1 to 100. */
+  readonly limit?: number
+  readonly order?: 'oldest' | 'newest'
+  readonly after_sequence?: number
+  /** With the order 'newest'. */
+  readonly before_sequence?: number
+}
+export interface PageOfAudit {
+  readonly audit: readonly wire.AuditRow[]
+  /** Where the next page begins, for the query's own sequence field; null at the end. */
+  readonly next: number | null
+}
+
 /** A scenario whose recipe cannot report its status has `error` alone. */
 export interface StatusReport extends Omit<wire.ServiceStatus, 'scenarios'> {
   readonly scenarios: Readonly<Record<string, Partial<wire.ScenarioStatus> & { readonly error?: string }>>
@@ -84,6 +98,13 @@ export const isCreated = (value: unknown): value is wire.CreatedScenario => hasT
 export const isStatus = (value: unknown): value is StatusReport =>
   isData(value) && isData(value['scenarios']) && Object.values(value['scenarios']).every(isData) && isData(value['preload_errors'])
 export const isHealth = (value: unknown): value is { readonly ok: boolean } => isData(value) && typeof value['ok'] === 'boolean'
+
+const isTokenRow = (value: unknown): value is wire.TokenRow => hasTexts(value, ['name', 'role'])
+export const isTokens = (value: unknown): value is { readonly tokens: readonly wire.TokenRow[] } => isListAt(value, 'tokens', isTokenRow)
+export const isNewToken = (value: unknown): value is wire.NewToken => isTokenRow(value) && hasTexts(value, ['token'])
+export const isRevoked = (value: unknown): value is { readonly name: string } => hasTexts(value, ['name'])
+export const isAudit = (value: unknown): value is wire.AuditList =>
+  isListAt(value, 'audit', (row) => hasTexts(row, ['id', 'action']) && hasNumber(row, 'sequence'))
 
 const isListAt = (value: unknown, field: string, isItem: (item: unknown) => boolean): boolean =>
   isData(value) && Array.isArray(value[field]) && value[field].every(isItem)

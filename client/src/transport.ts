@@ -13,7 +13,7 @@ export interface ServiceEndpoint {
   readonly provisional?: boolean
 }
 export interface ServiceRequest {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE'
   /** With its query, when it has one. */
   readonly path: string
   /** JSON, as text. */
@@ -78,10 +78,14 @@ function reasonOf(error: unknown): string {
   return 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.message
 }
 
+/** Of a token that was known: the service's words say which one would do. */
+const SAY_WHAT_TO_DO: ReadonlySet<string> = new Set(['token_expired', 'role_forbids', 'other_scenario'])
+
 /** What an answer that is no success comes to, with the service's own words and the next thing to do. */
 export function refusalOf(endpoint: ServiceEndpoint, answer: ServiceResponse): ServiceFailure {
   const code = field(field(parseJson(answer.text), 'error'), 'code')
-  return new ServiceFailure(problemOf(endpoint, answer) + cureFor(answer.status), {
+  const cure = typeof code === 'string' && SAY_WHAT_TO_DO.has(code) ? '' : cureFor(answer.status)
+  return new ServiceFailure(problemOf(endpoint, answer) + cure, {
     status: answer.status,
     code: typeof code === 'string' ? code : null,
   })

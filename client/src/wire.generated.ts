@@ -1,5 +1,33 @@
 /** Made by `npm run docs` from src/contract/wire: do not edit. */
 
+export interface AuditList {
+  readonly audit: readonly AuditRow[]
+  readonly next_after_sequence?: number | null
+  readonly next_before_sequence?: number | null
+}
+
+export interface AuditRow {
+  /** From 1, without gaps. */
+  readonly sequence: number
+  /** The id of the request, as the log has it. */
+  readonly id: string
+  /** Seconds since the epoch, with a fraction. */
+  readonly at: number
+  /** The name of the token, or svc.token or svc.tokens for one of the configuration; null on an open service. */
+  readonly by: string | null
+  /** Null on an open service. */
+  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read' | null
+  /** The address that the connection came from. */
+  readonly from: string | null
+  /** What was done, as the OpenAPI document names the operation. */
+  readonly action: string
+  readonly scenario: string | null
+  /** What it was done to within the scenario or the deployment: a token, a release, a task, a request. */
+  readonly target: string | null
+  readonly before: Readonly<Record<string, unknown>> | null
+  readonly after: Readonly<Record<string, unknown>> | null
+}
+
 export interface CatalogRow {
   /** Steps count from 0, which creates the scenario. */
   readonly step: number
@@ -53,6 +81,14 @@ export interface CatalogRow {
   readonly composed_rollback_target_release_id?: string
   /** The step's page, below the service's address. */
   readonly page_path: string
+}
+
+export interface CreateTokenBody {
+  readonly name: string
+  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read'
+  /** The scenarios that it is for; left out, all of them. */
+  readonly scenarios?: readonly string[]
+  readonly expires_in_days?: number
 }
 
 export interface CreatedScenario {
@@ -154,6 +190,21 @@ interface ModelView {
   readonly api: 'openai' | 'responses' | 'anthropic' | 'gemini'
   /** The key itself is never shown. */
   readonly has_api_key: boolean
+}
+
+export interface NewToken {
+  readonly name: string
+  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read'
+  /** Null: all of them. */
+  readonly scenarios: readonly string[] | null
+  /** Seconds since the epoch, with a fraction. */
+  readonly created_at: number
+  /** The name of the token that made it, or svc.token or svc.tokens for one of the configuration. */
+  readonly created_by: string
+  /** Null: it does not expire. */
+  readonly expires_at: number | null
+  /** Shown this once; only its hash is kept. */
+  readonly token: string
 }
 
 export interface Receipt {
@@ -374,6 +425,19 @@ export interface TaskChange {
   readonly status?: 'proposed' | 'accepted' | 'dropped'
   /** Who plays it. */
   readonly role?: 'gate' | 'train' | 'regression' | 'health' | 'sealed'
+}
+
+export interface TokenRow {
+  readonly name: string
+  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read'
+  /** Null: all of them. */
+  readonly scenarios: readonly string[] | null
+  /** Seconds since the epoch, with a fraction. */
+  readonly created_at: number
+  /** The name of the token that made it, or svc.token or svc.tokens for one of the configuration. */
+  readonly created_by: string
+  /** Null: it does not expire. */
+  readonly expires_at: number | null
 }
 
 export interface TrainBody {

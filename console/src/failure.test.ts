@@ -13,6 +13,8 @@ it.each(['timeout', 'broken_answer'])('a service that answers badly (%s) is not 
 
 it('a token that is not accepted leads back to the sign-in; any other refusal keeps its own words', () => {
   expect(saidOf(new ServiceFailure('no', { status: 401, code: 'unauthorized' }))).toMatchObject({ isSignedOut: true, status: 401 })
+  for (const code of ['role_forbids', 'other_scenario'])
+    expect(saidOf(new ServiceFailure('not this', { status: 401, code }))).toEqual({ line: 'not this', isSignedOut: false, status: 401 })
   const refused = new ServiceFailure('the service answered 409: held', { status: 409, code: 'held' })
   expect(saidOf(refused)).toEqual({ line: 'the service answered 409: held', isSignedOut: false, status: 409 })
 })

@@ -16,7 +16,8 @@ export const NO_ANSWER_YET = noticeOf('The service is slow to answer: it is busy
 export function saidOf(error: unknown): FailureNotice {
   if (!(error instanceof ServiceFailure)) return noticeOf('The console failed. Reload the page.')
   const { status, code, message } = error
-  if (status === 401)
+  // A token that is one, and may not do this, stays in use.
+  if (status === 401 && code !== 'role_forbids' && code !== 'other_scenario')
     return { line: 'The service does not accept this token. Type one that svc.token or svc.tokens lists.', isSignedOut: true, status }
   return noticeOf(code === 'unreachable' ? 'The service does not answer. Start it with svc serve; this page reconnects.' : message, status)
 }

@@ -2,6 +2,7 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import { completion, SHELLS, type CompletionOptions } from './completion/completion.ts'
 import { later, type BindCommand } from './surroundings.ts'
+import type { AuditOptions } from './remote/audit.ts'
 import type { RemoteOptions } from './remote/address.ts'
 import type { RecordsOptions } from './remote/records.ts'
 import type { ReleasesOptions } from './remote/releases.ts'
@@ -59,6 +60,7 @@ export function addRemoteCommands(program: Command, run: BindCommand): void {
   run(remote(program, 'tail', 'follow records as they are stored', 'svc tail support --json'), tail)
     .argument('[scenario]', SCENARIO)
     .option('--interval <seconds>', 'the polling interval', secondsOf, INTERVAL_SECONDS)
+  addAudit(program, run)
   addCompletion(program, run)
 }
 
@@ -74,6 +76,16 @@ function addRecords(program: Command, run: BindCommand): void {
     .addOption(new Option('--export <file>', 'write every record as a line of JSON; continues where it stopped').conflicts(['type', 'id']))
 }
 
+function addAudit(program: Command, run: BindCommand): void {
+  run<AuditOptions>(
+    remote(program, 'audit', 'show who changed what, newest first; with --json all of it, a line each', 'svc audit --json > audit.jsonl'),
+    later(async () => (await import('./remote/audit.ts')).audit),
+  )
+    .option('--scenario <name>', 'only this scenario')
+    .option('-n, --number <count>', 'how many', countOf, RECORDS_SHOWN)
+    .option('--after <sequence>', 'only what came after this number', countOf)
+}
+
 function addCompletion(program: Command, run: BindCommand): void {
   const command = program.command('completion').description('print a completion script for your shell')
   run<CompletionOptions>(command, (options, surroundings) => completion(program, options, surroundings))
@@ -83,6 +95,7 @@ function addCompletion(program: Command, run: BindCommand): void {
     .addHelpText('after', '\nExample:\n  source <(svc completion bash)')
 }
 
+/** A command that finds the service like all of these. */
 export function remote(program: Command, name: string, description: string, line: string): Command {
   return program
     .command(name)

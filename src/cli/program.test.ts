@@ -18,6 +18,7 @@ const REMOTE = [
   'withdraw',
   'records',
   'tail',
+  'audit',
   'scenarios',
   'ask',
   'report',
@@ -46,6 +47,10 @@ describe('help and version', () => {
     ['config', 'schema'],
     ...REMOTE.map((name) => [name]),
     ['completion'],
+    ['token', 'create'],
+    ['token', 'list'],
+    ['token', 'rotate'],
+    ['token', 'revoke'],
   ])('%s has an example in its help', async (...command) => {
     const { exit, out } = await run(...command, '--help')
     expect(exit).toBe(0)

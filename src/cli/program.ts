@@ -16,6 +16,7 @@ import { addOnDemandCommands } from './on-demand.ts'
 import { serve } from './serve.ts'
 import { EXIT, later, type Action, type BindCommand, type ConfigOptions, type Surroundings } from './surroundings.ts'
 import { addTasksCommands } from './tasks.ts'
+import { addTokenCommands } from './token.ts'
 import { addTrainerCommands } from './trainer.ts'
 import { addWorkCommands } from './program-work.ts'
 
@@ -50,6 +51,9 @@ Examples:
   svc rollback v5                             serve an earlier release again
   svc records support --type report           list stored records, newest first
   svc tail support                            follow records as they are stored
+  svc token create laptop-7 --role agent --scenario support
+                                              a token for one machine, for one scenario
+  svc audit                                   who changed what
   source <(svc completion bash)               complete commands, options and scenarios
 
 Every configuration key is an option: --section.key value, --section.key=value, --no-section.flag.
@@ -104,6 +108,7 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
   addTrainerCommands(program, run)
   addRemoteCommands(program, run)
   addWorkCommands(program, run)
+  addTokenCommands(program, run)
   return program
 }
 

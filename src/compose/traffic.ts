@@ -1,4 +1,5 @@
 /** What the configuration says of every request. */
+import { steadyClock } from '../access/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { Authenticator, type TrafficServices } from '../http/index.ts'
 import { newId } from '../kit/index.ts'
@@ -10,7 +11,7 @@ type Configured = Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies
 export function configuredTraffic({ config }: LoadedConfig, evaluationToken: string): Configured {
   const { token, tokens, console_origins, served_url } = config.svc
   return {
-    auth: new Authenticator([...new Set(token === null ? tokens : [token, ...tokens])], evaluationToken),
+    auth: new Authenticator({ token, tokens: [...new Set(tokens)] }, evaluationToken, steadyClock(clock)),
     origins: new Set(console_origins),
     hosts: new Set([...console_origins, ...(served_url === null ? [] : [served_url])].map((url) => new URL(url).host)),
     servedOrigin: served_url === null ? null : new URL(served_url).origin,

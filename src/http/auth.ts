@@ -1,87 +1,164 @@
-/** Authentication: service tokens, the evaluation token, page keys. Everything but `/healthz` and the console is closed when it is on. */
+/** Authentication: tokens of the configuration and of the store, the evaluation token, page keys. Everything but `/healthz` and the console is closed when it is on. */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { HEADER, PAGE_KEY_CONTEXT, unauthorized } from '../contract/index.ts'
+import { HEADER, hasRight, PAGE_KEY_CONTEXT, unauthorized, type Right, type Role, type StoredToken } from '../contract/index.ts'
 import { keyHeaderNames } from '../dialects/index.ts'
 import { decodeHeader } from './request-fields.ts'
 
 /** Which credentials a route accepts. 'page' also accepts a page key, 'evaluation' also the evaluation token, 'open' needs none. */
 export type Access = 'open' | 'service' | 'evaluation' | 'page'
 
-/** Whose request it is. Only the holder of a service token is given page keys. */
-export type Principal = { readonly kind: 'anyone' | 'evaluation' | 'page' } | { readonly kind: 'service'; readonly token: string }
+/** What a route needs of its caller. */
+export interface RouteNeeds {
+  readonly access: Access
+  /** Null: any token will do. */
+  readonly right: Right | null
+}
+
+/** Whose request it is. Only the holder of a token is given page keys. A page key has the role of the token that it came from. */
+export type Principal = { readonly kind: 'anyone' | 'evaluation' } | { readonly kind: 'page'; readonly role: Role } | TokenHolder
+
+export interface TokenHolder {
+  readonly kind: 'service'
+  /** Where a token of the configuration is set. */
+  readonly name: string
+  readonly role: Role
+  /** Null: all of them. */
+  readonly scenarios: ReadonlySet<string> | null
+  /** Null: never. */
+  readonly expiresAt: number | null
+  /** SHA-256 of the token. */
+  readonly digest: Buffer
+  /** Page keys of a stored token name it, so that one is looked up among ten thousand. */
+  readonly isStored: boolean
+}
+
+export interface ConfiguredTokens {
+  readonly token: string | null
+  readonly tokens: readonly string[]
+}
 
 type Credentials = ReturnType<typeof credentialsOf>
 
 export class Authenticator {
-  readonly #digests: readonly Buffer[]
+  readonly #configured: readonly TokenHolder[]
   readonly #evaluationDigest: Buffer
-  /** Service tokens that were presented before, since a digest costs several microseconds. At most as many as there are tokens. */
-  readonly #known = new Map<string, Principal>()
+  readonly #clock: () => number
+  /** By the digest as hex: who looks one up by a text that hashes to it knows the token. */
+  #stored: ReadonlyMap<string, TokenHolder> = new Map()
+  #storedByName: ReadonlyMap<string, TokenHolder> = new Map()
+  /** Tokens that were presented before, since a digest costs several microseconds. At most as many as there are tokens. */
+  readonly #known = new Map<string, TokenHolder>()
 
-  constructor(tokens: readonly string[], evaluationToken: string) {
-    this.#digests = tokens.map(digest)
+  constructor({ token, tokens }: ConfiguredTokens, evaluationToken: string, clock: () => number) {
+    const named = [...(token === null ? [] : [['svc.token', token] as const]), ...tokens.map((each) => ['svc.tokens', each] as const)]
+    this.#configured = named.map(([name, text]) => configuredHolder(name, text))
     this.#evaluationDigest = digest(evaluationToken)
+    this.#clock = clock
   }
 
   get isRequired(): boolean {
-    return this.#digests.length > 0
+    return this.#configured.length > 0
+  }
+
+  /** Takes the tokens of the store, in place of those before. */
+  use(tokens: readonly StoredToken[]): void {
+    const holders = tokens.map((token) => [token, storedHolder(token)] as const)
+    this.#stored = new Map(holders.map(([token, holder]) => [token.digest, holder]))
+    this.#storedByName = new Map(holders.map(([{ name }, holder]) => [name, holder]))
+    this.#known.clear()
   }
 
   /** Answers with the principal, or throws. An unknown route (null) is as closed as any other. */
-  admit(access: Access | null, credentials: Credentials): Principal {
+  admit(needs: RouteNeeds | null, credentials: Credentials): Principal {
     const query = credentials.query === '' ? null : new URLSearchParams(credentials.query)
+    const access = needs?.access ?? null
     if (query?.has('token') === true) throw unauthorized('a token in the address is never accepted; send it as an authorization header')
     if (query?.has('key') === true && access !== 'page') throw unauthorized('a page key opens the two pages of its scenario alone')
     if (access === 'open' || !this.isRequired) return { kind: 'anyone' }
     const token = tokenIn(credentials)
-    return token === null ? this.#admitPageKey(access, query, credentials.scenarioHeader) : this.#admitToken(access, token)
+    return token === null ? this.#admitPageKey(needs, query, credentials.scenarioHeader) : this.#admitToken(access, token)
   }
 
   #admitToken(access: Access | null, token: string): Principal {
-    const known = this.#known.get(token)
-    if (known !== undefined) return known
-    const presented = digest(token)
-    if (matchesAny(this.#digests, presented)) {
-      const principal: Principal = { kind: 'service', token }
-      this.#known.set(token, principal)
-      return principal
+    const holder = this.#known.get(token) ?? this.#recognise(token)
+    if (holder !== null) {
+      if (this.#isExpired(holder)) throw expired(holder)
+      return holder
     }
-    if (access === 'evaluation' && timingSafeEqual(this.#evaluationDigest, presented)) return { kind: 'evaluation' }
-    throw unauthorized('the token is not one this service accepts; send one that svc.token or svc.tokens lists')
+    if (access === 'evaluation' && timingSafeEqual(this.#evaluationDigest, digest(token))) return { kind: 'evaluation' }
+    throw unauthorized(
+      'the token is not one this service accepts; it may have been revoked or replaced: ask whoever runs the service for one',
+    )
   }
 
-  #admitPageKey(access: Access | null, query: URLSearchParams | null, scenarioHeader: string | undefined): Principal {
-    if (access === 'page' && query !== null && this.#holdsPageKey(query, scenarioHeader)) return { kind: 'page' }
-    if (access === 'page' && query?.has('key') === true)
+  #recognise(token: string): TokenHolder | null {
+    const presented = digest(token)
+    const holder = matching(this.#configured, presented) ?? this.#stored.get(presented.toString('hex')) ?? null
+    if (holder !== null) this.#known.set(token, holder)
+    return holder
+  }
+
+  #isExpired({ expiresAt }: TokenHolder): boolean {
+    return expiresAt !== null && this.#clock() >= expiresAt
+  }
+
+  #admitPageKey(needs: RouteNeeds | null, query: URLSearchParams | null, scenarioHeader: string | undefined): Principal {
+    const isPage = needs?.access === 'page'
+    const holder = isPage && query !== null ? this.#keyHolder(needs, query, scenarioHeader) : null
+    if (holder !== null) return { kind: 'page', role: holder.role }
+    if (isPage && query?.has('key') === true)
       throw unauthorized('the key in this address opens no page of this scenario; ask for a new link')
     throw unauthorized('send the service token as "authorization: Bearer <token>" or as x-api-key')
   }
 
-  /** A key opens the pages of its own scenario alone, whatever a header says. */
-  #holdsPageKey(query: URLSearchParams, scenarioHeader: string | undefined): boolean {
+  /** A key opens the pages of its own scenario alone, whatever a header says, and no more than the token may that it came from. */
+  #keyHolder({ right }: RouteNeeds, query: URLSearchParams, scenarioHeader: string | undefined): TokenHolder | null {
     const scenario = query.get('scenario')?.trim() ?? ''
     const key = query.get('key') ?? ''
     const other = decodeHeader(scenarioHeader ?? '').trim()
-    if (scenario === '' || key === '' || (other !== '' && other !== scenario)) return false
-    const presented = digest(key)
-    return matchesAny(
-      this.#digests.map((token) => digest(pageKeyOf(token, scenario))),
-      presented,
-    )
+    if (scenario === '' || key === '' || (other !== '' && other !== scenario)) return null
+    const [name = '', text] = key.split('.', 2)
+    const stored = this.#storedByName.get(name)
+    const holders = text === undefined ? this.#configured : stored === undefined ? [] : [stored]
+    const holder = matching(holders, digest(key), (each) => digest(pageKeyOf(each, scenario)))
+    return holder === null || this.#isExpired(holder) || !mayOpen(holder, right, scenario) ? null : holder
   }
 }
 
-/** The query of a page's path: its scenario, and the key when a service token was presented. */
+const expired = ({ name, expiresAt }: TokenHolder): Error =>
+  unauthorized(
+    `the token ${name} expired on ${new Date((expiresAt ?? 0) * 1000).toISOString().slice(0, 16)}Z; whoever runs the service can replace it: svc token rotate ${name}`,
+    'token_expired',
+  )
+
+const mayOpen = ({ role, scenarios }: TokenHolder, right: Right | null, scenario: string): boolean =>
+  (right === null || hasRight(role, right)) && (scenarios === null || scenarios.has(scenario))
+
+/** Whether the caller may do that at all; where, is another matter. */
+export const hasPrincipalRight = (principal: Principal, right: Right): boolean =>
+  principal.kind === 'anyone' || (principal.kind === 'service' && hasRight(principal.role, right))
+
+function configuredHolder(name: string, text: string): TokenHolder {
+  return { kind: 'service', name, role: 'admin', scenarios: null, expiresAt: null, digest: digest(text), isStored: false }
+}
+
+function storedHolder({ name, role, scenarios, expires_at: expiresAt, digest: hex }: StoredToken): TokenHolder {
+  const names = scenarios === null ? null : new Set(scenarios)
+  return { kind: 'service', name, role, scenarios: names, expiresAt, digest: Buffer.from(hex, 'hex'), isStored: true }
+}
+
+/** The query of a page's path: its scenario, and the key when a token was presented. */
 export function pageQuery(principal: Principal, scenario: string): string {
   const query = new URLSearchParams({ scenario })
-  if (principal.kind === 'service') query.set('key', pageKeyOf(digest(principal.token), scenario))
+  if (principal.kind === 'service') query.set('key', pageKeyOf(principal, scenario))
   return query.toString()
 }
 
 /** Derived from the token's digest, so that a key never gives the token away. */
-function pageKeyOf(tokenDigest: Buffer, scenario: string): string {
-  return createHmac('sha256', tokenDigest).update(`${PAGE_KEY_CONTEXT}${scenario}`).digest('hex')
+function pageKeyOf({ name, digest: key, isStored }: TokenHolder, scenario: string): string {
+  const text = createHmac('sha256', key).update(`${PAGE_KEY_CONTEXT}${scenario}`).digest('hex')
+  return isStored ? `${name}.${text}` : text
 }
 
 /** A present Authorization header alone is judged; only without one does the key header of a format count, such as x-api-key. */
@@ -93,10 +170,14 @@ function tokenIn({ authorization, apiKey }: Credentials): string | null {
 }
 
 /** Compares with every token, so that the time taken says nothing about which one is close. */
-function matchesAny(digests: readonly Buffer[], presented: Buffer): boolean {
-  let isMatch = false
-  for (const known of digests) if (timingSafeEqual(known, presented)) isMatch = true
-  return isMatch
+function matching(
+  holders: readonly TokenHolder[],
+  presented: Buffer,
+  known: (holder: TokenHolder) => Buffer = (holder) => holder.digest,
+): TokenHolder | null {
+  let found: TokenHolder | null = null
+  for (const holder of holders) if (timingSafeEqual(known(holder), presented)) found ??= holder
+  return found
 }
 
 function digest(text: string): Buffer {

@@ -85,6 +85,8 @@ const open = (path: string, plain: Handler): HttpRoute => ({
   path,
   run: { plain },
   access: 'open',
+  right: null,
+  scope: 'any',
   bodyBytesMax: 0,
   spec: null,
 })

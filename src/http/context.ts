@@ -3,16 +3,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HEADER, type JsonObject } from '../contract/index.ts'
 import { dialectOfPath } from '../dialects/index.ts'
 import type { BytePieces } from '../kit/index.ts'
-import type { Access, Principal } from './auth.ts'
+import type { Principal, RouteNeeds } from './auth.ts'
 import { readBody, type BodyHold } from './bodies/index.ts'
 import type { RouteSpec } from './openapi/spec.ts'
 import type { HttpReply } from './reply.ts'
 import type { HttpServices, LogFields, HttpTrace, TrafficServices } from './services.ts'
 
-export interface HttpRoute {
+/**
+ * Where a request says which scenario it is about, for tokens that are bound to some. 'deployment': it is about all of them, or about none,
+ * and such a token is refused. 'any': it is about none that a token could be bound to, or answers only for those of the token.
+ */
+export type Scope = 'path' | 'header' | 'page' | 'deployment' | 'any'
+
+export interface HttpRoute extends RouteNeeds {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
-  readonly access: Access
+  readonly scope: Scope
   readonly bodyBytesMax: number
   /** Inference and evaluation routes write to the socket themselves; every other route answers with a value. */
   readonly run: { readonly traffic: TrafficHandler } | { readonly line: LineHandler } | { readonly plain: Handler }

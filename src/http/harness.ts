@@ -14,10 +14,11 @@ import type {
 import { describeAdapter, parseProposal, pulledFiles } from '../harness/index.ts'
 import { releaseFor } from '../inference/index.ts'
 import { newId } from '../kit/index.ts'
-import { evaluationIn, listedCatalog, pulledRelease } from '../releases/index.ts'
+import { evaluationIn, listedCatalog, notPulled, pulledRelease } from '../releases/index.ts'
 import { listedRows, type PlacedRow, type Scenario } from '../scenarios/index.ts'
 import { pageQuery } from './auth.ts'
-import { refuseAgents, rowFor } from './held-out.ts'
+import { refuseAgents, rowFor, seesHeldReleases } from './held-out.ts'
+import { noteChange } from './audit.ts'
 import type { HttpContext } from './context.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
 import { cutPage, pageLimit, scenarioOf, tagsOf, takesProvisional, wholeNumber } from './request-fields.ts'
@@ -31,6 +32,7 @@ export async function manifest(context: HttpContext): Promise<HttpReply> {
     const provisional = provisionalFor(context, scenario)
     const wanted = query.get('release_id') ?? provisional
     const { release, evaluatedAt, requires, step, held, time, ...ids } = await pulledRelease(releases, wanted)
+    if (held && !seesHeldReleases(context)) throw notPulled()
     const evaluated = evaluatedAt === null ? undefined : await scenario.wholeRow(evaluatedAt)
     const evaluation = evaluationIn(evaluated?.metrics ?? {})
     const files = pulledFiles(await surface.files.read(release))
@@ -67,10 +69,10 @@ export async function catalog(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   const name = scenarioOf(context.request)
   const keyed = pageQuery(context.principal, name)
-  const shown = (row: ListedRow, place: number) => ({
-    ...rowFor(context, row),
-    page_path: `${ROUTE_PREFIX}/harness/releases/${place}/page?${keyed}`,
-  })
+  const shown = (row: ListedRow, place: number) =>
+    row.pending && !seesHeldReleases(context)
+      ? []
+      : [{ ...rowFor(context, row), page_path: `${ROUTE_PREFIX}/harness/releases/${place}/page?${keyed}` }]
   const isPaged = query.has('limit') || query.has('after_step')
   const limit = pageLimit(query)
   const after = wholeNumber(query, 'after_step', -1)
@@ -79,9 +81,13 @@ export async function catalog(context: HttpContext): Promise<HttpReply> {
     if (surface.files === undefined) throw noFiles(recipeName)
     const { component } = surface.files
     if (!isPaged)
-      return liveJson({ scenario: name, releases: listedCatalog(await scenario.everyRow(), component).map(shown) } satisfies Catalog)
+      return liveJson({ scenario: name, releases: listedCatalog(await scenario.everyRow(), component).flatMap(shown) } satisfies Catalog)
     const { rows, next } = cutPage(await listedRows(scenario, { step: after + 1 }, limit + 1), limit, ({ row }) => row.step)
-    return liveJson({ scenario: name, releases: rows.map(({ row, place }) => shown(row, place)), next_after_step: next } satisfies Catalog)
+    return liveJson({
+      scenario: name,
+      releases: rows.flatMap(({ row, place }) => shown(row, place)),
+      next_after_step: next,
+    } satisfies Catalog)
   })
 }
 
@@ -106,9 +112,12 @@ const STEP = /^\d{1,9}$/
 export async function rowAt(scenario: Scenario, step: string): Promise<PlacedRow> {
   const { count } = scenario.history
   const [found] = STEP.test(step) && Number(step) < count ? await listedRows(scenario, { place: Number(step) }, 1) : []
-  if (found === undefined) throw unknown('unknown_step', `the path names no step of the catalog, which holds 0 to ${count - 1}`)
+  if (found === undefined) throw unknownStep(scenario)
   return found
 }
+
+export const unknownStep = ({ history: { count } }: Scenario): Error =>
+  unknown('unknown_step', `the path names no step of the catalog, which holds 0 to ${count - 1}`)
 
 const without = (status: 'disabled' | 'not_recorded' | 'missing'): HttpReply => liveJson({ status, files: [] } satisfies StepFiles)
 
@@ -171,6 +180,13 @@ export async function proposals(context: HttpContext): Promise<HttpReply> {
     parseProposal(proposal)
     const head = scenario.head()
     const admission: Admission = scenario.trainingMode === 'manual' ? refusedInManual(head.release_id) : await taken.offer(proposal, head)
+    if (admission.admitted)
+      await noteChange(context, {
+        scenario: name,
+        target: admission.proposal_id,
+        before: null,
+        after: { release_id: admission.release_id },
+      })
     return json(admission)
   })
 }

@@ -1,16 +1,21 @@
-/** Who may read the texts of held-out tasks: prompts, workspaces, transcripts and evaluators' words. One rule for every route. */
-import { HEADER, isObject, SESSION_TAG, unauthorized, type JsonObject, type StepProgress } from '../contract/index.ts'
+/** Who may read the texts of held-out tasks (prompts, workspaces, transcripts and evaluators' words), and releases that wait for review. One rule for every route. */
+import { hasRight, HEADER, isObject, SESSION_TAG, unauthorized, type JsonObject, type StepProgress } from '../contract/index.ts'
+import { hasPrincipalRight } from './auth.ts'
 import type { HttpContext } from './context.ts'
 
 const SESSION_HEADER = `${HEADER.tagPrefix}${SESSION_TAG}`
 
-/** People and the deployment. Not episodes, not the holders of a page's link, and not what a wrapper sends for the session of an agent. */
+/** People and the deployment. Not episodes, not the holders of a page's link, and not an agent: by its token, or by what its wrapper sends. */
 export const readsHeldOut = ({ principal, request }: Pick<HttpContext, 'principal' | 'request'>): boolean =>
-  (principal.kind === 'service' || principal.kind === 'anyone') && request.headers[SESSION_HEADER] === undefined
+  hasPrincipalRight(principal, 'read') && request.headers[SESSION_HEADER] === undefined
 
 export function refuseAgents(context: HttpContext): void {
   if (!readsHeldOut(context)) throw unauthorized('step records hold held-out tasks, which the session of an agent may not read')
 }
+
+/** Whether releases that wait for review are there for the reader. */
+export const seesHeldReleases = ({ principal }: Pick<HttpContext, 'principal'>): boolean =>
+  principal.kind === 'page' ? hasRight(principal.role, 'read') : hasPrincipalRight(principal, 'read')
 
 /** A row as the reader may see it: of held-out tasks, names and scores alone. */
 export function rowFor<Row extends { readonly metrics: JsonObject }>(context: HttpContext, row: Row): Row {

@@ -12,10 +12,11 @@ import {
   startOf,
   withoutInstall,
 } from '../harness/index.ts'
-import { pulledRelease, releaseWithoutRequires } from '../releases/index.ts'
+import { notPulled, pulledRelease, releaseWithoutRequires } from '../releases/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import { answerError } from './errors.ts'
 import { noFiles } from './harness.ts'
+import { seesHeldReleases } from './held-out.ts'
 import { logError } from './log-fields.ts'
 import { messageIn, prefersJson, SCRIPT_HEADERS } from './refusal.ts'
 import type { HttpContext } from './context.ts'
@@ -64,7 +65,12 @@ async function makeScript(context: HttpContext): Promise<MadeScript> {
   const name = scenarioOf(context.request)
   context.logFields.scenario = name
   return services.registry.use(name, (scenario) =>
-    scriptFor(scenario, services, { adapterName: adapter.name, url, wanted: query.get('release_id') }),
+    scriptFor(scenario, services, {
+      adapterName: adapter.name,
+      url,
+      wanted: query.get('release_id'),
+      seesHeld: seesHeldReleases(context),
+    }),
   )
 }
 
@@ -132,15 +138,18 @@ interface ScriptOrder {
   readonly adapterName: string
   readonly url: string
   readonly wanted: string | null
+  readonly seesHeld: boolean
 }
 
-async function scriptFor(scenario: Scenario, { signer }: HttpServices, { adapterName, url, wanted }: ScriptOrder): Promise<MadeScript> {
+async function scriptFor(scenario: Scenario, { signer }: HttpServices, order: ScriptOrder): Promise<MadeScript> {
   const { surface, releases, recipe, recipeName, model, name } = scenario
+  const { adapterName, url, wanted } = order
   const { adapter } = recipe
   if (surface.files === undefined) throw noFiles(recipeName)
   if (adapter?.name !== adapterName)
     throw unknown('unknown_adapter', `adapter: this scenario's files are for ${adapter?.name ?? 'no agent'}; name that one`)
   const { release, requires, evaluatedAt: _, ...about } = await pulledRelease(releases, wanted)
+  if (about.held && !order.seesHeld) throw notPulled()
   const { release_id, step } = about
   const { content_id } = release
   const content = await surface.files.read(release)

@@ -2,6 +2,7 @@
 import type { RequestListener } from 'node:http'
 import { invalid } from '../contract/index.ts'
 import { credentialsOf } from './auth.ts'
+import { authorize } from './authorize.ts'
 import { speakBoth } from './compat.ts'
 import { HttpContext, type HttpRoute } from './context.ts'
 import { answerOrigin } from './cors.ts'
@@ -51,9 +52,9 @@ async function handle(router: Router, context: HttpContext): Promise<void> {
     return
   }
   const lookup = router.find(method === 'HEAD' ? 'GET' : method, path)
+  if (lookup.kind === 'found') context.params = lookup.match.params
   admit(context, lookup.kind === 'found' ? lookup.match.route : null)
-  const { route, params } = matched(lookup, () => router.cureFor(path))
-  context.params = params
+  const { route } = matched(lookup, () => router.cureFor(path))
   if ('traffic' in route.run) return route.run.traffic(context)
   if ('line' in route.run) return route.run.line(context)
   refuseBadHost(request.headers.host ?? '', path)
@@ -70,7 +71,9 @@ export function checkOrigin({ services, request, headers }: HttpContext<TrafficS
 /** An unknown route (null) is as closed as any other. */
 export function admit(context: HttpContext<TrafficServices>, route: HttpRoute | null): void {
   context.route = route
-  context.principal = context.services.auth.admit(route?.access ?? null, credentialsOf(context.rawQuery, context.request.headers))
+  context.principal = context.services.auth.admit(route, credentialsOf(context.rawQuery, context.request.headers))
+  if (context.principal.kind === 'service' && context.principal.isStored) context.logFields.by = context.principal.name
+  if (route !== null) authorize(context, route)
 }
 
 function matched(lookup: Lookup, cure: () => string | null): RouteMatch {

@@ -1,15 +1,15 @@
 /** The two pages that people open: what a step did, and how far a request is. Gathered here from one moment of the scenario, drawn by `pages`. */
-import { HEADER, isObject, isRefusal, PRODUCT } from '../contract/index.ts'
+import { isObject, isRefusal, PRODUCT } from '../contract/index.ts'
 import type { Adapter, Entry, Json, JsonObject, ListedRow } from '../contract/index.ts'
 import { entriesIn } from '../harness/index.ts'
 import * as pages from '../pages/index.ts'
 import { requiresOf } from '../releases/index.ts'
 import { catalogRows, listedRows, relatedReleases, relatedRows, type Scenario } from '../scenarios/index.ts'
-import { noFiles, rowAt, unknownRequest } from './harness.ts'
+import { noFiles, rowAt, unknownRequest, unknownStep } from './harness.ts'
 import type { HttpContext } from './context.ts'
-import { rowFor, stepFor } from './held-out.ts'
+import { rowFor, seesHeldReleases, stepFor } from './held-out.ts'
 import type { HttpReply } from './reply.ts'
-import { scenarioOf } from './request-fields.ts'
+import { pageScenario } from './request-fields.ts'
 
 export async function versionPage(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
@@ -18,6 +18,7 @@ export async function versionPage(context: HttpContext): Promise<HttpReply> {
     const { surface, history, recipeName, name } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
     const { row: whole, place } = await rowAt(scenario, step)
+    if (whole.pending && !seesHeldReleases(context)) throw unknownStep(scenario)
     const row = rowFor(context, whole)
     const releases = await relatedRows(scenario, row)
     const last = history.count - 1
@@ -53,14 +54,6 @@ export async function requestPage(context: HttpContext): Promise<HttpReply> {
     })
     return htmlReply(page)
   })
-}
-
-/** The two pages alone take the scenario from the query too: a page key names it there. */
-function pageScenario(context: HttpContext): string {
-  const { query } = context
-  const named = query.get('scenario')?.trim() ?? ''
-  if (context.request.headers[HEADER.scenario] === undefined && named !== '') return named
-  return scenarioOf(context.request)
 }
 
 /** Links lead on with what this page was opened with, and with nothing else. */

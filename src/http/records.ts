@@ -5,9 +5,10 @@ import { admit, admitTrain, appendRecords, checkFirstRecords, noExchange, quoteS
 import type { AdmissionRules, RecordDraft, FieldPrefix } from '../records/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import { pageQuery } from './auth.ts'
+import { noteChange } from './audit.ts'
 import type { HttpContext } from './context.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
-import { cutPage, headerText, nameInPath, pageLimit, scenarioOf, tagsOf, wholeNumber } from './request-fields.ts'
+import { cutPage, headerText, nameInPath, pageLimit, pageStart, scenarioOf, tagsOf } from './request-fields.ts'
 import type { HttpServices } from './services.ts'
 
 export async function importOne(context: HttpContext): Promise<HttpReply> {
@@ -68,6 +69,8 @@ export async function train(context: HttpContext): Promise<HttpReply> {
       screen()
     }
     await scenario.append([record])
+    if (!kept.has(agent_record_id))
+      await noteChange(context, { scenario: name, target: agent_record_id, before: null, after: { release_id: record.artifact_ref } })
     context.logFields.receipt = agent_record_id
     const page = `${ROUTE_PREFIX}/harness/requests/${encodeURIComponent(agent_record_id)}/page`
     return json({
@@ -90,7 +93,7 @@ function refuseAutoMode({ name, trainingMode }: Scenario): void {
 export async function list(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   const name = nameInPath(context)
-  const from = startOf(query)
+  const from = pageStart(query)
   const limit = pageLimit(query)
   const type = requestType(query.get('request_type'))
   return services.registry.use(name, async ({ store }) => {
@@ -99,15 +102,6 @@ export async function list(context: HttpContext): Promise<HttpReply> {
     const more = 'after' in from ? { next_after_sequence: next } : { next_before_sequence: next }
     return liveJson({ scenario: name, records: rows.map(wireRow), ...more } satisfies RecordList)
   })
-}
-
-function startOf(query: URLSearchParams): { readonly after: number } | { readonly before: number } {
-  const order = query.get('order') ?? 'oldest'
-  if (order !== 'oldest' && order !== 'newest') throw invalid('invalid_query', "order: must be 'oldest' or 'newest'")
-  const [own, other] = order === 'oldest' ? ['after_sequence', 'before_sequence'] : ['before_sequence', 'after_sequence']
-  if (query.has(other)) throw invalid('invalid_query', `${other}: does not go with the order ${order}; send ${own}`)
-  const from = wholeNumber(query, own, order === 'oldest' ? 0 : Number.MAX_SAFE_INTEGER)
-  return order === 'oldest' ? { after: from } : { before: from }
 }
 
 function requestType(value: string | null): RequestType | null {

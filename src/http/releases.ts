@@ -1,11 +1,12 @@
 /** Commits and releases: reading history back, and moving the head. */
 import { COMMIT_FILTER_IDS_MAX, invalid, RECORD_ID_CHARACTERS_MAX } from '../contract/index.ts'
-import type { CommitList, Head, Release, ReleaseList } from '../contract/index.ts'
+import type { CommitList, Head, ReleaseList } from '../contract/index.ts'
 import { moveBodySchema, rejectBodySchema } from '../contract/wire/index.ts'
 import { countCodePoints } from '../kit/index.ts'
 import { checkShape, refuseCredential } from '../records/index.ts'
 import { catalogOf, commitRow } from '../releases/index.ts'
 import { catalogRows } from '../scenarios/index.ts'
+import { noteChange } from './audit.ts'
 import type { HttpContext } from './context.ts'
 import { rowFor } from './held-out.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
@@ -62,21 +63,34 @@ export const rollback = (context: HttpContext): Promise<HttpReply> => move(conte
 export const promote = (context: HttpContext): Promise<HttpReply> => move(context, 'promote')
 export const withdraw = (context: HttpContext): Promise<HttpReply> => move(context, 'withdraw')
 
-async function move(context: HttpContext, operation: 'rollback' | 'promote' | 'withdraw'): Promise<HttpReply> {
+type Operation = Parameters<HttpContext['services']['registry']['move']>[2]
+
+async function move(context: HttpContext, operation: Exclude<Operation, 'reject'>): Promise<HttpReply> {
   const name = nameInPath(context)
   const { release_id, comment = null } = checkShape(moveBodySchema, await context.readObject())
   refuseCredential('comment', comment ?? '')
-  const { head, step } = await context.services.registry.move(name, release_id, operation, comment)
-  return headReply(name, head, step)
+  return moved(context, name, release_id, operation, comment)
 }
 
 export async function reject(context: HttpContext): Promise<HttpReply> {
   const name = nameInPath(context)
   const { release_id, reason } = checkShape(rejectBodySchema, await context.readObject())
   refuseCredential('reason', reason)
-  const { head, step } = await context.services.registry.move(name, release_id, 'reject', reason)
-  return headReply(name, head, step)
+  return moved(context, name, release_id, 'reject', reason)
 }
 
-const headReply = (name: string, head: Release, step: number): HttpReply =>
-  json({ scenario: name, release_id: head.release_id, content_id: head.content_id, step } satisfies Head)
+async function moved(context: HttpContext, name: string, target: string, operation: Operation, words: string | null): Promise<HttpReply> {
+  const { registry } = context.services
+  const before = await registry.use(name, async (scenario) => ({ release_id: scenario.head().release_id, step: scenario.history.step }))
+  const { head, step } = await registry.move(name, target, operation, words)
+  const { release_id, content_id } = head
+  // What was so already made no row.
+  if (step > before.step)
+    await noteChange(context, {
+      scenario: name,
+      target,
+      before: { release_id: before.release_id },
+      after: { release_id, step, ...(words !== null && { comment: words }) },
+    })
+  return json({ scenario: name, release_id, content_id, step } satisfies Head)
+}

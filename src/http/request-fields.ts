@@ -23,6 +23,13 @@ export function scenarioOf(request: IncomingMessage): string {
   return scenarioName(value, HEADER.scenario)
 }
 
+/** The two pages alone take the scenario from the query too: a page key names it there. */
+export function pageScenario({ query, request }: { readonly query: URLSearchParams; readonly request: IncomingMessage }): string {
+  const named = query.get('scenario')?.trim() ?? ''
+  if (request.headers[HEADER.scenario] === undefined && named !== '') return named
+  return scenarioOf(request)
+}
+
 interface NamedScenario {
   readonly params: Readonly<Record<string, string>>
   readonly logFields: { scenario?: string }
@@ -130,6 +137,16 @@ export function pageLimit(query: URLSearchParams): number {
   const limit = wholeNumber(query, 'limit', PAGE_ROWS_DEFAULT)
   if (limit < 1 || limit > PAGE_ROWS_MAX) throw invalid('invalid_query', `limit: must be from 1 to ${PAGE_ROWS_MAX}`)
   return limit
+}
+
+/** Where a page of rows begins that have a sequence, and which way it goes. */
+export function pageStart(query: URLSearchParams): { readonly after: number } | { readonly before: number } {
+  const order = query.get('order') ?? 'oldest'
+  if (order !== 'oldest' && order !== 'newest') throw invalid('invalid_query', "order: must be 'oldest' or 'newest'")
+  const [own, other] = order === 'oldest' ? ['after_sequence', 'before_sequence'] : ['before_sequence', 'after_sequence']
+  if (query.has(other)) throw invalid('invalid_query', `${other}: does not go with the order ${order}; send ${own}`)
+  const from = wholeNumber(query, own, order === 'oldest' ? 0 : Number.MAX_SAFE_INTEGER)
+  return order === 'oldest' ? { after: from } : { before: from }
 }
 
 /** Takes one row more than the limit, so as to know whether there is a next page. */

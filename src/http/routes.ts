@@ -1,6 +1,7 @@
 /** Every route: its access, its body limit and its handler. This file holds nothing else. */
 import type { HttpRoute } from './context.ts'
 import { consoleRoutes } from './console.ts'
+import { accessRoutes } from './routes/access.ts'
 import { harnessRoutes } from './routes/harness.ts'
 import { inferenceRoutes } from './routes/inference.ts'
 import { recordRoutes } from './routes/records.ts'
@@ -15,6 +16,7 @@ export const routes: readonly HttpRoute[] = [
   ...scenarioRoutes,
   ...releaseRoutes,
   ...harnessRoutes,
+  ...accessRoutes,
   ...consoleRoutes,
   ...serviceRoutes(() => routes),
 ]

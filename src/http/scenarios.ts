@@ -11,12 +11,16 @@ import type {
 import { createScenarioFields, updateScenarioFields } from '../contract/wire/index.ts'
 import { checkShape } from '../records/index.ts'
 import { modelView, parseModelSettings, scenarioName, type Registry, type Scenario } from '../scenarios/index.ts'
+import { noteChange } from './audit.ts'
 import type { HttpContext } from './context.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
 import { nameInPath } from './request-fields.ts'
 
-export async function list({ services: { registry } }: HttpContext): Promise<HttpReply> {
-  const rows = await Promise.all((await registry.names()).map((name) => listRow(registry, name)))
+/** For a token that is for some scenarios alone, those of them that there are. */
+export async function list({ services: { registry }, principal }: HttpContext): Promise<HttpReply> {
+  const own = principal.kind === 'service' ? principal.scenarios : null
+  const names = (await registry.names()).filter((name) => own === null || own.has(name))
+  const rows = await Promise.all(names.map((name) => listRow(registry, name)))
   return json({ scenarios: rows } satisfies ScenarioList)
 }
 
@@ -58,6 +62,13 @@ export async function create(context: HttpContext): Promise<HttpReply> {
   const own = () => (body.model === undefined ? null : parseModelSettings(body.model))
   const wish = { release: body.release_id?.trim() ?? null, recipe: body.recipe?.trim() ?? null }
   const { scenario, isNew } = await registry.create(name, wish, own)
+  if (isNew)
+    await noteChange(context, {
+      scenario: name,
+      target: null,
+      before: null,
+      after: { recipe: scenario.recipeName, release_id: scenario.head().release_id, ...settingsOf(scenario) },
+    })
   return json({ scenario: name, ...identity(scenario), ...views(scenario) } satisfies CreatedScenario, isNew ? 201 : 200)
 }
 
@@ -66,10 +77,15 @@ export async function update(context: HttpContext): Promise<HttpReply> {
   const name = nameInPath(context)
   const { training_mode, model } = checkShape(updateScenarioFields, await context.readObject())
   const own = model === undefined || model === null ? model : parseModelSettings(model)
+  const before = await registry.use(name, async (scenario) => settingsOf(scenario))
   const scenario = await registry.update(name, training_mode, own)
+  await noteChange(context, { scenario: name, target: null, before, after: settingsOf(scenario) })
   const view = model === undefined ? {} : { model: modelView(scenario.model) }
   return json({ scenario: name, training_mode: scenario.trainingMode, ...view } satisfies UpdatedScenario)
 }
+
+/** What `update` changes, as the audit shows it: without the key of the model. */
+const settingsOf = ({ trainingMode, model }: Scenario) => ({ training_mode: trainingMode, model: modelView(model) })
 
 export async function contract(context: HttpContext): Promise<HttpReply> {
   const { registry } = context.services
@@ -90,5 +106,7 @@ export async function contract(context: HttpContext): Promise<HttpReply> {
 export async function remove(context: HttpContext): Promise<HttpReply> {
   const { registry } = context.services
   const name = nameInPath(context)
-  return json({ scenario: name, archived: await registry.remove(name) } satisfies ArchivedScenario)
+  const archived = await registry.remove(name)
+  await noteChange(context, { scenario: name, target: null, before: null, after: { archived } })
+  return json({ scenario: name, archived } satisfies ArchivedScenario)
 }

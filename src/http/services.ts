@@ -1,6 +1,7 @@
 /** The services and options that handlers use. */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Adapter, ModelAddress, Runtime, ServedProvisional, Store } from '../contract/index.ts'
+import type { TokenBook } from '../access/index.ts'
 import type { CallTrace, Serving } from '../inference/index.ts'
 import type { DeploymentSigner } from '../keys/index.ts'
 import type { Registry } from '../scenarios/index.ts'
@@ -47,6 +48,7 @@ export interface TrafficScenario extends Serving {
 export interface HttpServices extends TrafficServices {
   readonly registry: Registry
   readonly store: Store
+  readonly tokens: TokenBook
   readonly signer: DeploymentSigner
   /** The deployment's own, for calls that belong to no scenario. */
   readonly runtime: Runtime
@@ -82,6 +84,8 @@ export interface HttpTrace extends CallTrace {
 
 /** Fields of a request's log line, set as they become known. */
 export interface LogFields {
+  /** The name of the token, unless it is one of the configuration. */
+  by?: string
   scenario?: string
   receipt?: string
   input_tokens?: number

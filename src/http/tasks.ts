@@ -3,6 +3,7 @@ import { unknown, type ListedTask, type ShownTask, type TaskBook, type TaskList 
 import { taskChangeSchema } from '../contract/wire/index.ts'
 import { checkShape } from '../records/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
+import { noteChange } from './audit.ts'
 import type { HttpContext } from './context.ts'
 import { refuseAgents } from './held-out.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
@@ -28,10 +29,22 @@ export async function change(context: HttpContext): Promise<HttpReply> {
   const name = scenarioOf(context.request)
   context.logFields.scenario = name
   const wanted = checkShape(taskChangeSchema, await context.readObject())
-  return context.services.registry.use(name, async (scenario) =>
-    json((await bookOf(scenario).change(context.params['task'] ?? '', wanted)) satisfies ListedTask),
-  )
+  const task = context.params['task'] ?? ''
+  return context.services.registry.use(name, async (scenario) => {
+    const book = bookOf(scenario)
+    const before = (await book.list()).find((each) => each.name === task)
+    const changed: ListedTask = await book.change(task, wanted)
+    await noteChange(context, {
+      scenario: name,
+      target: task,
+      before: before === undefined ? null : decided(before),
+      after: decided(changed),
+    })
+    return json(changed)
+  })
 }
+
+const decided = ({ role, status }: ListedTask) => ({ role, status })
 
 function bookOf({ binding, recipeName }: Scenario): TaskBook {
   if (binding.tasks !== undefined) return binding.tasks

@@ -30,6 +30,8 @@ export async function runListener(compose: Compose): Promise<void> {
   process.on('unhandledRejection', (reason) => log.write('error', 'failure', { message: wordsOf(reason) }))
   try {
     const parts = await compose(settings, log)
+    const { auth } = parts.configured
+    auth.use(settings.tokens)
     if (parts.traces !== undefined) news.spans = parts.traces.spans
     const views = new Views({
       runtime: parts.runtime,
@@ -50,7 +52,7 @@ export async function runListener(compose: Compose): Promise<void> {
       news.flush()
       say({ said: 'closed' })
     }
-    parentPort?.on('message', (message: ToListener) => hear(message, views, news, close))
+    parentPort?.on('message', (message: ToListener) => hear(message, { views, news, auth }, close))
     say({ said: 'listening' })
   } catch (error) {
     say({ said: 'failed', code: codeOf(error) ?? null, message: wordsOf(error) })
@@ -61,7 +63,12 @@ function say(message: FromListener): void {
   parentPort?.postMessage(message, [])
 }
 
-function hear(message: ToListener, views: Views, news: News, close: () => Promise<void>): void {
+interface Told extends Pick<TrafficServices, 'auth'> {
+  readonly views: Views
+  readonly news: News
+}
+
+function hear(message: ToListener, { views, news, auth }: Told, close: () => Promise<void>): void {
   switch (message.tell) {
     case 'view':
       return views.take(message.name, message.view)
@@ -69,6 +76,8 @@ function hear(message: ToListener, views: Views, news: News, close: () => Promis
       return views.archive(message.name)
     case 'secret':
       return knowPassingSecret(message.secret)
+    case 'tokens':
+      return auth.use(message.tokens)
     case 'sync':
       news.flush()
       return say({ said: 'synced', id: message.id })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import type { MessagePort } from 'node:worker_threads'
 import type { LoadedConfig } from '../config/index.ts'
-import { SHUTDOWN_GRACE_SECONDS } from '../contract/index.ts'
+import { SHUTDOWN_GRACE_SECONDS, type StoredToken } from '../contract/index.ts'
 import { addressText, listen, type HeldBytes, type ListenerCounts, type Log, type Metrics } from '../http/index.ts'
 import { followSecrets, hasCode, knownSecrets, wordsOf } from '../kit/index.ts'
 import type { ScenarioView, ServedViews } from '../scenarios/index.ts'
@@ -45,6 +45,7 @@ export class Listeners implements ServedViews {
   readonly #bodies: Int32Array
   #pauseMs = PAUSE_FIRST_MS
   #lost = 0
+  #tokens: readonly StoredToken[] = []
   #isClosing = false
   /** Of threads that are gone. */
   #pastSpans: SpanCounted = { exported: 0, dropped: 0 }
@@ -65,6 +66,12 @@ export class Listeners implements ServedViews {
 
   archived(name: string): void {
     this.#tellAll({ tell: 'archived', name })
+  }
+
+  /** In force in every thread once `settled` resolves, and in those that start later. */
+  useTokens(tokens: readonly StoredToken[]): void {
+    this.#tokens = tokens
+    this.#tellAll({ tell: 'tokens', tokens })
   }
 
   async settled(): Promise<void> {
@@ -111,7 +118,8 @@ export class Listeners implements ServedViews {
     const at = { host: claimed.address, port: claimed.port }
     const start = (slot: number): HostedListener => {
       const bodies = { all: this.#bodies, slot }
-      return this.#start(options, { loaded, at, relayPath, graceSeconds, bodies, secrets: knownSecrets(), store: this.#options.share() })
+      const known = { secrets: knownSecrets(), tokens: this.#tokens }
+      return this.#start(options, { loaded, at, relayPath, graceSeconds, bodies, ...known, store: this.#options.share() })
     }
     const first = Array.from({ length: this.#options.wanted }, (_, index) => start(index + 1))
     try {

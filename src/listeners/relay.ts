@@ -1,7 +1,7 @@
 /** Passes a request on to the main thread as it came, and its answer back: over pooled connections to a socket of this process. */
 import { Agent, request as openRequest, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { unavailable } from '../contract/index.ts'
+import { RELAYED_FROM_HEADER, unavailable } from '../contract/index.ts'
 
 /** A full queue of the socket is tried again for this long. */
 const TRIES = 40
@@ -41,7 +41,8 @@ export class Relay {
   }
 
   #open(request: IncomingMessage): ClientRequest {
-    const headers = forwarded(request.rawHeaders, HOP_BY_HOP)
+    const headers = forwarded(request.rawHeaders, NOT_PASSED_ON)
+    headers.push(RELAYED_FROM_HEADER, request.socket.remoteAddress ?? '')
     if (request.headers['transfer-encoding'] !== undefined) headers.push('transfer-encoding', 'chunked')
     const method = request.method ?? 'GET'
     return openRequest({ agent: this.#agent, socketPath: this.#path, method, path: request.url ?? '/', headers, setHost: false })
@@ -50,6 +51,8 @@ export class Relay {
 
 /** Of one connection alone. `expect` was answered when the request came. */
 const HOP_BY_HOP = new Set(['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'expect'])
+/** Where a request came from is said here, and believed of nobody else. */
+const NOT_PASSED_ON = new Set([...HOP_BY_HOP, RELAYED_FROM_HEADER])
 
 /** Names and values as they came, in their order. */
 function forwarded(raw: readonly string[], without: ReadonlySet<string>): string[] {

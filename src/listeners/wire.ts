@@ -1,7 +1,7 @@
 /** What the main thread and a listener thread say to each other. */
 import type { MessagePort } from 'node:worker_threads'
 import type { LoadedConfig } from '../config/index.ts'
-import type { JsonObject } from '../contract/index.ts'
+import type { JsonObject, StoredToken } from '../contract/index.ts'
 import type { Counted, HeldBytes, LogLevel } from '../http/index.ts'
 import type { ScenarioView } from '../scenarios/index.ts'
 
@@ -12,6 +12,7 @@ export interface ListenerSettings {
   readonly relayPath: string
   readonly graceSeconds: number | undefined
   readonly secrets: readonly string[]
+  readonly tokens: readonly StoredToken[]
   /** How much the bodies of every thread take. */
   readonly bodies: HeldBytes
   /** Leads to the store of the main thread. */
@@ -23,6 +24,7 @@ export type ToListener =
   | { readonly tell: 'view'; readonly name: string; readonly view: ScenarioView | null }
   | { readonly tell: 'archived'; readonly name: string }
   | { readonly tell: 'secret'; readonly secret: string }
+  | { readonly tell: 'tokens'; readonly tokens: readonly StoredToken[] }
   /** Answered with `synced`, after everything that was said before. */
   | { readonly tell: 'sync'; readonly id: number }
   | { readonly tell: 'close' }

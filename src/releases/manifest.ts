@@ -42,11 +42,14 @@ export async function pulledRelease(releases: ReleaseIndex, wanted: string | nul
 async function knownRelease(releases: ReleaseIndex, id: string): Promise<MakerRow> {
   const found = isRestorable(id) ? await releases.find(id) : null
   if (found !== null) return found
-  throw unknown(
+  throw notPulled()
+}
+
+export const notPulled = (): Error =>
+  unknown(
     'unknown_release',
     'release_id: names no release of this scenario that can be pulled; GET /svc/harness/releases lists those there are',
   )
-}
 
 export function evaluationIn(metrics: JsonObject): JsonObject {
   return Object.fromEntries(EVALUATION_METRICS.flatMap((name) => (metrics[name] === undefined ? [] : [[name, metrics[name]]])))

@@ -87,10 +87,10 @@ export const LIMITS: readonly KnownLimit[] = [
   },
   {
     of: 'install line and vendors’ programs',
-    what: 'The token of an install is one of the service’s, which may also promote; a program of the same user can read it.',
-    why: 'Tokens have no roles yet. A session gets a key of its own that leads to the model, reports and requests alone.',
+    what: 'The token of an install is the one that the person installed with; a program of the same user can read it.',
+    why: 'A wrapper needs a token between sessions. A session gets a key of its own that leads to the model, reports and requests alone.',
     defence:
-      'A token of `svc.tokens` for each group of machines; remove it there when one is lost; look at who promoted what in the console.',
+      'Install with a token of the role agent for each machine (`svc token create NAME --role agent --scenario NAME`): it promotes nothing and reads no held release. Revoke it when the machine is lost.',
   },
   {
     of: 'sandbox',
@@ -119,9 +119,9 @@ export const LIMITS: readonly KnownLimit[] = [
   },
   {
     of: 'held-out tasks',
-    what: 'Who holds the service token reads the tasks and the records of every step.',
-    why: 'Tokens have no roles yet; sessions and episodes read neither.',
-    defence: 'Give the token to people, and agents to their wrapper.',
+    what: 'Who holds a token of the role admin, review or read reads the tasks and the records of every step.',
+    why: 'People who review must. The roles serve and agent, sessions and episodes read neither.',
+    defence: 'Give agents and products tokens of the roles agent and serve.',
   },
   {
     of: 'injections',

@@ -1,7 +1,7 @@
 /** Which credentials open what a step recorded of held-out tasks, through each route. */
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/contract/index.ts'
+import { ROLES, type JsonObject, type Role } from '../../src/contract/index.ts'
 import { readsHeldOut } from '../../src/http/held-out.ts'
 import type { Principal } from '../../src/http/auth.ts'
 import { sharedFolder } from '../support/folder.ts'
@@ -93,15 +93,25 @@ describe('step records [trust.step-records]', () => {
   })
 })
 
+const holder = (role: Role): Principal => ({
+  kind: 'service',
+  name: role,
+  role,
+  scenarios: null,
+  expiresAt: null,
+  digest: Buffer.alloc(32),
+  isStored: true,
+})
+
 const reads = (principal: Principal, headers: JsonObject = {}): boolean =>
   readsHeldOut({ principal, request: Object.assign(Object.create(null), { headers }) })
 
 describe('the rule of who reads held-out tasks', () => {
   it.each<readonly [string, Principal, boolean]>([
-    ['the holder of a service token', { kind: 'service', token: 't' }, true],
+    ...ROLES.map((role) => [`the holder of a token of the role ${role}`, holder(role), role !== 'serve' && role !== 'agent'] as const),
     ['anyone where the service is open', { kind: 'anyone' }, true],
     ['an episode', { kind: 'evaluation' }, false],
-    ['the holder of a page key', { kind: 'page' }, false],
+    ['the holder of a page key', { kind: 'page', role: 'admin' }, false],
   ])('%s', (_who, principal, may) => {
     expect(reads(principal)).toBe(may)
     expect(reads(principal, { 'x-svc-tag-session': 's' })).toBe(false)

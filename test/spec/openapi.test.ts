@@ -12,7 +12,7 @@ import { sharedWorld } from '../support/world.ts'
 import { Described, type Asking, type Place } from './support/described.ts'
 import { problemsOf } from './support/json-schema.ts'
 import { valuesOf } from './support/schema-values.ts'
-import { errorOf, inference, INBOX_RECIPE, LEDGER_RECIPE, named, PAIR_RECIPE, reportEnvelope, textAt } from './support/helpers.ts'
+import { bearer, errorOf, inference, INBOX_RECIPE, LEDGER_RECIPE, named, PAIR_RECIPE, reportEnvelope, textAt } from './support/helpers.ts'
 import { fresh } from './support/trainee.ts'
 
 const folder = sharedFolder()
@@ -30,6 +30,8 @@ const here = sharedWorld({
 })
 const pair = sharedWorld({ settings: { recipe: PAIR_RECIPE } })
 const ledger = sharedWorld({ settings: { recipe: LEDGER_RECIPE } })
+const TOKEN = 'admin-token-of-the-test'
+const closed = sharedWorld({ settings: { 'svc.token': TOKEN } })
 let described: Described
 let ask: Asking
 beforeAll(async () => {
@@ -91,6 +93,19 @@ describe('every answer is documented', () => {
       await ask('POST', `/svc/scenarios/${s.name}/${operation}`, { body: { release_id: first?.['release_id'] ?? '' } })
     await ask('GET', `/svc/scenarios/${s.name}/releases`)
     await ask('GET', '/svc/status')
+  })
+
+  it('of tokens and the audit', async () => {
+    const asking = described.asking(closed)
+    const headers = bearer(TOKEN)
+    expect(
+      (await asking('POST', '/svc/tokens', { headers, body: { name: 'a', role: 'read', scenarios: ['s'], expires_in_days: 1 } })).status,
+    ).toBe(201)
+    await asking('POST', '/svc/tokens', { headers, body: { name: 'a', role: 'read' } })
+    await asking('POST', '/svc/tokens/a/rotate', { headers, body: {} })
+    for (const query of ['', '?order=newest&limit=1']) await asking('GET', `/svc/audit${query}`, { headers })
+    await asking('GET', '/svc/tokens', { headers })
+    for (const _ of [1, 2]) await asking('DELETE', '/svc/tokens/a', { headers })
   })
 
   it('of a scenario with several components', async () => {

@@ -6,8 +6,8 @@ import { requests } from './rules/requests.ts'
 import type { Rule } from './rules/rule.ts'
 import { scenarios } from './rules/scenarios.ts'
 import { serving } from './rules/serving.ts'
-import { trust } from './rules/trust.ts'
+import { access, trust } from './rules/trust.ts'
 
 export type { Rule }
 
-export const rules: readonly Rule[] = [...serving, ...records, ...scenarios, ...harness, ...trust, ...requests, ...configuration]
+export const rules: readonly Rule[] = [...serving, ...records, ...scenarios, ...harness, ...trust, ...access, ...requests, ...configuration]

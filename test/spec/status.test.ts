@@ -141,7 +141,7 @@ const INTERFACE = [
 const GEMINI = ['', '/svc/scenarios/:scenario/evaluation', '/svc/scenarios/:scenario/components/:component/evaluation'].flatMap((prefix) =>
   ['generateContent', 'streamGenerateContent', 'countTokens'].map((call) => `POST ${prefix}/v1beta/models/:model:${call}`),
 )
-/** Beside the interface's table: what the decisions add, running steps, tasks, the numbers for a monitor, this table for programs, and the console's files. */
+/** Beside the interface's table: what the decisions add, running steps, tasks, tokens, the audit, the numbers for a monitor, this table for programs, and the console's files. */
 const BESIDE = [
   '/v1/models',
   '/v1/responses',
@@ -150,13 +150,20 @@ const BESIDE = [
   '/svc/harness/progress/records',
   '/svc/harness/tasks',
   '/svc/harness/tasks/:task',
+  '/svc/tokens',
+  '/svc/audit',
   '/metrics',
   '/openapi.json',
   '/console',
   '/console/',
   '/console/:file',
 ].map((path) => `GET ${path}`)
-const CHANGING = ['POST /svc/harness/tasks/:task']
+const CHANGING = [
+  'POST /svc/harness/tasks/:task',
+  'POST /svc/tokens',
+  'POST /svc/tokens/:token_name/rotate',
+  'DELETE /svc/tokens/:token_name',
+]
 
 describe('the route table', () => {
   it('holds every route of the interface, what the decisions add, and nothing else [routes.table]', () => {

@@ -73,7 +73,8 @@ export const isUnreached = ({ status, code }: ServiceFailure): boolean => status
 
 function wordsFor(failure: ServiceFailure, { token }: RemoteAddress): string {
   if (failure.code === 'unreachable') return `${failure.message} Start it with: svc serve`
-  if (failure.status !== 401) return failure.message
+  // Of a token that was known, the service says which one would do.
+  if (failure.status !== 401 || ['token_expired', 'role_forbids', 'other_scenario'].includes(failure.code ?? '')) return failure.message
   const problem = token === null ? 'the service requires a token' : 'the service does not accept this token'
   return `${problem}: export ${ENV.token}=…`
 }

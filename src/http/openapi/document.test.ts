@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { flawsOf, resolve } from '../../../test/spec/support/json-schema.ts'
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { routes } from '../routes.ts'
-import { documentOf, isDescribed } from './document.ts'
-import { refusals, UNAUTHORIZED, UNREADABLE } from './refusals.ts'
+import { accessRefusals, documentOf, isDescribed } from './document.ts'
+import { refusals, UNREADABLE } from './refusals.ts'
 
 const root = join(import.meta.dirname, '..', '..', '..')
 const described = routes.filter(isDescribed)
@@ -115,7 +115,7 @@ const codesIn = (status: string, row: string): readonly string[] =>
 describe('the codes of refusals', () => {
   const section = readFileSync(join(root, 'docs/interface.md'), 'utf8').split('\n## Errors\n')[1] ?? ''
   const listed = new Set([...section.matchAll(/^\| (\d{3}) \| (.+) \|$/gm)].flatMap(([, status = '', row = '']) => codesIn(status, row)))
-  const all = refusals(UNREADABLE, UNAUTHORIZED, ...described.map(({ spec }) => spec.refusals))
+  const all = refusals(UNREADABLE, ...described.flatMap((route) => [accessRefusals(route), route.spec.refusals]))
   const declared = new Set(Object.entries(all).flatMap(([status, codes]) => codes.map((code) => `${status} ${code}`)))
 
   /** Of no route: before one is found, between threads, on the console, and outside HTTP. */

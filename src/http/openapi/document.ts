@@ -8,7 +8,7 @@ import { isInstallPath } from '../errors.ts'
 import type { Access } from '../auth.ts'
 import type { Handler, HttpRoute } from '../context.ts'
 import { PATH_PARAMETERS, RESPONSE_HEADERS, type Parameter, type ResponseHeader } from './parameters.ts'
-import { refusals, UNAUTHORIZED, UNREADABLE } from './refusals.ts'
+import { OTHER_SCENARIO, refusals, ROLE_FORBIDS, UNAUTHORIZED, UNREADABLE, type Refusals } from './refusals.ts'
 import { componentSchemas, inlineSchema, refTo } from './schemas.ts'
 import { TAGS, type RouteAnswer, type RouteSpec } from './spec.ts'
 
@@ -57,7 +57,11 @@ function infoOf(): object {
 }
 
 const SECURITY_SCHEMES = {
-  bearer: { type: 'http', scheme: 'bearer', description: 'A token of the service; on the evaluation routes also the evaluation token.' },
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A token of the service, whose role and scenarios say what it opens; on the evaluation routes also the evaluation token.',
+  },
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same, where there is no authorization header.' },
   pageKey: {
     type: 'apiKey',
@@ -123,8 +127,9 @@ const HEADERS_OF_STATUS: Readonly<Record<string, readonly ResponseHeader[]>> = {
   503: ['retry-after'],
 }
 
-function refusalsOf({ path, access }: HttpRoute, own: RouteSpec['refusals']): object {
-  const all = refusals(UNREADABLE, access === 'open' ? {} : UNAUTHORIZED, own)
+function refusalsOf(route: HttpRoute, own: RouteSpec['refusals']): object {
+  const { path, access } = route
+  const all = refusals(UNREADABLE, accessRefusals(route), own)
   const schema = refTo(dialectOfPath(path).openApi.error)
   const other = access === 'page' ? 'text/html' : isInstallPath(path) ? 'text/x-shellscript' : null
   return Object.fromEntries(
@@ -137,6 +142,12 @@ function refusalsOf({ path, access }: HttpRoute, own: RouteSpec['refusals']): ob
       },
     ]),
   )
+}
+
+/** Of authentication, and of what a token is for. */
+export function accessRefusals({ access, right, scope }: Pick<HttpRoute, 'access' | 'right' | 'scope'>): Refusals {
+  if (access === 'open') return {}
+  return refusals(UNAUTHORIZED, right === null ? {} : ROLE_FORBIDS, scope === 'any' ? {} : OTHER_SCENARIO)
 }
 
 function mapped<V, W>(object: Readonly<Record<string, V>>, change: (value: V) => W): Readonly<Record<string, W>> {

@@ -26,6 +26,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, Parameter>> = {
   component: inPath('component', 'The name of a component of the release that is served.'),
   record_id: inPath('record_id', 'The id of a record: a receipt, or the id that it was sent with.'),
   task: inPath('task', 'The name of a task.'),
+  token_name: inPath('token_name', 'The name of a token.'),
   step: inPath('step', 'The place in GET /svc/harness/releases, oldest first, from 0.', z.string().regex(/^\d{1,9}$/)),
 }
 
@@ -80,6 +81,7 @@ export const after = (name: string, what: string): Parameter => query(name, `Onl
 /** Without a default: what comes after nothing is everything. */
 export const afterRow = query('after_step', 'Only rows after this one.', position)
 export const before = (name: string, what: string): Parameter => query(name, `Only ${what} before this one.`, position)
+export const order = query('order', 'Which come first.', z.enum(['oldest', 'newest']).default('oldest'))
 export const limit = query('limit', 'How many at most.', z.int().min(1).max(PAGE_ROWS_MAX).default(PAGE_ROWS_DEFAULT))
 export const release = query('release_id', 'Any release of the catalog, also one that waits for review; left out, the one that is served.')
 

@@ -16,7 +16,9 @@ export const UNREADABLE: Refusals = {
   431: ['headers_too_large'],
   500: ['internal_error'],
 }
-export const UNAUTHORIZED: Refusals = { 401: ['unauthorized'] }
+export const UNAUTHORIZED: Refusals = { 401: ['unauthorized', 'token_expired'] }
+export const ROLE_FORBIDS: Refusals = { 401: ['role_forbids'] }
+export const OTHER_SCENARIO: Refusals = { 401: ['other_scenario'] }
 
 const CUT_BODY: Refusals = {
   400: ['malformed_json', 'nested_too_deep', 'encoded_body', 'body_cut_off'],
@@ -36,6 +38,9 @@ export const QUERIED: Refusals = { 400: ['invalid_query'] }
 const REMOTE_STORE: Refusals = { 503: ['store_unreachable', 'store_unauthorized', 'store_forbidden', 'store_tls'] }
 export const READING = refusals(REMOTE_STORE, { 503: ['storage_failed', 'store_busy', 'store_closed', 'store_damaged'] })
 export const WRITING = refusals(READING, { 503: ['disk_full', 'store_overloaded', 'store_read_only'] })
+
+/** Of a change that the audit has an entry of. */
+export const AUDITED = refusals(WRITING, { 503: ['audit_failed'] })
 
 /** Of releases on another machine. */
 const BUCKET: Refusals = {

@@ -16,7 +16,7 @@ import {
   scenario,
   tags,
 } from '../openapi/parameters.ts'
-import { CHECKED_BODY, KNOWN, NAMED, QUERIED, refusals, STRICT_BODY, TAGGED } from '../openapi/refusals.ts'
+import { AUDITED, CHECKED_BODY, KNOWN, NAMED, QUERIED, refusals, STRICT_BODY, TAGGED } from '../openapi/refusals.ts'
 
 const { get, post } = rowsOf('harness')
 
@@ -47,6 +47,7 @@ const PAGE = other('text/html', 'A page for people; nothing on it runs or loads.
 
 export const harnessRoutes: readonly HttpRoute[] = [
   get('/svc/harness', harness('manifest'), {
+    right: 'pull',
     operationId: 'readHarness',
     summary: 'Answers with the files that an agent pulls',
     description: 'Never waits for a step, and its parts are those of one release.',
@@ -55,6 +56,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     refusals: refusals(OF_FILES, TAGGED, { 400: ['invalid_field'], 404: ['unknown_release'] }),
   }),
   get('/svc/harness/releases', harness('catalog'), {
+    right: 'pull',
     operationId: 'listHarnessReleases',
     summary: 'Lists the releases of the files that agents pull, oldest first',
     description: 'All of them, or one page where limit or after_step is given.',
@@ -64,6 +66,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
   }),
   get('/svc/harness/releases/:step/page', pages('versionPage'), {
     access: 'page',
+    right: 'pull',
     operationId: 'showVersionPage',
     summary: 'Shows what a step did, as a page',
     parameters: [pageScenario, optionalScenario],
@@ -71,6 +74,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     refusals: refusals(OF_FILES, { 404: ['unknown_step'] }),
   }),
   get('/svc/harness/releases/:step/records', harness('stepRecords'), {
+    right: 'read',
     operationId: 'listStepFiles',
     summary: 'Lists the files that a step left, or reads one of them',
     parameters: [scenario, query('path', 'One of the listed files, to read it.')],
@@ -79,6 +83,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
   }),
   get('/svc/harness/requests/:record_id/page', pages('requestPage'), {
     access: 'page',
+    right: 'follow',
     operationId: 'showRequestPage',
     summary: 'Shows the outcome of an instruction, as a page',
     parameters: [pageScenario, optionalScenario],
@@ -86,6 +91,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     refusals: refusals(OF_SCENARIO, { 404: ['unknown_request'] }),
   }),
   get('/svc/harness/requests/:record_id/progress', harness('progress'), {
+    right: 'follow',
     operationId: 'readProgress',
     summary: 'Reports how far an instruction is',
     parameters: [scenario],
@@ -93,6 +99,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     refusals: refusals(OF_SCENARIO, { 404: ['unknown_request'] }),
   }),
   get('/svc/harness/progress', harness('running'), {
+    right: 'read',
     operationId: 'listRunningSteps',
     summary: 'Reports how far the steps are that run now, on requests and on traffic',
     description: 'Episode by episode, with scores, the words of evaluators, tokens and money. Not for the sessions of agents.',
@@ -101,6 +108,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     refusals: OF_SCENARIO,
   }),
   get('/svc/harness/progress/records', harness('runningRecords'), {
+    right: 'read',
     operationId: 'listRunningStepFiles',
     summary: 'Lists the files that a running step has left so far, or reads one of them',
     parameters: [
@@ -112,6 +120,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     refusals: refusals(OF_SCENARIO, { 400: ['bad_path', 'step_files_limit'], 404: ['unknown_file'] }),
   }),
   get('/svc/harness/tasks', tasks('list'), {
+    right: 'read',
     operationId: 'listTasks',
     summary: 'Lists the tasks in evolution.tasks_dir, used or not',
     description: 'Not for the sessions of agents: tasks are held out.',
@@ -120,6 +129,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     refusals: OF_TASKS,
   }),
   get('/svc/harness/tasks/:task', tasks('show'), {
+    right: 'read',
     operationId: 'readTask',
     summary: 'Shows one task',
     parameters: [scenario],
@@ -127,25 +137,32 @@ export const harnessRoutes: readonly HttpRoute[] = [
     refusals: refusals(OF_TASKS, { 400: ['task_invalid', 'mined_invalid'], 404: ['unknown_task'] }),
   }),
   post('/svc/harness/tasks/:task', tasks('change'), {
+    right: 'manage',
     operationId: 'changeTask',
     summary: 'Accepts or drops a mined task, or changes the role of a task',
     description: 'Written to the folder of the task. Steps go by it from the next start of the service on.',
     parameters: [scenario],
     body: wire.taskChangeSchema,
     answers: { 200: answer(wire.listedTaskSchema, 'As it is now.') },
-    refusals: refusals(OF_TASKS, CHECKED_BODY, { 400: ['task_invalid', 'mined_invalid', 'not_mined'], 404: ['unknown_task'] }),
+    refusals: refusals(OF_TASKS, CHECKED_BODY, AUDITED, { 400: ['task_invalid', 'mined_invalid', 'not_mined'], 404: ['unknown_task'] }),
   }),
   post('/svc/harness/proposals', harness('proposals'), {
     bodyBytesMax: PROPOSAL_BODY_BYTES_MAX,
+    right: 'ask',
     operationId: 'sendProposal',
     summary: 'Proposes a change of the harness',
     description: 'Admitted against the head by the rules of a tree; one that may not be made is an answer too. At most 1 MiB of JSON.',
     parameters: [scenario],
     body: wire.proposalBodySchema,
     answers: { 200: answer(wire.admissionSchema, 'Whether it waits for a step now, or the rule that refused it.') },
-    refusals: refusals(OF_SCENARIO, STRICT_BODY, { 400: ['bad_proposal', 'no_entries'], 404: ['no_proposals'], 503: ['inbox_failed'] }),
+    refusals: refusals(OF_SCENARIO, STRICT_BODY, AUDITED, {
+      400: ['bad_proposal', 'no_entries'],
+      404: ['no_proposals'],
+      503: ['inbox_failed'],
+    }),
   }),
   get('/svc/harness/install', installing('install'), {
+    right: 'pull',
     operationId: 'readInstallScript',
     summary: 'Answers with the shell script that installs an agent with its harness',
     description:
@@ -158,6 +175,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     }),
   }),
   get('/svc/harness/install/line', installing('installLine'), {
+    right: 'pull',
     operationId: 'readInstallLine',
     summary: "Answers with the line that installs a scenario's agent, with the fingerprint of the deployment's key",
     parameters: [scenario],
@@ -167,6 +185,8 @@ export const harnessRoutes: readonly HttpRoute[] = [
     refusals: OF_SCENARIO,
   }),
   get('/svc/harness/adapters', harness('adapters'), {
+    right: null,
+    scope: 'any',
     operationId: 'listAdapters',
     summary: 'Lists the agents that can be served',
     answers: { 200: answer(wire.adapterListSchema, 'The built-in ones and those of the configured recipes.') },

@@ -14,7 +14,7 @@ const inferred = rowsOf('inference')
 const evaluated = rowsOf('evaluation')
 const multimodalRows = rowsOf('multimodal')
 
-type RowSpec = Omit<RouteSpec, 'tag'>
+type RowSpec = Omit<RouteSpec, 'tag'> & Pick<HttpRoute, 'right'>
 
 interface Format {
   readonly dialect: DialectSpec
@@ -73,6 +73,8 @@ const OF_COMPONENT = '/svc/scenarios/:scenario/components/:component/evaluation'
 export const inferenceRoutes: readonly HttpRoute[] = [
   ...FORMATS.map((format) => inferred.traffic(format.path, inference.traffic(format.dialect.name), traffic(format))),
   inferred.get('/v1/responses', inference.refuseWebSocket, {
+    right: 'infer',
+    scope: 'any',
     operationId: 'refuseWebSocket',
     summary: 'Says that the route has no web socket',
     description: 'A client that tries a socket first falls back to POST at once.',
@@ -80,6 +82,7 @@ export const inferenceRoutes: readonly HttpRoute[] = [
     refusals: { 426: ['upgrade_required'] },
   }),
   inferred.get('/v1/models', inference.models, {
+    right: 'infer',
     operationId: 'listModels',
     summary: 'Relays the list of models',
     description: 'Not stored. The model settings of a named scenario apply when it exists; none is created.',
@@ -100,6 +103,7 @@ export const inferenceRoutes: readonly HttpRoute[] = [
 function traffic({ dialect, name }: Format): RowSpec {
   const { words, body } = dialect.openApi
   return {
+    right: 'infer',
     operationId: `create${name}`,
     summary: `Answers with ${words} of the provider, and stores the exchange`,
     description: `${AS_PROVIDER} A new scenario is created unless the deployment forbids it. Only answers with status 2xx are stored.`,
@@ -123,6 +127,7 @@ function evaluation({ dialect, name }: Format): RowSpec & Pick<HttpRoute, 'acces
   const { words, body } = dialect.openApi
   return {
     access: 'evaluation',
+    right: 'manage',
     operationId: `evaluate${name}`,
     summary: `Answers with ${words} of the provider, and stores nothing`,
     description: `${AS_PROVIDER} For a scenario that is loaded in this process; its own request hooks stay out. Takes the evaluation token too.`,
@@ -144,6 +149,7 @@ function componentEvaluation(format: Format): RowSpec & Pick<HttpRoute, 'access'
 
 function relayed(operationId: string, summary: string): RowSpec {
   return {
+    right: 'infer',
     operationId,
     summary,
     description: 'Status, content type and bytes of the answer are those of the gateway.',

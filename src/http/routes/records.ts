@@ -6,8 +6,8 @@ import * as records from '../records.ts'
 import { rowsOf } from './row.ts'
 import { z } from 'zod'
 import { answer, live } from '../openapi/spec.ts'
-import { after, before, limit, query, scenario, startingRelease, tags } from '../openapi/parameters.ts'
-import { CHECKED_BODY, CREATED, KNOWN, NAMED, QUERIED, RECORDED, refusals, TAGGED, WRITING } from '../openapi/refusals.ts'
+import { after, before, limit, order, query, scenario, startingRelease, tags } from '../openapi/parameters.ts'
+import { AUDITED, CHECKED_BODY, CREATED, KNOWN, NAMED, QUERIED, RECORDED, refusals, TAGGED } from '../openapi/refusals.ts'
 
 const { get, post } = rowsOf('records')
 
@@ -16,6 +16,7 @@ const SENT = refusals(NAMED, TAGGED, CHECKED_BODY, RECORDED, CREATED)
 export const recordRoutes: readonly HttpRoute[] = [
   post('/svc/records', records.importOne, {
     bodyBytesMax: IMPORT_BODY_BYTES_MAX,
+    right: 'import',
     operationId: 'importRecord',
     summary: 'Stores one record that was collected elsewhere',
     description: 'The same id with the same content may be sent again and again; with other content it is refused.',
@@ -26,6 +27,7 @@ export const recordRoutes: readonly HttpRoute[] = [
   }),
   post('/svc/records/batch', records.importBatch, {
     bodyBytesMax: IMPORT_BODY_BYTES_MAX,
+    right: 'import',
     operationId: 'importRecords',
     summary: 'Stores many records at once, all or none',
     description: 'An inference must come before the reports that quote it. A refusal names the place, such as records[3].payload.score.',
@@ -36,6 +38,7 @@ export const recordRoutes: readonly HttpRoute[] = [
   }),
   post('/svc/report', records.report, {
     bodyBytesMax: REPORT_BODY_BYTES_MAX,
+    right: 'report',
     operationId: 'sendReport',
     summary: 'Takes feedback that quotes receipts',
     description:
@@ -47,6 +50,7 @@ export const recordRoutes: readonly HttpRoute[] = [
   }),
   post('/svc/train', records.train, {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    right: 'ask',
     operationId: 'sendInstruction',
     summary: 'Takes one instruction: what a person asks of the harness, in plain words',
     description:
@@ -54,16 +58,17 @@ export const recordRoutes: readonly HttpRoute[] = [
     parameters: [scenario],
     body: wire.trainBodySchema,
     answers: { 200: answer(wire.trainReceiptSchema, 'It is on the disk.') },
-    refusals: refusals(NAMED, CHECKED_BODY, KNOWN, WRITING, {
+    refusals: refusals(NAMED, CHECKED_BODY, KNOWN, AUDITED, {
       400: ['auto_mode', 'credential_in_text', 'override_in_text'],
       409: ['record_conflict'],
     }),
   }),
   get('/svc/scenarios/:scenario/records', records.list, {
+    right: 'read',
     operationId: 'listRecords',
     summary: 'Lists the records of a scenario, without their payloads',
     parameters: [
-      query('order', 'Which come first.', z.enum(['oldest', 'newest']).default('oldest')),
+      order,
       after('after_sequence', 'records, oldest first,'),
       before('before_sequence', 'records, newest first,'),
       limit,
@@ -75,6 +80,7 @@ export const recordRoutes: readonly HttpRoute[] = [
     refusals: refusals(QUERIED, KNOWN),
   }),
   get('/svc/scenarios/:scenario/records/:record_id', records.read, {
+    right: 'read',
     operationId: 'readRecord',
     summary: 'Reads one record whole',
     answers: { 200: live(wire.fullRecordSchema, 'The row, with its payload.') },

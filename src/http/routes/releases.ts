@@ -7,12 +7,12 @@ import { z } from 'zod'
 import { COMMIT_FILTER_IDS_MAX, RECORD_ID_CHARACTERS_MAX, SMALL_BODY_BYTES_MAX } from '../../contract/index.ts'
 import { answer, live } from '../openapi/spec.ts'
 import { after, before, limit, query } from '../openapi/parameters.ts'
-import { CHECKED_BODY, KNOWN, QUERIED, refusals, WRITING } from '../openapi/refusals.ts'
+import { AUDITED, CHECKED_BODY, KNOWN, QUERIED, refusals } from '../openapi/refusals.ts'
 
 const { get, post } = rowsOf('releases')
 
 const SAID = refusals(CHECKED_BODY, { 400: ['credential_in_text'] })
-const MOVED = refusals(SAID, KNOWN, WRITING, {
+const MOVED = refusals(SAID, KNOWN, AUDITED, {
   404: ['unknown_release'],
   409: ['release_refused', 'bad_adapter', 'adapter_ignored', 'adapter_differs', 'engine_full'],
   501: ['unsupported_adapter', 'unsupported_architecture'],
@@ -22,6 +22,7 @@ const recordIds = z.array(z.string().min(1).max(RECORD_ID_CHARACTERS_MAX)).max(C
 
 export const releaseRoutes: readonly HttpRoute[] = [
   get('/svc/scenarios/:scenario/commits', releases.commits, {
+    right: 'read',
     operationId: 'listCommits',
     summary: 'Lists the steps of a scenario, oldest first',
     parameters: [
@@ -33,6 +34,7 @@ export const releaseRoutes: readonly HttpRoute[] = [
     refusals: refusals(QUERIED, KNOWN),
   }),
   get('/svc/scenarios/:scenario/releases', releases.list, {
+    right: 'read',
     operationId: 'listReleases',
     summary: 'Lists the releases of a scenario, newest first',
     description: 'All of them, or one page where limit or before_step is given.',
@@ -42,6 +44,7 @@ export const releaseRoutes: readonly HttpRoute[] = [
   }),
   post('/svc/scenarios/:scenario/rollback', releases.rollback, {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    right: 'review',
     operationId: 'rollback',
     summary: 'Serves an earlier release again',
     description:
@@ -52,6 +55,7 @@ export const releaseRoutes: readonly HttpRoute[] = [
   }),
   post('/svc/scenarios/:scenario/promote', releases.promote, {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    right: 'review',
     operationId: 'promote',
     summary: 'Serves a release that was held for review',
     description: 'As a new row and a new release with its content. The release that is served already is answered as it is.',
@@ -61,21 +65,23 @@ export const releaseRoutes: readonly HttpRoute[] = [
   }),
   post('/svc/scenarios/:scenario/withdraw', releases.withdraw, {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    right: 'review',
     operationId: 'withdraw',
     summary: 'Ends the provisional release of a scenario',
     description: 'As a new row; what is served to everyone stays. Its content does not become provisional again until the head has moved.',
     body: wire.moveBodySchema,
     answers: { 200: answer(wire.headSchema, 'The head, and the step of the new row.') },
-    refusals: refusals(SAID, KNOWN, WRITING, { 409: ['not_provisional'] }),
+    refusals: refusals(SAID, KNOWN, AUDITED, { 409: ['not_provisional'] }),
   }),
   post('/svc/scenarios/:scenario/reject', releases.reject, {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    right: 'review',
     operationId: 'reject',
     summary: 'Rejects a release that was held for review, with a reason',
     description:
       'As a new row; what is served stays. The release cannot be promoted from then on, and its content comes back only where a person asks for it. Rejected already with the same reason, it is answered as it is.',
     body: wire.rejectBodySchema,
     answers: { 200: answer(wire.headSchema, 'The head, and the step of the row that rejected it.') },
-    refusals: refusals(SAID, KNOWN, WRITING, { 404: ['unknown_release'], 409: ['not_held'] }),
+    refusals: refusals(SAID, KNOWN, AUDITED, { 404: ['unknown_release'], 409: ['not_held'] }),
   }),
 ]

@@ -5,12 +5,14 @@ import type { HttpRoute } from '../context.ts'
 import * as scenarios from '../scenarios.ts'
 import { rowsOf } from './row.ts'
 import { answer, live } from '../openapi/spec.ts'
-import { CHECKED_BODY, CREATED, KNOWN, READING, refusals, WRITING } from '../openapi/refusals.ts'
+import { AUDITED, CHECKED_BODY, CREATED, KNOWN, READING, refusals } from '../openapi/refusals.ts'
 
 const { del, get, post } = rowsOf('scenarios')
 
 export const scenarioRoutes: readonly HttpRoute[] = [
   get('/svc/scenarios', scenarios.list, {
+    right: 'read',
+    scope: 'any',
     operationId: 'listScenarios',
     summary: 'Lists every scenario',
     answers: { 200: answer(wire.scenarioListSchema, 'All of them, sorted by name.') },
@@ -18,32 +20,36 @@ export const scenarioRoutes: readonly HttpRoute[] = [
   }),
   post('/svc/scenarios', scenarios.create, {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    right: 'manage',
     operationId: 'createScenario',
     summary: 'Creates a scenario, or answers with the one that exists',
     description: 'An existing scenario keeps its model settings, and those sent are ignored. A recipe is fixed at creation.',
     body: wire.createScenarioBodySchema,
     answers: { 200: answer(wire.createdScenarioSchema, 'It existed.'), 201: answer(wire.createdScenarioSchema, 'It is new.') },
-    refusals: refusals(CHECKED_BODY, CREATED, { 400: ['bad_scenario_name', 'unknown_recipe'], 409: ['other_recipe'] }),
+    refusals: refusals(CHECKED_BODY, CREATED, AUDITED, { 400: ['bad_scenario_name', 'unknown_recipe'], 409: ['other_recipe'] }),
   }),
   post('/svc/scenarios/:scenario/update', scenarios.update, {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    right: 'manage',
     operationId: 'updateScenario',
     summary: 'Changes the training mode or the model settings, all of it or nothing',
     description: 'Model settings are replaced as a whole; null restores those of the deployment. The mode is not kept over a restart.',
     body: wire.updateScenarioBodySchema,
     answers: { 200: answer(wire.updatedScenarioSchema, 'The settings now; the model when it was sent.') },
-    refusals: refusals(CHECKED_BODY, KNOWN, { 501: ['unsupported_mode'] }),
+    refusals: refusals(CHECKED_BODY, KNOWN, AUDITED, { 501: ['unsupported_mode'] }),
   }),
   get('/svc/scenarios/:scenario/contract', scenarios.contract, {
+    right: 'read',
     operationId: 'readContract',
     summary: 'Reports what the recipe of a scenario collects',
     answers: { 200: live(wire.scenarioContractSchema, 'What its processor collects, and its status.') },
     refusals: KNOWN,
   }),
   del('/svc/scenarios/:scenario', scenarios.remove, {
+    right: 'manage',
     operationId: 'archiveScenario',
     summary: 'Archives a scenario and frees its name; nothing is destroyed',
     answers: { 200: answer(wire.archivedScenarioSchema, 'Where its records and its ref are now.') },
-    refusals: refusals(KNOWN, WRITING, { 409: ['job_out'], 501: ['remote_repository'] }),
+    refusals: refusals(KNOWN, AUDITED, { 409: ['job_out'], 501: ['remote_repository'] }),
   }),
 ]

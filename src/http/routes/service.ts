@@ -11,6 +11,8 @@ const { get } = rowsOf('service')
 
 export const healthRoute: HttpRoute = get('/healthz', status.health, {
   access: 'open',
+  right: null,
+  scope: 'any',
   operationId: 'checkHealth',
   summary: 'Says that the service is ready',
   description: 'The one route that needs no token.',
@@ -24,18 +26,22 @@ export const healthRoute: HttpRoute = get('/healthz', status.health, {
 /** The document describes the whole table, which is handed in when it is complete. */
 export const serviceRoutes = (all: () => readonly HttpRoute[]): readonly HttpRoute[] => [
   get('/svc/status', status.status, {
+    right: 'read',
     operationId: 'readStatus',
     summary: 'Reports the state of serving, training and storage',
     answers: { 200: live(wire.serviceStatusSchema, 'As it is now.') },
     refusals: READING,
   }),
   get('/metrics', status.metrics, {
+    right: 'read',
     operationId: 'readMetrics',
     summary: "Answers with numbers for a monitor, in Prometheus' text format",
     answers: { 200: other('text/plain', 'One line a number.') },
     refusals: READING,
   }),
   get('/openapi.json', openApi(all), {
+    right: null,
+    scope: 'any',
     operationId: 'readOpenApi',
     summary: 'Answers with this description of every route',
     answers: { 200: answer(wire.openApiSchema, 'An OpenAPI 3.1 document.') },

@@ -22,3 +22,16 @@ export const trust = section('Trust', {
   'trust.upstream-key': 'The configured key of the provider leaves in no answer, no record and no line of the log.',
   'trust.traffic': 'Texts of traffic reach proposers and judges as quoted data alone.',
 })
+
+export const access = section('Access', {
+  'access.tokens':
+    'A token has a name, a role, the scenarios that it is for and an expiry; it is in force in every thread when the answer comes.',
+  'access.roles': 'A route needs a right, and a role has rights; a token whose role lacks it is 401 role_forbids.',
+  'access.scenarios': 'A token that is for some scenarios is 401 other_scenario for every other one, whether there is one or not.',
+  'access.revoked': 'A token that is revoked, replaced or expired is 401 from then on, with its page keys.',
+  'access.hashed': 'Of a secret its SHA-256 alone is kept; it is answered once.',
+  'access.page-keys': 'A page key of a token that was made opens what that token may see, in its scenarios, while it lives.',
+  'access.agent': 'The role agent sees no release that waits for review, no step records and no tasks.',
+  'access.audit':
+    'Every change of the deployment is an entry of the audit: who, what, when, from where, before and after; nothing changes one.',
+})

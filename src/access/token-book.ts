@@ -1,0 +1,175 @@
+/** The tokens of the deployment: made, rotated and revoked here, each change with its entry in the audit, and read again when any process changed them. */
+import { hash, randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import {
+  conflict,
+  invalid,
+  isRefusal,
+  TOKEN_PREFIX,
+  TOKENS_MAX,
+  unknown,
+  type AuditEntry,
+  type CreateTokenBody,
+  type NewToken,
+  type Store,
+  type StoredToken,
+  type TokenRow,
+} from '../contract/index.ts'
+
+const SECRET_BYTES = 32
+const DAY_SECONDS = 86_400
+const READ_AGAIN_MS = 250
+
+/** Who changes something, as the audit says it. */
+export type Actor = Pick<AuditEntry, 'id' | 'by' | 'role' | 'from'>
+
+export interface TokenBookNeeds {
+  readonly store: Pick<Store, 'deployment' | 'follow'>
+  readonly clock: () => number
+  /** Takes all tokens, whenever they were read. Those left out are in force no longer. */
+  readonly use: (tokens: readonly StoredToken[]) => void
+  /** Resolves once every thread has taken what was used last. */
+  readonly taken: () => Promise<void>
+  readonly warn: (message: string, error: unknown) => void
+}
+
+export class TokenBook {
+  readonly #needs: TokenBookNeeds
+  readonly #closing = new AbortController()
+  readonly #unfollow: () => void
+  #tokens: readonly StoredToken[] = []
+  #running: Promise<void> = Promise.resolve()
+  #queued: Promise<void> | null = null
+
+  private constructor(needs: TokenBookNeeds) {
+    this.#needs = needs
+    this.#unfollow = needs.store.follow(({ kind }) => {
+      if (kind === 'tokens') void this.#refresh()
+    })
+  }
+
+  /** Follows before it reads, so that nothing is missed between. */
+  static async open(needs: TokenBookNeeds): Promise<TokenBook> {
+    const book = new TokenBook(needs)
+    try {
+      book.#take(await needs.store.deployment.tokens())
+      return book
+    } catch (error) {
+      await book.close()
+      throw error
+    }
+  }
+
+  list(): readonly TokenRow[] {
+    return this.#tokens.map(shown)
+  }
+
+  /** Its secret is answered this once. The token is in force in this process when the promise resolves. */
+  async create({ name, role, scenarios, expires_in_days: days }: CreateTokenBody, actor: Actor): Promise<NewToken> {
+    if (role === 'agent' && scenarios === undefined)
+      throw invalid('invalid_field', 'scenarios: a token of the role agent is for the scenarios that it names; name them')
+    if (role === 'admin' && scenarios !== undefined)
+      throw invalid('invalid_field', 'scenarios: a token of the role admin is for the whole deployment; leave them out')
+    if (this.#find(name) !== undefined)
+      throw conflict('token_exists', `there is a token ${name} already; choose another name, or rotate or revoke that one`)
+    if (this.#tokens.length >= TOKENS_MAX)
+      throw conflict('token_limit', `there are ${TOKENS_MAX} tokens, the most there can be; revoke those that expired or are not used`)
+    return this.#issue(
+      null,
+      { name, role, scenarios: scenarios ?? null, expires_at: this.#expiry(days) },
+      { ...actor, action: 'createToken' },
+    )
+  }
+
+  /** Another secret in its place; the old one is refused from then on. Without days it lives as long as it was given before. */
+  async rotate(name: string, days: number | undefined, actor: Actor): Promise<NewToken> {
+    const before = this.#known(name)
+    const { role, scenarios, created_at, expires_at } = before
+    const expiresAt = days === undefined && expires_at !== null ? this.#needs.clock() + expires_at - created_at : this.#expiry(days)
+    return this.#issue(before, { name, role, scenarios, expires_at: expiresAt }, { ...actor, action: 'rotateToken' })
+  }
+
+  async revoke(name: string, actor: Actor): Promise<void> {
+    const before = this.#known(name)
+    const entry = this.#entry({ ...actor, action: 'revokeToken' }, name, shown(before), null)
+    await this.#needs.store.deployment.changeToken({ name, before: before.digest, after: null }, entry)
+    await this.#inForce()
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort()
+    this.#unfollow()
+    await Promise.allSettled([this.#running, this.#queued])
+  }
+
+  async #issue(
+    before: StoredToken | null,
+    wanted: Pick<TokenRow, 'name' | 'role' | 'scenarios' | 'expires_at'>,
+    actor: Actor & Pick<AuditEntry, 'action'>,
+  ): Promise<NewToken> {
+    const token = TOKEN_PREFIX + randomBytes(SECRET_BYTES).toString('base64url')
+    const row: TokenRow = { ...wanted, created_at: this.#needs.clock(), created_by: actor.by ?? '' }
+    const after: StoredToken = { ...row, digest: hash('sha256', token) }
+    const entry = this.#entry(actor, row.name, before === null ? null : shown(before), row)
+    await this.#needs.store.deployment.changeToken({ name: row.name, before: before?.digest ?? null, after }, entry)
+    await this.#inForce()
+    return { ...row, token }
+  }
+
+  #entry(actor: Actor & Pick<AuditEntry, 'action'>, target: string, before: TokenRow | null, after: TokenRow | null): AuditEntry {
+    return { ...actor, at: this.#needs.clock(), scenario: null, target, before, after }
+  }
+
+  #expiry(days: number | undefined): number | null {
+    return days === undefined ? null : this.#needs.clock() + days * DAY_SECONDS
+  }
+
+  #find(name: string): StoredToken | undefined {
+    return this.#tokens.find((token) => token.name === name)
+  }
+
+  #known(name: string): StoredToken {
+    const token = this.#find(name)
+    if (token === undefined) throw unknown('unknown_token', 'there is no token of that name; GET /svc/tokens lists them')
+    return token
+  }
+
+  async #inForce(): Promise<void> {
+    await this.#refresh()
+    await this.#needs.taken()
+  }
+
+  /** Resolves once a read is over that began after this call. One waits at most, for all who ask meanwhile. */
+  #refresh(): Promise<void> {
+    this.#queued ??= this.#running.then(() => {
+      this.#queued = null
+      this.#running = this.#read()
+      return this.#running
+    })
+    return this.#queued
+  }
+
+  /** Until it succeeds: a token that was revoked elsewhere must not stay in force because one read failed. */
+  async #read(): Promise<void> {
+    const { signal } = this.#closing
+    for (let isToldOf = false; !signal.aborted; isToldOf = true) {
+      try {
+        return this.#take(await this.#needs.store.deployment.tokens())
+      } catch (error) {
+        if (signal.aborted || (isRefusal(error) && error.code === 'store_closed')) return
+        if (!isToldOf) this.#needs.warn('the tokens changed and cannot be read; those known before stay in force until they can', error)
+        await sleep(READ_AGAIN_MS, undefined, { signal }).catch(() => undefined)
+      }
+    }
+  }
+
+  #take(tokens: readonly StoredToken[]): void {
+    this.#tokens = tokens
+    this.#needs.use(tokens)
+  }
+}
+
+function shown(token: StoredToken): TokenRow {
+  const { digest: _, ...row } = token
+  return row
+}

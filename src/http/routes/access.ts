@@ -1,0 +1,61 @@
+/** The routes of tokens and the audit. */
+import { SMALL_BODY_BYTES_MAX } from '../../contract/index.ts'
+import * as wire from '../../contract/wire/index.ts'
+import * as access from '../access.ts'
+import type { HttpRoute } from '../context.ts'
+import { after, before, limit, order } from '../openapi/parameters.ts'
+import { CHECKED_BODY, QUERIED, READING, refusals, WRITING } from '../openapi/refusals.ts'
+import { answer, live } from '../openapi/spec.ts'
+import { rowsOf } from './row.ts'
+
+const { del, get, post } = rowsOf('access')
+
+const CHANGED = refusals(CHECKED_BODY, WRITING, { 409: ['token_conflict'] })
+const OF_TOKEN = refusals(CHANGED, { 404: ['unknown_token'] })
+
+export const accessRoutes: readonly HttpRoute[] = [
+  get('/svc/tokens', access.listTokens, {
+    right: 'manage',
+    operationId: 'listTokens',
+    summary: 'Lists the tokens that were made, without their secrets',
+    answers: { 200: live(wire.tokenListSchema, 'All of them, those that expired too.') },
+    refusals: {},
+  }),
+  post('/svc/tokens', access.createToken, {
+    bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    right: 'manage',
+    operationId: 'createToken',
+    summary: 'Makes a token: a name, a role, the scenarios that it is for, and when it expires',
+    description: 'Its secret is answered this once, and only its hash is kept. It is in force when the answer comes.',
+    body: wire.createTokenBodySchema,
+    answers: { 201: answer(wire.newTokenSchema, 'The token, with its secret.', ['cache-control']) },
+    refusals: refusals(CHANGED, { 400: ['bad_scenario_name'], 409: ['token_exists', 'token_limit', 'service_open'] }),
+  }),
+  post('/svc/tokens/:token_name/rotate', access.rotateToken, {
+    bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    right: 'manage',
+    operationId: 'rotateToken',
+    summary: 'Gives a token another secret; the old one is refused from then on',
+    description: 'Without expires_in_days it lives as long again as it was given before.',
+    body: wire.rotateTokenBodySchema,
+    answers: { 200: answer(wire.newTokenSchema, 'The token, with its secret.', ['cache-control']) },
+    refusals: OF_TOKEN,
+  }),
+  del('/svc/tokens/:token_name', access.revokeToken, {
+    right: 'manage',
+    operationId: 'revokeToken',
+    summary: 'Removes a token: it is refused when the answer comes, and by other processes within a second',
+    answers: { 200: answer(wire.revokedTokenSchema, 'It is gone, and its name is free.') },
+    refusals: refusals(WRITING, { 404: ['unknown_token'], 409: ['token_conflict'] }),
+  }),
+  get('/svc/audit', access.readAudit, {
+    right: 'manage',
+    operationId: 'readAudit',
+    summary: 'Reads who changed what, when, from where, with what was there before and after',
+    parameters: [order, after('after_sequence', 'entries, oldest first,'), before('before_sequence', 'entries, newest first,'), limit],
+    answers: {
+      200: live(wire.auditListSchema, 'One page; next_after_sequence, or next_before_sequence with the newest first, starts the next.'),
+    },
+    refusals: refusals(QUERIED, READING),
+  }),
+]
