@@ -1,12 +1,14 @@
 /** `svc token`: makes, lists, rotates and revokes the tokens of a running service. */
-import type { NewToken, TokenRow } from '@svc-ai/client'
-import type { Role } from '../../contract/index.ts'
+import { ServiceFailure, type NewToken, type TokenRow } from '@svc-ai/client'
+import { ENV, type Role } from '../../contract/index.ts'
 import { ago } from '../../presentation/index.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { jsonText, oneLine } from '../screen/text.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
 import type { RemoteOptions } from './address.ts'
-import { withService } from './service.ts'
+import { withService, type RemoteService } from './service.ts'
+
+const INSTALL_LINE = '/svc/harness/install/line'
 
 export interface RevokeTokenOptions extends RemoteOptions {
   readonly name: string
@@ -22,16 +24,29 @@ export interface RotateTokenOptions extends RevokeTokenOptions {
 }
 
 export function create({ scenario: scenarios, ...options }: CreateTokenOptions, surroundings: Surroundings): Promise<number> {
-  return withService(options, surroundings, async ({ svc }) => {
+  return withService(options, surroundings, async (service) => {
     const { name, role, expires } = options
-    const made = await svc.createToken({
+    const made = await service.svc.createToken({
       name,
       role,
       ...(scenarios !== undefined && { scenarios }),
       ...(expires !== undefined && { expires_in_days: expires }),
     })
-    return show(made, options, surroundings)
+    return show(made, options, surroundings, await installLineFor(service, made))
   })
+}
+
+/** What installs the agent of its scenario on the machine that the token is for; null where there is nothing to install. */
+async function installLineFor({ in: within }: RemoteService, { role, scenarios }: NewToken): Promise<string | null> {
+  const [scenario, another] = scenarios ?? []
+  if (role !== 'agent' || scenario === undefined || another !== undefined) return null
+  try {
+    return (await within(scenario).text(INSTALL_LINE)).trim() || null
+  } catch (error) {
+    // The token is made, and its scenario may come later.
+    if (error instanceof ServiceFailure) return null
+    throw error
+  }
 }
 
 export function rotate(options: RotateTokenOptions, surroundings: Surroundings): Promise<number> {
@@ -78,12 +93,19 @@ function cellsOf(token: TokenRow): readonly Cell[] {
 const scenariosOf = ({ scenarios }: TokenRow): string => (scenarios === null ? 'all' : scenarios.map(oneLine).join(', '))
 const expiryOf = ({ expires_at: at }: TokenRow): string => (at === null ? 'never' : new Date(at * 1000).toISOString().slice(0, 16))
 
-function show(made: NewToken, { json }: RemoteOptions, { out }: Surroundings): number {
-  if (json === true) out(jsonText(made, 2))
+function show(made: NewToken, { json }: RemoteOptions, { out }: Surroundings, install: string | null = null): number {
+  if (json === true) out(jsonText({ ...made, ...(install !== null && { install }) }, 2))
   else {
     out(made.token)
     out(`This is ${oneLine(made.name)}: role ${made.role}, scenarios: ${scenariosOf(made)}, expires: ${expiryOf(made)}.`)
     out('It is shown this once; only its hash is kept.')
+    if (install !== null)
+      for (const line of [
+        'To install the agent on the machine that it is for, type there:',
+        `  export ${ENV.token}=${made.token}`,
+        `  ${install}`,
+      ])
+        out(line)
   }
   return EXIT.fine
 }
