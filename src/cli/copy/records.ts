@@ -35,7 +35,7 @@ export interface CopyEnd {
   readonly sequence: number
 }
 
-export interface SideCounts {
+interface SideCounts {
   readonly records: number
   readonly steps: number
 }
