@@ -102,9 +102,10 @@ export {
   type ToolChoice,
   type Turn,
 } from './conversation.ts'
+export { ownWords } from './own-words.ts'
 export { claimingReader, readerOf } from './readers/index.ts'
 export type { RequestFault } from './faults.ts'
-export { filledText, isList, isObject, listOf, objectOf, objectsOf, parsed, textOf, written } from './values.ts'
+export { filledText, isList, isObject, listOf, objectOf, objectsOf, parsed, tagsIn, textOf, written } from './values.ts'
 export type { DialectSpec } from './dialect.ts'
 export { withSeed } from './seed.ts'
 export { readObject, type StreamReader } from './stream.ts'

@@ -23,6 +23,10 @@ export const wordsAt = (value: JsonObject, key: string): string | null => filled
 export const written = (value: Json | undefined): string =>
   typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value)
 
+/** The tags of a stored exchange. They stand beside `metadata` where that is no object. */
+export const tagsIn = ({ metadata, metadata_tags: beside }: JsonObject): JsonObject =>
+  isObject(beside) ? beside : objectOf(objectOf(metadata)['tags'])
+
 /** Parsed, or undefined when the text is not JSON. */
 export function parsed(text: string): Json | undefined {
   try {

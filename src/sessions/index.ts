@@ -3,7 +3,7 @@
  * Does not score: a weak outcome chooses what is worked on, and no number leaves it that could stand for a score.
  */
 export { outcomeOfThread, WeakOutcome, weakOutcomes } from './outcome.ts'
-export { ownWords, type SessionStep } from './steps.ts'
+export type { SessionStep } from './steps.ts'
 export { isTestCommand, testRunsIn } from './test-runs.ts'
 export { Threads, type Thread } from './threads.ts'
 export { judgementIn } from './words.ts'

@@ -1,6 +1,7 @@
 /** Conversations put together from exchanges, and the person's own words in them. */
 import { describe, expect, it } from 'vitest'
-import { ownWords, Threads } from './index.ts'
+import { ownWords } from '../dialects/index.ts'
+import { Threads } from './index.ts'
 import { exchangeOf, type TalkTurn } from './testing/talks.ts'
 
 const threadsOf = (talks: readonly (readonly [id: string, said: readonly TalkTurn[], session?: string])[], bytesMax?: number) => {

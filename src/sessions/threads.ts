@@ -4,7 +4,8 @@
  */
 import { hash } from 'node:crypto'
 import type { JsonObject } from '../contract/index.ts'
-import { isObject, SESSION_TAG } from '../contract/index.ts'
+import { SESSION_TAG } from '../contract/index.ts'
+import { tagsIn } from '../dialects/index.ts'
 import { stepsIn, type SessionStep } from './steps.ts'
 
 export interface Thread {
@@ -76,10 +77,8 @@ export class Threads {
   }
 }
 
-/** Tags stand beside `metadata` where that is no object. */
-function sessionIn({ metadata, metadata_tags: beside }: JsonObject): string | null {
-  const tags = isObject(beside) ? beside : isObject(metadata) ? metadata['tags'] : null
-  const session = isObject(tags) ? tags[SESSION_TAG] : null
+function sessionIn(payload: JsonObject): string | null {
+  const { [SESSION_TAG]: session } = tagsIn(payload)
   return typeof session === 'string' && session.trim() !== '' ? session : null
 }
 

@@ -2,7 +2,8 @@
 import { posix } from 'node:path'
 import { pathProblem, type Json, type JsonObject } from '../../../src/contract/index.ts'
 import { isList, isObject, objectsOf, parsed } from '../../../src/dialects/index.ts'
-import { isTestCommand, ownWords, type SessionStep } from '../../../src/sessions/index.ts'
+import { ownWords } from '../../../src/dialects/index.ts'
+import { isTestCommand, type SessionStep } from '../../../src/sessions/index.ts'
 import { changesIn, isPatch, PATCH_CHARACTERS_MAX, type PatchChunk } from './patch.ts'
 
 export type CallStep = Extract<SessionStep, { by: 'call' }>
