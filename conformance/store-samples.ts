@@ -8,6 +8,8 @@ export interface StoreSuite extends Runner {
   readonly open: (config: { readonly directory: string; readonly capacity_bytes: number }) => Store | Promise<Store>
   /** False for a store that keeps nothing after closing. */
   readonly isLasting: boolean
+  /** True for a store whose scenarios have `search`. */
+  readonly canSearch?: boolean
 }
 
 export const AMPLE_BYTES = 1024 * 1024

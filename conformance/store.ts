@@ -7,6 +7,7 @@ import { describeFollowing, describeLeases, describeSettings } from './store-fol
 import { describeArchiving, describeCapacity, describeClosing } from './store-keeping.ts'
 import { describePending } from './store-pending.ts'
 import { describeAppending, describeIdentity, describeReading } from './store-records.ts'
+import { describeSearch } from './store-search.ts'
 import { commit, create, overEmpty, record, type StoreSuite } from './store-samples.ts'
 import { assertRefused } from './support.ts'
 
@@ -29,6 +30,7 @@ export function storeConformance(suite: StoreSuite): void {
   describe('settings', () => describeSettings(suite))
   describe('tokens', () => describeTokens(suite))
   describe('the audit', () => describeAudit(suite))
+  describe('searching', () => describeSearch(suite))
   describe('closing', () => describeClosing(suite))
 }
 

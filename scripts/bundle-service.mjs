@@ -9,7 +9,7 @@ import { filesUnder } from './inputs.mjs'
 import { at } from './run.mjs'
 
 /** Modules that run as threads, which are started by the name of their file. */
-const THREAD = /[-/]thread\.ts$|^plugins\/stores\/sqlite\/(writer|reader|errand)\.ts$/
+const THREAD = /[-/]thread\.ts$|^plugins\/stores\/sqlite\/(writer|reader|errand|indexer|searcher)\.ts$/
 const COMMAND = 'src/cli/index.ts'
 const SERVICE = 'src/main.ts'
 const BUILT = 'dist/'

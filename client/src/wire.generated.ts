@@ -117,6 +117,17 @@ interface ExchangeSummary {
   readonly session?: string
 }
 
+export interface FoundRecordList {
+  /** The name of the scenario. */
+  readonly scenario: string
+  /** Newest first, each with its excerpt. */
+  readonly records: readonly ListedRecord[]
+  /** Where the next page starts; null at the end. A page may be short, or empty, before it. */
+  readonly next_before_sequence: number | null
+  /** How many records of the scenario cannot be found yet. */
+  readonly waiting: number
+}
+
 export interface FullRecord {
   /** 1, 2, 3 … in this scenario, without gaps. */
   readonly sequence: number
@@ -148,6 +159,25 @@ export interface Head {
 }
 
 export type ImportBody = { readonly agent_record_id: string; readonly request_type: 'inference'; readonly payload: Readonly<Record<string, unknown>> } | { readonly agent_record_id: string; readonly request_type: 'report'; readonly payload: ReportBody }
+
+export interface ListedRecord {
+  /** 1, 2, 3 … in this scenario, without gaps. */
+  readonly sequence: number
+  /** A receipt, or the id that the record was sent with. */
+  readonly agent_record_id: string
+  readonly request_type: 'inference' | 'report' | 'train'
+  /** Seconds since the epoch, with a fraction. */
+  readonly created_at: number
+  /** The receipts that a report quotes. */
+  readonly references: readonly string[]
+  /** The release that served an inference. */
+  readonly artifact_ref: string | null
+  readonly score: number | null
+  /** Of an exchange that was served here. Not part of the identity of a record. */
+  readonly summary?: ExchangeSummary
+  /** Where it was asked for, as long as the body is kept. */
+  readonly excerpt?: RecordExcerpt
+}
 
 export interface ListedTask {
   readonly name: string
@@ -215,10 +245,22 @@ export interface Receipt {
   readonly request_type: 'inference' | 'report'
 }
 
+export interface RecordExcerpt {
+  /** The first words of what was asked last, of the feedback, or of the instruction. */
+  readonly input: string
+  /** The first words of the answer. */
+  readonly output: string
+  readonly tags: Readonly<Record<string, string>>
+  /** Its own, or else that of the newest report that quotes it. */
+  readonly score?: number
+  /** As the provider counted it. */
+  readonly cost?: number
+}
+
 export interface RecordList {
   /** The name of the scenario. */
   readonly scenario: string
-  readonly records: readonly RecordRow[]
+  readonly records: readonly ListedRecord[]
   /** Where the next page starts, oldest first; null at the end. */
   readonly next_after_sequence?: number | null
   /** Where the next page starts, newest first; null at the end. */

@@ -131,7 +131,7 @@ const storage = section({
       z
         .json('must be JSON')
         .describe(
-          'A setting of the store that `storage.record_backend` names. `postgres` knows `schema` (`svc`), where its tables lie, and `connections` (8).',
+          'A setting of the store that `storage.record_backend` names. `sqlite` knows `search` (true): whether an index of the words of records is kept. `postgres` knows `schema` (`svc`), where its tables lie, and `connections` (8).',
         ),
       'must be a section with one setting per name',
     )

@@ -54,6 +54,12 @@ export const JSON_DEPTH_MAX = 256
 export const LINE_JSON_DEPTH_MAX = INLINE_BODY_BYTES_MAX / 2
 export const TAGS_MAX = 64
 export const TAG_VALUE_CHARACTERS_MAX = 1024
+/** Of what was asked last, and of what was answered: what a search finds a record by, and what a list shows of it. */
+export const SEARCHED_CHARACTERS_MAX = 4 * KIB
+export const EXCERPT_CHARACTERS_MAX = 160
+/** A question to the search. */
+export const SEARCH_TEXT_CHARACTERS_MAX = 500
+export const SEARCH_WORDS_MAX = 32
 /** Exchanges of a session that one report may be about. */
 export const SESSION_REFERENCES_MAX = 10_000
 /** Tokens beside those of the configuration: every thread that accepts connections holds them all. */

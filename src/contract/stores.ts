@@ -4,7 +4,7 @@ import type { Refusal } from './errors.ts'
 import type { JsonObject } from './json.ts'
 import type { Commit, Files, Losses, NewRecord, PendingRecord, Release, StoredRecord } from './nouns.ts'
 import type { Content } from './training.ts'
-import type { AuditRow, RecordRow, RequestType, StoreUsage, TokenRow, TrainingMode } from './wire/index.ts'
+import type { AuditRow, ListedRecord, RecordExcerpt, RecordRow, RequestType, StoreUsage, TokenRow, TrainingMode } from './wire/index.ts'
 
 /** Records and commits of every scenario. Every promise resolves only after what it says is on the disk. */
 export interface Store {
@@ -143,6 +143,49 @@ export interface ScenarioStore {
   settings(): Promise<ScenarioSettings>
   /** Changes these settings. Followers are told also when nothing differs. */
   configure(changes: Partial<ScenarioSettings>): Promise<void>
+  /** Absent from a store that cannot search. */
+  readonly search?: RecordSearch
+}
+
+/** Finds records by what they say. What was appended may be found a little later; what was evicted or archived is found no longer. */
+export interface RecordSearch {
+  /** Newest first. A page may end early, and does rather than take long: only the one without a next is the last. */
+  find(query: SearchQuery): Promise<FoundRecords>
+  /** The first words of the records of these sequences, by sequence; without those whose body is gone. */
+  excerpts(sequences: readonly number[]): Promise<ReadonlyMap<number, RecordExcerpt>>
+}
+
+/** A record must fit all that is given. */
+export interface SearchQuery {
+  /** Words, as `searchTerms` of the kit reads them: at least one of them is to be found. */
+  readonly text?: string
+  readonly type?: RequestType
+  readonly model?: string
+  /** The id of the release that served it. */
+  readonly release?: string
+  /** Of an exchange: whether its answer is whole. */
+  readonly status?: 'complete' | 'broken_off'
+  readonly tags?: readonly (readonly [name: string, value: string])[]
+  /** Only reports that quote this record. */
+  readonly quotes?: string
+  /** Its own score, or else that of the newest report that quotes it. */
+  readonly scoreMin?: number
+  readonly scoreMax?: number
+  /** Seconds since the epoch, both included. */
+  readonly since?: number
+  readonly until?: number
+  /** Only sequences before this one. */
+  readonly before: number
+  readonly limit: number
+}
+
+export interface FoundRecords {
+  /** With their excerpts. */
+  readonly rows: readonly ListedRecord[]
+  /** What `before` is for the next page; null at the end. */
+  readonly next: number | null
+  /** How many records of the scenario cannot be found yet. */
+  readonly waiting: number
 }
 
 /** Rows after a sequence, oldest first, or before one, newest first. */

@@ -22,6 +22,7 @@ import type {
 import { Book, storedRecord, type Kept } from './book.ts'
 import { DeploymentBook } from './deployment.ts'
 import { HeldLeases } from './leases.ts'
+import { excerptsOf, findIn } from './search.ts'
 
 type LossListener = Parameters<Store['onLoss']>[0]
 type Follower = (change: StoreChange) => void
@@ -231,6 +232,10 @@ function handleOf(store: MemoryStore, name: string): ScenarioStore {
     losses: async () => book()?.losses ?? { records: 0, bytes: 0 },
     settings: async () => book()?.settings ?? { training_mode: null },
     configure: async (changes) => store.configure(name, changes),
+    search: {
+      find: async (query) => findIn(book()?.records ?? [], query),
+      excerpts: async (sequences) => excerptsOf(book()?.records ?? [], sequences),
+    },
   }
 }
 

@@ -101,6 +101,33 @@ describe('kill -9 while bodies are compressed', () => {
   })
 })
 
+describe('kill -9 while the index of the search is written', () => {
+  it('leaves one that goes on where it was, with every record in it once', async () => {
+    const directory = temporaryFolder()
+    const first = await start(directory)
+    await first.ask('fill', 20_000)
+    await first.kill()
+    for (let left = Infinity; left > 0;) {
+      const child = await start(directory)
+      const before = Number((await child.ask('waiting', ''))['sequence'])
+      let now = before
+      while (now > 0 && now === before) now = Number((await child.ask('waiting', ''))['sequence'])
+      await child.kill()
+      assert.ok(now <= left, 'what was taken in is not taken in again')
+      left = now
+    }
+    await withStore(directory, async (store) => {
+      const { search } = store.scenario('a')
+      for (const [text, count] of [
+        ['f7', 1],
+        ['f19999', 1],
+        ['f*', 100],
+      ] as const)
+        assert.equal((await search?.find({ text, before: Number.MAX_SAFE_INTEGER, limit: 100 }))?.rows.length, count, text)
+    })
+  })
+})
+
 describe('kill -9 while archiving', () => {
   for (const milliseconds of [5, 20, 40, 80, 160]) {
     it(`after some ${milliseconds} ms leaves the scenario whole in exactly one place`, async () => {
@@ -186,7 +213,7 @@ class Child {
     })
   }
 
-  ask(verb: 'append' | 'archive' | 'fill' | 'get' | 'turn' | 'writing', id: string | number): Promise<Answer> {
+  ask(verb: 'append' | 'archive' | 'fill' | 'waiting' | 'get' | 'turn' | 'writing', id: string | number): Promise<Answer> {
     const { promise, resolve } = Promise.withResolvers<Answer>()
     this.#waiting.set(`${verb} ${id}`, resolve)
     this.process.stdin?.write(`${JSON.stringify({ verb, id })}\n`)

@@ -38,6 +38,10 @@ export const readFailed = (cause: unknown): Refusal =>
     ? storeBusy(cause)
     : unavailable('storage_failed', 'the record store failed to read; check its disk and verify the store', { cause })
 
+/** Whoever is told of it has the index made anew. */
+export const indexDamaged = (cause: unknown): Refusal =>
+  unavailable('store_damaged', 'the index of the search is damaged and is made anew; search again later', { cause })
+
 /** What the disk did to a write, or null when the error is not the disk's. */
 export function writeRefusal(error: unknown): Refusal | null {
   const code = resultCode(error)

@@ -46,6 +46,7 @@ async function serve(store) {
     turn: (id) => scenario.append([record(id, conversation(id))]).then(({ rows: [row] }) => row.sequence),
     archive: (name) => store.archive(name).then(() => 0),
     writing: () => store.writing.check().then((trouble) => trouble?.code ?? null),
+    waiting: () => scenario.search.find({ before: Number.MAX_SAFE_INTEGER, limit: 1 }).then((found) => found.waiting),
     get: (id) => scenario.get(id).then((found) => found?.sequence ?? null),
   }
   say({ ready: process.pid })

@@ -23,6 +23,7 @@ import type { Errand } from './errand.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS } from './open.ts'
 import { readerChannel, Reads, type Reader } from './reads.ts'
 import { runErrand } from './run-errand.ts'
+import { StoreSearch } from './search/search.ts'
 import { JoinedThreads, receivePorts } from './sharing.ts'
 import { onEnd, startThread, untilReady, type ThreadLine } from './thread.ts'
 import { packGroup, payloadBytes } from './wire.ts'
@@ -39,14 +40,17 @@ const PASSING: ReadonlySet<string> = new Set(['store_busy', 'disk_full', 'store_
 export interface StoreOptions extends Omit<StoreSettings, 'lockWaitMs'>, Partial<Pick<StoreSettings, 'lockWaitMs'>> {
   /** More payload bytes than this on their way to the disk are refused. */
   readonly waitingBytesMax?: number
+  /** False: no index is kept, and nothing can be searched. */
+  readonly isSearched?: boolean
 }
 
 export async function openStore(options: StoreOptions): Promise<Store> {
-  const { directory, capacityBytes, lockWaitMs = LOCK_WAIT_MS, waitingBytesMax = WAITING_BYTES_MAX } = options
+  const { directory, capacityBytes, lockWaitMs = LOCK_WAIT_MS, waitingBytesMax = WAITING_BYTES_MAX, isSearched = true } = options
   const settings: StoreSettings = { directory, capacityBytes, lockWaitMs }
   const writer = await untilReady(startThread('writer', settings))
   const reader = new Reads(settings)
-  return new SqliteStore({ settings, writer, reader, waitingBytesMax, threads: new JoinedThreads(settings, writer, reader) })
+  const threads = new JoinedThreads(settings, writer, reader)
+  return new SqliteStore({ settings, writer, reader, waitingBytesMax, threads, ...(isSearched && { search: new StoreSearch(settings) }) })
 }
 
 /** The store behind a port of `share`, in another thread. It is told of every change from here on. */
@@ -89,6 +93,7 @@ interface StoreParts {
   readonly waitingBytesMax: number
   /** In the thread that opened it. */
   readonly threads?: JoinedThreads
+  readonly search?: StoreSearch
   /** In a thread that joined it: by this port it is told to close. */
   readonly opener?: MessagePort
 }
@@ -101,6 +106,7 @@ class SqliteStore implements Store {
   readonly #writer: Writer
   readonly #reader: Reader
   readonly #threads: JoinedThreads | undefined
+  readonly #search: StoreSearch | undefined
   readonly #opener: MessagePort | undefined
   readonly #listeners: Listeners = { losses: [], followers: new Set() }
   readonly #leases = new AbortController()
@@ -108,14 +114,16 @@ class SqliteStore implements Store {
   readonly #closing = new AbortController()
   #closed: Promise<void> | null = null
 
-  constructor({ settings, writer, reader, waitingBytesMax, threads, opener }: StoreParts) {
+  constructor({ settings, writer, reader, waitingBytesMax, threads, search, opener }: StoreParts) {
     this.writing = new WriterWatch(writer)
     this.#settings = settings
     this.#writer = writerChannel(writer, waitingBytesMax, this.writing, this.#listeners)
     this.#reader = reader
     this.deployment = deploymentOf(this.#writer, reader)
     this.#threads = threads
+    this.#search = search
     this.#opener = opener
+    if (search !== undefined) this.#keepSearched(search)
     if (threads !== undefined) this.share = () => threads.share()
     opener?.on('message', () => void this.close())
     // The writer knows the holders, so nobody here holds a lease without it.
@@ -143,6 +151,7 @@ class SqliteStore implements Store {
       losses: () => reader.ask({ op: 'losses', scenario: name }),
       settings: () => reader.ask({ op: 'settings', scenario: name }),
       configure: async (changes) => void (await writer.ask({ op: 'configure', scenario: name, changes })),
+      ...(this.#search !== undefined && { search: this.#search.in(name) }),
     }
   }
 
@@ -188,6 +197,13 @@ class SqliteStore implements Store {
     return this.#closed
   }
 
+  #keepSearched(search: StoreSearch): void {
+    this.onLoss(() => search.wake())
+    this.follow(({ kind }) => {
+      if (kind === 'appended' || kind === 'archived') search.wake()
+    })
+  }
+
   async #archive(name: string): Promise<string> {
     const archive = archivePath(name)
     const key = await this.#writer.ask({ op: 'archive_begin', scenario: name, archive })
@@ -222,6 +238,7 @@ class SqliteStore implements Store {
     this.writing.end()
     await Promise.allSettled(this.#archiving)
     await this.#threads?.close()
+    await this.#search?.close()
     await this.#reader.close()
     await this.#writer.close()
     this.#opener?.close()

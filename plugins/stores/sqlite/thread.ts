@@ -3,7 +3,7 @@ import { parentPort, Worker, type MessagePort } from 'node:worker_threads'
 import { storageFailed } from './refusals.ts'
 import { fromWire, isRefused, type StoreReply } from './wire.ts'
 
-export type ThreadName = 'writer' | 'reader' | 'errand'
+export type ThreadName = 'writer' | 'reader' | 'errand' | 'indexer' | 'searcher'
 
 export function startThread(name: ThreadName, settings: object): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'

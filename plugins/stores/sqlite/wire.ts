@@ -9,17 +9,20 @@ import {
   type Commit,
   type CommitPage,
   type Fence,
+  type FoundRecords,
   type JsonObject,
   type Losses,
   type NewRecord,
   type PendingPage,
   type PendingRecord,
+  type RecordExcerpt,
   type RecordPage,
   type RecordRow,
   type RefusalKind,
   type RequestType,
   type ScenarioHead,
   type ScenarioSettings,
+  type SearchQuery,
   type StoreChange,
   type StoredRecord,
   type StoredToken,
@@ -181,6 +184,21 @@ export interface ReaderAnswers {
   tokens: readonly StoredToken[]
   audit: readonly AuditRow[]
 }
+
+// ── to the threads of the search ─────────────────────────────────────────────────────────────
+
+export type SearcherCall =
+  | { readonly op: 'find'; readonly scenario: string; readonly query: SearchQuery }
+  | { readonly op: 'excerpts'; readonly scenario: string; readonly sequences: readonly number[] }
+
+export interface SearcherAnswers {
+  find: FoundRecords
+  excerpts: ReadonlyMap<number, RecordExcerpt>
+}
+
+export type IndexerOrder = 'wake' | 'rebuild' | 'close'
+/** Nothing was left to do for a while. */
+export type IndexerReport = 'resting'
 
 // ── back ─────────────────────────────────────────────────────────────────────────────────────
 

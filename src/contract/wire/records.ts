@@ -106,6 +106,14 @@ export const exchangeSummarySchema = z.object({
   session: z.exactOptional(text).describe('The tag of that name.'),
 })
 export type ExchangeSummary = WireType<typeof exchangeSummarySchema>
+export const recordExcerptSchema = z.object({
+  input: text.describe('The first words of what was asked last, of the feedback, or of the instruction.'),
+  output: text.describe('The first words of the answer.'),
+  tags: z.record(z.string(), text),
+  score: z.exactOptional(z.number()).describe('Its own, or else that of the newest report that quotes it.'),
+  cost: z.exactOptional(z.number().nonnegative()).describe('As the provider counted it.'),
+})
+export type RecordExcerpt = WireType<typeof recordExcerptSchema>
 export const recordRowSchema = z.object({
   sequence: z.int().positive().describe('1, 2, 3 … in this scenario, without gaps.'),
   agent_record_id: storedId,
@@ -118,11 +126,22 @@ export const recordRowSchema = z.object({
 })
 /** What the list routes show of a record. */
 export type RecordRow = WireType<typeof recordRowSchema>
+export const listedRecordSchema = recordRowSchema.extend({
+  excerpt: z.exactOptional(recordExcerptSchema).describe('Where it was asked for, as long as the body is kept.'),
+})
+export type ListedRecord = WireType<typeof listedRecordSchema>
 export const recordListSchema = z.object({
   scenario,
-  records: z.array(recordRowSchema),
+  records: z.array(listedRecordSchema),
   next_after_sequence: z.exactOptional(count.nullable()).describe('Where the next page starts, oldest first; null at the end.'),
   next_before_sequence: z.exactOptional(count.nullable()).describe('Where the next page starts, newest first; null at the end.'),
 })
 export type RecordList = WireType<typeof recordListSchema>
+export const foundRecordListSchema = z.object({
+  scenario,
+  records: z.array(listedRecordSchema).describe('Newest first, each with its excerpt.'),
+  next_before_sequence: count.nullable().describe('Where the next page starts; null at the end. A page may be short, or empty, before it.'),
+  waiting: count.describe('How many records of the scenario cannot be found yet.'),
+})
+export type FoundRecordList = WireType<typeof foundRecordListSchema>
 export const fullRecordSchema = recordRowSchema.extend({ payload: jsonObject.describe('The payload, as it was stored.') })
