@@ -41,6 +41,8 @@ export interface Svc {
   changeTask(name: string, change: wire.TaskChange): Promise<wire.ListedTask>
   /** What was stored, oldest first unless the newest are asked for. */
   records(query?: nouns.RecordQuery): Promise<nouns.PageOfRecords>
+  /** What was stored that fits, newest first. */
+  search(query?: nouns.RecordSearchQuery): Promise<nouns.FoundPage>
   record(id: string): Promise<wire.FullRecord>
   /** The comment is why, in the words of a person. */
   promote(releaseId: string, comment?: string): Promise<wire.Head>
@@ -104,6 +106,8 @@ export function connect(address: Address): Svc {
     task: (name) => own(() => get(`${TASKS}/${encodeURIComponent(name)}`, nouns.isShownTask)),
     changeTask: (name, change) => own(() => post(`${TASKS}/${encodeURIComponent(name)}`, change, nouns.isListedTask)),
     records: (query = {}) => own((name) => recordPage(get, `${scenarioPath(name)}/records`, query)),
+    search: (query = {}) =>
+      own(async (name) => foundPage(await get(`${scenarioPath(name)}/search${repeatedQuery(query)}`, nouns.isFound), query)),
     record: (id) => own((name) => get(`${scenarioPath(name)}/records/${encodeURIComponent(id)}`, nouns.isFullRecord)),
     promote: (releaseId, comment) => move('promote', releaseId, { comment }),
     rollback: (releaseId, comment) => move('rollback', releaseId, { comment }),
@@ -198,6 +202,19 @@ const nextOf = (
   rows: readonly unknown[],
   { next_after_sequence: after, next_before_sequence: before }: Pick<wire.AuditList, 'next_after_sequence' | 'next_before_sequence'>,
 ): number | null => (rows.length === 0 ? null : (after ?? before ?? null))
+
+function repeatedQuery(query: nouns.RecordSearchQuery): string {
+  const words = Object.entries(query).flatMap(([name, value]): [string, string][] => [value].flat().map((each) => [name, String(each)]))
+  return words.length === 0 ? '' : `?${new URLSearchParams(words).toString()}`
+}
+
+/** A page that does not lead back would never end. */
+function foundPage(
+  { records, next_before_sequence: next, waiting }: wire.FoundRecordList,
+  { before_sequence: before = Infinity }: nouns.RecordSearchQuery,
+): nouns.FoundPage {
+  return { records, next: next !== null && next < before ? next : null, waiting }
+}
 
 /** A service that is not ready says so with 503, in the same words. */
 async function readiness(endpoint: ServiceEndpoint): Promise<{ readonly ok: boolean }> {

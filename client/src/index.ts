@@ -1,7 +1,18 @@
 /** The public exports of the package: the typed client, its inputs, results and errors. */
 export { connect, type Address, type Svc } from './api.ts'
 export { ServiceFailure } from './failure.ts'
-export type { PageOfAudit, AuditQuery, PageOfRecords, RecordQuery, ReleasePage, ReleaseQuery, CatalogQuery, StatusReport } from './nouns.ts'
+export type {
+  AuditQuery,
+  CatalogQuery,
+  FoundPage,
+  PageOfAudit,
+  PageOfRecords,
+  RecordQuery,
+  RecordSearchQuery,
+  ReleasePage,
+  ReleaseQuery,
+  StatusReport,
+} from './nouns.ts'
 export type {
   AuditRow,
   CatalogRow,
@@ -10,10 +21,12 @@ export type {
   FullRecord,
   Head,
   ImportBody,
+  ListedRecord,
   ListedTask,
   Manifest,
   NewToken,
   Receipt,
+  RecordExcerpt,
   RecordRow,
   ReleaseRow,
   ReportBody,

@@ -33,9 +33,39 @@ export interface RecordQuery {
   readonly after_sequence?: number
   /** With the order 'newest'. */
   readonly before_sequence?: number
+  /** 'yes': rows have the first words of their records, where the service can search. */
+  readonly excerpts?: 'yes' | 'no'
+}
+/** A record must fit all that is given. */
+export interface RecordSearchQuery {
+  /** Words that must occur: `"several words"` in this order, `begin*` for a beginning, `-without` for one that must not. */
+  readonly text?: string
+  readonly request_type?: wire.RecordRow['request_type']
+  readonly model?: string
+  readonly release_id?: string
+  readonly status?: 'complete' | 'broken_off'
+  /** `name:value` each. */
+  readonly tag?: readonly string[]
+  /** Only reports that quote this record. */
+  readonly quotes?: string
+  readonly min_score?: number
+  readonly max_score?: number
+  /** Seconds since the epoch. */
+  readonly since?: number
+  readonly until?: number
+  /** 1 to 100. */
+  readonly limit?: number
+  readonly before_sequence?: number
+}
+export interface FoundPage {
+  readonly records: readonly wire.ListedRecord[]
+  /** The `before_sequence` of the next page; null at the end. A page may be empty before it. */
+  readonly next: number | null
+  /** How many records cannot be found yet. */
+  readonly waiting: number
 }
 export interface PageOfRecords {
-  readonly records: readonly wire.RecordRow[]
+  readonly records: readonly wire.ListedRecord[]
   /** Where the next page begins, for the query's own sequence field; null at the end. */
   readonly next: number | null
 }
@@ -87,6 +117,7 @@ export const isTasks = (value: unknown): value is { readonly tasks: readonly wir
 export const isShownTask = (value: unknown): value is wire.ShownTask => isListedTask(value) && hasTexts(value, ['prompt'])
 
 export const isRecords = (value: unknown): value is Omit<wire.RecordList, 'scenario'> => isListAt(value, 'records', isRecordRow)
+export const isFound = (value: unknown): value is wire.FoundRecordList => isRecords(value) && hasNumber(value, 'waiting')
 export const isFullRecord = (value: unknown): value is wire.FullRecord => isRecordRow(value) && isData(value) && isData(value['payload'])
 const isRecordRow = (value: unknown): value is wire.RecordRow =>
   hasTexts(value, ['agent_record_id', 'request_type']) && hasNumber(value, 'sequence')

@@ -1,6 +1,6 @@
 /** Records: import, report, train instructions, and reading them back. */
 import { HEADER, invalid, ROUTE_PREFIX, unknown } from '../contract/index.ts'
-import type { NewRecord, RecordRow, RequestType, Receipt, Receipts, RecordList, TrainReceipt } from '../contract/index.ts'
+import type { NewRecord, RecordRow, Receipt, Receipts, RecordList, TrainReceipt } from '../contract/index.ts'
 import { admit, admitTrain, appendRecords, checkFirstRecords, noExchange, quoteSession } from '../records/index.ts'
 import type { AdmissionRules, RecordDraft, FieldPrefix } from '../records/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
@@ -8,7 +8,8 @@ import { pageQuery } from './auth.ts'
 import { noteChange } from './audit.ts'
 import type { HttpContext } from './context.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
-import { cutPage, headerText, nameInPath, pageLimit, pageStart, scenarioOf, tagsOf } from './request-fields.ts'
+import { cutPage, headerText, nameInPath, oneOf, pageLimit, pageStart, REQUEST_TYPES, scenarioOf, tagsOf } from './request-fields.ts'
+import { withExcerpts } from './search.ts'
 import type { HttpServices } from './services.ts'
 
 export async function importOne(context: HttpContext): Promise<HttpReply> {
@@ -95,18 +96,15 @@ export async function list(context: HttpContext): Promise<HttpReply> {
   const name = nameInPath(context)
   const from = pageStart(query)
   const limit = pageLimit(query)
-  const type = requestType(query.get('request_type'))
+  const type = oneOf(query, 'request_type', REQUEST_TYPES)
+  const hasExcerpts = oneOf(query, 'excerpts', ['yes', 'no']) === 'yes'
   return services.registry.use(name, async ({ store }) => {
     const found = await store.records({ ...from, limit: limit + 1, ...(type !== null && { type }) })
     const { rows, next } = cutPage(found, limit, (row) => row.sequence)
     const more = 'after' in from ? { next_after_sequence: next } : { next_before_sequence: next }
-    return liveJson({ scenario: name, records: rows.map(wireRow), ...more } satisfies RecordList)
+    const listed = rows.map(wireRow)
+    return liveJson({ scenario: name, records: hasExcerpts ? await withExcerpts(store, listed) : listed, ...more } satisfies RecordList)
   })
-}
-
-function requestType(value: string | null): RequestType | null {
-  if (value === null || value === 'inference' || value === 'report' || value === 'train') return value
-  throw invalid('invalid_query', "request_type: must be 'inference', 'report' or 'train'")
 }
 
 /** The payload is sent as the text it was stored as, without parsing it. */

@@ -133,6 +133,18 @@ export function wholeNumber(query: URLSearchParams, name: string, fallback: numb
   return value
 }
 
+export const REQUEST_TYPES = ['inference', 'report', 'train'] as const
+
+/** Null where the query does not say. */
+export function oneOf<Word extends string>(query: URLSearchParams, name: string, words: readonly Word[]): Word | null {
+  const text = query.get(name)
+  if (text === null) return null
+  const word = words.find((each) => each === text)
+  if (word !== undefined) return word
+  const quoted = words.map((each) => `'${each}'`)
+  throw invalid('invalid_query', `${name}: must be ${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`)
+}
+
 export function pageLimit(query: URLSearchParams): number {
   const limit = wholeNumber(query, 'limit', PAGE_ROWS_DEFAULT)
   if (limit < 1 || limit > PAGE_ROWS_MAX) throw invalid('invalid_query', `limit: must be from 1 to ${PAGE_ROWS_MAX}`)
@@ -141,8 +153,7 @@ export function pageLimit(query: URLSearchParams): number {
 
 /** Where a page of rows begins that have a sequence, and which way it goes. */
 export function pageStart(query: URLSearchParams): { readonly after: number } | { readonly before: number } {
-  const order = query.get('order') ?? 'oldest'
-  if (order !== 'oldest' && order !== 'newest') throw invalid('invalid_query', "order: must be 'oldest' or 'newest'")
+  const order = oneOf(query, 'order', ['oldest', 'newest']) ?? 'oldest'
   const [own, other] = order === 'oldest' ? ['after_sequence', 'before_sequence'] : ['before_sequence', 'after_sequence']
   if (query.has(other)) throw invalid('invalid_query', `${other}: does not go with the order ${order}; send ${own}`)
   const from = wholeNumber(query, own, order === 'oldest' ? 0 : Number.MAX_SAFE_INTEGER)

@@ -62,6 +62,7 @@ describe('every answer is documented', () => {
     await ask('GET', `/svc/scenarios/life/records/${references[0] ?? ''}`)
     await ask('POST', '/svc/scenarios/life/update', { body: { training_mode: 'manual', model: null } })
     await ask('GET', '/svc/scenarios/life/contract')
+    for (const path of ['search?limit=1', 'search?text=', 'records?excerpts=yes']) await ask('GET', `/svc/scenarios/life/${path}`)
     await ask('GET', '/svc/harness/install/line', { headers })
     await ask('GET', '/svc/scenarios')
     await ask('GET', '/svc/status')

@@ -1,8 +1,17 @@
 /** The routes of records: sending them, and reading them back. */
-import { IMPORT_BODY_BYTES_MAX, REPORT_BODY_BYTES_MAX, SMALL_BODY_BYTES_MAX } from '../../contract/index.ts'
+import {
+  IMPORT_BODY_BYTES_MAX,
+  REPORT_BODY_BYTES_MAX,
+  SEARCH_TEXT_CHARACTERS_MAX,
+  SEARCH_WORDS_MAX,
+  SMALL_BODY_BYTES_MAX,
+  TAGS_MAX,
+} from '../../contract/index.ts'
 import * as wire from '../../contract/wire/index.ts'
 import type { HttpRoute } from '../context.ts'
 import * as records from '../records.ts'
+import { REQUEST_TYPES } from '../request-fields.ts'
+import { search } from '../search.ts'
 import { rowsOf } from './row.ts'
 import { z } from 'zod'
 import { answer, live } from '../openapi/spec.ts'
@@ -10,6 +19,9 @@ import { after, before, limit, order, query, scenario, startingRelease, tags } f
 import { AUDITED, CHECKED_BODY, CREATED, KNOWN, NAMED, QUERIED, RECORDED, refusals, TAGGED } from '../openapi/refusals.ts'
 
 const { get, post } = rowsOf('records')
+
+const ofType = query('request_type', 'Only records of this type.', z.enum(REQUEST_TYPES))
+const number = z.number()
 
 const SENT = refusals(NAMED, TAGGED, CHECKED_BODY, RECORDED, CREATED)
 
@@ -72,12 +84,45 @@ export const recordRoutes: readonly HttpRoute[] = [
       after('after_sequence', 'records, oldest first,'),
       before('before_sequence', 'records, newest first,'),
       limit,
-      query('request_type', 'Only records of this type.', z.enum(['inference', 'report', 'train'])),
+      ofType,
+      query(
+        'excerpts',
+        'Whether rows have the first words of their records, where the store can search.',
+        z.enum(['yes', 'no']).default('no'),
+      ),
     ],
     answers: {
       200: live(wire.recordListSchema, 'One page; next_after_sequence, or next_before_sequence with the newest first, starts the next.'),
     },
     refusals: refusals(QUERIED, KNOWN),
+  }),
+  get('/svc/scenarios/:scenario/search', search, {
+    right: 'read',
+    operationId: 'searchRecords',
+    summary: 'Finds records by their words, tags, scores and more, newest first',
+    description:
+      'A record must fit all that is asked. Words are those of what was asked last and of the answer, of feedback and of instructions. What was stored a moment ago may be found a little later, and what capacity evicted is found no longer.',
+    parameters: [
+      query(
+        'text',
+        `Words that must occur: "several words" in this order, begin* for a beginning, -without for one that must not. At most ${SEARCH_WORDS_MAX}.`,
+        z.string().max(SEARCH_TEXT_CHARACTERS_MAX),
+      ),
+      ofType,
+      query('model', 'The model that answered.'),
+      query('release_id', 'The release that served it.'),
+      query('status', 'Of an exchange: whether its answer is whole.', z.enum(['complete', 'broken_off'])),
+      query('tag', 'A tag and its value, such as user:alice; may be repeated.', z.array(z.string()).max(TAGS_MAX)),
+      query('quotes', 'Only reports that quote this record.'),
+      query('min_score', 'The least score: its own, or else that of the newest report that quotes it.', number),
+      query('max_score', 'The highest score.', number),
+      query('since', 'Stored then or later, in seconds since the epoch.', number),
+      query('until', 'Stored then or earlier.', number),
+      before('before_sequence', 'records'),
+      limit,
+    ],
+    answers: { 200: live(wire.foundRecordListSchema, 'One page; next_before_sequence starts the next.') },
+    refusals: refusals(QUERIED, KNOWN, { 501: ['search_unsupported'] }),
   }),
   get('/svc/scenarios/:scenario/records/:record_id', records.read, {
     right: 'read',

@@ -70,6 +70,14 @@ export const scenarios = [
     'history.no-store': 'All history routes answer no-store.',
     'history.records': 'Records are listed oldest first as metadata rows without payload, with next_after_sequence.',
     'history.records-filter': 'request_type filters the list; another value is 400.',
+    'history.excerpts':
+      'excerpts=yes gives rows the first words of what was asked and answered, with tags, score and cost, where the store can search.',
+    'search.words':
+      'A search finds exchanges by words of what was asked last and of the answer, reports by their feedback, instructions by their text.',
+    'search.fields': 'It is narrowed by type, model, release, status, tags, score and time, and to the reports that quote a record.',
+    'search.pages': 'Found records come newest first, page by page, each with its excerpt.',
+    'search.refused': 'A question without a word, or one that is misshapen or too long, is 400.',
+    'search.unsupported': 'Where the record store cannot search, it is 501.',
     'history.record': 'One record is its row plus payload.',
     'history.record-missing': 'A missing or expired body is 404.',
     'history.record-read-only': 'Reading changes no retention.',
