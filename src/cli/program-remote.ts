@@ -6,6 +6,7 @@ import type { AuditOptions } from './remote/audit.ts'
 import type { RemoteOptions } from './remote/address.ts'
 import type { RecordsOptions } from './remote/records.ts'
 import type { ReleasesOptions } from './remote/releases.ts'
+import type { SearchOptions } from './remote/search.ts'
 import { tail } from './remote/tail.ts'
 
 export const SCENARIO = 'the scenario; may be left out where there is one alone'
@@ -57,6 +58,7 @@ export function addRemoteCommands(program: Command, run: BindCommand): void {
     .option('--scenario <name>', SCENARIO)
     .option('--comment <text>', COMMENT)
   addRecords(program, run)
+  addSearch(program, run)
   run(remote(program, 'tail', 'follow records as they are stored', 'svc tail support --json'), tail)
     .argument('[scenario]', SCENARIO)
     .option('--interval <seconds>', 'the polling interval', secondsOf, INTERVAL_SECONDS)
@@ -72,7 +74,7 @@ function addRecords(program: Command, run: BindCommand): void {
     .argument('[scenario]', SCENARIO)
     .addOption(new Option('--type <type>', 'only records of this kind').choices(['inference', 'report', 'train']))
     .option('-n, --number <count>', 'how many', countOf, RECORDS_SHOWN)
-    .option('--id <id>', 'show this record in full')
+    .option('--id <id>', 'show this record in full; its number works too')
     .addOption(new Option('--export <file>', 'write every record as a line of JSON; continues where it stopped').conflicts(['type', 'id']))
 }
 
@@ -84,6 +86,36 @@ function addAudit(program: Command, run: BindCommand): void {
     .option('--scenario <name>', 'only this scenario')
     .option('-n, --number <count>', 'how many', countOf, RECORDS_SHOWN)
     .option('--after <sequence>', 'only what came after this number', countOf)
+}
+
+function addSearch(program: Command, run: BindCommand): void {
+  run<SearchOptions>(
+    remote(
+      program,
+      'search',
+      'find stored records, newest first',
+      `svc search 'refund "not found"' --scenario support --max-score 0.2 --since 7d`,
+    ),
+    later(async () => (await import('./remote/search.ts')).search),
+  )
+    .argument(
+      '[words...]',
+      'words that must occur; in quotes of its own: "several words" in this order, begin* for a beginning, -without for none of it',
+    )
+    .option('--scenario <name>', SCENARIO)
+    .addOption(new Option('--type <type>', 'only records of this kind').choices(['inference', 'report', 'train']))
+    .option('--model <name>', 'only answers of this model')
+    .option('--release <release>', `only what this release served: ${RELEASE}`)
+    .option('--tag <name:value>', 'only records with this tag; may be repeated', (tag: string, before: readonly string[] | undefined) => [
+      ...(before ?? []),
+      tag,
+    ])
+    .addOption(new Option('--status <status>', 'only exchanges whose answer is whole, or is not').choices(['complete', 'broken-off']))
+    .option('--min-score <score>', 'the least score', numberOf)
+    .option('--max-score <score>', 'the highest score', numberOf)
+    .option('--since <time>', 'only what was stored since: 90m, 12h, 7d, or a date such as 2026-11-17T08:00Z', momentOf)
+    .option('--until <time>', 'only what was stored until then', momentOf)
+    .option('-n, --number <count>', 'how many', countOf, RECORDS_SHOWN)
 }
 
 function addCompletion(program: Command, run: BindCommand): void {
@@ -115,4 +147,20 @@ export function secondsOf(text: string): number {
   const seconds = Number(text)
   if (!(seconds >= 0.01 && seconds <= 3600)) throw new InvalidArgumentError('It must be a number of seconds from 0.01 to 3600.')
   return seconds
+}
+
+function numberOf(text: string): number {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.')
+  return value
+}
+
+const SECONDS_OF: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** Seconds since the epoch. */
+function momentOf(text: string): number {
+  const [, count = '', unit = ''] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
+  const moment = unit === '' ? Date.parse(text) / 1000 : Date.now() / 1000 - Number(count) * (SECONDS_OF[unit] ?? 0)
+  if (!Number.isFinite(moment)) throw new InvalidArgumentError('It must be a time ago, such as 12h or 7d, or a date.')
+  return moment
 }

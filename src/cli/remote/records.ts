@@ -1,10 +1,10 @@
 /** `svc records`: the newest records of a scenario, one of them to read, or all of them as a file. */
-import { ServiceFailure, type RecordRow, type FullRecord, type Svc } from '@svc-ai/client'
+import { ServiceFailure, type FullRecord, type ListedRecord, type RecordRow, type Svc } from '@svc-ai/client'
 import { stringify } from 'yaml'
 import { unknown } from '../../contract/index.ts'
-import { ago, counted, duration, scoreText, whole } from '../../presentation/index.ts'
+import { ago, counted, duration, moneyText, scoreText, whole } from '../../presentation/index.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
-import { jsonText, oneLine, shellWord, shownLines, paint } from '../screen/text.ts'
+import { cut, jsonText, oneLine, shellWord, shownLines, paint } from '../screen/text.ts'
 import { EXIT, type Surroundings, type ConfigOptions } from '../surroundings.ts'
 import { exportRecords } from './export.ts'
 import type { RemoteOptions } from './address.ts'
@@ -42,24 +42,32 @@ export function records(options: RecordsOptions, surroundings: Surroundings): Pr
   })
 }
 
+/** By its id, or else by its number. */
 async function oneRecord(svc: Svc, id: string, next: string): Promise<FullRecord> {
   try {
     return await svc.record(id)
   } catch (error) {
-    if (error instanceof ServiceFailure && error.status === 404)
-      throw unknown('unknown_record', `${error.message}; see those that are: ${next}`)
-    throw error
+    if (!(error instanceof ServiceFailure) || error.status !== 404) throw error
+    const numbered = error.code === 'unknown_record' && /^[1-9]\d{0,14}$/.test(id) ? await idOfNumber(svc, Number(id)) : null
+    if (numbered !== null) return svc.record(numbered)
+    throw unknown('unknown_record', `${error.message}; see those that are: ${next}`)
   }
 }
 
-async function newest(svc: Svc, { number, type }: RecordsOptions): Promise<readonly RecordRow[]> {
-  const rows: RecordRow[] = []
+async function idOfNumber(svc: Svc, sequence: number): Promise<string | null> {
+  const { records: found } = await svc.records({ after_sequence: sequence - 1, limit: 1 })
+  return found.find((row) => row.sequence === sequence)?.agent_record_id ?? null
+}
+
+async function newest(svc: Svc, { number, type }: RecordsOptions): Promise<readonly ListedRecord[]> {
+  const rows: ListedRecord[] = []
   let before: number | null = null
   do {
     const limit = Math.min(PAGE_ROWS, number - rows.length)
     const page = await svc.records({
       order: 'newest',
       limit,
+      excerpts: 'yes',
       ...(type && { request_type: type }),
       ...(before !== null && { before_sequence: before }),
     })
@@ -71,35 +79,54 @@ async function newest(svc: Svc, { number, type }: RecordsOptions): Promise<reado
 
 const COLUMNS: readonly TableColumn[] = [
   { title: '#', isNumber: true },
-  { title: 'ID', least: 32 },
+  { title: 'ID', least: 8 },
   { title: 'TYPE' },
   { title: 'WHEN', isNumber: true },
+  { title: 'INPUT', least: 16 },
+  { title: 'OUTPUT', least: 16 },
   { title: 'SCORE', isNumber: true },
+  { title: 'COST', isNumber: true },
   { title: 'TOOK', isNumber: true },
   { title: 'MODEL', least: 8 },
   { title: 'TOKENS', isNumber: true },
   { title: 'ABOUT', isNumber: true },
   { title: 'RELEASE', least: 8 },
+  { title: 'TAGS', least: 8 },
 ]
 
-function listing(rows: readonly RecordRow[], surroundings: Surroundings): string {
+export function listing(rows: readonly ListedRecord[], surroundings: Surroundings): string {
   return table(COLUMNS, rows.map(cellsOf), surroundings)
 }
 
-function cellsOf(row: RecordRow): readonly Cell[] {
+function cellsOf(row: ListedRecord): readonly Cell[] {
+  const { input = '', output = '', tags = {}, score = row.score, cost } = row.excerpt ?? {}
   return [
     String(row.sequence),
     oneLine(row.agent_record_id),
     oneLine(row.request_type),
     ago(row.created_at),
-    row.score === null ? '' : scoreText(row.score),
+    firstWords(input),
+    firstWords(output),
+    score === null ? '' : scoreText(score),
+    cost === undefined ? '' : moneyText(cost),
     tookOf(row),
     modelOf(row),
     tokensOf(row),
     row.references.length === 0 ? '' : counted(row.references.length, 'record'),
     row.artifact_ref === null ? '' : shortId(row.artifact_ref),
+    tagsText(tags),
   ]
 }
+
+const WORDS_CHARACTERS_MAX = 60
+
+/** Without a terminal nothing else would cut them. */
+const firstWords = (text: string): string => cut(oneLine(text), WORDS_CHARACTERS_MAX)
+
+const tagsText = (tags: Readonly<Record<string, string>>): string =>
+  Object.entries(tags)
+    .map(([name, value]) => `${oneLine(name)}:${oneLine(value)}`)
+    .join(' ')
 
 function showRecord(record: FullRecord, { json }: Pick<ConfigOptions, 'json'>, surroundings: Surroundings): number {
   surroundings.out(json === true ? jsonText(record, 2) : recordText(record, surroundings))
