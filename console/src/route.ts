@@ -16,9 +16,13 @@ export type Route =
 /** In a scenario; a null id opens the view itself. */
 export const placeIn = (scenario: string, view: View, id: string | null = null): Route => ({ at: 'scenario', scenario, view, id })
 
+/** What the traffic is searched by. */
+export const SEARCH_FILTERS = ['text', 'model', 'tag', 'status', 'least', 'highest', 'since', 'release'] as const
+export type SearchFilter = (typeof SEARCH_FILTERS)[number]
+
 /** Those of a whole view stay while one thing after the other is opened in it; the others belong to what is open. */
-const OF_VIEW: ReadonlySet<string> = new Set(['name', 'type', 'steps', 'most'])
-export type FilterName = 'name' | 'type' | 'steps' | 'most' | 'at' | 'against' | 'find' | 'file'
+const OF_VIEW: ReadonlySet<string> = new Set(['name', 'type', 'steps', 'most', 'group', ...SEARCH_FILTERS])
+export type FilterName = SearchFilter | 'group' | 'name' | 'type' | 'steps' | 'most' | 'at' | 'against' | 'find' | 'file'
 const VALUE_CHARACTERS_MAX = 500
 
 export function routeOf(hash: string): Route {
@@ -97,14 +101,39 @@ export function useFilter(name: FilterName): Filter {
   }
 }
 
-export const filterIn = (hash: string, name: FilterName): string => (halvesOf(hash).filters.get(name) ?? '').slice(0, VALUE_CHARACTERS_MAX)
+/** Several at once. */
+export function useFilters<Name extends FilterName>(
+  names: readonly Name[],
+): {
+  readonly values: Readonly<Record<Name, string>>
+  readonly choose: (values: Readonly<Partial<Record<FilterName, string>>>) => void
+} {
+  const hash = useHash()
+  const found = names.map((name) => [name, filterIn(hash, name)] as const)
+  return {
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one entry for each of the names
+    values: Object.fromEntries(found) as Record<Name, string>,
+    choose: (values) => {
+      location.hash = changedFilters(location.hash, values)
+    },
+  }
+}
 
-export function narrowed(hash: string, name: FilterName, value: string): string {
+export function changedFilters(hash: string, values: Readonly<Partial<Record<FilterName, string>>>): string {
   const { path, filters } = halvesOf(hash)
-  if (value === '') filters.delete(name)
-  else filters.set(name, value)
+  for (const [name, value] of Object.entries(values)) {
+    if (value === '') filters.delete(name)
+    else filters.set(name, value)
+  }
   return withFilters(`#/${path}`, filters)
 }
+
+/** The filters of an address, as it has them. */
+export const filtersOf = (hash: string): string => halvesOf(hash).filters.toString()
+
+export const filterIn = (hash: string, name: FilterName): string => (halvesOf(hash).filters.get(name) ?? '').slice(0, VALUE_CHARACTERS_MAX)
+
+export const narrowed = (hash: string, name: FilterName, value: string): string => changedFilters(hash, { [name]: value })
 
 /** A number of rows to show; anything but a whole number falls back. */
 export const countOf = (value: string, least: number): number => (/^\d{1,6}$/.test(value) ? Math.max(least, Number(value)) : least)

@@ -1,5 +1,5 @@
 /** One record, readable: what it is, what it quotes, and its exchange, report or instruction. */
-import { duration, pretty, whole } from '../../../../src/presentation/index.ts'
+import { duration, isRecord, objectAt, pretty, textAt, whole, type UnknownRecord } from '../../../../src/presentation/index.ts'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { RecordRow, FullRecord } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
@@ -12,6 +12,7 @@ import { Id } from '../../ui/id.tsx'
 import { LongText, Text } from '../../ui/text.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Ago, Clock } from '../../ui/time.tsx'
+import { Connections } from './connections.tsx'
 import { Conversation } from './conversation.tsx'
 import { exchangeOf } from './exchange.ts'
 import { ReportBody, TrainBody } from './record-bodies.tsx'
@@ -42,6 +43,7 @@ export function RecordPanel({ scenario, id, row, onClose }: RecordPanelProps) {
           {known === null ? 'Record' : TITLES[known.request_type]}
         </h2>
         <span class="spring" />
+        {record !== null && <Button onClick={() => exportRecord(record)}>Export</Button>}
         <Toggle isOn={isRaw} set={setRaw}>
           Raw JSON
         </Toggle>
@@ -49,7 +51,10 @@ export function RecordPanel({ scenario, id, row, onClose }: RecordPanelProps) {
       </header>
       <div key={id} class="record-body stack" tabIndex={0} role="group" aria-label="What was stored">
         <Notice said={said} />
-        {known !== null && <Meta scenario={scenario} row={known} />}
+        {known !== null && <Meta scenario={scenario} row={known} tags={record === null ? {} : tagsOf(record)} />}
+        {record?.request_type === 'inference' && (
+          <Connections key={id} scenario={scenario} id={id} sequence={record.sequence} session={textAt(tagsOf(record), 'session')} />
+        )}
         {record === null && said === null && <p class="muted">Reading…</p>}
         {record !== null && (isRaw ? <Raw record={record} /> : <Body record={record} />)}
       </div>
@@ -72,7 +77,24 @@ function useRecord(scenario: string, id: string) {
   )
 }
 
-function Meta({ scenario, row }: { readonly scenario: string; readonly row: RecordRow }) {
+/** Tags stand beside `metadata` where that is no object. */
+const tagsOf = ({ payload }: FullRecord): UnknownRecord =>
+  isRecord(payload['metadata_tags']) ? payload['metadata_tags'] : objectAt(objectAt(payload, 'metadata'), 'tags')
+
+const EXPORT_MS = 10_000
+
+/** The record as the service has it, as a file. */
+function exportRecord(record: FullRecord): void {
+  const address = URL.createObjectURL(new Blob([`${JSON.stringify(record, null, 2)}\n`], { type: 'application/json' }))
+  const link = document.createElement('a')
+  link.href = address
+  link.download = `${record.agent_record_id.replaceAll(/[^\w-]+/g, '_').slice(0, 100)}.json`
+  link.click()
+  // Once the browser has begun to write it.
+  setTimeout(() => URL.revokeObjectURL(address), EXPORT_MS)
+}
+
+function Meta({ scenario, row, tags }: { readonly scenario: string; readonly row: RecordRow; readonly tags: UnknownRecord }) {
   const { summary, artifact_ref: release, references, score } = row
   const [model, input, output] = [summary?.model, summary?.input_tokens, summary?.output_tokens]
   return (
@@ -88,6 +110,7 @@ function Meta({ scenario, row }: { readonly scenario: string; readonly row: Reco
         output === undefined ? null : ['Tokens out', whole(output)],
         release === null ? null : ['Release', <Id value={release} href={hrefOf(placeIn(scenario, 'releases'))} />],
         references.length === 0 ? null : ['Quotes', <Quotes scenario={scenario} references={references} />],
+        Object.keys(tags).length === 0 ? null : ['Tags', <Tags tags={tags} />],
       ]}
     />
   )
@@ -109,6 +132,19 @@ function Quotes({ scenario, references }: { readonly scenario: string; readonly 
     <span class="row">
       <Bounded items={references} step={REFERENCES_STEP} noun="receipts">
         {(id) => <Id key={id} value={id} href={hrefOf(placeIn(scenario, 'traffic', id))} />}
+      </Bounded>
+    </span>
+  )
+}
+
+const TAGS_STEP = 8
+
+function Tags({ tags }: { readonly tags: UnknownRecord }) {
+  const texts = Object.entries(tags).filter((tag): tag is [string, string] => typeof tag[1] === 'string')
+  return (
+    <span class="row">
+      <Bounded items={texts} step={TAGS_STEP} noun="tags">
+        {([name, value]) => <Text key={name} class="tag" value={`${name}:${value}`} />}
       </Bounded>
     </span>
   )

@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { RecordBook } from './record-book.ts'
 import { Scores } from './scores.ts'
 import { fakeScenario, type FakeScenario } from './testing/fake-scenario.ts'
-import { TypedBook } from './typed-book.ts'
+import { SessionBook } from './sessions.ts'
+import { foundRecords, recordsOfType, SourceBook } from './source-book.ts'
 
 async function opened(count: number) {
   const scenario = fakeScenario()
@@ -16,11 +17,11 @@ async function opened(count: number) {
 async function openedType(type: RecordRow['request_type'], fill: (scenario: FakeScenario) => void) {
   const scenario = fakeScenario()
   fill(scenario)
-  const book = new TypedBook(scenario.ask, type)
+  const book = new SourceBook(recordsOfType(scenario.ask, type))
   await book.follow()
   return { scenario, book }
 }
-const sequencesOf = (book: RecordBook | TypedBook, first: number, end: number) =>
+const sequencesOf = (book: RecordBook | SourceBook, first: number, end: number) =>
   Array.from({ length: end - first }, (_, at) => book.at(first + at)?.sequence ?? null)
 
 describe('the list of all records', () => {
@@ -142,6 +143,51 @@ it('a list of one type forgets what is old, and reads it again when one scrolls 
   expect([book.rows.length, book.count, book.at(29)?.sequence]).toEqual([30, 31, 221])
   await book.want(0, 31)
   expect(book.at(30)?.sequence).toBe(220)
+})
+
+const openedSearch = async (fill: (scenario: FakeScenario) => void) => {
+  const scenario = fakeScenario()
+  fill(scenario)
+  const book = new SourceBook(foundRecords(scenario.find, { text: 'x' }))
+  await book.follow()
+  return { scenario, book }
+}
+
+describe('the list of what was found', () => {
+  it('goes on over pages that are empty, to the end', async () => {
+    const { scenario, book } = await openedSearch(({ add, holdBack }) => {
+      add(250)
+      holdBack(3)
+    })
+    expect([book.count, book.at(0)?.sequence]).toEqual([101, 250])
+    await book.want(90, 101)
+    await book.want(190, 201)
+    expect([book.count, book.at(249)?.sequence]).toEqual([250, 1])
+    scenario.add(2)
+    await book.follow()
+    expect([book.count, book.unseen]).toEqual([250, 2])
+  })
+
+  it('begins anew when the newest is found no longer', async () => {
+    const { scenario, book } = await openedSearch(({ add }) => add(3))
+    scenario.reset()
+    scenario.add(2)
+    await book.follow()
+    expect(sequencesOf(book, 0, 3)).toEqual([2, 1, null])
+  })
+
+  it('has one row for each session, with how many exchanges it has', async () => {
+    const scenario = fakeScenario()
+    for (let at = 0; at < 300; at += 1) scenario.add(1, { summary: { latency_ms: 1, session: at < 290 ? 'long' : `s${at % 5}` } })
+    scenario.add(1)
+    const all = new SourceBook(foundRecords(scenario.find, {}))
+    const book = new SessionBook(all)
+    await book.follow()
+    await book.want(0, 20)
+    expect([book.count, book.at(0)?.sequence, book.at(1)?.sequence, book.at(6)?.sequence]).toEqual([7, 301, 300, 290])
+    expect([0, 1, 6].map((index) => book.sizeOf(book.at(index) ?? expect.unreachable()))).toEqual([1, 2, 290])
+    expect([book.indexOf(290), book.indexOf(289)]).toEqual([6, null])
+  })
 })
 
 describe('scores', () => {

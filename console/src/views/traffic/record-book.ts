@@ -1,15 +1,15 @@
 /** The records of a scenario as one long list, newest first, of which only the parts that were looked at are here. */
-import type { PageOfRecords, RecordQuery, RecordRow } from '@svc-ai/client'
+import type { ListedRecord, PageOfRecords, RecordQuery, RecordRow } from '@svc-ai/client'
 
 export type AskRecords = (query: RecordQuery) => Promise<PageOfRecords>
 
-/** What the list on the screen needs of records, all of them or those of one type. */
+/** What the list on the screen needs of records, all of them or a part. */
 export interface PagedRecords {
   /** Rows of the list. Newer ones are only counted until they are asked for. */
   readonly count: number
   readonly unseen: number
   /** Null while it is not here. */
-  at(index: number): RecordRow | null
+  at(index: number): ListedRecord | null
   /** Known also while the row itself is not here, where places and sequences go together. */
   sequenceAt(index: number): number | null
   /** Where the record of that sequence stands; null when it is not in the list. */
@@ -34,9 +34,9 @@ const FOLLOWED_PAGES_MAX = 10
 export class RecordBook implements PagedRecords {
   readonly #ask: AskRecords
   /** By number: page 0 holds the sequences 1 to 100. The one looked at last stands last. */
-  readonly #pages = new Map<number, (RecordRow | undefined)[]>()
+  readonly #pages = new Map<number, (ListedRecord | undefined)[]>()
   readonly #asked = new Set<number>()
-  #newest: RecordRow | null = null
+  #newest: ListedRecord | null = null
   #shown = 0
 
   constructor(ask: AskRecords) {
@@ -53,7 +53,7 @@ export class RecordBook implements PagedRecords {
     return this.#newest?.sequence ?? 0
   }
 
-  at(index: number): RecordRow | null {
+  at(index: number): ListedRecord | null {
     const place = this.#shown - index - 1
     return this.#pages.get(Math.floor(place / PAGE_ROWS))?.[place % PAGE_ROWS] ?? null
   }
@@ -136,7 +136,7 @@ export class RecordBook implements PagedRecords {
   }
 
   /** Rows in their order. What lies furthest back in use goes when there is too much. */
-  #take(rows: readonly RecordRow[]): void {
+  #take(rows: readonly ListedRecord[]): void {
     for (const row of rows) {
       const page = Math.floor((row.sequence - 1) / PAGE_ROWS)
       const kept = this.#pages.get(page) ?? []
@@ -157,11 +157,15 @@ export async function rowsFrom(
   ask: AskRecords,
   sequence: number,
   type?: RecordRow['request_type'],
-): Promise<{ readonly rows: readonly RecordRow[]; readonly isAll: boolean }> {
-  const rows: RecordRow[] = []
+): Promise<{ readonly rows: readonly ListedRecord[]; readonly isAll: boolean }> {
+  const rows: ListedRecord[] = []
   let after = sequence - 1
   for (let page = 0; page < FOLLOWED_PAGES_MAX; page += 1) {
-    const { records, next } = await ask({ after_sequence: after, limit: PAGE_ROWS, ...(type !== undefined && { request_type: type }) })
+    const { records, next } = await ask({
+      after_sequence: after,
+      limit: PAGE_ROWS,
+      ...(type !== undefined && { request_type: type }),
+    })
     rows.push(...records)
     if (next === null) return { rows, isAll: true }
     after = next

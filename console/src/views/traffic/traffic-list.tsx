@@ -1,8 +1,8 @@
 /** The list of records, a row each, with what is new above it. */
 import type { ComponentChildren } from 'preact'
-import type { RecordRow } from '@svc-ai/client'
-import { counted, duration, scoreText, whole, type StepTone } from '../../../../src/presentation/index.ts'
-import { go, hrefOf, placeIn } from '../../route.ts'
+import type { ListedRecord, RecordRow } from '@svc-ai/client'
+import { counted, duration, moneyText, scoreText, whole, type StepTone } from '../../../../src/presentation/index.ts'
+import { changedFilters, go, hrefOf, placeIn } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { brief } from '../../ui/figures.ts'
@@ -11,6 +11,7 @@ import { Text } from '../../ui/text.tsx'
 import { visible } from '../../ui/visible.ts'
 import { Clock } from '../../ui/time.tsx'
 import { VirtualList } from '../../ui/virtual-list.tsx'
+import { SessionBook, sessionOf } from './sessions.ts'
 import type { LiveTraffic } from './use-traffic.ts'
 
 interface TrafficListProps {
@@ -30,7 +31,9 @@ export function TrafficList({ scenario, id, traffic, selected, onSelect, show, o
   const { book, scores, onWindow, onTop } = traffic
   const cells = (index: number) => {
     const row = book.at(index)
-    return cellsOf(scenario, row, row === null ? null : scores.of(row))
+    if (row === null) return WAITING
+    const size = book instanceof SessionBook ? book.sizeOf(row) : 1
+    return cellsOf(scenario, row, row.excerpt?.score ?? scores.of(row), size)
   }
   const open = (index: number): void => {
     onSelect(book.sequenceAt(index))
@@ -62,24 +65,24 @@ export function TrafficList({ scenario, id, traffic, selected, onSelect, show, o
   )
 }
 
-/** A narrow list needs two lines for a row. */
-const rowHeight = (width: number): number => (width < 600 ? 56 : 34)
+/** Two lines: what was asked, and what was answered. A narrow list has the numbers in a third. */
+const rowHeight = (width: number): number => (width < 600 ? 84 : 54)
 
-const COLUMNS = ['Time', 'Type', 'Receipt', 'Model', 'Latency', 'Tokens', 'Score', 'Release']
+const COLUMNS = ['Time', 'Type', 'Content', 'Model', 'Latency', 'Tokens', 'Score', 'Release']
 
-/** One cell for each column. A row that is still on its way has its place already. */
-function cellsOf(scenario: string, row: RecordRow | null, score: number | null): readonly ComponentChildren[] {
-  if (row === null) return COLUMNS.map((_, at) => (at === 2 ? <span class="muted">…</span> : null))
+/** A row that is still on its way has its place already. */
+const WAITING: readonly ComponentChildren[] = COLUMNS.map((column) => (column === 'Content' ? <span class="muted">…</span> : null))
+
+/** One cell for each column. */
+function cellsOf(scenario: string, row: ListedRecord, score: number | null, size: number): readonly ComponentChildren[] {
   const { summary, artifact_ref: release } = row
   return [
     <Clock at={row.created_at} />,
     typeOf(row),
-    <a href={hrefOf(placeIn(scenario, 'traffic', row.agent_record_id))} class="mono" tabIndex={-1} title={visible(row.agent_record_id)}>
-      <Text value={shortId(row.agent_record_id)} />
-    </a>,
+    <Content scenario={scenario} row={row} size={size} />,
     summary?.model === undefined ? aboutOf(row) : <Text value={summary.model} />,
     summary === undefined ? null : duration(summary.latency_ms / 1000),
-    tokensOf(summary),
+    <Spent row={row} />,
     score === null ? null : <b title="Score">{scoreText(score)}</b>,
     release === null ? null : (
       <span class="mono" title={visible(release)}>
@@ -88,6 +91,43 @@ function cellsOf(scenario: string, row: RecordRow | null, score: number | null):
     ),
   ]
 }
+
+interface ContentProps {
+  readonly scenario: string
+  readonly row: ListedRecord
+  readonly size: number
+}
+
+/** The first words of both sides; the receipt where nothing was read of it. */
+function Content({ scenario, row, size }: ContentProps) {
+  const { input = '', output = '', tags = {} } = row.excerpt ?? {}
+  const session = sessionOf(row)
+  return (
+    <>
+      <span class="content-line">
+        <a href={hrefOf(placeIn(scenario, 'traffic', row.agent_record_id))} tabIndex={-1} title={visible(row.agent_record_id)}>
+          {input === '' ? <Text value={shortId(row.agent_record_id)} class="mono" /> : <Text value={input} />}
+        </a>
+      </span>
+      <span class="content-line muted">
+        {size > 1 && session !== null && (
+          <a class="badge plain" href={changedFilters(location.hash, { group: '', tag: `session:${session}` })} tabIndex={-1}>
+            {counted(size, 'exchange')}
+          </a>
+        )}
+        {output !== '' && <Text value={output} />}
+        {Object.entries(tags)
+          .slice(0, TAGS_SHOWN_MAX)
+          .map(([name, value]) => (
+            <Text key={name} class="tag" value={`${name}:${value.slice(0, TAG_CHARACTERS_MAX)}`} />
+          ))}
+      </span>
+    </>
+  )
+}
+
+const TAGS_SHOWN_MAX = 3
+const TAG_CHARACTERS_MAX = 24
 
 const WORDS: Readonly<{ [Type in RecordRow['request_type']]: readonly [word: string, tone: StepTone] }> = {
   inference: ['exchange', 'plain'],
@@ -111,10 +151,20 @@ const aboutOf = ({ request_type: type, references }: RecordRow) =>
     <span class="muted">{references.length === 0 ? 'quotes nothing' : `quotes ${counted(references.length, 'receipt')}`}</span>
   ) : null
 
-function tokensOf(summary: RecordRow['summary']) {
+function Spent({ row: { summary, excerpt } }: { readonly row: ListedRecord }) {
   const { input_tokens: input, output_tokens: output } = summary ?? {}
-  if (input === undefined && output === undefined) return null
+  const isCounted = input !== undefined || output !== undefined
   return (
-    <span title="Tokens in and out">{`${input === undefined ? '?' : brief(input)} → ${output === undefined ? '?' : brief(output)}`}</span>
+    <>
+      {isCounted && (
+        <span title="Tokens in and out">{`${input === undefined ? '?' : brief(input)} → ${output === undefined ? '?' : brief(output)}`}</span>
+      )}
+      {excerpt?.cost !== undefined && (
+        <span class="muted" title="Cost, as the provider counted it">
+          {' '}
+          {moneyText(excerpt.cost)}
+        </span>
+      )}
+    </>
   )
 }

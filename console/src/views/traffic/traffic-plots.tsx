@@ -5,7 +5,7 @@ import { usePolled } from '../../poll.ts'
 import { useSession } from '../../session.ts'
 import { LinePlot } from '../../ui/plot.tsx'
 import { statsOf } from './traffic-stats.ts'
-import { TypedBook } from './typed-book.ts'
+import { recordsOfType, SourceBook } from './source-book.ts'
 
 const EXCHANGES_MAX = 1000
 const FOLLOW_SECONDS = 3
@@ -13,7 +13,7 @@ const HEIGHT = 112
 
 export function TrafficPlots({ scenario, isPaused }: { readonly scenario: string; readonly isPaused: boolean }) {
   const { service } = useSession()
-  const book = useMemo(() => new TypedBook((query) => service(scenario).records(query), 'inference'), [service, scenario])
+  const book = useMemo(() => new SourceBook(recordsOfType((query) => service(scenario).records(query), 'inference')), [service, scenario])
   const { value: rows } = usePolled(`plots ${scenario}`, () => latest(book), isPaused ? null : FOLLOW_SECONDS)
   const stats = useMemo(() => statsOf(rows ?? []), [rows])
   const every = Number.isFinite(stats.stretchSeconds) && stats.requests.length > 0 ? ` per ${duration(stats.stretchSeconds)}` : ''
@@ -52,7 +52,7 @@ export function TrafficPlots({ scenario, isPaused }: { readonly scenario: string
   )
 }
 
-async function latest(book: TypedBook) {
+async function latest(book: SourceBook) {
   await book.follow()
   book.showUnseen()
   for (let known = -1; book.rows.length < EXCHANGES_MAX && book.rows.length !== known;) {

@@ -1,15 +1,18 @@
 /** The live traffic of a scenario: every record, newest first, with its key facts; one opens beside the list. */
 import { counted } from '../../../../src/presentation/index.ts'
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import { go, useFilter, placeIn } from '../../route.ts'
-import { Toggle } from '../../ui/button.tsx'
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { go, SEARCH_FILTERS, useFilter, useFilters, placeIn } from '../../route.ts'
+import { Button, Toggle } from '../../ui/button.tsx'
 import { Empty, Notice } from '../../ui/notice.tsx'
 import { useKeys } from '../../ui/keys.ts'
 import { FirstRequest } from '../scenarios/first-request.tsx'
 import { RecordPanel } from '../record/record.tsx'
+import { searchOf } from './filters.ts'
+import { TrafficFilters } from './traffic-filters.tsx'
 import { TrafficList } from './traffic-list.tsx'
 import { TrafficPlots } from './traffic-plots.tsx'
 import { useTraffic, type RecordType, type LiveTraffic } from './use-traffic.ts'
+import { ViewsMenu } from './views-menu.tsx'
 import './traffic.css'
 
 /** `id` is the record that is open. */
@@ -21,14 +24,19 @@ export function Traffic({ scenario, id }: { readonly scenario: string; readonly 
   const [show, setShow] = useState<{ readonly index: number } | null>(null)
   const main = useRef<HTMLDivElement>(null)
   const place = useFilter('at')
-  const traffic = useTraffic(scenario, type, isPaused)
+  const group = useFilter('group')
+  const { values, choose } = useFilters(SEARCH_FILTERS)
+  const isGrouped = group.value === 'session'
+  const search = useMemo(() => searchOf(values, Date.now() / 1000), [JSON.stringify(values)])
+  const isPart = type !== null || search !== null || isGrouped
+  const traffic = useTraffic(scenario, { type, search, isGrouped }, isPaused)
   const { book } = traffic
   const index = selected === null ? null : book.indexOf(selected)
   const row = index === null ? null : book.at(index)
   const open = (recordId: string | null): void => go(placeIn(scenario, 'traffic', recordId))
   const jump = (wish: string): void => {
     const at = /^\d{1,12}$/.test(wish) ? book.indexOf(Number(wish)) : null
-    if (at === null) return open(wish)
+    if (at === null) return RECEIPT.test(wish) ? open(wish) : choose({ text: wish })
     setSelected(Number(wish))
     place.type(wish)
     return setShow({ index: at })
@@ -47,23 +55,36 @@ export function Traffic({ scenario, id }: { readonly scenario: string; readonly 
       <div class="traffic-main" ref={main} inert={isCovered}>
         <div class="row">
           <h1>Traffic</h1>
-          <span class="muted number">{traffic.isOpen && type === null && counted(book.count + book.unseen, 'record')}</span>
+          <span class="muted number">{traffic.isOpen && !isPart && counted(book.count + book.unseen, 'record')}</span>
           <span class="spring" />
-          <Jump onJump={jump} />
+          <Search key={values.text} text={values.text} onSearch={jump} onClear={() => choose({ text: '' })} />
           <Toggle class="" isOn={isPaused} set={setPaused}>
             {isPaused ? 'Paused' : 'Pause'}
           </Toggle>
         </div>
         <Plots scenario={scenario} isPaused={isPaused} />
-        <Types type={type} onType={(each) => chosen.choose(each ?? '')} />
+        <div class="row">
+          <Types type={type} onType={(each) => chosen.choose(each ?? '')} />
+          <Toggle isOn={isGrouped} set={(isOn) => group.choose(isOn ? 'session' : '')}>
+            By session
+          </Toggle>
+          <TrafficFilters />
+          <ViewsMenu scenario={scenario} />
+        </div>
         <Notice said={traffic.said} />
+        {traffic.waiting > 0 && <p class="muted">{counted(traffic.waiting, 'record')} cannot be found yet: they are still being read.</p>}
         {traffic.isOpen && book.count + book.unseen === 0 ? (
           <Empty
-            title={type === null ? 'No records yet' : 'None of these yet'}
-            hint={type === null && <FirstRequest scenario={scenario} />}
+            title={search !== null ? 'Nothing was found' : isPart ? 'None of these yet' : 'No records yet'}
+            hint={!isPart && <FirstRequest scenario={scenario} />}
           />
         ) : (
-          <TrafficList key={String(type)} {...{ scenario, id, traffic, selected, show }} onSelect={setSelected} onNew={toTop} />
+          <TrafficList
+            key={JSON.stringify([type, search, isGrouped])}
+            {...{ scenario, id, traffic, selected, show }}
+            onSelect={setSelected}
+            onNew={toTop}
+          />
         )}
       </div>
       {id !== null && <RecordPanel scenario={scenario} id={id} row={row?.agent_record_id === id ? row : null} onClose={() => open(null)} />}
@@ -90,26 +111,38 @@ function useReturn(main: { readonly current: HTMLElement | null }, id: string | 
   }, [id])
 }
 
-function Jump({ onJump }: { readonly onJump: (wish: string) => void }) {
-  const [wish, setWish] = useState('')
+/** A receipt of the service, or of a program that makes such ids. */
+const RECEIPT = /^(?=.*\d)[\w.:-]{20,}$/
+
+interface SearchProps {
+  readonly text: string
+  readonly onSearch: (wish: string) => void
+  readonly onClear: () => void
+}
+
+function Search({ text, onSearch, onClear }: SearchProps) {
+  const [wish, setWish] = useState(text)
   return (
     <form
       role="search"
+      class="row"
       onSubmit={(event) => {
         event.preventDefault()
-        if (wish.trim() !== '') onJump(wish.trim())
-        setWish('')
+        if (wish.trim() !== '') onSearch(wish.trim())
+        else if (text !== '') onClear()
       }}
     >
       <input
         data-filter
-        aria-label="Go to a receipt, or to a record by its number"
-        placeholder="Receipt or number"
+        aria-label="Search for words, or go to a receipt or to a record by its number"
+        placeholder="Words, receipt or number"
+        title={'"several words" in this order, begin* for a beginning, -without for none of it'}
         value={wish}
         onInput={(event) => setWish(event.currentTarget.value)}
         spellcheck={false}
         autocomplete="off"
       />
+      {text !== '' && <Button onClick={onClear}>Clear</Button>}
     </form>
   )
 }

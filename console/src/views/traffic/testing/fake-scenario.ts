@@ -1,6 +1,7 @@
 /** Records of a scenario that exists in a test alone, asked for the way the service is. */
 import type { RecordRow } from '@svc-ai/client'
 import type { AskRecords } from '../record-book.ts'
+import type { FindRecords } from '../source-book.ts'
 
 export type FakeScenario = ReturnType<typeof fakeScenario>
 
@@ -8,6 +9,7 @@ export function fakeScenario() {
   let life = 0
   let rows: RecordRow[] = []
   let questions = 0
+  let held = 0
   const ask: AskRecords = ({
     request_type: type,
     limit = 50,
@@ -21,8 +23,21 @@ export function fakeScenario() {
     const records = found.slice(0, limit)
     return Promise.resolve({ records, next: found.length > limit ? (records.at(-1)?.sequence ?? null) : null })
   }
+  const find: FindRecords = async ({ limit = 50, before_sequence: before = Infinity }) => {
+    if (held > 0 && before !== Infinity) {
+      held -= 1
+      return { records: [], next: before, waiting: 0 }
+    }
+    return { ...(await ask({ order: 'newest', before_sequence: before, limit })), waiting: 0 }
+  }
   return {
     ask,
+    /** A search that everything fits. */
+    find,
+    /** So many pages of a search are empty, though more follow. */
+    holdBack: (pages: number): void => {
+      held = pages
+    },
     /** How many questions were asked so far. */
     get questions(): number {
       return questions
