@@ -1,8 +1,7 @@
 /** What a recorded call did to files: which it read, wrote, edited, patched or removed, whatever the agent calls its tools. */
 import { posix } from 'node:path'
 import { pathProblem, type Json, type JsonObject } from '../../../src/contract/index.ts'
-import { isList, isObject, objectsOf, parsed } from '../../../src/dialects/index.ts'
-import { ownWords } from '../../../src/dialects/index.ts'
+import { isList, isObject, objectsOf, ownWords, parsed } from '../../../src/dialects/index.ts'
 import { isTestCommand, type SessionStep } from '../../../src/sessions/index.ts'
 import { changesIn, isPatch, PATCH_CHARACTERS_MAX, type PatchChunk } from './patch.ts'
 
