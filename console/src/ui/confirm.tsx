@@ -8,6 +8,8 @@ interface ConfirmProps {
   readonly title: string
   readonly verb: string
   readonly children: ComponentChildren
+  /** False while something is missing that a person has to write. */
+  readonly isReady?: boolean
   /** Does it. A refusal is shown, and may be answered by trying again. */
   readonly act: () => Promise<void>
   /** Nothing was done, or everything was. */
@@ -15,7 +17,7 @@ interface ConfirmProps {
 }
 
 /** Open as long as it is on the page. The focus goes back to where it came from. */
-export function Confirm({ title, verb, children, act, close }: ConfirmProps) {
+export function Confirm({ title, verb, children, isReady = true, act, close }: ConfirmProps) {
   const dialog = useRef<HTMLDialogElement>(null)
   const [isActing, setActing] = useState(false)
   const [said, setSaid] = useState<FailureNotice | null>(null)
@@ -54,7 +56,7 @@ export function Confirm({ title, verb, children, act, close }: ConfirmProps) {
           <button type="button" class="button" disabled={isActing} onClick={close}>
             Cancel
           </button>
-          <button type="button" class="button primary" disabled={isActing} onClick={() => void go()}>
+          <button type="button" class="button primary" disabled={isActing || !isReady} onClick={() => void go()}>
             {isActing ? 'Working …' : verb}
           </button>
         </div>

@@ -25,7 +25,13 @@ export function RejectButton({ scenario, step, done }: RejectProps) {
         Reject<span class="hidden-visually"> {step.name}</span>
       </button>
       {isAsked && (
-        <Confirm title={`Reject ${step.name}?`} verb={`Reject ${step.name}`} act={act} close={() => setAsked(false)}>
+        <Confirm
+          title={`Reject ${step.name}?`}
+          verb={`Reject ${step.name}`}
+          isReady={reason.trim() !== ''}
+          act={act}
+          close={() => setAsked(false)}
+        >
           <p>It is not served, and its content comes back only where a person asks for it. What is served stays.</p>
           <label for={field}>Why? The reason is shown with the release, and the next proposer is told.</label>
           <textarea
