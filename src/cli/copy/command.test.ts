@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { entry, make, token } from '../../../conformance/store-deployment.ts'
 import { bytes, create, evicted, record } from '../../../conformance/store-samples.ts'
 import sqlite from '../../../plugins/stores/sqlite/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
@@ -52,6 +53,7 @@ describe('svc store copy', () => {
     const one = { source: counts, target: counts, added: counts, evicted: 0, differences: [], releases: null }
     expect(JSON.parse(out)).toEqual({
       scenarios: ['support', 'ünïcode 𝄞 \u0000'].map((scenario) => ({ scenario, copied_as: scenario, ...one })),
+      deployment: { tokens: 0, tokens_differ: [], audit: 0 },
     })
     expect(await held(to)).toEqual(await held(from))
     const store = await open(to)
@@ -68,6 +70,29 @@ describe('svc store copy', () => {
     await store.close()
     expect((await copy(places)).out).toContain('records   from       121  to       121  of them now         1')
     expect(await held(to)).toEqual(await held(from))
+  })
+
+  it('copies tokens and the audit, once, and says which tokens the target has otherwise', async () => {
+    const [from, to] = [await filled(1), temporaryFolder()]
+    const source = await open(from)
+    for (const name of ['laptop', 'reader']) await make(source.deployment, token(name))
+    await source.close()
+    const places = ['--from', `sqlite:${from}`, '--to', `sqlite:${to}`]
+    expect((await copy(places)).out).toContain('\n2 tokens and 2 entries of the audit are there too')
+    expect(await copy(places)).toMatchObject({ exit: 0 })
+    const target = await open(to)
+    expect(await target.deployment.tokens()).toEqual([token('laptop'), token('reader')])
+    expect((await target.deployment.audit({ after: 0, limit: 99 })).map(({ sequence, id, action }) => [sequence, id, action])).toEqual([
+      [1, 'make laptop', 'promote'],
+      [2, 'make reader', 'promote'],
+      [3, expect.stringMatching(/^copy /), 'copyToken'],
+      [4, expect.stringMatching(/^copy /), 'copyToken'],
+    ])
+    const other = token('reader', { digest: 'f'.repeat(64) })
+    await target.deployment.changeToken({ name: 'reader', before: token('reader').digest, after: other }, entry('rotated'))
+    await target.close()
+    const again = await copy(places)
+    expect(again).toMatchObject({ exit: 1, out: expect.stringContaining('DIFFERENT  token reader: ') })
   })
 
   it('shows a bar, which is gone at the end', async () => {

@@ -7,6 +7,7 @@ import { printError } from '../explain.ts'
 import { jsonText } from '../screen/text.ts'
 import { stoppable } from '../stopping.ts'
 import { EXIT, type ServiceModule, type Surroundings } from '../surroundings.ts'
+import { copyDeployment, type CopiedDeployment } from './deployment.ts'
 import { readPlace, type Place } from './places.ts'
 import { copyScenario, endOf, type CopiedScenario, type CopyEnd } from './records.ts'
 import { copyReleases, type CopiedReleases } from './releases.ts'
@@ -39,10 +40,13 @@ export async function copyStore(options: CopyOptions, surroundings: Surroundings
   const bar = startBar(surroundings)
   const closing: (() => Promise<void>)[] = []
   let reports: readonly ScenarioReport[]
+  let deployment: CopiedDeployment | null = null
   try {
     const places = await placesOf(options, surroundings)
     const opened = await openBoth(await surroundings.service(), places, closing)
     reports = await copyAll(opened, options, stopping.signal, bar.at)
+    // They are for all scenarios, and of no use to a copy of one.
+    if (options.scenario === undefined) deployment = await copyDeployment(opened.from.deployment, opened.to.deployment, Date.now() / 1000)
   } catch (error) {
     printError(error, null, surroundings)
     return stopping.exitCode() ?? EXIT.misconfigured
@@ -50,8 +54,9 @@ export async function copyStore(options: CopyOptions, surroundings: Surroundings
     bar.end()
     for (const close of closing.toReversed()) await close()
   }
-  surroundings.out(options.json === true ? jsonText({ scenarios: reports }, 2) : printed(reports))
-  return reports.every(isWhole) ? EXIT.fine : EXIT.failed
+  const copied = { scenarios: reports, ...(deployment !== null && { deployment }) }
+  surroundings.out(options.json === true ? jsonText(copied, 2) : [printed(reports), ...deploymentLines(deployment)].join('\n'))
+  return reports.every(isWhole) && (deployment?.tokens_differ ?? []).length === 0 ? EXIT.fine : EXIT.failed
 }
 
 async function placesOf({ from, to, scenario, as }: CopyOptions, surroundings: Surroundings): Promise<readonly [from: Place, to: Place]> {
@@ -121,6 +126,17 @@ function printed(reports: readonly ScenarioReport[]): string {
   const broken = reports.filter((report) => !isWhole(report)).length
   const outcome = broken === 0 ? 'both sides are the same' : `${counted(broken, 'scenario')} above differ`
   return [...lines, `${counted(reports.length, 'scenario')} copied and compared: ${outcome}`].join('\n')
+}
+
+function deploymentLines(deployment: CopiedDeployment | null): readonly string[] {
+  if (deployment === null) return []
+  const { tokens, tokens_differ: differing, audit } = deployment
+  return [
+    `${counted(tokens, 'token')} and ${counted(audit, 'entry', 'entries')} of the audit are there too`,
+    ...differing.map(
+      (name) => `  DIFFERENT  token ${showHiddenLine(name)}: the target has another one of that name; revoke one of them, then copy again`,
+    ),
+  ]
 }
 
 const row = (what: string, there: number, here: number, more: number): string =>
