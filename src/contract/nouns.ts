@@ -1,6 +1,7 @@
 /** The nouns of the service that are no wire shape of their own. Stored shapes keep the interface's own spelling. */
 import type { Json, JsonObject } from './json.ts'
 import type { StepOutcome } from './outcomes.ts'
+import type { Role } from './roles.ts'
 import type { ModelApi, Operation, RecordRow, Requires } from './wire/index.ts'
 
 /** The provider format a call speaks. Counting tokens is a call of its own: it is never streamed. */
@@ -105,6 +106,8 @@ export interface TrainRequest {
   readonly release_id: string
   readonly requires: readonly Requires[]
   readonly client?: JsonObject
+  /** The token that it was asked for with, where that is not one of the configuration. */
+  readonly asked_by?: { readonly token: string; readonly role: Role }
 }
 /** One unit of experience: a report with the exchanges it quotes, in the order quoted, or a record that stands for itself. */
 export interface Sample<Exchange = JsonObject> {

@@ -1,6 +1,6 @@
 /** Records: import, report, train instructions, and reading them back. */
 import { HEADER, invalid, ROUTE_PREFIX, unknown } from '../contract/index.ts'
-import type { NewRecord, RecordRow, Receipt, Receipts, RecordList, TrainReceipt } from '../contract/index.ts'
+import type { NewRecord, RecordRow, Receipt, Receipts, RecordList, TrainReceipt, TrainRequest } from '../contract/index.ts'
 import { admit, admitTrain, appendRecords, checkFirstRecords, noExchange, quoteSession } from '../records/index.ts'
 import type { AdmissionRules, RecordDraft, FieldPrefix } from '../records/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
@@ -60,7 +60,7 @@ export async function train(context: HttpContext): Promise<HttpReply> {
   const { services } = context
   const name = scenarioOf(context.request)
   context.logFields.scenario = name
-  const { record, screen } = admitTrain(await context.readObject(), services)
+  const { record, screen } = admitTrain(await context.readObject(), services, askerOf(context))
   const { agent_record_id } = record
   return services.registry.use(name, async (scenario) => {
     const kept = await scenario.types([agent_record_id])
@@ -82,6 +82,10 @@ export async function train(context: HttpContext): Promise<HttpReply> {
     } satisfies TrainReceipt)
   })
 }
+
+/** A token of the configuration is everybody's who runs the service, and names nobody. */
+const askerOf = ({ principal }: HttpContext): TrainRequest['asked_by'] =>
+  principal.kind === 'service' && principal.isStored ? { token: principal.name, role: principal.role } : undefined
 
 function refuseAutoMode({ name, trainingMode }: Scenario): void {
   if (trainingMode !== 'auto') return

@@ -14,11 +14,22 @@ export interface AdmittedTrain {
   readonly screen: () => void
 }
 
-export function admitTrain(body: JsonObject, { newId, clock }: Pick<AdmissionRules, 'newId' | 'clock'>): AdmittedTrain {
+export function admitTrain(
+  body: JsonObject,
+  { newId, clock }: Pick<AdmissionRules, 'newId' | 'clock'>,
+  askedBy?: TrainRequest['asked_by'],
+): AdmittedTrain {
   const { agent_record_id, text, session, release_id, requires, client } = checkShape(trainBodySchema, body)
   const items = requires ?? []
   const kept = keptClient(client)
-  const payload = { text, session, release_id, requires: items.map((item) => ({ ...item })), ...(kept !== null && { client: kept }) }
+  const payload = {
+    text,
+    session,
+    release_id,
+    requires: items.map((item) => ({ ...item })),
+    ...(kept !== null && { client: kept }),
+    ...(askedBy !== undefined && { asked_by: askedBy }),
+  }
   const record: NewRecord = {
     agent_record_id: agent_record_id ?? newId(),
     request_type: 'train',

@@ -50,7 +50,7 @@ export function draftOf(result: Settled | StepFailure, around: Circumstances): S
   const { component, aside, memory } = around
   const { outcome: meant, content, skipped, metrics, state, consumed } = resultParts(result, around)
   const merged = requiresOf(around.reserved.batch, result)
-  const held = meant === 'published' && content !== null ? commandReason(merged) : null
+  const held = meant === 'published' && content !== null ? reviewReason(around.reserved.batch, merged) : null
   const outcome = held === null ? meant : 'pending'
   const consumed_ids = [...new Set([...consumed, ...aside])]
   // A trainer says what it likes, and rows are shown.
@@ -136,6 +136,17 @@ type Merged = ReturnType<typeof mergeRequires>
 function requiresOf({ request }: Batch<Uint8Array>, result: Settled | StepFailure): Merged {
   const offered = result instanceof StepFailure || request === null ? [] : (result.requires ?? [])
   return mergeRequires(request?.requires ?? [], offered)
+}
+
+/** Why a person must look at it first, whatever the recipe says. */
+function reviewReason(batch: Batch<Uint8Array>, merged: Merged): string | null {
+  const reasons = [commandReason(merged), agentReason(batch)].filter((reason) => reason !== null)
+  return reasons.length === 0 ? null : reasons.join('; ')
+}
+
+/** Whoever runs an agent may ask; what comes of it reaches everybody who pulls. */
+function agentReason({ request }: Batch<Uint8Array>): string | null {
+  return request?.asked_by?.role === 'agent' ? `it was asked for with the token ${request.asked_by.token}, of the role agent` : null
 }
 
 /** A command that would run on other people's machines is always reviewed first. */

@@ -1,9 +1,9 @@
 /** What the token of an agent's session sees of a scenario that holds a change: what is served, and nothing that waits for a person. */
 import { join } from 'node:path'
-import { beforeAll, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { send, sharedWorld } from '../support/world.ts'
-import { bearer, errorOf, expectRefusal, named, rowsOf, textAt } from './support/helpers.ts'
-import { trainee } from './support/trainee.ts'
+import { bearer, errorOf, expectRefusal, LEDGER_RECIPE, named, rowsOf, textAt } from './support/helpers.ts'
+import { fresh, trainee } from './support/trainee.ts'
 
 const TOKEN = 'admin-token-of-the-test'
 const NAME = 'support'
@@ -74,4 +74,27 @@ it('it calls the model, reports, asks for a change and follows it [access.agent]
   expect(
     (await here.ask('GET', textAt(asked.json, 'page_path'), { headers: { authorization: agent['authorization'] ?? '' } })).status,
   ).toBe(200)
+})
+
+describe('what is asked for', () => {
+  const publishing = sharedWorld({ settings: { 'svc.token': TOKEN, recipe: LEDGER_RECIPE }, headers: bearer(TOKEN) })
+
+  it('with a token of the role agent waits for a person, who promotes it; with another one it is published [access.agent-asks]', async () => {
+    const s = await fresh(publishing, 'manual')
+    const made = await publishing.post('/svc/tokens', { name: 'machine', role: 'agent', scenarios: [s.name] })
+    const own = { ...bearer(textAt(made.json, 'token')), ...named(s.name) }
+    const body = { text: 'Be kind.', session: 's', release_id: 'r' }
+    const id = textAt((await publishing.post('/svc/train', body, own)).json, 'agent_record_id')
+    const row = await s.consumer(id)
+    expect(row).toMatchObject({
+      pending: true,
+      metrics: {
+        held_because: 'it was asked for with the token machine, of the role agent',
+        training_request: { id, asked_by: { token: 'machine', role: 'agent' } },
+      },
+    })
+    expect((await s.consumer(await s.ask('Be brief.')))['pending']).toBe(false)
+    const waiting = (await s.releases()).find(({ pending }) => pending === true)
+    expect((await s.move('promote', textAt(waiting ?? {}, 'release_id'))).status).toBe(200)
+  })
 })

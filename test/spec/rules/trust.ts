@@ -32,6 +32,7 @@ export const access = section('Access', {
   'access.hashed': 'Of a secret its SHA-256 alone is kept; it is answered once.',
   'access.page-keys': 'A page key of a token that was made opens what that token may see, in its scenarios, while it lives.',
   'access.agent': 'The role agent sees no release that waits for review, no step records and no tasks.',
+  'access.agent-asks': 'A change that is asked for with a token of the role agent is held until a person promotes it.',
   'access.audit':
     'Every change of the deployment is an entry of the audit: who, what, when, from where, before and after; nothing changes one.',
 })
