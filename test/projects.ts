@@ -8,7 +8,7 @@ const NOT_HERE = [
   '**/dist/**',
   'test/agents/**',
   'test/browser/**',
-
+  'test/deploy/chart/**',
   'test/frameworks/**',
   'test/package/**',
 ]
@@ -43,6 +43,7 @@ const MACHINE = [
   'src/training/processors/held.test.ts',
   'test/cluster/*.test.ts',
   'test/crash/**/{processes,removal}.test.ts',
+  'test/deploy/files.test.ts',
   'test/docs/{extend,guides,readme,suites,terminal,weights}.test.ts',
   'test/evolution/*.test.ts',
   'test/listeners/processes.test.ts',

@@ -25,6 +25,7 @@ const SAYS: Readonly<Record<string, readonly RegExp[]>> = {
   'evolve-a-coding-agent.md': [/train.*published/, /^MCD$/m],
   'improve.md': [/improved: 1 round/, /^\+.*numeral/im, /this run has ended/],
   'ask-for-a-change.md': [/"settled":true/, /train/],
+  'many-machines.md': [/"object":"chat\.completion"/, /1 scenario copied and compared: both sides are the same/],
   'review-and-roll-back.md': [/waits for review/, /promote/, /rollback/],
 }
 

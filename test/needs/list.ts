@@ -27,6 +27,7 @@ const PROGRAMS = {
   mksh: { packages: ['mksh'], tests: ['test/install/'] },
   script: { packages: ['bsdutils'], tests: ['src/cli/terminal.test.ts'] },
   strace: { packages: ['strace'], tests: ['plugins/stores/sqlite/'] },
+  'systemd-analyze': { packages: ['systemd'], tests: ['test/deploy/'] },
   yash: { packages: ['yash'], tests: ['test/install/'] },
   zsh: { packages: ['zsh'], tests: ['src/cli/completion/', 'test/install/'] },
 } as const satisfies Readonly<Record<string, Need>>
