@@ -56,6 +56,8 @@ export interface ServiceOptions {
   readonly log?: Log | LineStyle
   /** How long answers in flight may take when the service is closed. */
   readonly graceSeconds?: number
+  /** False where nobody is served but the agents of its own steps: those have the machine then. */
+  readonly trainersGiveWay?: boolean
   /** Replaces the built-in plug-ins, for tests. */
   readonly plugins?: Builtins
   /** Replaces the file that listener threads run, for tests. */
@@ -79,7 +81,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     store.writing?.onChange((trouble) => logWriting(log, trouble))
     const runtime = await openRuntime(loaded, load)
     closing.push(() => runtime.close())
-    const hosts = openHosts(loaded, closing)
+    const hosts = openHosts(loaded, closing, options)
     const metrics = new Metrics()
     const listeners = listenersOf(loaded, options, { store, log, metrics })
     const warn: Services['warn'] = (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) })
@@ -275,13 +277,10 @@ export async function sandboxFacts(loaded: LoadedConfig): Promise<readonly Execu
   return (await (await loaderOf(loaded, builtins)('executor', 'sandbox')).facts?.()) ?? []
 }
 
-function openHosts({ config }: LoadedConfig, closing: Closing): Services['hosts'] {
-  const threads = makeThreadHost({ threads: config.svc.training_threads, entry: threadEntry('trainer-thread') })
+function openHosts({ config }: LoadedConfig, closing: Closing, { trainersGiveWay: givesWay = true }: ServiceOptions): Services['hosts'] {
+  const threads = makeThreadHost({ threads: config.svc.training_threads, entry: threadEntry('trainer-thread'), givesWay })
   const weights = makeWeightLane()
-  closing.push(
-    () => threads.close(),
-    () => weights.close(),
-  )
+  closing.push(...[threads, weights].map((host) => () => host.close()))
   return { threads, weights }
 }
 

@@ -87,7 +87,8 @@ export async function playerFor(loaded: LoadedConfig, adapter: Adapter, warn: (l
 
 export async function startFor(loaded: LoadedConfig, folder: string, surroundings: Surroundings): Promise<OpenedService> {
   const { startService } = await surroundings.service()
-  const running = await startService(loaded, { log: calmLog((line) => surroundings.err(line)), graceSeconds: GRACE_SECONDS })
+  const log = calmLog((line) => surroundings.err(line))
+  const running = await startService(loaded, { log, graceSeconds: GRACE_SECONDS, trainersGiveWay: false })
   const { upstream, config } = loaded
   return {
     url: running.address,

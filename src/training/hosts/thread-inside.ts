@@ -19,10 +19,10 @@ type LoadRecipe = (plugin: ThreadSettings['plugin'], config: JsonObject) => Prom
 
 export function serveTrainer(load: LoadRecipe): void {
   if (parentPort === null) throw new Error('this file runs as the thread of a trainer')
-  lowerPriority()
+  const settings: ThreadSettings = workerData
+  if (settings.givesWay) lowerPriority()
   redirectOutput()
   const port = parentPort
-  const settings: ThreadSettings = workerData
   knowSecrets(settings.secrets)
   let opened: Promise<Trainer> | null = null
   let stopping = new AbortController()

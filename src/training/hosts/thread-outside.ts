@@ -35,8 +35,8 @@ export class HostedThread {
   /** Why it ended, or is about to. */
   #reason: Error | null = null
 
-  constructor(entry: URL, { limits, ...settings }: TrainerSpec) {
-    const workerData: ThreadSettings = { ...settings, secrets: knownSecrets() }
+  constructor(entry: URL, { limits, ...settings }: TrainerSpec, givesWay: boolean) {
+    const workerData: ThreadSettings = { ...settings, secrets: knownSecrets(), givesWay }
     const resourceLimits = { maxOldGenerationSizeMb: limits.memoryMib + HEAP_HEADROOM_MIB }
     this.#worker = new Worker(entry, { workerData, resourceLimits, name: 'trainer' })
     this.#limits = limits

@@ -73,6 +73,12 @@ describe('a thread', () => {
     },
   )
 
+  it.skipIf(process.platform !== 'linux')('stands back behind none where it is told so', async () => {
+    const niceBefore = threadsWith(NICENESS_AT, '15')
+    await oneStep(threadHost({ givesWay: false }), trainerOf('one'), count)
+    expect(threadsWith(NICENESS_AT, '15') - niceBefore).toBe(0)
+  })
+
   it.skipIf(process.platform !== 'linux' || spawnSync('taskset', ['--version']).error !== undefined || ownCores().length < 2)(
     'leaves one core to the others (on Linux alone, with two cores and taskset)',
     async () => {

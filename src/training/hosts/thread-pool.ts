@@ -11,13 +11,15 @@ export interface ThreadHostSettings {
   readonly entry: URL
   /** An idle thread ends after this time. */
   readonly idleSeconds?: number
+  /** Whether threads stand back behind those that answer requests; true unless nobody but their own agents is served. */
+  readonly givesWay?: boolean
 }
 
 const IDLE_SECONDS = 30
 
-export function makeThreadHost({ threads, entry, idleSeconds = IDLE_SECONDS }: ThreadHostSettings): TrainerHost {
-  const turns = new Slots(threads)
-  const pool = new Pool(threads, entry, idleSeconds)
+export function makeThreadHost(settings: ThreadHostSettings): TrainerHost {
+  const turns = new Slots(settings.threads)
+  const pool = new Pool(settings)
   return {
     inTurn: inTurnsOf(turns, pool.start),
     async close() {
@@ -37,15 +39,17 @@ class Pool {
   readonly #max: number
   readonly #entry: URL
   readonly #idleMs: number
+  readonly #givesWay: boolean
   readonly #alive = new Set<HostedThread>()
   /** Longest idle first. */
   #idle: readonly Idle[] = []
   #isClosed = false
 
-  constructor(max: number, entry: URL, idleSeconds: number) {
-    this.#max = max
+  constructor({ threads, entry, idleSeconds = IDLE_SECONDS, givesWay = true }: ThreadHostSettings) {
+    this.#max = threads
     this.#entry = entry
     this.#idleMs = idleSeconds * 1000
+    this.#givesWay = givesWay
   }
 
   readonly start: StartStep = (trainer, order, report, signal) => {
@@ -72,7 +76,7 @@ class Pool {
     if (own !== undefined) return this.#wake(own)
     while (this.#alive.size >= this.#max) await this.#makeRoom()
     if (this.#isClosed) throw stopping()
-    const started = new HostedThread(this.#entry, trainer)
+    const started = new HostedThread(this.#entry, trainer, this.#givesWay)
     this.#alive.add(started)
     void started.gone.then(() => this.#forget(started))
     return started

@@ -6,6 +6,8 @@ import type { StoredOrder, TrainerSpec } from './host.ts'
 export interface ThreadSettings extends Omit<TrainerSpec, 'limits'> {
   /** What the service knew then, so that the thread's own words are without it. */
   readonly secrets: readonly string[]
+  /** Whether it stands back behind the threads that answer requests. */
+  readonly givesWay: boolean
 }
 
 export type ToTrainerThread = { readonly ask: 'step'; readonly order: StoredOrder } | { readonly ask: 'abort' }
