@@ -10,6 +10,7 @@ import { openAgentWorld } from './support/world.ts'
 
 const kind = KINDS.shell
 const TASKS = 15
+const TIMEOUT_MS = 40 * 60_000
 
 /** By the shell of the agent, which all of them have. */
 const byShell =
@@ -21,7 +22,7 @@ it.each<[adapter: string, api: ModelApi, rules: string, write: WriteCall]>([
   ['opencode', 'openai', 'AGENTS.md', byShell('bash', (command) => ({ command, description: 'Writes a file' }))],
   ['claude', 'anthropic', 'CLAUDE.md', byShell('Bash', (command) => ({ command, description: 'Writes a file' }))],
   ['codex', 'responses', 'AGENTS.md', byShell('exec_command', (cmd) => ({ cmd }))],
-])('%s learns what its rules did not say', async (adapter, api, rules, write) => {
+])('%s learns what its rules did not say', { timeout: TIMEOUT_MS }, async (adapter, api, rules, write) => {
   const world = await openAgentWorld({ adapter, api, seed: [] })
   onTestFinished(() => world.close())
   const { script } = providerFor(kind, write)
