@@ -25,6 +25,7 @@ const REFUSES_PATHS = [
   'inference.gateway.api_key_env',
   'inference.engine.url',
   'inference.engine.gpu',
+  'storage.s3.endpoint',
   'traces.endpoint',
   'data.training_mode',
   'data.batch_policy',

@@ -74,7 +74,7 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
   ],
   [
     'storage:\n  disk: x',
-    'storage.disk is not a known key; storage knows agent_record_dir, artifact_repository, record_backend, record_database_url, record_settings, record_capacity_bytes, keep_raw_streams',
+    'storage.disk is not a known key; storage knows agent_record_dir, artifact_repository, s3, record_backend, record_database_url, record_settings, record_capacity_bytes, keep_raw_streams',
   ],
   ['storage:\n  record_capacity_bytes: 20GiB', 'storage.record_capacity_bytes must be a whole number of at least 1, not text'],
   ['storage:\n  keep_raw_streams: 1', 'storage.keep_raw_streams must be true or false, not a number'],

@@ -118,7 +118,7 @@ describe('a token that is gone [access.revoked]', () => {
 
   it('expired: is refused with what to do', async () => {
     const name = fresh()
-    const token = await secretOf(here, { name, role: 'read', expires_in_days: 1e-8 })
+    const token = await secretOf(here, { name, role: 'read', expires_in_days: 1e-12 })
     const answer = await here.get('/svc/scenarios', bearer(token))
     expectRefusal(answer, 401, 'token_expired', new RegExp(`${name} expired on .*Z; .*: svc token rotate ${name}$`))
     expect((await here.post(`/svc/tokens/${name}/rotate`, { expires_in_days: 1 }, ADMIN)).status).toBe(200)

@@ -62,7 +62,7 @@ describe('svc token', () => {
     const reader = await made('reader', '--role', 'read')
     expect(await type(['token', 'list'], reader)).toMatchObject({ exit: 1, err: [expect.stringMatching(/role read.*roles: admin$/)] })
     expect(await type(['token', 'list'], 'wrong')).toMatchObject({ exit: 1, err: [expect.stringContaining('export SVC_TOKEN=')] })
-    const short = await made('short', '--role', 'read', '--expires', '0.0000001')
+    const short = await made('short', '--role', 'read', '--expires', '0.000000000001')
     expect(await type(['status'], short)).toMatchObject({ exit: 1, err: [expect.stringContaining('svc token rotate short')] })
   })
 
