@@ -23,7 +23,7 @@ async function prepare(): Promise<World> {
 it('docs/terminal.md shows commands that work, in its order', async () => {
   const here = await prepare()
   const { blocks } = await followDocument('docs/terminal.md', here.directory, { SVC_URL: here.address, SVC_TOKEN: TOKEN })
-  const [status, scenarios, releases, shown, compared, promoted, rolledBack, records, one, exported, tailed] = blocks
+  const [status, scenarios, releases, shown, compared, promoted, rolledBack, records, one, exported, found, tailed] = blocks
   expect(status).toContain('waits for review: svc promote v1 --scenario support')
   expect(scenarios).toMatch(/^support +[0-9a-f]{8} +manual/m)
   expect(releases).toMatch(/^\* +v0 /m)
@@ -34,5 +34,6 @@ it('docs/terminal.md shows commands that work, in its order', async () => {
   expect(records).toMatch(/^3 +[0-9a-f]{32} +train/m)
   expect(one).toMatch(/^type +inference\n[\s\S]*^messages: \[\]$/m)
   expect(exported).toBe('3 records of support written to support.jsonl\n3\n')
+  expect(found).toMatch(/^3 +[0-9a-f]{32} +train .* Be brief\.\n[\s\S]*"waiting": 0/m)
   expect(tailed?.trimEnd().split('\n')).toHaveLength(3)
 }, 180_000)

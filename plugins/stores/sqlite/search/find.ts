@@ -8,10 +8,8 @@ import { RECORD_COLUMNS, recordRow, type RecordColumns } from '../rows.ts'
 import { matchOf } from './facts.ts'
 import { idOf, sequenceOf } from './file.ts'
 
-/** A page looks through the newest records first, and then through ever longer stretches, until it is full or this time is over. */
-const SECONDS_MAX = 0.12
-const STRETCH_FIRST = 65_536
-const STRETCH_GROWTH = 4
+/** Of records with the words, the newest of which the score and the time are looked at for one page. */
+const CANDIDATES_MAX = 100_000
 /** Bodies that one page of excerpts may read, where the index has none yet. */
 const BODIES_BYTES_MAX = 8 * 1024 * 1024
 
@@ -32,36 +30,32 @@ export function makeFind(index: DatabaseSync | null, records: DatabaseSync): (sc
   }
 
   function page(from: DatabaseSync, key: number, query: SearchQuery, place: number): Omit<FoundRecords, 'waiting'> {
-    const [select, excerptAt] = [makeSelect(from, query), makeStoredExcerpt(from)]
+    const excerptAt = makeStoredExcerpt(from)
     const { limit } = query
-    const begun = performance.now()
-    const rows: ListedRecord[] = []
-    let upper = Math.min(query.before - 1, place)
-    for (let stretch = STRETCH_FIRST; upper > 0 && rows.length <= limit; stretch *= STRETCH_GROWTH) {
-      if (performance.now() - begun > SECONDS_MAX * 1000) break
-      const lower = Math.max(1, upper - stretch + 1)
-      const wanted = limit + 1 - rows.length
-      const ids = select(idOf(key, lower), idOf(key, upper), wanted)
-      for (const id of ids) {
-        // What was evicted since is found no longer.
-        const columns = selectRow.first(key, sequenceOf(id))
-        if (columns !== undefined) rows.push({ ...recordRow(columns), ...excerptOfRow(excerptAt(id)) })
-      }
-      const lowest = ids.at(-1)
-      upper = ids.length === wanted && lowest !== undefined ? sequenceOf(lowest) - 1 : lower - 1
-    }
+    const highest = idOf(key, Math.min(query.before - 1, place))
+    const { ids, reached } = makeSelect(from, query)(idOf(key, 1), highest, limit + 1)
+    const rows = ids.flatMap((id): readonly ListedRecord[] => {
+      // What was evicted since is found no longer.
+      const columns = selectRow.first(key, sequenceOf(id))
+      return columns === undefined ? [] : [{ ...recordRow(columns), ...excerptOfRow(excerptAt(id)) }]
+    })
     const shown = rows.slice(0, limit)
     const last = shown.at(-1)
     if (rows.length > limit && last !== undefined) return { rows: shown, next: last.sequence }
-    return { rows: shown, next: upper > 0 ? upper + 1 : null }
+    return { rows: shown, next: reached === null ? null : sequenceOf(reached) }
   }
 }
 
 const excerptOfRow = (excerpt: RecordExcerpt | null): Pick<ListedRecord, 'excerpt'> => (excerpt === null ? {} : { excerpt })
 
-type SelectIds = (lowest: number, highest: number, limit: number) => readonly number[]
+interface SelectedIds {
+  readonly ids: readonly number[]
+  /** The lowest that was looked at; null where nothing is left below. */
+  readonly reached: number | null
+}
+type SelectIds = (lowest: number, highest: number, limit: number) => SelectedIds
 
-/** Ids from the highest down. The words are looked up first, and of those records the score and the time where they are asked for. */
+/** Ids from the highest down. */
 function makeSelect(index: DatabaseSync, query: SearchQuery): SelectIds {
   const { scoreMin, scoreMax, since, until } = query
   const bounds = [
@@ -74,20 +68,37 @@ function makeSelect(index: DatabaseSync, query: SearchQuery): SelectIds {
   const narrowing = given.map(({ sql }) => ` AND ${sql}`).join('')
   const values = given.map(({ value }) => value)
   const match = matchOf(query)
-  if (match === null) {
-    const select = new Query<{ id: number }>(
-      index,
-      `SELECT d.id FROM doc d WHERE d.id BETWEEN ? AND ?${narrowing} ORDER BY d.id DESC LIMIT ?`,
-    )
-    return (lowest, highest, limit) => select.all(lowest, highest, ...values, limit).map(({ id }) => id)
+  if (match !== null && values.length > 0) return makeSelectCandidates(index, match, narrowing, values)
+  const select =
+    match === null
+      ? new Query<{ id: number }>(index, `SELECT d.id FROM doc d WHERE d.id BETWEEN ? AND ?${narrowing} ORDER BY d.id DESC LIMIT ?`)
+      : new Query<{ id: number }>(index, `SELECT rowid AS id ${OF_WORDS}`)
+  return (lowest, highest, limit) => {
+    const words = match === null ? [] : [match]
+    const ids = select.all(...words, lowest, highest, ...values, limit).map(({ id }) => id)
+    return { ids, reached: ids.length === limit ? (ids.at(-1) ?? null) : null }
   }
-  const joined = narrowing === '' ? '' : 'CROSS JOIN doc d ON d.id = w.rowid'
+}
+
+const OF_WORDS = 'FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?'
+
+/** The words are looked up first, and of the newest of those records the score and the time: of all of them it could take long. */
+function makeSelectCandidates(index: DatabaseSync, match: string, narrowing: string, values: readonly number[]): SelectIds {
+  const candidates = `WITH candidate AS MATERIALIZED (SELECT rowid AS id ${OF_WORDS})`
   const select = new Query<{ id: number }>(
     index,
-    `SELECT w.rowid AS id FROM words w ${joined} WHERE w.words MATCH ? AND w.rowid BETWEEN ? AND ?${narrowing}
-     ORDER BY w.rowid DESC LIMIT ?`,
+    `${candidates} SELECT c.id FROM candidate c CROSS JOIN doc d ON d.id = c.id WHERE true${narrowing} ORDER BY c.id DESC LIMIT ?`,
   )
-  return (lowest, highest, limit) => select.all(match, lowest, highest, ...values, limit).map(({ id }) => id)
+  const selectLast = new Query<{ id: number | null; count: number }>(
+    index,
+    `${candidates} SELECT min(id) AS id, count(*) AS count FROM candidate`,
+  )
+  return (lowest, highest, limit) => {
+    const ids = select.all(match, lowest, highest, CANDIDATES_MAX, ...values, limit).map(({ id }) => id)
+    if (ids.length === limit) return { ids, reached: ids.at(-1) ?? null }
+    const last = selectLast.first(match, lowest, highest, CANDIDATES_MAX)
+    return { ids, reached: last?.count === CANDIDATES_MAX ? last.id : null }
+  }
 }
 
 interface ExcerptColumns {
