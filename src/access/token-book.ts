@@ -74,19 +74,15 @@ export class TokenBook {
       throw conflict('token_exists', `there is a token ${name} already; choose another name, or rotate or revoke that one`)
     if (this.#tokens.length >= TOKENS_MAX)
       throw conflict('token_limit', `there are ${TOKENS_MAX} tokens, the most there can be; revoke those that expired or are not used`)
-    return this.#issue(
-      null,
-      { name, role, scenarios: scenarios ?? null, expires_at: this.#expiry(days) },
-      { ...actor, action: 'createToken' },
-    )
+    return this.#issue(null, { name, role, scenarios: scenarios ?? null }, lifeOf(days), { ...actor, action: 'createToken' })
   }
 
   /** Another secret in its place; the old one is refused from then on. Without days it lives as long as it was given before. */
   async rotate(name: string, days: number | undefined, actor: Actor): Promise<NewToken> {
     const before = this.#known(name)
     const { role, scenarios, created_at, expires_at } = before
-    const expiresAt = days === undefined && expires_at !== null ? this.#needs.clock() + expires_at - created_at : this.#expiry(days)
-    return this.#issue(before, { name, role, scenarios, expires_at: expiresAt }, { ...actor, action: 'rotateToken' })
+    const life = days === undefined && expires_at !== null ? expires_at - created_at : lifeOf(days)
+    return this.#issue(before, { name, role, scenarios }, life, { ...actor, action: 'rotateToken' })
   }
 
   async revoke(name: string, actor: Actor): Promise<void> {
@@ -104,11 +100,14 @@ export class TokenBook {
 
   async #issue(
     before: StoredToken | null,
-    wanted: Pick<TokenRow, 'name' | 'role' | 'scenarios' | 'expires_at'>,
+    wanted: Pick<TokenRow, 'name' | 'role' | 'scenarios'>,
+    lifeSeconds: number | null,
     actor: Actor & Pick<AuditEntry, 'action'>,
   ): Promise<NewToken> {
     const token = TOKEN_PREFIX + randomBytes(SECRET_BYTES).toString('base64url')
-    const row: TokenRow = { ...wanted, created_at: this.#needs.clock(), created_by: actor.by ?? '' }
+    const now = this.#needs.clock()
+    const expires_at = lifeSeconds === null ? null : now + lifeSeconds
+    const row: TokenRow = { ...wanted, created_at: now, created_by: actor.by ?? '', expires_at }
     const after: StoredToken = { ...row, digest: hash('sha256', token) }
     const entry = this.#entry(actor, row.name, before === null ? null : shown(before), row)
     await this.#needs.store.deployment.changeToken({ name: row.name, before: before?.digest ?? null, after }, entry)
@@ -118,10 +117,6 @@ export class TokenBook {
 
   #entry(actor: Actor & Pick<AuditEntry, 'action'>, target: string, before: TokenRow | null, after: TokenRow | null): AuditEntry {
     return { ...actor, at: this.#needs.clock(), scenario: null, target, before, after }
-  }
-
-  #expiry(days: number | undefined): number | null {
-    return days === undefined ? null : this.#needs.clock() + days * DAY_SECONDS
   }
 
   #find(name: string): StoredToken | undefined {
@@ -173,3 +168,5 @@ function shown(token: StoredToken): TokenRow {
   const { digest: _, ...row } = token
   return row
 }
+
+const lifeOf = (days: number | undefined): number | null => (days === undefined ? null : days * DAY_SECONDS)
