@@ -59,6 +59,7 @@ const LONG = [
   '{agent/src/run,agent/src/trust-command,native/src/serve}.test.ts',
   'plugins/contents/git/refs/remote.test.ts',
   'plugins/executors/local/*.test.ts',
+  'plugins/stores/sqlite/search/search.test.ts',
   'src/cli/remote/move.test.ts',
   'src/harness/code.test.ts',
   'src/training/hosts/{thread-pool,trainer-failures}.test.ts',
