@@ -7,8 +7,10 @@ import type { IndexerOrder, IndexerReport, SearcherAnswers, SearcherCall, StoreS
 
 /** A start has better things to do than to look for old records. */
 const FIRST_LOOK_MS = 2000
-/** What comes in meanwhile is taken in together. */
-const WAKE_MS = 100
+/** Taking a record in costs about as much as serving it. So it waits until nothing came for so long, */
+const QUIET_MS = 1000
+/** until the first that waits has waited so long, or until somebody searches. */
+const WAITING_MS_MAX = 60_000
 /** An indexer that failed is not started again at once. */
 const FAILED_REST_MS = 30_000
 const GROUPS_IN_FLIGHT = 1
@@ -20,6 +22,8 @@ export class StoreSearch {
   #indexer: Worker | null = null
   #searcher: Searcher | null = null
   #waking: NodeJS.Timeout | null = null
+  #firstChangeAt: number | null = null
+  #lastChangeAt = 0
   #isClosed = false
 
   constructor(settings: StoreSettings) {
@@ -36,7 +40,9 @@ export class StoreSearch {
 
   /** Something was appended, evicted or archived. */
   wake(): void {
-    this.#wakeIn(WAKE_MS)
+    this.#lastChangeAt = performance.now()
+    this.#firstChangeAt ??= this.#lastChangeAt
+    this.#wakeIn(QUIET_MS)
   }
 
   async close(): Promise<void> {
@@ -47,7 +53,7 @@ export class StoreSearch {
 
   async #ask<Op extends SearcherCall['op']>(call: Extract<SearcherCall, { op: Op }>): Promise<SearcherAnswers[Op]> {
     if (this.#isClosed) throw storeClosed()
-    if (this.#indexer === null) this.#wakeNow()
+    if (this.#indexer === null || this.#waking !== null) this.#wakeNow()
     this.#searcher ??= new Channel<SearcherCall, SearcherAnswers>(startThread('searcher', this.#settings), {
       groupsInFlight: GROUPS_IN_FLIGHT,
       waitingBytesMax: Number.POSITIVE_INFINITY,
@@ -61,20 +67,31 @@ export class StoreSearch {
     }
   }
 
-  /** Whoever searches need not wait for the first look. */
+  /** Whoever searches need not wait for the first look, or until it is quiet. */
   #wakeNow(): void {
     if (this.#waking !== null) clearTimeout(this.#waking)
     this.#waking = null
-    this.#wakeIn(0)
+    this.#index()
   }
 
   #wakeIn(milliseconds: number): void {
     if (this.#isClosed) return
     this.#waking ??= setTimeout(() => {
       this.#waking = null
-      if (this.#indexer === null) this.#indexer = this.#startIndexer()
-      else tell(this.#indexer, 'wake')
+      if (this.#isBusy()) this.#wakeIn(QUIET_MS)
+      else this.#index()
     }, milliseconds).unref()
+  }
+
+  #isBusy(): boolean {
+    const now = performance.now()
+    return this.#firstChangeAt !== null && now - this.#lastChangeAt < QUIET_MS && now - this.#firstChangeAt < WAITING_MS_MAX
+  }
+
+  #index(): void {
+    this.#firstChangeAt = null
+    if (this.#indexer === null) this.#indexer = this.#startIndexer()
+    else tell(this.#indexer, 'wake')
   }
 
   #startIndexer(): Worker {
