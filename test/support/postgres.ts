@@ -2,7 +2,6 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,6 +9,7 @@ import { isInstalled } from '../../src/cli/package-install.ts'
 import { installPostgres } from '../../src/cli/store-install.ts'
 import { ENV, PG_PACKAGE, storeFolder } from '../../src/contract/index.ts'
 import { demand } from '../needs/missing.ts'
+import { freePort } from './listen.ts'
 
 const STORES = join(import.meta.dirname, '../../node_modules/.cache/svc-stores')
 /** Debian's place: a folder for each version. */
@@ -149,13 +149,4 @@ function isAnswering(sql: PostgresServer['sql']): boolean {
   } catch {
     return false
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
