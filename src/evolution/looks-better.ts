@@ -1,5 +1,6 @@
 /** Whether a candidate that is not decided yet looks better after one round of the gate. This is no proof. Pure. */
 import type { Pair, Task } from '../contract/index.ts'
+import { clamp } from '../kit/index.ts'
 
 /** As many families as the first round of a gate plays at most. */
 const ROUND_FAMILIES_MAX = 64
@@ -30,8 +31,8 @@ function meansOf(pairs: readonly Pair[], role: Task['role'], families: ReadonlyM
     ({ task }) => families.get(task.name) ?? familyOf(task),
   )
   return [...grouped.values()].map(
-    (alike) => alike.reduce((sum, { candidate, current }) => sum + within(candidate) - within(current), 0) / alike.length,
+    (alike) => alike.reduce((sum, { candidate, current }) => sum + scoreOf(candidate) - scoreOf(current), 0) / alike.length,
   )
 }
 
-const within = (score: number | null): number => Math.min(1, Math.max(0, score ?? 0))
+const scoreOf = (score: number | null): number => clamp(score ?? 0, 0, 1)

@@ -1,5 +1,6 @@
 /** What the gate compares where money or time counts too: scores less what the episodes took, at the rates of the configuration. */
 import type { JsonObject } from '../contract/index.ts'
+import { clamp } from '../kit/index.ts'
 
 /** What one point of score is worth in an episode; null: it does not count. */
 export interface GateObjective {
@@ -32,12 +33,12 @@ export function worthOf({ cost_per_point, seconds_per_point }: GateObjective, { 
   if (cost_per_point !== null && took.cost === null) return null
   const money = cost_per_point === null ? 0 : (took.cost ?? 0) / cost_per_point
   const time = seconds_per_point === null ? 0 : took.seconds / seconds_per_point
-  return Math.min(1, Math.max(0, score)) - money - time
+  return clamp(score, 0, 1) - money - time
 }
 
 /** By how much the candidate is ahead, from -1 to 1: the gate needs bounds, so what lies beyond counts as those. Null where it is not known. */
 export function gainOf(objective: GateObjective, candidate: Played | undefined, current: Played | undefined): number | null {
   if (!weighs(objective) || candidate === undefined || current === undefined) return null
   const [after, before] = [worthOf(objective, candidate), worthOf(objective, current)]
-  return after === null || before === null ? null : Math.min(1, Math.max(-1, after - before))
+  return after === null || before === null ? null : clamp(after - before, -1, 1)
 }

@@ -3,6 +3,7 @@
  * Does not import any other room; hidden characters are shown by the client's one file, which every surface uses. Plug-ins may use it, as `@svc-ai/svc/kit`.
  */
 export { exists, makeFolder, removeFile, sync, writeAtomicFile, writeSynced } from './atomic-file.ts'
+export { clamp } from './clamp.ts'
 export { codeOf, hasCode, isMissing } from './error-code.ts'
 export { asData, fence } from './fence.ts'
 export { hiddenAsJson, hiddenCharacters, showHidden, showHiddenLine, shownParts, type HiddenCharacter } from '@svc-ai/client/hidden'

@@ -1,5 +1,6 @@
 /** On-policy distillation: a token's weight is how much likelier the teacher finds it than the student that sampled it. */
 import { define, type Rollout } from '../../../src/contract/index.ts'
+import { clamp } from '../../../src/kit/index.ts'
 import { meanOf } from '../common/scores.ts'
 import { numberIn, refuseUnknown } from '../common/settings.ts'
 
@@ -23,7 +24,7 @@ export default define('objective', {
         if (trained.length === 0) return { kind: 'skip', reason: 'no sample has a token to learn' }
         return {
           kind: 'train',
-          advantages: leads.map((lead) => lead.map((value) => clamp(value ?? 0, clip))),
+          advantages: leads.map((lead) => lead.map((value) => clamp(value ?? 0, -clip, clip))),
           // The mean of the student's log-probability above the teacher's is the distance that training closes.
           metrics: { teacher_distance: 0 - meanOf(trained), clipped_tokens: trained.filter((lead) => Math.abs(lead) > clip).length },
         }
@@ -37,5 +38,3 @@ function leadOf({ lossMask, logProbs, teacherLogProbs }: Rollout): readonly (num
   if (teacherLogProbs?.length !== lossMask.length) throw new Error('the log-probabilities of the teacher are missing')
   return lossMask.map((mark, token) => (mark === 0 ? null : (teacherLogProbs[token] ?? 0) - (logProbs[token] ?? 0)))
 }
-
-const clamp = (value: number, most: number): number => Math.max(-most, Math.min(most, value))

@@ -1,6 +1,6 @@
 /** Shared by the stages of a test: their pairs, the difference of a pair, and their budget. */
 import { invalid, type Draw, type JsonObject, type Pair, type Question, type Task, type TaskRole } from '../../../src/contract/index.ts'
-import { counted } from '../../../src/kit/index.ts'
+import { clamp, counted } from '../../../src/kit/index.ts'
 import type { FamilyTally } from './signs.ts'
 import type { PairDraw } from './superiority.ts'
 
@@ -44,15 +44,14 @@ export function seenOf(pairs: readonly Pair[], tasks: readonly Task[], judged: '
     const seen = { task, scoreDifference, weight: pair.weight ?? 1, isCompared: pair.current !== null }
     return gain === undefined
       ? [{ ...seen, difference: scoreDifference, isGraded }]
-      : [{ ...seen, difference: Math.min(1, Math.max(-1, gain)), isGraded: true }]
+      : [{ ...seen, difference: clamp(gain, -1, 1), isGraded: true }]
   })
 }
 
 /** A candidate without a score counts as 0. Without a current score the difference is 0: a candidate must not win by preventing it. */
 function differenceOf({ candidate, current }: Pair): number {
-  return current === null ? 0 : within(candidate ?? 0) - within(current)
+  return current === null ? 0 : clamp(candidate ?? 0, 0, 1) - clamp(current, 0, 1)
 }
-const within = (score: number): number => Math.min(1, Math.max(0, score))
 
 export function countsOf(seen: readonly SeenPair[]): JsonObject {
   const wins = seen.filter(({ difference }) => difference > 0).length

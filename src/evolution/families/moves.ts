@@ -1,5 +1,6 @@
 /** How tasks moved under earlier candidates: a row per candidate, from which families are learnt. */
 import type { Pair, Task } from '../../contract/index.ts'
+import { clamp } from '../../kit/index.ts'
 
 /** In hundredths, by task; -1: not played. */
 export interface MovesRow {
@@ -39,7 +40,7 @@ export function movesWith(moves: Moves, gate: readonly Task[], tree: string, pai
 function hundredths(scores: readonly number[]): number {
   if (scores.length === 0) return NOT_PLAYED
   const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length
-  return Math.round(100 * Math.min(1, Math.max(0, mean)))
+  return Math.round(100 * clamp(mean, 0, 1))
 }
 
 /** The rows by these tasks. */
