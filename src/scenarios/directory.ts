@@ -3,6 +3,8 @@ import { conflict, unknown, type Commit, type ModelSettings } from '../contract/
 import { Lane } from '../kit/index.ts'
 import { createScenario, type NewScenario } from './create.ts'
 import { createdWith } from './files.ts'
+import type { Loading } from './following.ts'
+import type { Scenario } from './scenario.ts'
 import type { Services } from './services.ts'
 import { checkRoomForWeights, trainsWeights } from './weights.ts'
 
@@ -44,6 +46,12 @@ export class Directory {
   async isStill(name: string, created: Commit): Promise<boolean> {
     const now = await this.creationRow(name).catch(() => created)
     return now !== undefined && createdWith(now, 'folder') === createdWith(created, 'folder')
+  }
+
+  /** Another process may archive a scenario that is being loaded here. */
+  async isGone(scenario: Scenario, loading: Loading): Promise<boolean> {
+    while (loading.heardArchived()) if (!(await this.isStill(scenario.name, scenario.created))) return true
+    return scenario.isArchived
   }
 
   /** The recipe a scenario was created with; null where there is no such scenario. */

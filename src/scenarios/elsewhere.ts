@@ -16,7 +16,11 @@ export function inLandingLane<T>(services: Services, scenario: Scenario, task: (
       try {
         return await task()
       } catch (error) {
-        if (!isStepConflict(error) || attempt === LANDING_ATTEMPTS_MAX || !(await followLanded(services, scenario))) throw error
+        if (!isStepConflict(error) || attempt === LANDING_ATTEMPTS_MAX) throw error
+        if (await followLanded(services, scenario)) continue
+        // No row to follow: the scenario may have been archived while they were read.
+        await checkCreation(scenario.store, scenario)
+        throw error
       }
     }
   })

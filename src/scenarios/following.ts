@@ -13,6 +13,14 @@ export interface FollowingParts {
   appended(name: string): Promise<void>
 }
 
+/** What is told of a scenario while it is being loaded. */
+export interface Loading {
+  /** Whether a scenario of that name was archived since the last time this was asked: the one being loaded, or an earlier one. */
+  heardArchived(): boolean
+  /** May be repeated. */
+  over(): void
+}
+
 type ScenarioChange = Exclude<StoreChange, { kind: 'tokens' }>
 
 export class Following {
@@ -32,14 +40,19 @@ export class Following {
     this.stop = services.store.follow((change) => this.#heard(change))
   }
 
-  /** Answers what to call when loading is over, loaded or not: changes told meanwhile are applied then. May be repeated. */
-  beginLoad(name: string): () => void {
+  /** Called before anything of the scenario is read. Changes told from then on are applied when loading is over, loaded or not. */
+  beginLoad(name: string): Loading {
     const early: ScenarioChange[] = []
     this.#early.set(name, early)
-    return () => {
-      this.#early.delete(name)
-      const scenario = this.#loaded.get(name)
-      if (scenario !== undefined) for (const change of early.splice(0)) this.#apply(scenario, change)
+    return {
+      heardArchived: () => {
+        const others = early.filter(({ kind }) => kind !== 'archived')
+        return early.splice(0, early.length, ...others).length > others.length
+      },
+      over: () => {
+        this.#early.delete(name)
+        for (const change of early.splice(0)) this.#told(change)
+      },
     }
   }
 
@@ -55,13 +68,12 @@ export class Following {
   #told(change: StoreChange): void {
     if (change.kind === 'tokens') return
     const { kind, scenario: name } = change
+    const early = this.#early.get(name)
+    if (early !== undefined) return void early.push(change)
     if (kind === 'archived') this.#parts.archived(name)
     const scenario = this.#loaded.get(name)
-    const early = this.#early.get(name)
     if (scenario !== undefined) this.#apply(scenario, change)
-    // Workers that are not made yet read all records.
-    else if (kind !== 'appended') early?.push(change)
-    else if (early === undefined) this.#appendedUnloaded(name)
+    else if (kind === 'appended') this.#appendedUnloaded(name)
   }
 
   #apply(scenario: Scenario, change: ScenarioChange): void {

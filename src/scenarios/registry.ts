@@ -1,20 +1,18 @@
 /** Creates, loads, unloads and archives scenarios. No other module holds loaded scenarios. */
 import { isRefusal, SCENARIO_LOAD_RETRY_AFTER_SECONDS, unavailable, unknown } from '../contract/index.ts'
 import type { Adapter, Commit, TrainingMode, ModelSettings, ServiceStatus } from '../contract/index.ts'
-import { LaneByName, wordsOf } from '../kit/index.ts'
+import { LaneByName } from '../kit/index.ts'
 import { archiveFolders, bindScenario, closeBinding, releaseUnloaded, retireBinding } from './bind.ts'
 import { checkOptions, type NewScenario } from './create.ts'
 import { Directory, type RegistryLimits } from './directory.ts'
 import { reach, type ScenarioView, type Services } from './services.ts'
-import { Following } from './following.ts'
+import { Following, type Loading } from './following.ts'
 import { moveByHand, type Move, type Moved } from './move.ts'
+import { Preloading } from './preloading.ts'
 import { Standby } from './standby.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
 import { Unfinished } from './unfinished.ts'
 import { viewOf } from './view.ts'
-
-/** A slow recipe blocks one of these workers, not the others. */
-const PRELOADED_AT_ONCE = 4
 
 export class Registry {
   readonly #services: Services
@@ -25,7 +23,7 @@ export class Registry {
   readonly #lanes = new LaneByName()
   /** Scenarios being unloaded. None is bound again before its recipe has closed. */
   readonly #closing = new Map<string, Promise<void>>()
-  readonly #preloadErrors = new Map<string, string>()
+  readonly #preloading: Preloading
   readonly #unfinished = new Unfinished(() => this.#resume())
   /** Scenarios that are being loaded; they count towards `loadedMax`. */
   #loading = 0
@@ -41,6 +39,7 @@ export class Registry {
     this.#openedAt = services.clock()
     this.#limits = limits
     this.#directory = new Directory(services, limits)
+    this.#preloading = new Preloading(services)
     this.#standby = new Standby(services, () => this.#retryLeases())
     this.#following = new Following(services, this.#loaded, {
       inBackground: (name, task) => this.#inBackground(name, task),
@@ -205,7 +204,7 @@ export class Registry {
   }
 
   preloadErrors(): ServiceStatus['preload_errors'] {
-    return Object.fromEntries(this.#preloadErrors)
+    return this.#preloading.errors
   }
 
   /**
@@ -213,26 +212,13 @@ export class Registry {
    * loaded when a loaded one runs out of work, so that their unread records need not wait for a call.
    */
   async preload(signal: AbortSignal): Promise<void> {
-    const names = (await this.names()).entries()
-    await Promise.all(Array.from({ length: PRELOADED_AT_ONCE }, () => this.#preloadFrom(names, signal)))
+    await this.#preloading.each(await this.names(), signal, (name, index) => this.#preload(name, index))
     this.#resume()
   }
 
-  async #preloadFrom(names: IteratorObject<[number, string]>, signal: AbortSignal): Promise<void> {
-    for (const [index, name] of names) {
-      if (signal.aborted) return
-      if (index < this.#limits.loadedMax) await this.#preload(name)
-      else if (await this.#directory.trains(name)) this.#unfinished.add(name)
-    }
-  }
-
-  async #preload(name: string): Promise<void> {
-    try {
-      await this.use(name, () => Promise.resolve())
-    } catch (error) {
-      this.#services.warn(`scenario ${JSON.stringify(name)} could not be loaded at the start`, causeOf(error))
-      this.#preloadErrors.set(name, error instanceof Error ? `${error.name}: ${wordsOf(error)}` : wordsOf(error))
-    }
+  async #preload(name: string, index: number): Promise<void> {
+    if (index < this.#limits.loadedMax) await this.#preloading.try(name, () => this.use(name, () => Promise.resolve()))
+    else if (await this.#directory.trains(name)) this.#unfinished.add(name)
   }
 
   #rested(name: string): void {
@@ -286,7 +272,7 @@ export class Registry {
   #forget(name: string): void {
     this.#directory.forget(name)
     this.#unfinished.delete(name)
-    this.#preloadErrors.delete(name)
+    this.#preloading.forget(name)
   }
 
   #retryLeases(): void {
@@ -331,11 +317,21 @@ export class Registry {
   async #load<T>(name: string, begin: (scenario: Scenario) => T, create: () => Promise<Commit | undefined> = nothing): Promise<T> {
     const loaded = this.#loaded.get(name)
     if (loaded !== undefined) return begin(loaded)
-    const created = (await this.#directory.creationRow(name)) ?? (await create())
-    if (created === undefined) throw unknownScenario(name)
+    const loading = this.#following.beginLoad(name)
+    try {
+      const created = (await this.#directory.creationRow(name)) ?? (await create())
+      if (created === undefined) throw unknownScenario(name)
+      return await this.#bind(name, created, loading, begin)
+    } finally {
+      loading.over()
+      // Another scenario made room for one that is not loaded.
+      if (!this.#loaded.has(name)) this.#resume()
+    }
+  }
+
+  async #bind<T>(name: string, created: Commit, loading: Loading, begin: (scenario: Scenario) => T): Promise<T> {
     const leaving = this.#scenarioToUnload()
     this.#loading += 1
-    const loadIsOver = this.#following.beginLoad(name)
     try {
       if (leaving !== null) await this.#unload(leaving.name)
       await this.#closing.get(name)
@@ -345,20 +341,22 @@ export class Registry {
         onLeaseLost: (lost) => this.#standby.lose(lost),
       })
       await this.#standby.takeAtLoad(scenario)
+      const isGone = await this.#directory.isGone(scenario, loading)
       this.#loaded.set(name, scenario)
+      if (isGone) {
+        await this.#unload(name)
+        throw unknownScenario(name)
+      }
       scenario.onServed(() => this.#tell(name))
       this.#unfinished.delete(name)
       if (!this.#isClosed) scenario.startTraining()
-      this.#preloadErrors.delete(name)
-      loadIsOver()
+      this.#preloading.forget(name)
+      loading.over()
       return begin(scenario)
     } catch (error) {
       throw (await this.#directory.isStill(name, created)) ? error : unknownScenario(name)
     } finally {
       this.#loading -= 1
-      loadIsOver()
-      // Another scenario made room for one that is not loaded.
-      if (!this.#loaded.has(name)) this.#resume()
     }
   }
 
@@ -394,6 +392,3 @@ export class Registry {
 const isUnknownScenario = (error: unknown): boolean => isRefusal(error) && error.code === 'unknown_scenario'
 
 const nothing = (): Promise<undefined> => Promise.resolve(undefined)
-
-/** The cause of a refusal is for the log, not for callers. */
-const causeOf = (error: unknown): unknown => (isRefusal(error) ? (error.detail.cause ?? error) : error)
