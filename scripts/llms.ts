@@ -16,6 +16,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'docs/glossary.md',
     'docs/conformance.md',
     'docs/security.md',
+    'docs/privacy.md',
     'docs/performance.md',
     'docs/learning.md',
   ],

@@ -87,6 +87,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const warn: Services['warn'] = (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) })
     const evaluationToken = randomBytes(32).toString('hex')
     knowSecrets([evaluationToken])
+    const configured = configuredTraffic(loaded, evaluationToken)
     // Known once the socket listens; scenarios are bound after that.
     let { port } = config.svc
     const services: Services = {
@@ -98,6 +99,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       defaultRecipe: config.recipe,
       gateway: await openGateway(loaded, load),
       model: loaded.upstream.model ?? embeddedModel(loaded),
+      recorder: configured.recorder,
       clock,
       newId,
       evaluation: (name) => evaluationAddress(loaded, port, name, evaluationToken),
@@ -119,7 +121,6 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const adapters = adaptersOf(plugins, load, registry)
     const bodies = new Bodies(listeners?.bodies)
     closing.push(() => bodies.close())
-    const configured = configuredTraffic(loaded, evaluationToken)
     const tokens = await openTokens({ store, auth: configured.auth, listeners, warn })
     closing.push(() => tokens.close())
     const opened = { store, runtime, registry, tokens, signer, log, metrics, bodies, adapters, traces }

@@ -3,12 +3,14 @@ import { steadyClock } from '../access/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { Authenticator, type TrafficServices } from '../http/index.ts'
 import { newId } from '../kit/index.ts'
+import { openRecorder } from './recording.ts'
 
 export const clock = (): number => Date.now() / 1000
 
 type Configured = Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'traces'>
 
-export function configuredTraffic({ config }: LoadedConfig, evaluationToken: string): Configured {
+export function configuredTraffic(loaded: LoadedConfig, evaluationToken: string): Configured {
+  const { config } = loaded
   const { token, tokens, console_origins, served_url } = config.svc
   return {
     auth: new Authenticator({ token, tokens: [...new Set(tokens)] }, evaluationToken, steadyClock(clock)),
@@ -20,6 +22,7 @@ export function configuredTraffic({ config }: LoadedConfig, evaluationToken: str
     retryTimeoutSeconds: config.inference.retry_timeout_s,
     keepRawStreams: config.storage.keep_raw_streams,
     answerBytesMax: config.inference.max_answer_bytes,
+    recorder: openRecorder(loaded),
     speaksReef: config.svc.compat === 'reef',
   }
 }

@@ -1,6 +1,15 @@
 /** Every key of the configuration: its type, its default and its documentation. */
 import * as z from 'zod'
-import { ANSWER_BYTES_DEFAULT, ENV, MODEL_APIS, PRODUCT, RECORD_CAPACITY_BYTES_DEFAULT, STATE_DIRECTORY } from '../contract/index.ts'
+import {
+  ANSWER_BYTES_DEFAULT,
+  ENV,
+  HEADER,
+  MODEL_APIS,
+  PRODUCT,
+  RECORD_CAPACITY_BYTES_DEFAULT,
+  RECORDING_MODES,
+  STATE_DIRECTORY,
+} from '../contract/index.ts'
 import { evolution } from './schema-evolution.ts'
 import { engine, training } from './schema-training.ts'
 import {
@@ -142,6 +151,25 @@ const storage = section({
   keep_raw_streams: flag().default(false).describe('Whether the raw frames of streamed answers are kept with the assembled answer.'),
 })
 
+const MODES_IN_WORDS =
+  '`full` stores every exchange as it was, `metadata` everything about it but its words (time, release, model, tokens, score, tags), `off` nothing: there is no receipt, and reports, imports and train requests are refused.'
+
+const recording = section({
+  mode: oneOf(RECORDING_MODES)
+    .default('full')
+    .describe(`How much of a record is stored. ${MODES_IN_WORDS} A request may ask for less with the header \`${HEADER.recording}\`.`),
+  scenarios: z
+    .record(
+      z.string().min(1),
+      section({
+        mode: oneOf(RECORDING_MODES).nullable().default(null).describe('How much is stored of this scenario. Unset: `recording.mode`.'),
+      }),
+      'must be a section with one scenario per name',
+    )
+    .default({})
+    .describe('Scenarios that are recorded otherwise, by name.'),
+})
+
 const traces = section({
   endpoint: collectorUrl()
     .nullable()
@@ -199,6 +227,7 @@ export const schema = section({
   svc: svc.prefault({}).describe('The service itself: address, access and limits.'),
   inference: inference.prefault({}).describe('Which model answers the calls.'),
   storage: storage.prefault({}).describe('Where data is kept.'),
+  recording: recording.prefault({}).describe('How much of the traffic is stored.'),
   traces: traces.prefault({}).describe('OpenTelemetry traces.'),
   recipe: text().default('record-only').describe('The default recipe: a name under `recipes`, a built-in name, a path or a package.'),
   recipes: z
@@ -257,6 +286,6 @@ export type ConfigValues = z.output<typeof schema>
 export type RecipeSettings = Frozen<Omit<ConfigValues['recipes'][string], 'use'> & { use: string }>
 
 /** The configuration of one service. Sections at the top of the file are moved under `recipes` here. */
-export type Config = Frozen<Pick<ConfigValues, 'svc' | 'inference' | 'storage' | 'traces' | 'recipe'>> & {
+export type Config = Frozen<Pick<ConfigValues, 'svc' | 'inference' | 'storage' | 'recording' | 'traces' | 'recipe'>> & {
   readonly recipes: Readonly<Record<string, RecipeSettings>>
 }

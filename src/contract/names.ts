@@ -16,6 +16,8 @@ export const HEADER = {
   artifactVersion: 'x-svc-artifact-version',
   /** Of a request: whether it takes an unproven release. Of an answer: that it came from one. */
   provisional: 'x-svc-provisional',
+  /** Of a request: to store less of it than its scenario does. Of an answer: that less than all of it is stored. */
+  recording: 'x-svc-recording',
   tagPrefix: 'x-svc-tag-',
   requestId: 'x-request-id',
   /** The same on the messages routes, where clients look for it. */

@@ -1,6 +1,7 @@
 /** The nouns of the service that are no wire shape of their own. Stored shapes keep the interface's own spelling. */
 import type { Json, JsonObject } from './json.ts'
 import type { StepOutcome } from './outcomes.ts'
+import type { RecordingMode } from './recording.ts'
 import type { Role } from './roles.ts'
 import type { ModelApi, Operation, RecordRow, Requires } from './wire/index.ts'
 
@@ -15,6 +16,8 @@ export interface NewRecord extends Omit<RecordRow, 'sequence'> {
   readonly payload: Uint8Array
   /** The same bytes in pieces, where they were not joined yet. A store that copies the payload anyway takes these, and does not read `payload`. Once `append` has resolved their memory is the caller's again. */
   readonly pieces?: readonly Uint8Array[]
+  /** Its request asked for less than its scenario stores. Settled before a store sees the record. */
+  readonly recording?: RecordingMode
 }
 
 /** A record read back whole. The payload is null once capacity evicted the body. */

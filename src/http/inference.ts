@@ -1,5 +1,5 @@
 /** The inference and evaluation routes: headers and body into a call, the answer back onto the socket. */
-import { HEADER, invalid, upstream, type Dialect, type WholeAnswer } from '../contract/index.ts'
+import { HEADER, invalid, leastOf, upstream, type Dialect, type WholeAnswer } from '../contract/index.ts'
 import { dialects } from '../dialects/index.ts'
 import {
   answerPieces,
@@ -20,6 +20,7 @@ import { clientSignal, responseOutlet } from './response-stream.ts'
 import { endWith, type HttpReply } from './reply.ts'
 import type { TrafficScenario, TrafficServices } from './services.ts'
 import {
+  askedRecording,
   chosenReceipt,
   encodeHeader,
   forwardedHeaders,
@@ -38,7 +39,10 @@ export function traffic(dialect: Dialect): TrafficHandler {
     const release = headerText(context.request, HEADER.release)
     const chosen = chosenReceipt(context.request)
     const takes = takesProvisional(context.request)
-    const call = { ...(await callOf(context, dialect, context.path)), takesProvisional: takes }
+    const mode = context.services.recorder.modeOf(name)
+    const recording = leastOf(mode, askedRecording(context.request) ?? mode)
+    if (recording !== 'full') context.headers[HEADER.recording] = recording
+    const call = { ...(await callOf(context, dialect, context.path)), takesProvisional: takes, recording }
     await context.services.registry.useOrCreate(name, release, async (scenario) => {
       const answer = async (asked: Call): Promise<void> => {
         // Every answer names the release that is served, refusals included.

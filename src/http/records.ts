@@ -1,5 +1,5 @@
 /** Records: import, report, train instructions, and reading them back. */
-import { HEADER, invalid, ROUTE_PREFIX, unknown } from '../contract/index.ts'
+import { HEADER, invalid, isMetadataOnly, ROUTE_PREFIX, unknown } from '../contract/index.ts'
 import type { NewRecord, RecordRow, Receipt, Receipts, RecordList, TrainReceipt, TrainRequest } from '../contract/index.ts'
 import { admit, admitTrain, appendRecords, checkFirstRecords, noExchange, quoteSession } from '../records/index.ts'
 import type { AdmissionRules, RecordDraft, FieldPrefix } from '../records/index.ts'
@@ -121,6 +121,8 @@ export async function read(context: HttpContext): Promise<HttpReply> {
     if (record === null) throw unknown('unknown_record', 'no record of that id is stored in this scenario')
     const { payload, ...row } = record
     if (payload === null) throw unknown('record_expired', 'the body of this record was evicted to make room; its metadata is still listed')
+    if (isMetadataOnly(payload))
+      throw unknown('record_not_kept', 'the words of this record were never stored (recording: metadata); its metadata is listed')
     const head = JSON.stringify(wireRow(row)).slice(0, -1)
     return { ...liveJson({}), body: Buffer.concat([Buffer.from(`${head},"payload":`), payload, Buffer.from('}')]) }
   })

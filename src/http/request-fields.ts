@@ -6,9 +6,11 @@ import {
   PAGE_ROWS_DEFAULT,
   PAGE_ROWS_MAX,
   RECORD_ID_CHARACTERS_MAX,
+  RECORDING_MODES,
   TAG_VALUE_CHARACTERS_MAX,
   TAGS_MAX,
   unknown,
+  type RecordingMode,
 } from '../contract/index.ts'
 import type { Tags } from '../inference/index.ts'
 import { countCodePoints } from '../kit/index.ts'
@@ -67,6 +69,14 @@ export function takesProvisional(request: IncomingMessage): boolean | null {
   const value = headerText(request, HEADER.provisional)
   if (value === null || value === 'yes' || value === 'no') return value === null ? null : value === 'yes'
   throw invalid('invalid_field', `${HEADER.provisional}: must be 'yes' or 'no'`)
+}
+
+/** What the client asks to be stored of its exchange, in place of the scenario's mode; null when it says nothing. */
+export function askedRecording(request: IncomingMessage): RecordingMode | null {
+  const value = headerText(request, HEADER.recording)
+  const mode = RECORDING_MODES.find((each) => each === value)
+  if (value === null || mode !== undefined) return mode ?? null
+  throw invalid('invalid_field', `${HEADER.recording}: must be one of ${RECORDING_MODES.join(', ')}`)
 }
 
 /** `x-svc-tag-<name>` headers by name. */

@@ -4,6 +4,7 @@ import type { Adapter, ModelAddress, Runtime, ServedProvisional, Store } from '.
 import type { TokenBook } from '../access/index.ts'
 import type { CallTrace, Serving } from '../inference/index.ts'
 import type { DeploymentSigner } from '../keys/index.ts'
+import type { Recorder } from '../recording/index.ts'
 import type { Registry } from '../scenarios/index.ts'
 import type { Authenticator } from './auth.ts'
 import type { Bodies } from './bodies/index.ts'
@@ -27,6 +28,7 @@ export interface TrafficServices {
   readonly retryTimeoutSeconds: number
   readonly keepRawStreams: boolean
   readonly answerBytesMax: number
+  readonly recorder: Recorder
   readonly speaksReef: boolean
   /** Absent when tracing is off. */
   readonly traces?: RequestTraces | undefined

@@ -3,7 +3,7 @@ import { STREAM_FRAME_BYTES_MAX, type ExchangeSummary, type JsonObject, type Ref
 import type { StreamReader } from '../dialects/index.ts'
 import { FrameSplitter, withoutKey, withoutSecrets } from '../kit/index.ts'
 import { answerTooLarge, isAnswerTooLarge, print } from './payload.ts'
-import { giveBack, keep, summarize, type Exchange, type ServedStream } from './serve.ts'
+import { giveBack, isInFull, keep, summarize, type Exchange, type ServedStream } from './serve.ts'
 
 /** Where frames go. Writing resolves when there is room for more, and rejects when the client is gone. */
 export interface Outlet {
@@ -60,7 +60,7 @@ class Relay {
     this.#exchange = exchange
     this.#reader = reader
     this.#outlet = outlet
-    this.#raw = keepRaw ? [] : null
+    this.#raw = keepRaw && isInFull(exchange.call) ? [] : null
     this.#training = training
   }
 

@@ -16,6 +16,7 @@ import {
   type JsonObject,
   type ModelAddress,
   type NewRecord,
+  type RecordingMode,
   type Release,
   type RuntimeAnswer,
   type StreamedAnswer,
@@ -57,6 +58,8 @@ export interface Call {
   readonly tags: Tags
   /** What the client says of unproven releases. */
   readonly takesProvisional?: boolean | null
+  /** How much of the exchange is stored. Absent: all of it. */
+  readonly recording?: RecordingMode
   readonly signal: AbortSignal
   readonly retryTimeoutSeconds: number
   /** What the answer may be at most, as it comes from the upstream. */
@@ -69,8 +72,8 @@ export interface Call {
 
 /** Traces a call. Nothing waits for it. */
 export interface CallTrace {
-  /** Before every attempt; answers the headers that carry the trace on. */
-  asking(dialect: Dialect, model: ModelAddress, request: JsonObject): Readonly<Record<string, string>>
+  /** Before every attempt; answers the headers that carry the trace on. Without words, it shows none of the request and the answer. */
+  asking(dialect: Dialect, model: ModelAddress, request: JsonObject, hasWords: boolean): Readonly<Record<string, string>>
   /** A piece of a streamed answer came. */
   chunk(): void
   /** The answer, as far as it came. */
@@ -167,7 +170,8 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
     const { dialect, path, answerBytesMax, signal, trace } = call
     const purpose = scenario.keep === undefined ? 'evaluation' : 'traffic'
     const { runtime, model } = scenario
-    const headers = trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, tracedFacts(call, request)) }
+    const headers =
+      trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, tracedFacts(call, request), isInFull(call)) }
     const answer = await runtime.infer(
       withBody({ dialect, path, headers, answerBytesMax, model, release, purpose, signal }, request.pieces),
     )
@@ -184,6 +188,8 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
 export function giveBack({ request }: Exchange, { isBodySent }: WholeAnswer | StreamedAnswer): void {
   if (isBodySent?.() === true) request.pieces.letGo()
 }
+
+export const isInFull = ({ recording = 'full' }: Call): boolean => recording === 'full'
 
 /** Some formats name the model, and say that they stream, in the path. A trace may show all of a short body. */
 function tracedFacts({ dialect, path }: Call, { pieces, facts: few, fields }: RequestBody): JsonObject {
@@ -256,7 +262,8 @@ export async function keep(
   id = exchange.call.id,
 ): Promise<string | null> {
   const { scenario, call, release, request } = exchange
-  if (scenario.keep === undefined) return null
+  const { recording } = call
+  if (scenario.keep === undefined || recording === 'off') return null
   const pieces = exchangePayload(request, response)
   await scenario.keep({
     agent_record_id: id,
@@ -271,6 +278,7 @@ export async function keep(
     },
     pieces,
     summary,
+    ...(recording !== undefined && recording !== 'full' && { recording }),
   })
   return id
 }

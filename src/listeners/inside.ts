@@ -30,12 +30,15 @@ export async function runListener(compose: Compose): Promise<void> {
   process.on('unhandledRejection', (reason) => log.write('error', 'failure', { message: wordsOf(reason) }))
   try {
     const parts = await compose(settings, log)
-    const { auth } = parts.configured
+    const { auth, recorder } = parts.configured
     auth.use(settings.tokens)
     if (parts.traces !== undefined) news.spans = parts.traces.spans
     const views = new Views({
       runtime: parts.runtime,
-      append: async (scenario, record) => (await parts.store.scenario(scenario).append([record])).step,
+      append: async (scenario, record) => {
+        const records = recorder.admit(scenario, [record])
+        return (await parts.store.scenario(scenario).append(records)).step
+      },
       ask: (name) => say({ said: 'ask', name }),
     })
     const relay = new Relay(settings.relayPath)

@@ -39,6 +39,7 @@ export async function bindScenario(services: Services, name: string, created: Co
     recipe,
     binding,
     store,
+    recorder: services.recorder,
     history,
     created,
     deploymentModel: services.model,

@@ -25,6 +25,7 @@ import type {
   StepProgress,
 } from '../contract/index.ts'
 import { Lane, LaneByName, within, wordsOf } from '../kit/index.ts'
+import type { Recorder } from '../recording/index.ts'
 import { progressOf, runningStep, type Worker } from '../training/index.ts'
 import { contentOf } from './composed.ts'
 import { heldStart } from './files.ts'
@@ -39,6 +40,7 @@ export interface ScenarioParts {
   readonly recipe: Recipe
   readonly binding: Binding
   readonly store: ScenarioStore
+  readonly recorder: Pick<Recorder, 'admit'>
   readonly history: History
   readonly created: Commit
   readonly deploymentModel: ModelAddress
@@ -78,6 +80,7 @@ export class Scenario {
   readonly history: History
   readonly releases: ScenarioReleases
   readonly #store: ScenarioStore
+  readonly #recorder: ScenarioParts['recorder']
   readonly #claims = new LaneByName()
   readonly #deploymentModel: ModelAddress
   /** Where calls go: the scenario's own settings over the deployment's. */
@@ -112,6 +115,7 @@ export class Scenario {
     this.recipe = parts.recipe
     this.binding = parts.binding
     this.#store = parts.store
+    this.#recorder = parts.recorder
     this.created = parts.created
     this.keep = (record) => this.append([record])
     const hooks = hooksWithout(parts.binding.surface, null)
@@ -183,7 +187,7 @@ export class Scenario {
   }
 
   async append(records: readonly NewRecord[]): Promise<readonly RecordRow[]> {
-    const { rows, step } = await this.store.append(records)
+    const { rows, step } = await this.store.append(this.#recorder.admit(this.name, records))
     this.#noteStep(this, step)
     return rows
   }

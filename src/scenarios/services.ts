@@ -13,6 +13,7 @@ import type {
   Store,
   TrainingMode,
 } from '../contract/index.ts'
+import type { Recorder } from '../recording/index.ts'
 import type { Budgets, StepLimits, StepTrace, TrainerSpec, TrainerHost, WeightLane } from '../training/index.ts'
 import type { ScenarioFiles } from './files.ts'
 
@@ -25,6 +26,7 @@ export interface Services {
   readonly runtime: Runtime
   readonly gateway: Gateway | null
   readonly model: ModelAddress
+  readonly recorder: Pick<Recorder, 'admit'>
   readonly clock: () => number
   readonly newId: () => string
   /** The evaluation routes of that scenario, with a token that is valid for them only. */

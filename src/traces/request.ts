@@ -40,8 +40,8 @@ export class RequestSpans {
   }
 
   /** All attempts belong to one call. Answers the headers that pass the trace on. */
-  asking(dialect: Dialect, model: ModelAddress, request: JsonObject): Readonly<Record<string, string>> {
-    this.#call ??= { dialect, model, request, begun: performance.now(), firstChunk: null, answer: null }
+  asking(dialect: Dialect, model: ModelAddress, request: JsonObject, hasWords: boolean): Readonly<Record<string, string>> {
+    this.#call ??= { dialect, model, request, hasWords, begun: performance.now(), firstChunk: null, answer: null }
     return traceHeaders(this.#context, this.#callId)
   }
 
@@ -97,7 +97,7 @@ export class RequestSpans {
       kind: 'client',
       begun: call.begun,
       ended: call.answer?.at ?? ended,
-      attributes: callAttributes(call, this.#sink.isWithContent).text(NAME.errorType, failure?.type),
+      attributes: callAttributes(call, this.#sink.isWithContent && call.hasWords).text(NAME.errorType, failure?.type),
       failure: failure?.words ?? null,
     }
   }
@@ -124,6 +124,8 @@ interface TracedCall {
   readonly dialect: Dialect
   readonly model: ModelAddress
   readonly request: JsonObject
+  /** False where less than all of the exchange is recorded. */
+  readonly hasWords: boolean
   readonly begun: number
   firstChunk: number | null
   answer: { readonly fields: JsonObject; readonly summary: ExchangeSummary; readonly at: number } | null

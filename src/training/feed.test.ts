@@ -59,6 +59,12 @@ const unitsOf = (feed: Feed) => feed.waiting().units.samples.map(({ record_ids }
 const asideIn = (feed: Feed) => feed.status()['set_aside']
 
 describe('a feed', () => {
+  it('sets aside what was recorded without its words, and reports about it [recording.training]', async () => {
+    const payload = json({ recording: 'metadata' })
+    const feed = await filled([record(1, { payload }), report(2, 'x2', { payload }), report(3)])
+    expect(unitsOf(feed)).toEqual(['r3'])
+    expect(asideIn(feed)).toEqual({ 'its words were not recorded': 1, 'the words of an exchange it quotes were not recorded': 1 })
+  })
   it('reads traffic no further than the next batch', async () => {
     const store = stored(Array.from({ length: PENDING_PAGE_RECORDS_MAX * 3 }, (_, at) => report(at + 1)))
     const feed = feedOf(store)

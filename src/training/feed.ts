@@ -4,6 +4,7 @@
  */
 import {
   ASIDE_REASONS_MAX,
+  isMetadataOnly,
   PENDING_PAGE_RECORDS_MAX,
   type JsonObject,
   type PendingRecord,
@@ -187,7 +188,10 @@ export class Feed {
 function unusable({ payload, references, quoted, too_large }: PendingRecord): string | null {
   if (too_large) return 'it and what it quotes are too large together'
   if (payload === null) return 'its body was evicted'
+  if (isMetadataOnly(payload)) return 'its words were not recorded'
   if (quoted.length < references.length || quoted.some((record) => record.payload === null)) return 'an exchange it quotes was evicted'
+  if (quoted.some((record) => record.payload !== null && isMetadataOnly(record.payload)))
+    return 'the words of an exchange it quotes were not recorded'
   return quoted.some((record) => record.consumed) ? 'an exchange it quotes was used by another report' : null
 }
 

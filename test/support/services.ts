@@ -27,6 +27,7 @@ export async function servicesInMemory(
   return {
     store: more.store ?? (await memoryStore.plugin.make({})),
     contents: more.contents ?? (await memoryContents.plugin.make({})),
+    recorder: more.recorder ?? { admit: (_scenario, records) => records },
     recipes: new Map(Object.entries(recipes).map(([name, recipe]) => [name, { ...CONFIGURED, recipe }])),
     defaultRecipe: Object.keys(recipes)[0] ?? '',
     runtime: more.runtime ?? (await practice.plugin.make({})),

@@ -5,6 +5,7 @@ import {
   PAGE_ROWS_DEFAULT,
   PAGE_ROWS_MAX,
   RECORD_ID_CHARACTERS_MAX,
+  RECORDING_MODES,
   RELEASE_TAG,
   SCENARIO_NAME_CHARACTERS_MAX,
   TAG_VALUE_CHARACTERS_MAX,
@@ -70,6 +71,11 @@ export const provisional = header(
   'yes: the provisional release, which is unproven, where there is one. no: never. Left out: the lot of the session decides.',
   z.enum(['yes', 'no']),
 )
+export const recording = header(
+  HEADER.recording,
+  'To store less of this exchange than its scenario does. A mode that stores more changes nothing.',
+  z.enum(RECORDING_MODES),
+)
 export const tags = header(
   `${HEADER.tagPrefix}${RELEASE_TAG}`,
   `A tag, kept with the record; so is every other header ${HEADER.tagPrefix}<name>, up to ${TAGS_MAX} of them. This one names the harness release that the client runs.`,
@@ -93,6 +99,7 @@ export const RESPONSE_HEADERS = {
   [HEADER.receipt]: 'The receipt of the stored exchange. It is on the disk by then. A stream carries it in its last event instead.',
   [HEADER.release]: 'The release that this client would pull now, where the scenario serves a harness.',
   [HEADER.provisional]: 'yes: that release is provisional, which is unproven. Absent on every other answer.',
+  [HEADER.recording]: 'How much of the exchange is stored, where that is not all of it. off: nothing, and there is no receipt.',
   'cache-control': 'no-store',
   'retry-after': 'Seconds after which to ask again, where that would help.',
   'x-should-retry': 'false: it does not go away by itself.',

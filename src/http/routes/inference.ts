@@ -5,7 +5,7 @@ import { dialects, type DialectSpec } from '../../dialects/index.ts'
 import type { HttpRoute } from '../context.ts'
 import * as inference from '../inference.ts'
 import * as multimodal from '../multimodal.ts'
-import { chosenReceipt, optionalScenario, provisional, scenario, startingRelease, tags } from '../openapi/parameters.ts'
+import { chosenReceipt, optionalScenario, provisional, recording, scenario, startingRelease, tags } from '../openapi/parameters.ts'
 import { CHOSEN, CREATED, KNOWN, LOOSE_BODY, NAMED, refusals, TAGGED, UPSTREAM, WRITING } from '../openapi/refusals.ts'
 import { other, type RouteAnswer, type RouteSpec } from '../openapi/spec.ts'
 import { rowsOf } from './row.ts'
@@ -107,9 +107,9 @@ function traffic({ dialect, name }: Format): RowSpec {
     operationId: `create${name}`,
     summary: `Answers with ${words} of the provider, and stores the exchange`,
     description: `${AS_PROVIDER} A new scenario is created unless the deployment forbids it. Only answers with status 2xx are stored.`,
-    parameters: [scenario, startingRelease, chosenReceipt, provisional, tags],
+    parameters: [scenario, startingRelease, chosenReceipt, provisional, recording, tags],
     body,
-    answers: { 200: answerIn(dialect, [HEADER.receipt, HEADER.release, HEADER.provisional]) },
+    answers: { 200: answerIn(dialect, [HEADER.receipt, HEADER.release, HEADER.provisional, HEADER.recording]) },
     refusals: refusals(pathFaults(dialect), NAMED, TAGGED, CHOSEN, LOOSE_BODY, CREATED, WRITING, UPSTREAM, RACE, WEIGHTS),
   }
 }

@@ -23,7 +23,7 @@ const { get, post } = rowsOf('records')
 const ofType = query('request_type', 'Only records of this type.', z.enum(REQUEST_TYPES))
 const number = z.number()
 
-const SENT = refusals(NAMED, TAGGED, CHECKED_BODY, RECORDED, CREATED)
+const SENT = refusals(NAMED, TAGGED, CHECKED_BODY, RECORDED, CREATED, { 501: ['recording_off'] })
 
 export const recordRoutes: readonly HttpRoute[] = [
   post('/svc/records', records.importOne, {
@@ -73,6 +73,7 @@ export const recordRoutes: readonly HttpRoute[] = [
     refusals: refusals(NAMED, CHECKED_BODY, KNOWN, AUDITED, {
       400: ['auto_mode', 'credential_in_text', 'override_in_text'],
       409: ['record_conflict'],
+      501: ['recording_off'],
     }),
   }),
   get('/svc/scenarios/:scenario/records', records.list, {
@@ -129,6 +130,6 @@ export const recordRoutes: readonly HttpRoute[] = [
     operationId: 'readRecord',
     summary: 'Reads one record whole',
     answers: { 200: live(wire.fullRecordSchema, 'The row, with its payload.') },
-    refusals: refusals(KNOWN, { 404: ['unknown_record', 'record_expired'] }),
+    refusals: refusals(KNOWN, { 404: ['unknown_record', 'record_expired', 'record_not_kept'] }),
   }),
 ]

@@ -17,6 +17,14 @@ export const records = [
     'record.capacity-totals': 'Loss totals are durable.',
     'record.capacity-dedupe': 'Evicted records still deduplicate identical retries and still conflict with other content.',
   }),
+  ...section('Recording', {
+    'recording.full': 'By default every exchange is recorded in full, and its answer says nothing of recording.',
+    'recording.metadata': 'With metadata, a record is listed with model, tokens, release, time and tags, and none of its words is stored.',
+    'recording.off':
+      'With off nothing is stored: the answer has no receipt and says so, and reports, imports and train requests are refused.',
+    'recording.header': 'A request may ask for less than its scenario stores, never for more.',
+    'recording.training': 'Records without words are set aside by training.',
+  }),
   ...section('Import', {
     'import.envelope': 'An envelope holds agent_record_id, request_type and payload, and no other field is accepted.',
     'import.types': 'Only inference and report records can be imported.',

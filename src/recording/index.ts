@@ -1,0 +1,5 @@
+/**
+ * Recording: decides how much of a record is stored, and takes out the rest before the store sees it.
+ * Does not store, and changes nothing that a client is sent.
+ */
+export { Recorder } from './recorder.ts'
