@@ -1,7 +1,6 @@
 /** The graders of the suite beside the built-in one: a naive one, one by shares, and one that a world disturbs. */
 import { draw } from '../plugins/runtimes/practice/draw.ts'
-import { finalText, scoreOfEnd } from '../plugins/evaluators/common/episodes.ts'
-import type { Episode, Evaluator, JsonObject } from '../src/contract/index.ts'
+import { finalText, scoreOfEnd, type Episode, type Evaluator, type JsonObject } from '../src/contract/index.ts'
 import { answerOf, scoreOfReply, type World } from './worlds/world.ts'
 
 /** A common first attempt: passes when the answer is anywhere in the output, or the run claims success. */

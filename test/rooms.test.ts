@@ -88,7 +88,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'plugins/runtimes': ['src/contract', 'src/kit', 'src/dialects', 'src/weights', 'plugins/runtimes/common'],
   'plugins/gateways': ['src/contract', 'src/kit', 'plugins/runtimes/common'],
   'plugins/objectives': ['src/contract', 'src/kit', 'plugins/objectives/common'],
-  'plugins/evaluators': ['src/contract', 'src/kit', 'plugins/evaluators/common'],
+  'plugins/evaluators': ['src/contract', 'src/kit'],
   'plugins/executors': ['src/contract', 'src/kit', 'plugins/executors/common'],
   'plugins/proposers': ['src/contract', 'src/kit', 'src/harness', 'src/evolution'],
   conformance: ['src/contract', 'src/kit', 'src/harness'],

@@ -22,7 +22,7 @@ export type SearchFilter = (typeof SEARCH_FILTERS)[number]
 
 /** Those of a whole view stay while one thing after the other is opened in it; the others belong to what is open. */
 const OF_VIEW: ReadonlySet<string> = new Set(['name', 'type', 'steps', 'most', 'group', ...SEARCH_FILTERS])
-export type FilterName = SearchFilter | 'group' | 'name' | 'type' | 'steps' | 'most' | 'at' | 'against' | 'find' | 'file'
+export type FilterName = SearchFilter | 'group' | 'name' | 'type' | 'steps' | 'most' | 'at' | 'against' | 'find' | 'file' | 'task'
 const VALUE_CHARACTERS_MAX = 500
 
 export function routeOf(hash: string): Route {

@@ -10,7 +10,16 @@ beforeEach(() => void (folder = temporaryFolder()))
 
 const path = (): string => join(folder, 'deep/er/episodes.jsonl')
 const episode = (stdout: string) => ({ exitCode: 0, stdout, stderr: '', trajectory: [] })
-const known: Known = { score: 0.5, failure: null, troubles: 0, at: 5, step: 1, answeredBy: null, took: { cost: null, seconds: 2 } }
+const known: Known = {
+  score: 0.5,
+  failure: null,
+  troubles: 0,
+  at: 5,
+  step: 1,
+  answeredBy: null,
+  took: { cost: null, seconds: 2 },
+  place: 's/1/episodes/candidate-0',
+}
 
 describe('a cache of episodes', () => {
   it('knows what was put into it, also after it was opened again', async () => {
@@ -103,7 +112,7 @@ describe('a cache of episodes', () => {
     const lines = Array.from({ length: 20_001 }, (_, n) => `["k${n}",1,null,0,5,1,null]\n`).join('')
     await writeFile(join(folder, 'long.jsonl'), lines)
     const cache = await EpisodeCache.open(join(folder, 'long.jsonl'))
-    expect([cache.get('k0'), cache.get('k20000')]).toEqual([null, { ...known, score: 1, took: null }])
+    expect([cache.get('k0'), cache.get('k20000')]).toEqual([null, { ...known, score: 1, took: null, place: null }])
     expect((await readFile(join(folder, 'long.jsonl'), 'utf8')).trim().split('\n')).toHaveLength(10_000)
   })
 

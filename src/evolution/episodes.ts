@@ -23,6 +23,7 @@ import { isSeeded } from './luck.ts'
 import { meteredLine, type ModelCallUse } from './money/meter.ts'
 import type { Purse } from './money/purse.ts'
 import type { Took } from './objective.ts'
+import type { Program } from './program.ts'
 import { NOTHING_SPENT, spentBoth, type Spent } from './money/spent.ts'
 import { sideOf, Troubles, type PlayedSide } from './troubles.ts'
 
@@ -43,15 +44,6 @@ interface EpisodeSetup extends Pick<Scene, 'executor' | 'models' | 'signal'> {
   evaluatorOf(task: Task): Promise<Evaluator>
   /** After each model call of the agent. */
   used(call: ModelCallUse): void
-}
-
-/** How the agent's program is started on this machine. */
-export interface Program {
-  readonly argv: readonly string[]
-  readonly needs: readonly string[]
-  readonly env: Readonly<Record<string, string>>
-  /** A part of the cache key. */
-  readonly version: string
 }
 
 export interface EpisodeOutcome extends Trial {
@@ -197,6 +189,8 @@ export interface EpisodeResult extends EpisodeOutcome {
   readonly seconds: number
   /** By the agent, in the last try alone; null where that is not known. */
   readonly took: Took | null
+  /** As in `Known`. */
+  readonly place: Known['place']
 }
 
 /** Which episode is wanted. */
@@ -219,8 +213,8 @@ interface EpisodeRunnerParts {
   readonly luck: string | null
   /** 0: no limit. */
   readonly episodesMax: number
-  /** Records the episode; never throws. */
-  readonly keep: (result: EpisodeResult) => Promise<void>
+  /** Records the episode, and answers with its folder among the step records; never throws. */
+  readonly keep: (result: EpisodeResult) => Promise<string | null>
 }
 
 type Tried = EpisodeOutcome & Pick<EpisodeResult, 'troubles' | 'spent' | 'seconds' | 'took'>
@@ -307,12 +301,12 @@ export class EpisodeRunner {
     const key = await this.#keyOf(order, isSeeded(seeds) ? luck : null)
     this.#counted.add(key)
     if (before !== null && score !== null) cache.compare(before.score, score)
+    const result = { side, task, repeat, cached: false, step, ...played }
+    const place = await keep({ ...result, place: null })
     if (score !== null && trouble === null && !(await this.compares(task)))
-      await cache.put(key, { score, failure, troubles, at, step, answeredBy: episode?.answeredBy ?? null, took })
+      await cache.put(key, { score, failure, troubles, at, step, answeredBy: episode?.answeredBy ?? null, took, place })
     if (side === 'trial' && episode !== null) cache.study(key, episode)
-    const result = this.#add({ side, task, repeat, cached: false, step, ...played })
-    await keep(result)
-    return result
+    return this.#add({ ...result, place })
   }
 
   /** Both sides of a pair have the same, and each repeat its own. */

@@ -27,6 +27,7 @@ import { isSeeded } from './luck.ts'
 import { objectiveJson } from './objective.ts'
 import { heldPowers } from './powers.ts'
 import { stateOf, type AskedEntry, type StepRun } from './run.ts'
+import { episodeOf, meanOf, taskScoreMetrics } from './task-scores.ts'
 
 /** How many of the candidate's episodes a row lists; the step's record has all. */
 const LISTED_EPISODES_MAX = 8
@@ -182,22 +183,6 @@ function evaluationMetrics({ episodes, context }: StepRun, pairs: readonly Pair[
   }
 }
 
-/** A row lists no more tasks. */
-const TASK_SCORES_MAX = 100
-
-/** The means of both sides by task. A side that was not played is left out; an episode that was and has no score counts as 0, as in the sums. */
-function taskScoreMetrics(pairs: readonly Pair[], results: readonly EpisodeResult[]): JsonObject {
-  const played = new Set(results.map(({ side, task, repeat }) => episodeOf(side, task.name, repeat)))
-  const meanIn = (side: Side, own: readonly Pair[]): JsonObject => {
-    // Pairs of earlier steps have their scores alone.
-    const known = own.filter(({ task, repeat, [side]: score }) => score !== null || played.has(episodeOf(side, task.name, repeat)))
-    return known.length === 0 ? {} : { [side]: meanOf(known.map(({ [side]: score }) => score ?? 0)) }
-  }
-  const byTask = [...Map.groupBy(pairs, ({ task }) => task.name)].slice(0, TASK_SCORES_MAX)
-  const rows = byTask.map(([task, own]) => ({ task, pairs: own.length, ...meanIn('candidate', own), ...meanIn('current', own) }))
-  return rows.length === 0 ? {} : { task_scores: rows }
-}
-
 /** What became of scores that earlier steps left. */
 function cacheMetrics(ends: readonly Pick<EvaluationEnd, 'flushed' | 'rechecked'>[]): JsonObject {
   const dropped = ends.flatMap(({ flushed }) => flushed)
@@ -265,12 +250,6 @@ function tookMetrics(side: Side, pairs: readonly Pair[], results: readonly Episo
 }
 
 /** A mean of many has digits of no meaning. */
-const meanOf = (values: readonly number[]): number =>
-  Number((values.reduce((sum, value) => sum + value, 0) / values.length).toPrecision(MEAN_DIGITS))
-const MEAN_DIGITS = 6
-
-const episodeOf = (side: string, task: string, repeat: number): string => `${side} ${repeat} ${task}`
-
 const briefly = ({ task, repeat, score, failure, note }: EpisodeResult): Json => ({
   task: task.name,
   score,

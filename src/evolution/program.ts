@@ -7,7 +7,15 @@ import { dirname, delimiter, join } from 'node:path'
 import { ensureVendor } from '@svc-ai/agent/vendor'
 import { unavailable, type Adapter } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
-import type { Program } from './episodes.ts'
+
+/** How the agent's program is started on this machine. */
+export interface Program {
+  readonly argv: readonly string[]
+  readonly needs: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** A part of the cache key. */
+  readonly version: string
+}
 
 export interface ProgramOrder {
   readonly adapter: Adapter

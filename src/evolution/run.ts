@@ -1,7 +1,7 @@
 /** A running step: its inputs, and everything that goes into its row. */
 import { randomBytes } from 'node:crypto'
 import { z } from 'zod'
-import { isObject } from '../contract/index.ts'
+import { finalText, isObject } from '../contract/index.ts'
 import type {
   Adapter,
   Entry,
@@ -18,7 +18,8 @@ import type {
 import { entriesIn, renderTree } from '../harness/index.ts'
 import { openStepRecord, type StepRecord } from './archive/record.ts'
 import { cacheKey, type EpisodeCache } from './cache.ts'
-import { EpisodeRunner, type EpisodeResult, type Program } from './episodes.ts'
+import { EpisodeRunner, type EpisodeResult } from './episodes.ts'
+import type { Program } from './program.ts'
 import { NO_MOVES, type Moves } from './families/moves.ts'
 import type { Inbox, SettledProposal } from './inbox/inbox.ts'
 import type { Method, EvolutionSettings } from './method.ts'
@@ -173,6 +174,7 @@ function runnerOf(context: EvolutionContext, { model, models, purse, record, rep
     keep: async (result) => {
       const folder = await record?.episode(episodeName(context, result), episodeRecord(result), result.episode?.trajectory ?? [])
       telling.tell(result, folder ?? null)
+      return typeof folder === 'string' ? `${record?.name}/${folder}` : null
     },
   })
 }
@@ -228,6 +230,7 @@ function episodeRecord({ side, task, repeat, score, failure, episode, note, trou
     exit_code: exitCode,
     ended,
     ...(notes.length > 0 && { notes }),
+    answer: episode === null ? '' : finalText(episode),
     stdout,
     stderr,
   }

@@ -23,6 +23,11 @@ const proposalFor = (mutation: Mutation) => ({ mutations: [mutation], reason: 'b
 const candidateAlone: Selection['next'] = ({ pairs }) =>
   pairs.length === 0 ? GATE.map(({ name }) => ({ task: name, repeat: 0, sides: ['candidate'] })) : []
 
+const recorded = (task: number) => ({
+  candidate_episode: `scenario/1/episodes/candidate-${task}`,
+  current_episode: `scenario/1/episodes/current-${task}`,
+})
+
 describe('a step', () => {
   it('publishes a better change, with all fields of its row', async () => {
     const bench = await testBench()
@@ -52,7 +57,7 @@ describe('a step', () => {
     expect(bench.lines).toEqual(expect.arrayContaining(['phase proposing', 'phase evaluating of 6', 'check admitted: create hint']))
   })
 
-  it('reports means over the pairs that both sides played, with 0 for an episode that failed', async () => {
+  it('reports means over the pairs that both sides played, with 0 for an episode that failed, and where both can be read', async () => {
     const draws = [
       { task: 'healthy', repeat: 0, sides: ['candidate'] as const },
       { task: 'one', repeat: 0 },
@@ -67,10 +72,10 @@ describe('a step', () => {
     })
     expect(metrics).toMatchObject({ candidate_score: 4, current_score: 1, candidate_mean_score: 0.75, current_mean_score: 0.25 })
     expect(metrics?.['task_scores']).toEqual([
-      { task: 'healthy', pairs: 1, candidate: 1 },
-      { task: 'one', pairs: 2, candidate: 1, current: 0 },
-      { task: 'two', pairs: 1, candidate: 0, current: 0 },
-      { task: 'three', pairs: 1, candidate: 1, current: 1 },
+      { task: 'healthy', pairs: 1, candidate: 1, candidate_episode: 'scenario/1/episodes/candidate-3' },
+      { task: 'one', pairs: 2, candidate: 1, current: 0, ...recorded(0) },
+      { task: 'two', pairs: 1, candidate: 0, current: 0, ...recorded(1) },
+      { task: 'three', pairs: 1, candidate: 1, current: 1, ...recorded(2) },
     ])
   })
 

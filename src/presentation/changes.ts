@@ -4,7 +4,8 @@ import { PROPOSAL_MUTATIONS_MAX } from '../contract/limits.ts'
 import { compare, type DiffLimits, type TextDiff } from './diff.ts'
 import { pretty } from './json.ts'
 import { counted } from './numbers.ts'
-import { isRecord, objectAt, objectsAt, textAt, type UnknownRecord } from './read.ts'
+import { isRecord, objectAt, textAt, type UnknownRecord } from './read.ts'
+import { mutationsIn } from './replaces.ts'
 
 export interface EntryChange {
   readonly op: string
@@ -35,8 +36,7 @@ export interface StepChanges {
 
 /** `before` is the tree that the step changed; null when it is not known. */
 export function changesOf(metrics: UnknownRecord, before: readonly Entry[] | null, limits: DiffLimits): StepChanges {
-  const { mutation } = metrics
-  const mutations = isRecord(mutation) ? [mutation] : objectsAt(metrics, 'mutations')
+  const mutations = mutationsIn(metrics)
   const tree = before === null ? null : new Map(before.map((entry) => [entry.id, shownEntry(entry)]))
   const changes = mutations.slice(0, PROPOSAL_MUTATIONS_MAX).map((one) => changeOf(one, tree, limits))
   return { changes, more: mutations.length - changes.length }

@@ -1,6 +1,6 @@
 /** What a reviewer reads first, over rows of every kind. */
 import { describe, expect, it } from 'vitest'
-import { briefOf, taskScoresOf, taskScoresSummary } from './decision.ts'
+import { briefOf, playedEpisode, taskScoresOf, taskScoresSummary } from './decision.ts'
 
 describe('a change in brief', () => {
   it('is the result, what changed, and what that may do', () => {
@@ -43,6 +43,30 @@ describe('both sides by task', () => {
       ['new', null, '0.5', null, 'plain'],
     ])
     expect(taskScoresSummary(rows)).toBe('1 better, 1 worse, 1 the same')
+  })
+
+  it('say where an episode of each side can be read, also one that an earlier step played', () => {
+    const task = { task: 'a', current_episode: 'shop/2/episodes/candidate-0', candidate_episode: 'shop/5-2/episodes/candidate-0' }
+    expect(taskScoresOf({ task_scores: [task, { task: 'b', current_episode: 'nowhere' }] })).toMatchObject([
+      {
+        episodes: {
+          before: { record: 'shop/2', folder: 'episodes/candidate-0' },
+          after: { record: 'shop/5-2', folder: 'episodes/candidate-0' },
+        },
+      },
+      { episodes: { before: null, after: null } },
+    ])
+  })
+
+  it("have the agent's answer, the score and the evaluator's words; of earlier versions the output", () => {
+    const file = { prompt: 'Say hello.', answer: 'hello', score: 1, stdout: 'noise', evaluation: { words: 'right' } }
+    expect(playedEpisode(file)).toEqual({ prompt: 'Say hello.', answer: 'hello', score: '1', words: 'right' })
+    expect(playedEpisode({ stdout: 'hello', score: null, failure: 'timed out' })).toEqual({
+      prompt: '',
+      answer: 'hello',
+      score: 'no score',
+      words: 'timed out',
+    })
   })
 
   it('are none where a row has none, and take rows of any shape', () => {

@@ -2,7 +2,8 @@
 import { headlineOf } from './evidence.ts'
 import { counted, formatted } from './numbers.ts'
 import { powersOfStep } from './powers.ts'
-import { isRecord, numberAt, objectsAt, textAt, type UnknownRecord } from './read.ts'
+import { numberAt, objectAt, objectsAt, textAt, type UnknownRecord } from './read.ts'
+import { mutationsIn } from './replaces.ts'
 import { scoreText } from './scores.ts'
 
 /** "10 of 14 improved, none worse; …", "It adds 1 entry and changes 2.", "Only words: …". Empty of a step that tried nothing. */
@@ -18,8 +19,7 @@ const VERBS = [
 ] as const
 
 function changeSentence(metrics: UnknownRecord): readonly string[] {
-  const { mutation } = metrics
-  const mutations = isRecord(mutation) ? [mutation] : objectsAt(metrics, 'mutations')
+  const mutations = mutationsIn(metrics)
   const parts = VERBS.flatMap(([op, verb]) => {
     const { length } = mutations.filter((one) => textAt(one, 'op') === op)
     return length === 0 ? [] : [`${verb} ${counted(length, 'entry', 'entries')}`]
@@ -45,6 +45,15 @@ export interface TaskScores {
   readonly tone: 'good' | 'bad' | 'plain'
   /** "3 pairs" */
   readonly pairs: string
+  /** Where an episode of each side can be read; null where none was kept. */
+  readonly episodes: { readonly before: EpisodePlace | null; readonly after: EpisodePlace | null }
+}
+
+export interface EpisodePlace {
+  /** As `step_record` of the row of the step that played it. */
+  readonly record: string
+  /** Its folder in that record. */
+  readonly folder: string
 }
 
 /** What got worse comes first, then what got better: the rest says little. */
@@ -62,10 +71,39 @@ export function taskScoresOf(metrics: UnknownRecord): readonly TaskScores[] {
       word,
       tone: word === 'better' ? 'good' : word === 'worse' ? 'bad' : 'plain',
       pairs: counted(numberAt(one, 'pairs') ?? 1, 'pair'),
+      episodes: { before: placeAt(one, 'current_episode'), after: placeAt(one, 'candidate_episode') },
     }
   })
   const rank = ({ word }: TaskScores): number => (word === null ? 3 : ORDER[word])
   return rows.toSorted((one, other) => rank(one) - rank(other))
+}
+
+function placeAt(from: UnknownRecord, name: string): EpisodePlace | null {
+  const [, record, folder] = /^([^/]+\/[^/]+)\/(.+)$/.exec(textAt(from, name) ?? '') ?? []
+  return record === undefined || folder === undefined ? null : { record, folder }
+}
+
+/** One side of a task as it was played, to read beside the other. */
+export interface PlayedEpisode {
+  readonly prompt: string
+  /** What the agent said last. */
+  readonly answer: string
+  readonly score: string
+  /** What the evaluator said, or why there is no score. */
+  readonly words: string | null
+}
+
+/** Reads the file of an episode; what is missing in it is empty. */
+export function playedEpisode(file: UnknownRecord): PlayedEpisode {
+  const score = numberAt(file, 'score')
+  const words = [textAt(objectAt(file, 'evaluation'), 'words'), textAt(file, 'failure')].filter((text) => text !== null)
+  return {
+    prompt: textAt(file, 'prompt') ?? '',
+    // Steps of earlier versions kept the output alone.
+    answer: textAt(file, 'answer') ?? textAt(file, 'stdout') ?? '',
+    score: score === null ? 'no score' : scoreText(score),
+    words: words.length === 0 ? null : words.join('; '),
+  }
 }
 
 /** "6 better, 1 worse, 7 the same" */

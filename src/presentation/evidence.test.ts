@@ -40,7 +40,7 @@ describe('the evidence of a decision', () => {
     const facts = evidenceOf({ evidence: { ...EVIDENCE, tasks: 9, families: 3, stopped: 'families' } })[0]?.facts ?? []
     expect(facts).toEqual(
       expect.arrayContaining([
-        ['Families of tasks', '3'],
+        ['Families of tasks', '3', expect.stringContaining('count as one')],
         ['Ended by', 'too few tasks that are not alike'],
       ]),
     )
@@ -87,8 +87,8 @@ describe('the evidence of a decision', () => {
 
   it('lists its numbers and why it ended', () => {
     expect(evidenceOf({ evidence: EVIDENCE })[0]?.facts).toEqual([
-      ['Chance of a mistake allowed', '0.0247'],
-      ['Pairs played', '16'],
+      ['Chance of a mistake allowed', '0.0247', expect.stringContaining('without any effect')],
+      ['Pairs played', '16', expect.stringContaining('one task')],
       ['Ended by', 'enough evidence'],
     ])
   })

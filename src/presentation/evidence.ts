@@ -13,8 +13,8 @@ export interface StepEvidence {
   readonly facts: readonly StepFact[]
 }
 
-/** A label, and the text beside it. */
-export type StepFact = readonly [label: string, text: string]
+/** A label, the text beside it, and what it means where the label does not say it. */
+export type StepFact = readonly [label: string, text: string, meaning?: string]
 
 interface Figure {
   readonly title: string
@@ -202,14 +202,18 @@ function strengthsOf(evidence: UnknownRecord): readonly BarFigure[] {
 
 const logOf = (value: number): number => Math.log(Math.min(STRENGTH_MAX, Math.max(STRENGTH_MIN, value)))
 
-const NUMBERS: readonly (readonly [name: string, label: string])[] = [
-  ['alpha_spent', 'Chance of a mistake allowed'],
-  ['decided_before', 'Candidates decided before'],
-  ['selected_before', 'Of those selected'],
-  ['pairs', 'Pairs played'],
-  ['tasks', 'Tasks'],
-  ['families', 'Families of tasks'],
-  ['episodes_cap', 'Episodes at most'],
+const NUMBERS: readonly (readonly [name: string, label: string, meaning?: string])[] = [
+  [
+    'alpha_spent',
+    'Chance of a mistake allowed',
+    'How often, at most, a change without any effect may pass this test; what this decision used of all that may be used.',
+  ],
+  ['decided_before', 'Candidates decided before', 'The more candidates were tried, the stronger the evidence for the next has to be.'],
+  ['selected_before', 'Of those selected', 'Each one selected gives back some of the chance of a mistake.'],
+  ['pairs', 'Pairs played', 'A pair is one task played with the change and as served.'],
+  ['tasks', 'Tasks', 'How many different tasks the pairs are of.'],
+  ['families', 'Families of tasks', 'Tasks that are alike count as one family: they succeed and fail together.'],
+  ['episodes_cap', 'Episodes at most', 'The most that the step may play.'],
 ]
 
 const STOPS: Readonly<Record<string, string>> = {
@@ -239,9 +243,10 @@ function uncomparedFact(evidence: UnknownRecord): readonly StepFact[] {
 }
 
 export const namedNumbers = (from: UnknownRecord, names: typeof NUMBERS): readonly StepFact[] =>
-  names.flatMap(([name, label]) => {
+  names.flatMap(([name, label, meaning]): readonly StepFact[] => {
     const value = numberAt(from, name)
-    return value === null ? [] : [[label, formatted(value)] as const]
+    if (value === null) return []
+    return [meaning === undefined ? [label, formatted(value)] : [label, formatted(value), meaning]]
   })
 
 /** One line of the task table: an episode of the candidate. */

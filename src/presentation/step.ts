@@ -8,6 +8,7 @@ import { counted } from './numbers.ts'
 import { statusOf } from './outcome.ts'
 import { powersOfStep } from './powers.ts'
 import { listAt, numberAt, objectAt, textAt, textsAt, type UnknownRecord } from './read.ts'
+import { replacedRequests } from './replaces.ts'
 import { meanScores, scoreText, type MeanScores } from './scores.ts'
 import { decisionOf, designOf, failuresOf, reasonOf, rejectionReason, reviewOf, setupOf } from './why.ts'
 
@@ -40,7 +41,7 @@ export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carr
     rejection: rejectionReason(rows, row),
     design: designOf(metrics),
     /** The result, what changed and what that may do, a sentence each. */
-    brief: briefOf(metrics),
+    brief: [...briefOf(metrics), ...replacedRequests(rows, row, nameOf)],
     /** "10 of 14 improved, none worse; …"; null where no pairs were counted. */
     headline: headlineOf(metrics),
     /** Why the outcome is what it is. */
@@ -51,6 +52,8 @@ export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carr
     cost: costOf(metrics),
     /** "34,100 tokens in, 2,000 out, cost 0.12"; null where nothing was counted. */
     spent: spentText(metrics),
+    /** The same of all steps since the release before; null of a step that made none. */
+    improvementSpent: spentText(metrics, 'improvement_spent'),
     numbers: numbersOf(metrics),
     facts: factsOf(metrics),
     evidence: evidenceOf(metrics),

@@ -1,6 +1,5 @@
 /** Scores 1 when the agent's last line is the task's answer. */
-import { define, invalid, type Task } from '../../../src/contract/index.ts'
-import { finalText, scoreOfEnd } from '../common/episodes.ts'
+import { define, finalText, invalid, scoreOfEnd, type Task } from '../../../src/contract/index.ts'
 
 export default define('evaluator', {
   async score(task, episode) {

@@ -64,6 +64,18 @@ describe('the evaluator judge', async () => {
     expect(model.asked).toHaveLength(2)
   })
 
+  it('notes its reasons: of both orders, and which answer was which', async () => {
+    const notes: string[] = []
+    const noted = (served: Model, reference: Episode | null = null): Promise<number | null> =>
+      judge.plugin.score(task, said('new'), bareScene({ models: { served }, reference, note: (words) => void notes.push(words) }))
+    await noted(
+      modelOf((shown) => JSON.stringify({ score: 1, reason: shown.indexOf('TASK') < shown.indexOf('ANSWER') ? 'clear' : 'short' })),
+    )
+    await noted(modelOf(() => JSON.stringify({ score: 1 })))
+    await noted(modelOf(prefers('new')), said('old'))
+    expect(notes).toEqual(['clear / short', 'the model gave no reason', 'the candidate as A: because / as B: because'])
+  })
+
   it('shows the rubric beside the task where there is one', async () => {
     const model = modelOf(() => '{"score": 1}')
     await score(model, said('rain'), null, { ...task, data: { rubric: 'It must not rhyme.' } })

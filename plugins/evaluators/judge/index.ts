@@ -3,10 +3,9 @@
  * orders, since models favour a position.
  */
 import { randomBytes } from 'node:crypto'
-import { define, unavailable, isObject } from '../../../src/contract/index.ts'
+import { define, finalText, scoreOfEnd, unavailable, isObject } from '../../../src/contract/index.ts'
 import type { ChatMessage, Episode, Model, Scene, Task, Json, JsonObject } from '../../../src/contract/index.ts'
 import { asData } from '../../../src/kit/index.ts'
-import { finalText, scoreOfEnd } from '../common/episodes.ts'
 
 type Winner = 'A' | 'B' | 'tie'
 
@@ -19,8 +18,8 @@ export default define('evaluator', {
     const model = judgeIn(scene)
     const [said, reference] = [saidIn(episode), scene.reference === null ? null : saidIn(scene.reference)]
     if (said === null) return null
-    if (reference === null) return grade(model, task, said)
-    return compare(model, task, said, reference)
+    if (reference === null) return grade(model, task, said, scene)
+    return compare(model, task, said, reference, scene)
   },
 })
 
@@ -37,21 +36,27 @@ function saidIn(episode: Episode): string | null {
   return settled === null ? null : ''
 }
 
-async function grade(model: Model, task: Task, said: string): Promise<number | null> {
+async function grade(model: Model, task: Task, said: string, scene: Scene): Promise<number | null> {
   if (said === '') return 0
   const grades = await bothOf(model, [grading(task, said, 'task first'), grading(task, said, 'answer first')], gradeIn)
-  return grades === null ? null : (grades[0] + grades[1]) / 2
+  if (grades === null) return null
+  const [first, second] = grades
+  scene.note?.([first.reason, second.reason].filter((reason) => reason !== '').join(' / ') || NO_REASON)
+  return (first.verdict + second.verdict) / 2
 }
 
+const NO_REASON = 'the model gave no reason'
+
 /** 0.5 is a tie, also when the two orders disagree. */
-async function compare(model: Model, task: Task, said: string, reference: string): Promise<number | null> {
+async function compare(model: Model, task: Task, said: string, reference: string, scene: Scene): Promise<number | null> {
   if (said === reference) return TIE
   if (said === '') return 0
   const winners = await bothOf(model, [comparison(task, said, reference), comparison(task, reference, said)], winnerIn)
   if (winners === null) return null
   const [first, second] = winners
-  if (first === 'A' && second === 'B') return 1
-  return first === 'B' && second === 'A' ? 0 : TIE
+  scene.note?.(`the candidate as A: ${first.reason || NO_REASON} / as B: ${second.reason || NO_REASON}`)
+  if (first.verdict === 'A' && second.verdict === 'B') return 1
+  return first.verdict === 'B' && second.verdict === 'A' ? 0 : TIE
 }
 
 const TIE = 0.5
@@ -61,13 +66,19 @@ async function bothOf<T>(
   model: Model,
   questions: readonly [JudgeQuestion, JudgeQuestion],
   read: Reader<T>,
-): Promise<readonly [T, T] | null> {
+): Promise<readonly [Judged<T>, Judged<T>] | null> {
   const [first, second] = await Promise.all([verdictOf(model, questions[0], read), verdictOf(model, questions[1], read)])
   return first === null || second === null ? null : [first, second]
 }
 
+interface Judged<T> {
+  readonly verdict: T
+  /** In the model's words; empty where it gave none. */
+  readonly reason: string
+}
+
 /** Null when the reply is not a verdict. */
-type Reader<T> = (reply: string, sign: string) => T | null
+type Reader<T> = (reply: string, sign: string) => Judged<T> | null
 
 /** A reply may repeat what was judged. */
 const REPLY_CHARACTERS_SHOWN = 4000
@@ -76,7 +87,7 @@ const REPLY_CHARACTERS_SHOWN = 4000
 const ANSWER = { tokensMax: 4096, timeoutSeconds: 120 }
 
 /** Asks once more when the reply is not a verdict. Prose is not searched, since it may quote the agent. */
-async function verdictOf<T>(model: Model, { messages, sign, form }: JudgeQuestion, read: Reader<T>): Promise<T | null> {
+async function verdictOf<T>(model: Model, { messages, sign, form }: JudgeQuestion, read: Reader<T>): Promise<Judged<T> | null> {
   const reply = await model.chat(messages, ANSWER)
   const verdict = read(reply, sign)
   if (verdict !== null) return verdict
@@ -89,22 +100,26 @@ async function verdictOf<T>(model: Model, { messages, sign, form }: JudgeQuestio
 }
 
 /** Reads a judge's reply strictly: one JSON object of the expected fields and nothing else. */
-function gradeIn(reply: string, sign: string): number | null {
-  const score = verdictIn(reply, sign, 'score')
-  return typeof score === 'number' && score >= 0 && score <= 1 ? score : null
+function gradeIn(reply: string, sign: string): Judged<number> | null {
+  const { score, reason } = verdictIn(reply, sign, 'score')
+  return typeof score === 'number' && score >= 0 && score <= 1 ? { verdict: score, reason: reasonIn(reason) } : null
 }
 
-function winnerIn(reply: string, sign: string): Winner | null {
-  const winner = verdictIn(reply, sign, 'winner')
-  return winner === 'A' || winner === 'B' || winner === 'tie' ? winner : null
+function winnerIn(reply: string, sign: string): Judged<Winner> | null {
+  const { winner, reason } = verdictIn(reply, sign, 'winner')
+  return winner === 'A' || winner === 'B' || winner === 'tie' ? { verdict: winner, reason: reasonIn(reason) } : null
 }
+
+const REASON_CHARACTERS_MAX = 500
+const reasonIn = (reason: Json | undefined): string =>
+  typeof reason === 'string' ? reason.trim().slice(0, REASON_CHARACTERS_MAX).toWellFormed() : ''
 
 /** A verdict without the sign is a quotation: the judged text cannot know it. */
-function verdictIn(reply: string, sign: string, field: string): Json | undefined {
+function verdictIn(reply: string, sign: string, field: string): JsonObject {
   const text = reply.trim()
   const verdict = objectIn(FENCED.exec(text)?.[1] ?? text)
   const isAsked = verdict !== null && Object.keys(verdict).every((key) => key === field || key === 'reason' || key === 'sign')
-  return isAsked && verdict['sign'] === sign ? verdict[field] : undefined
+  return isAsked && verdict['sign'] === sign ? verdict : {}
 }
 
 function objectIn(text: string): JsonObject | null {

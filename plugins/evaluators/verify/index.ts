@@ -5,10 +5,9 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm, lstat, writeFile } from 'node:fs/promises'
 import { join, posix, dirname } from 'node:path'
-import { define, unavailable, checkFiles, invalid, isObject } from '../../../src/contract/index.ts'
+import { define, unavailable, checkFiles, invalid, isObject, scoreOfEnd } from '../../../src/contract/index.ts'
 import type { Episode, ModelAddress, Play, Scene, Files, Json, Task } from '../../../src/contract/index.ts'
 import { makeOwnFolder } from '../../../src/kit/index.ts'
-import { scoreOfEnd } from '../common/episodes.ts'
 import { copyWorkspace, openCopy } from './copy.ts'
 
 /** Reads a task's verifier. */

@@ -2,6 +2,7 @@
 import { useMemo } from 'preact/hooks'
 import {
   changesOf,
+  EXPLAINED,
   releaseWord,
   timeFor,
   type ChangeBlock,
@@ -12,6 +13,7 @@ import {
 import { go, hrefOf, type Route, placeIn } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
+import { Explained } from '../../ui/explained.tsx'
 import { Empty } from '../../ui/notice.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Id } from '../../ui/id.tsx'
@@ -75,13 +77,20 @@ function Whole({ scenario, chain, step, done }: WholeProps) {
     <>
       <Head scenario={scenario} chain={chain} step={step} view={view} done={done} />
       {view.rejection !== null && (
-        <Card title="Rejected" aside={<span class="muted small">step {view.rejection.step}</span>}>
+        <Card
+          title="Rejected"
+          aside={
+            <span class="muted small">
+              <Explained words={EXPLAINED.step}>step {view.rejection.step}</Explained>
+            </span>
+          }
+        >
           <LongText value={view.rejection.reason} />
         </Card>
       )}
       <WhyCard view={view} />
       <PowersCard powers={view.powers} />
-      <ResultCard view={view} />
+      <ResultCard scenario={scenario} chain={chain} view={view} />
       <NotesCard view={view} />
       {changes.length > 0 && <ChangesCard changes={changes} />}
       {chain.hasFiles && view.madeRelease && <ReleaseFiles scenario={scenario} chain={chain} step={step} />}
@@ -105,8 +114,10 @@ function Head({ scenario, chain, step, view: { status, madeRelease, brief }, don
         {move !== null && <MoveButton scenario={scenario} chain={chain} step={step} move={move} done={done} />}
       </div>
       {brief.length > 0 && (
-        <p>
-          <Text value={brief.join(' ')} />
+        <p class="brief">
+          <Explained words={EXPLAINED.headline}>
+            <Text value={brief.join(' ')} />
+          </Explained>
         </p>
       )}
       <p class="muted">{status.meaning}</p>

@@ -1,26 +1,42 @@
-/** The result of a step: its scores, its evidence with a figure and a sentence each, and the first episodes of the candidate. */
+/** The result of a step: its scores, both sides task by task, its evidence with a figure and a sentence each, and the first episodes. */
 import {
-  taskScoresSummary,
+  EXPLAINED,
   type BarFigure,
   type StepEvidence,
+  type StepFact,
   type StepScores,
   type StepView,
   type TaskResult,
-  type TaskScores,
 } from '../../../../src/presentation/index.ts'
 import { LongText, Text } from '../../ui/text.tsx'
 import { Card } from '../../ui/card.tsx'
+import { Explained } from '../../ui/explained.tsx'
 import { Facts, type Fact } from '../../ui/facts.tsx'
+import type { StepProps } from '../../data/chain.ts'
+import { TaskTable } from './task-table.tsx'
 import './evidence.css'
 
+interface ResultProps extends Pick<StepProps, 'scenario' | 'chain'> {
+  readonly view: StepView
+}
+
 /** Nothing of a step that decided nothing. */
-export function ResultCard({ view: { scores, decision, cost, evidence, tasks, taskScores } }: { readonly view: StepView }) {
+export function ResultCard({ scenario, chain, view }: ResultProps) {
+  const { scores, decision, cost, spent, improvementSpent, evidence, tasks, taskScores } = view
   if (scores === null && decision === null && evidence.length === 0) return null
   return (
     <Card title="Result" aside={scores !== null && <ScoreLine scores={scores} />}>
       {decision !== null && <LongText value={decision} />}
-      {cost !== null && <p class="muted small">{cost}</p>}
-      {taskScores.length > 0 && <TaskTable rows={taskScores} />}
+      <Facts
+        facts={[
+          cost === null ? null : ['Played', <Explained words={EXPLAINED.episodes}>{cost}</Explained>],
+          spent === null ? null : ['Took', <Explained words={EXPLAINED.spent}>{spent}</Explained>],
+          improvementSpent === null
+            ? null
+            : ['Since the last release', <Explained words={EXPLAINED.improvement}>{improvementSpent}</Explained>],
+        ]}
+      />
+      {taskScores.length > 0 && <TaskTable scenario={scenario} chain={chain} rows={taskScores} />}
       {evidence.length > 0 && (
         <details>
           <summary class="small">The evidence</summary>
@@ -30,46 +46,43 @@ export function ResultCard({ view: { scores, decision, cost, evidence, tasks, ta
         </details>
       )}
       {tasks.length > 0 && <Tasks tasks={tasks} />}
+      <Meanings />
     </Card>
   )
 }
 
-function TaskTable({ rows }: { readonly rows: readonly TaskScores[] }) {
+/** The same words as behind the numbers, for those who cannot hover. */
+function Meanings() {
   return (
-    <details open>
-      <summary class="small">Task by task: {taskScoresSummary(rows)}</summary>
-      <table class="task-scores">
-        <thead>
-          <tr>
-            <th scope="col">Task</th>
-            <th scope="col">Before</th>
-            <th scope="col">After</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ task, before, after, word }) => (
-            <tr key={task}>
-              <th scope="row">
-                <Text value={task} />
-              </th>
-              <td class="number">{before ?? 'not played'}</td>
-              <td class="number">
-                {after ?? 'not played'} <span class="muted">{word}</span>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <details class="meanings">
+      <summary class="small">What the numbers mean</summary>
+      <Facts facts={MEANINGS.map(([label, words]): Fact => [label, words])} />
     </details>
   )
 }
+
+const MEANINGS = [
+  ['Improved, worse', EXPLAINED.headline],
+  ['Score', EXPLAINED.score],
+  ['Won, lost, tied', EXPLAINED.pairs],
+  ['Episodes', EXPLAINED.episodes],
+  ['Tokens and cost', EXPLAINED.spent],
+  ['Since the last release', EXPLAINED.improvement],
+] as const
 
 /** The scores of both sides in one line. */
 export function ScoreLine({ scores: { text, tone, pairs } }: { readonly scores: StepScores }) {
   return (
     <span class="scores small number">
-      <b class={tone}>{text}</b>
-      {pairs !== null && <span class="muted"> · {pairs}</span>}
+      <Explained words={EXPLAINED.score}>
+        <b class={tone}>{text}</b>
+      </Explained>
+      {pairs !== null && (
+        <span class="muted">
+          {' '}
+          · <Explained words={EXPLAINED.pairs}>{pairs}</Explained>
+        </span>
+      )}
     </span>
   )
 }
@@ -85,10 +98,21 @@ function Evidence({ section: { title, question, pairs, bars, facts } }: { readon
           <Bar key={bar.title} bar={bar} />
         ))}
       </div>
-      <Facts facts={facts.map(([label, text]): Fact => [label, <Text value={text} />])} />
+      <Facts facts={facts.map(factOf)} />
     </div>
   )
 }
+
+const factOf = ([label, text, meaning]: StepFact): Fact => [
+  label,
+  meaning === undefined ? (
+    <Text value={text} />
+  ) : (
+    <Explained words={meaning}>
+      <Text value={text} />
+    </Explained>
+  ),
+]
 
 const MARK_WIDTHS = { zero: 0.25, mean: 0.7, limit: 0.5 } as const
 
@@ -131,7 +155,10 @@ function Tasks({ tasks }: { readonly tasks: readonly TaskResult[] }) {
       <ul class="episodes">
         {tasks.map(({ task, again, score, scoreText, notes }, place) => (
           <li key={place}>
-            <span class={`number ${score === null || score < 1 ? 'low' : 'full'}`}>{scoreText}</span> <Text value={task} /> {again}
+            <span class={`number ${score === null || score < 1 ? 'low' : 'full'}`}>
+              <Explained words={EXPLAINED.episode}>{scoreText}</Explained>
+            </span>{' '}
+            <Text value={task} /> {again}
             {notes.map((note) => (
               <span key={note} class="muted">
                 : <Text value={note.slice(0, NOTE_CHARACTERS_MAX)} />

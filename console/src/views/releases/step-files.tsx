@@ -26,12 +26,13 @@ export function StepFiles(props: StepFilesProps) {
   )
 }
 
-const pathOf = (place: string): string => `/svc/harness/releases/${encodeURIComponent(place)}/records`
+/** The route of the record of a step, by its place in the catalog. */
+export const recordPath = (place: string): string => `/svc/harness/releases/${encodeURIComponent(place)}/records`
 
 function Listed({ scenario, place }: StepFilesProps) {
   const { value, said } = usePolled(
     `files of step ${scenario} ${place}`,
-    async (service) => listedIn(await service(scenario).text(pathOf(place))),
+    async (service) => listedIn(await service(scenario).text(recordPath(place))),
     null,
   )
   const { value: wanted, type: setWanted } = useFilter('find')
@@ -80,7 +81,7 @@ const LISTED_MAX = 60
 function FileText({ scenario, place, path }: StepFilesProps & { readonly path: string }) {
   const { value, said } = usePolled(
     `file ${scenario} ${place} ${path}`,
-    async (service) => textIn(await service(scenario).text(pathOf(place), { path })),
+    async (service) => textIn(await service(scenario).text(recordPath(place), { path })),
     null,
   )
   if (said !== null) return <Notice said={said} />

@@ -1,5 +1,6 @@
 /** What all evaluators need: how an episode ended, and the agent's last text. */
-import { isObject, type Episode, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import type { Episode } from './evolution.ts'
+import { isObject, type Json, type JsonObject } from './json.ts'
 
 /** The score of an episode that was ended: 0 at a limit, null when it did not start. Undefined when the command ended by itself. */
 export function scoreOfEnd({ ended }: Episode): number | null | undefined {

@@ -1,0 +1,16 @@
+/** What the numbers of a decision mean, a sentence each, for a reader who has never seen one. */
+
+export const EXPLAINED = {
+  headline:
+    'Each task is played with the change and as served, which is a pair. Improved: the pair scored higher with the change; worse: lower. "By luck" is how rarely a change without any effect would look this good.',
+  score:
+    'The mean score per episode, as served and with the change. An episode without a score counts as 0; most evaluators score from 0 to 1.',
+  pairs: 'Pairs in which the change scored higher, lower, and the same.',
+  before: 'The mean score of the task as served.',
+  after: 'The mean score of the task with the change.',
+  episode: 'What the evaluator gave this one episode.',
+  episodes: 'An episode is one run of the agent on one task. Scores known from before were not played again.',
+  spent: 'What all model calls of this step took, of the proposer and of the episodes. Money needs prices: see evolution.prices.',
+  improvement: 'What all steps since the release before took together, those that led to nothing included.',
+  step: 'Every attempt has a number, also one that changed nothing.',
+} as const
