@@ -1,13 +1,15 @@
 /** The console: sign-in, navigation, views. */
 import type { ComponentChildren } from 'preact'
 import { useErrorBoundary, useMemo } from 'preact/hooks'
+import type { ScenarioRow } from '@svc-ai/client'
 import { useSignIn, serviceFor, SessionProvider, type ConsoleSession } from './session.ts'
 import { noticeOf } from './failure.ts'
-import { usePolled } from './poll.ts'
-import { useRoute, type Route } from './route.ts'
+import { usePolled, type Polled } from './poll.ts'
+import { useRoute, type ServicePlace, type Route } from './route.ts'
 import { Notice } from './ui/notice.tsx'
 import { Shell } from './ui/shell.tsx'
 import { Ask } from './views/ask/ask.tsx'
+import { Home } from './views/home/home.tsx'
 import { Release } from './views/releases/release.tsx'
 import { Releases } from './views/releases/releases.tsx'
 import { Scenarios } from './views/scenarios/scenarios.tsx'
@@ -40,7 +42,9 @@ function Inside() {
   const place = route.at === 'scenario' ? `${route.scenario}/${route.view}` : route.at
   return (
     <Shell route={route} scenarios={scenarios}>
-      <Guard key={place}>{route.at === 'scenarios' ? <Scenarios scenarios={scenarios} /> : <View route={route} />}</Guard>
+      <Guard key={place}>
+        <View route={route} scenarios={scenarios} />
+      </Guard>
     </Shell>
   )
 }
@@ -52,8 +56,19 @@ function Guard({ children }: { readonly children: ComponentChildren }) {
   return <Notice said={noticeOf('This view failed. Reload the page, or open another view.')} />
 }
 
-function View({ route }: { readonly route: Exclude<Route, { readonly at: 'scenarios' }> }) {
-  if (route.at === 'storage') return <Storage />
+function ServiceView({ place, scenarios }: { readonly place: ServicePlace; readonly scenarios: Polled<readonly ScenarioRow[]> }) {
+  switch (place) {
+    case 'home':
+      return <Home scenarios={scenarios} />
+    case 'scenarios':
+      return <Scenarios scenarios={scenarios} />
+    default:
+      return <Storage />
+  }
+}
+
+function View({ route, scenarios }: { readonly route: Route; readonly scenarios: Polled<readonly ScenarioRow[]> }) {
+  if (route.at !== 'scenario') return <ServiceView place={route.at} scenarios={scenarios} />
   const { scenario, view, id } = route
   if (/\p{Cc}/u.test(scenario)) return <Notice said={noticeOf('No scenario has this name. Go back to the list.')} />
   switch (view) {

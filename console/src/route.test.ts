@@ -8,7 +8,7 @@ describe('an address', () => {
   it('names the place whatever it is narrowed by', () => {
     expect(routeOf('#/s/shop/traffic?type=report&x=/s/other')).toEqual(traffic)
     expect(routeOf('#/s/shop/releases/3?against=abc')).toEqual(step)
-    expect(routeOf('#/?name=a')).toEqual({ at: 'scenarios' })
+    expect(routeOf('#/scenarios?name=a')).toEqual({ at: 'scenarios' })
   })
 
   it('takes a question mark within a name for a part of it', () => {

@@ -7,9 +7,12 @@ import { useEffect, useState } from 'preact/hooks'
 export const VIEWS = ['traffic', 'releases', 'ask', 'training', 'tasks'] as const
 export type View = (typeof VIEWS)[number]
 
+/** Places of the whole service. */
+const PLACES = ['home', 'scenarios', 'storage'] as const
+export type ServicePlace = (typeof PLACES)[number]
+
 export type Route =
-  | { readonly at: 'scenarios' }
-  | { readonly at: 'storage' }
+  | { readonly at: ServicePlace }
   /** `id` is a record in traffic, a step in releases, a request in ask, a task in tasks. */
   | { readonly at: 'scenario'; readonly scenario: string; readonly view: View; readonly id: string | null }
 
@@ -27,8 +30,7 @@ const VALUE_CHARACTERS_MAX = 500
 
 export function routeOf(hash: string): Route {
   const [first = '', scenario = '', view = '', id = ''] = halvesOf(hash).path.split('/').map(decode)
-  if (first === 'storage') return { at: 'storage' }
-  if (first !== 's' || scenario === '') return { at: 'scenarios' }
+  if (first !== 's' || scenario === '') return { at: PLACES.find((place) => place === first) ?? 'home' }
   return { at: 'scenario', scenario, view: VIEWS.find((each) => each === view) ?? 'traffic', id: id === '' ? null : id }
 }
 
@@ -44,7 +46,7 @@ export function linkFrom(hash: string, route: Route): string {
 
 /** To the view as it is at first, not narrowed by anything. */
 export function plainHref(route: Route): string {
-  if (route.at !== 'scenario') return route.at === 'storage' ? '#/storage' : '#/'
+  if (route.at !== 'scenario') return route.at === 'home' ? '#/' : `#/${route.at}`
   const parts = ['s', route.scenario, route.view, ...(route.id === null ? [] : [route.id])]
   return `#/${parts.map(encodeURIComponent).join('/')}`
 }

@@ -202,13 +202,13 @@ describe('failures while a page is open', () => {
     const service = await serving({ 'svc.token': 't' })
     const { page } = await open(`${service.address}/console`, { expects: /ERR_CONNECTION|Failed to load resource|status of 401/ })
     await signIn(page, 't')
-    await heading(page).filter({ hasText: 'Scenarios' }).waitFor()
+    await heading(page).filter({ hasText: 'Home' }).waitFor()
     await service.stop()
     await gone(page).waitFor()
     await service.start({ 'svc.token': 'another' })
     await page.getByRole('alert').filter({ hasText: 'does not accept this token' }).waitFor()
     await signIn(page, 'another')
-    await heading(page).filter({ hasText: 'Scenarios' }).waitFor()
+    await heading(page).filter({ hasText: 'Home' }).waitFor()
   })
 
   it('a deleted scenario is reported, and the others are still there', async () => {

@@ -25,6 +25,7 @@ async function open(way = '#/', expects?: RegExp): Promise<Page> {
 const heading = (page: Page) => page.getByRole('heading', { level: 1 })
 const records = (page: Page) => page.getByRole('grid', { name: 'Records' })
 const panel = (page: Page) => page.getByRole('region', { name: 'Record' })
+const section = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
 const pressed = (page: Page, name: string) => page.getByRole('button', { name, pressed: true })
 const reports = (page: Page) => records(page).getByRole('row').filter({ hasText: 'report' })
 
@@ -32,7 +33,8 @@ const record = (at: number): string => `#/s/${HELPDESK}/traffic/${world.conversa
 
 /** The name of each view, its address, its heading, and words that are there once it has loaded everything. */
 const VIEWS: readonly (readonly [name: string, way: () => string, heading: RegExp, words: RegExp])[] = [
-  ['scenarios', () => '#/', /^Scenarios$/, /helpdesk/],
+  ['home', () => '#/', /^Home$/, /Waiting for your decision/],
+  ['scenarios', () => '#/scenarios', /^Scenarios$/, /helpdesk/],
   ['traffic', () => `#/s/${HELPDESK}/traffic`, /^Traffic$/, /shop-large/],
   ['record-chat', () => record(1), /^Traffic$/, /It is in Hamburg/],
   ['record-messages', () => record(3), /^Traffic$/, /one size larger/],
@@ -62,9 +64,10 @@ describe('every view', () => {
 
   it('is reached by links from the first page', async () => {
     const page = await open('#/', NO_FOLDER)
+    await page.getByRole('link', { name: 'Scenarios', exact: true }).click()
     await page.getByRole('link', { name: SHOP }).first().click()
     const views = page.getByRole('navigation', { name: 'Views' })
-    for (const name of ['Traffic', 'Releases', 'Ask', 'Training', 'Tasks', 'Storage', 'Scenarios']) {
+    for (const name of ['Traffic', 'Releases', 'Ask', 'Training', 'Tasks', 'Storage', 'Scenarios', 'Home']) {
       await views.getByRole('link', { name, exact: true }).click()
       await heading(page).filter({ hasText: name }).waitFor()
       expect(await views.locator('[aria-current="page"]').textContent()).toBe(name)
@@ -99,6 +102,7 @@ describe('by keyboard alone', () => {
       ['gn', 'Training'],
       ['go', 'Storage'],
       ['gs', 'Scenarios'],
+      ['gh', 'Home'],
       ['gt', 'Traffic'],
     ] as const) {
       await typeUntil(page, keys, heading(page).filter({ hasText: name }))
@@ -145,6 +149,34 @@ describe('by keyboard alone', () => {
     const stops = await tabStops(page)
     expect(stops.length).toBeGreaterThan(8)
     expect(stops.filter(({ isMarked }) => !isMarked)).toEqual([])
+  })
+})
+
+describe('home', () => {
+  it('lists what waits for a decision, which leads to the release', async () => {
+    const page = await open()
+    const decisions = section(page, 'Waiting for your decision')
+    await decisions.getByRole('listitem').filter({ hasText: SHOP }).filter({ hasText: PLAYS.pending.words }).waitFor()
+    await page.keyboard.press('j')
+    await page.keyboard.press('Enter')
+    await heading(page)
+      .filter({ hasText: `v${PLACES.pending}` })
+      .waitFor()
+  })
+
+  it('says what failed and how to fix it, and tells a review from traffic that is waited for', async () => {
+    const page = await open()
+    const failure = section(page, 'Failed').getByRole('listitem').filter({ hasText: PLAYS.failed.failure })
+    await failure.getByText(/resend it|ask again/).waitFor()
+    expect(await section(page, 'Waiting for traffic').getByText(PLAYS.pending.words).count()).toBe(0)
+    await section(page, 'Working now').getByRole('link').waitFor()
+  })
+
+  it('says what the week improved, by how much, and what it took', async () => {
+    const page = await open()
+    const row = section(page, 'This week').getByRole('row').filter({ hasText: SHOP })
+    await row.getByText('0.167 → 0.25').waitFor()
+    expect(await row.innerText()).toContain('+0.083')
   })
 })
 
@@ -267,7 +299,7 @@ describe('what a view is narrowed to', () => {
     `#/s/${SHOP}/releases/${PLACES.learned}?against=../../x&file=../../../etc/passwd&find=%3Cscript%3E`,
     `#/s/${SHOP}/ask?most=-1`,
     `#/s/${HELPDESK}/traffic?at=999999999999`,
-    `#/?name=%E0%A4%A%3Csvg%20onload=alert(1)%3E`,
+    `#/scenarios?name=%E0%A4%A%3Csvg%20onload=alert(1)%3E`,
   ])('from a hostile address harms nothing: %s', async (way) => {
     const page = await open(way)
     await page.getByRole('main').waitFor()

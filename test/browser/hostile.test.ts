@@ -170,6 +170,18 @@ describe('the console', () => {
     expect(await page.locator(FOREIGN).count()).toBe(0)
   })
 
+  it('shows the first page with hostile requests, failures and names as text', async () => {
+    const { page } = await open(`${here.address}/console`)
+    await page.getByRole('link', { name: HOSTILE_NAME }).first().waitFor()
+    await page
+      .getByText(ATTACKS[0] ?? '')
+      .first()
+      .waitFor()
+    expect(await page.locator(FOREIGN).count()).toBe(0)
+    expect(await page.locator('body').innerText()).not.toMatch(/[\u202a-\u202e\u2066-\u2069]/)
+    await expectScreensFit(page, 'console-hostile-home')
+  })
+
   it('fits its screens and is accessible with hostile content', async () => {
     const page = await openConsole('traffic', 'a-chat')
     await page

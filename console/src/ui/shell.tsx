@@ -67,6 +67,7 @@ function useWays(route: Route, rows: readonly ScenarioRow[] | null, help: () => 
   useKeys({
     '?': help,
     '/': () => document.querySelector<HTMLElement>('[data-filter]')?.focus(),
+    'g h': () => go({ at: 'home' }),
     'g s': () => go({ at: 'scenarios' }),
     'g t': to('traffic'),
     'g r': to('releases'),
@@ -87,7 +88,7 @@ function Header({ route, scenarios, onHelp }: HeaderProps) {
   const [isOpen, setOpen] = useState(false)
   return (
     <header class={isOpen ? 'shell is-open' : 'shell'}>
-      <a class="brand" href={plainHref({ at: 'scenarios' })} aria-label="svc console, all scenarios">
+      <a class="brand" href={plainHref({ at: 'home' })} aria-label="svc console, home">
         <img src={icon} alt="" width="24" height="24" />
         <b>svc</b>
       </a>
@@ -96,6 +97,7 @@ function Header({ route, scenarios, onHelp }: HeaderProps) {
         Menu
       </button>
       <nav id="ways" aria-label="Views">
+        <Way name="home" to={{ at: 'home' }} isHere={route.at === 'home'} />
         <Way name="scenarios" to={{ at: 'scenarios' }} isHere={route.at === 'scenarios'} />
         {route.at === 'scenario' &&
           VIEWS.map((view) => <Way key={view} name={view} to={{ ...route, view, id: null }} isHere={route.view === view} />)}
@@ -146,6 +148,7 @@ function Switcher({ route, scenarios }: { readonly route: Route; readonly scenar
 }
 
 const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
+  [['g', 'h'], 'Home'],
   [['g', 's'], 'All scenarios'],
   [['g', 't'], 'Traffic'],
   [['g', 'r'], 'Releases'],

@@ -9,6 +9,11 @@ export function Text({ value, class: style }: { readonly value: string; readonly
   return <bdi class={style}>{visible(value)}</bdi>
 }
 
+const CHARACTERS_MAX = 400
+
+/** The beginning of a text, where the whole of it stands elsewhere. */
+export const shortened = (text: string, most = CHARACTERS_MAX): string => (text.length > most ? `${text.slice(0, most)} …` : text)
+
 /** A text of any length: its beginning at once, the rest in steps that keep the page responsive. */
 export function LongText({ value, mono = false }: { readonly value: string; readonly mono?: boolean }) {
   const [count, setCount] = useState(1)

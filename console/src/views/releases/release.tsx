@@ -21,7 +21,7 @@ import { useKeys } from '../../ui/keys.ts'
 import { PageLink } from '../../ui/button.tsx'
 import { LongText, Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { madeBy, mayReject, moveIn, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
+import { madeBy, mayReject, moveIn, stepIn, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { MoveButton, useMoves } from './move.tsx'
 import { PowersCard } from './powers.tsx'
 import { RejectButton } from './reject.tsx'
@@ -35,7 +35,7 @@ const POINTS_MAX = 50
 export function Release({ scenario, id }: { readonly scenario: string; readonly id: string }) {
   const { chain, done, notices } = useMoves(scenario)
   const to = (step: string | null): Route => placeIn(scenario, 'releases', step)
-  const step = chain?.steps.find((each) => each.id === id)
+  const step = chain === null ? undefined : stepIn(chain, id)
   return (
     <div class="stack releases">
       <nav class="row" aria-label="Steps">

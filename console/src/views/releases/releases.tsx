@@ -7,7 +7,7 @@ import { Empty } from '../../ui/notice.tsx'
 import { Id } from '../../ui/id.tsx'
 import { useListKeys } from '../../ui/keys.ts'
 import { LinePlot } from '../../ui/plot.tsx'
-import { Text } from '../../ui/text.tsx'
+import { shortened, Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { mayReject, moveIn, paretoPlots, scoreSeries, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { Install } from './install.tsx'
@@ -159,8 +159,3 @@ function Entry({ scenario, chain, step, done }: StepProps & Pick<TimelineProps, 
     </li>
   )
 }
-
-const CHARACTERS_MAX = 400
-
-/** The whole of it stands in the view of the step. */
-const shortened = (text: string): string => (text.length > CHARACTERS_MAX ? `${text.slice(0, CHARACTERS_MAX)} …` : text)

@@ -23,6 +23,7 @@ describe('how training stands', () => {
           isReady: true,
           pendingInstructions: 1,
           setAside: [['quotes no receipt', 2]],
+          gathered: { count: 3, of: 4 },
           stopped: null,
           facts: [
             ['Batch size', '4'],

@@ -34,12 +34,19 @@ function trainerOf(name: string, own: UnknownRecord) {
     setAside: Object.entries(objectAt(processor, 'set_aside')).flatMap(([reason, count]): (readonly [string, number])[] =>
       typeof count === 'number' ? [[reason, count]] : [],
     ),
+    gathered: gatheredIn(processor),
     /** Why no automatic step starts any more. */
     stopped: textAt(processor, 'automatic_steps_stopped'),
     facts: Object.entries(processor).flatMap(([key, value]): (readonly [string, string])[] =>
       SHOWN_ELSEWHERE.has(key) || !isPlain(value) ? [] : [[wordsOf(key), String(value)]],
     ),
   }
+}
+
+/** The samples that it has, of those that a step takes; null where it does not say. */
+function gatheredIn(processor: UnknownRecord): { readonly count: number; readonly of: number } | null {
+  const [count, of] = [numberAt(processor, 'buffered_units'), numberAt(processor, 'batch_size')]
+  return count === null || of === null ? null : { count, of }
 }
 
 const SHOWN_ELSEWHERE = new Set(['pending_instructions', 'buffered_requests', 'set_aside', 'automatic_steps_stopped'])

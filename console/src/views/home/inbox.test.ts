@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import type { ReleaseRow, StatusReport } from '@svc-ai/client'
+import { rowOf, statusWith } from '../../data/testing/rows.ts'
+import { inboxOf } from './inbox.ts'
+import { newestRows } from './use-inbox.ts'
+
+const NOW = 1_794_757_869 + 3600
+const waits = { batch_size: 4, buffered_units: 1, pending_instructions: 0 }
+const withDemo = (own: object): StatusReport => statusWith({ scenarios: { demo: { training_mode: 'hybrid', processor: waits, ...own } } })
+const inbox = (status: StatusReport, ...rows: readonly ReleaseRow[]) =>
+  inboxOf(status, [{ scenario: 'demo', rows: rows.toReversed(), isWhole: true }], NOW)
+
+const request = (text: string) => ({ training_request: { id: 'r', text } })
+const held = rowOf(1, { result: 'pending', pending: true, metrics: { ...request('Be brief.'), held_because: 'it adds a skill' } })
+
+describe('what waits for a person', () => {
+  it('is a held release, in the words of who asked for it, until it is promoted or rejected', () => {
+    expect(inbox(withDemo({}), rowOf(0), held).decisions).toMatchObject([
+      { scenario: 'demo', step: 1, title: 'Be brief.', line: 'it adds a skill' },
+    ])
+    for (const operation of ['promote', 'reject'] as const)
+      expect(inbox(withDemo({}), rowOf(0), held, rowOf(2, { operation, rollback_target_release_id: held.release_id })).decisions).toEqual(
+        [],
+      )
+  })
+
+  it('is a budget that is used up, which is not waiting for traffic', () => {
+    const stopped = withDemo({ processor: { ...waits, automatic_steps_stopped: 'evolution.max_steps (2) is used up' } })
+    const { decisions, forTraffic } = inbox(stopped, rowOf(0))
+    expect(decisions).toMatchObject([{ title: 'evolution.max_steps (2) is used up' }])
+    expect(forTraffic).toEqual([])
+  })
+})
+
+describe('what waits for traffic', () => {
+  it('is a scenario that gathers samples, and one with an unproven release', () => {
+    expect(inbox(withDemo({}), rowOf(0)).forTraffic).toMatchObject([{ title: '1 of 4 samples for the next step' }])
+    const provisional = { release_id: 'r', step: 3, gain: 0.1, canary_share: 0.25, live_scores: null }
+    expect(inbox(withDemo({ provisional }), rowOf(0)).forTraffic).toMatchObject([{ step: 3, line: 'It is served to 25% of sessions.' }, {}])
+  })
+
+  it.each([
+    ['in manual mode', { training_mode: 'manual' }],
+    ['that learns nothing', { processor: {} }],
+    ['whose step is ready', { batch_ready: true }],
+  ])('is no scenario %s', (_, own) => {
+    expect(inbox(withDemo(own), rowOf(0)).forTraffic).toEqual([])
+  })
+})
+
+describe('what failed', () => {
+  const failed = rowOf(1, { result: 'failed', metrics: { ...request('x'), error: 'no answer', skipped: 'instruction failed' } })
+
+  it('is a step of this week with what to do, once', () => {
+    expect(inbox(withDemo({}), rowOf(0), failed).failures).toMatchObject([{ step: 1, title: 'instruction failed: no answer' }])
+    const told = { ...withDemo({}), error: 'demo: StepFailure: no answer' }
+    expect(inbox(told, rowOf(0), failed).failures).toMatchObject([{ step: null, title: 'StepFailure: no answer' }])
+    expect(inbox(withDemo({}), { ...failed, recorded_at: NOW - 8 * 24 * 3600 }).failures).toEqual([])
+  })
+
+  it('is a store that takes no records, first of all', () => {
+    const status = withDemo({})
+    const full = { ...status, storage: { ...status.storage, error: { code: 'disk_full', message: 'the disk is full' } } }
+    expect(inbox(full, rowOf(0), failed).failures).toMatchObject([{ scenario: '', title: 'the disk is full' }, { step: 1 }])
+  })
+})
+
+describe('what the week brought', () => {
+  it('has a row for a scenario that improved or spent, and a total', () => {
+    const spent = { input_tokens: 10, output_tokens: 1, cost: 2 }
+    const better = rowOf(1, { metrics: { current_mean_score: 0.25, candidate_mean_score: 0.75, spent } })
+    const { week, weekSpent } = inbox(withDemo({}), rowOf(0), better)
+    expect(week).toMatchObject([{ scenario: 'demo', gains: { before: 0.25, after: 0.75 } }])
+    expect(weekSpent?.cost).toBe(2)
+    expect(inbox(withDemo({}), rowOf(0)).week).toEqual([])
+  })
+})
+
+describe('the steps of a scenario', () => {
+  const chain = Array.from({ length: 2000 }, (_, at) => rowOf(1999 - at, { recorded_at: 1999 - at }))
+  const service = {
+    releasePage: async ({ before_step: before = Infinity }: { before_step?: number } = {}) => {
+      const rows = chain.filter(({ step }) => step < before).slice(0, 100)
+      return { releases: rows, next: rows.at(-1)?.step === 0 ? null : (rows.at(-1)?.step ?? null) }
+    },
+  }
+
+  it.each([
+    ['those of the week', 1501, 500],
+    ['some more than a short week has', 1990, 300],
+    ['not all of a week with very many', 0, 1000],
+  ])('are read newest first: %s', async (_, since, count) => {
+    const { rows, isWhole } = await newestRows(service, since)
+    expect(rows[0]?.step).toBe(1999)
+    expect(rows.length).toBe(count)
+    expect(isWhole).toBe(false)
+  })
+})

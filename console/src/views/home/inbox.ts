@@ -1,0 +1,139 @@
+/** What the first page says of all scenarios: what waits for a person, what failed, what waits for traffic, and what a week brought. Pure. */
+import type { ReleaseRow, StatusReport } from '@svc-ai/client'
+import {
+  decisionOf,
+  gainsSince,
+  headlineOf,
+  heldRows,
+  reasonOf,
+  spentSince,
+  totalOf,
+  WEEK_SECONDS,
+  type GainsOfSpan,
+  type SpentTotals,
+} from '../../../../src/presentation/index.ts'
+import { statusFor } from '../../data/status.ts'
+import { trainingStateOf, troublesOf, type TrainingState } from '../training/training-state.ts'
+
+export interface ScenarioHistory {
+  readonly scenario: string
+  /** Newest first. */
+  readonly rows: readonly ReleaseRow[]
+  /** Whether these are all rows. */
+  readonly isWhole: boolean
+}
+
+export interface InboxItem {
+  readonly scenario: string
+  /** The step that it is about; null of the scenario itself. */
+  readonly step: number | null
+  readonly title: string
+  readonly line: string | null
+  readonly at: number | null
+}
+
+export interface WeekRow {
+  readonly scenario: string
+  readonly gains: GainsOfSpan<ReleaseRow>
+  readonly spent: SpentTotals | null
+}
+
+export interface HomeInbox {
+  /** Newest first. */
+  readonly decisions: readonly InboxItem[]
+  readonly failures: readonly InboxItem[]
+  readonly forTraffic: readonly InboxItem[]
+  readonly working: readonly InboxItem[]
+  readonly week: readonly WeekRow[]
+  /** Of all scenarios; null where nothing was counted. */
+  readonly weekSpent: SpentTotals | null
+  /** Scenarios of which only the newest steps were read. */
+  readonly cut: readonly string[]
+}
+
+export function inboxOf(status: StatusReport, histories: readonly ScenarioHistory[], now: number): HomeInbox {
+  const since = now - WEEK_SECONDS
+  const each = <T>(read: (history: ScenarioHistory, state: TrainingState | null) => readonly T[]): readonly T[] =>
+    histories.flatMap((history) => read(history, trainingStateOf(status, history.scenario)))
+  const week = each(({ scenario, rows }) => [{ scenario, gains: gainsSince(rows, since), spent: spentSince(rows, since) }])
+  const spent = week.flatMap((row) => row.spent ?? [])
+  return {
+    decisions: newestFirst(each((history, state) => [...heldIn(history), ...stoppedIn(history, state)])),
+    failures: [...storageTrouble(status), ...newestFirst(each((history) => failuresIn(status, history, since)))],
+    forTraffic: each((history, state) => [...unprovenIn(status, history), ...hungryIn(history, state)]),
+    working: each(({ scenario }, state) =>
+      state?.trainers.some(({ isReady }) => isReady) === true ? [item(scenario, 'A step runs or is next')] : [],
+    ),
+    week: week.filter((row) => row.gains.releases.length > 0 || row.spent !== null),
+    weekSpent: spent.length === 0 ? null : totalOf(spent),
+    cut: histories.flatMap(({ scenario, isWhole }) => (isWhole ? [] : [scenario])),
+  }
+}
+
+const item = (scenario: string, title: string, more: Partial<InboxItem> = {}): InboxItem => ({
+  scenario,
+  title,
+  step: null,
+  line: null,
+  at: null,
+  ...more,
+})
+
+/** What has no time is of now. */
+const newestFirst = (items: readonly InboxItem[]): readonly InboxItem[] =>
+  items.toSorted((one, other) => (other.at ?? Infinity) - (one.at ?? Infinity) || 0)
+
+const heldIn = ({ scenario, rows }: ScenarioHistory): readonly InboxItem[] =>
+  heldRows(rows).map((row) =>
+    item(scenario, reasonOf(rows, row, nameOf).text, {
+      step: row.step,
+      line: headlineOf(row.metrics) ?? decisionOf(row.metrics),
+      at: row.recorded_at,
+    }),
+  )
+
+const nameOf = ({ step }: ReleaseRow): string => `step ${step}`
+
+const stoppedIn = ({ scenario }: ScenarioHistory, state: TrainingState | null): readonly InboxItem[] =>
+  (state?.trainers ?? []).flatMap(({ stopped }) =>
+    stopped === null
+      ? []
+      : [item(scenario, stopped, { line: 'Raise it in the configuration and restart, or ask for a change, which runs past it.' })],
+  )
+
+const storageTrouble = ({ storage: { error } }: StatusReport): readonly InboxItem[] =>
+  error === null ? [] : [item('', error.message, { line: 'No record can be stored until this is fixed.' })]
+
+/** A failed step is listed once: as the trouble that it still is, or else as a step of this week. */
+function failuresIn(status: StatusReport, { scenario, rows }: ScenarioHistory, since: number): readonly InboxItem[] {
+  const troubles = troublesOf(status, scenario)
+  const failed = rows.filter(({ result, recorded_at: at }) => result === 'failed' && at >= since)
+  const steps = failed.flatMap((row) => {
+    const why = decisionOf(row.metrics) ?? 'The step failed and gave no reason.'
+    const said = row.metrics['error']
+    if (typeof said === 'string' && troubles.some(({ line }) => line.includes(said))) return []
+    const asked = reasonOf(rows, row, nameOf)
+    const cure =
+      asked.requestId === null ? 'Traffic is retried by itself.' : 'Fix the cause, then ask again: a request is not retried by itself.'
+    return [item(scenario, why, { step: row.step, line: cure, at: row.recorded_at })]
+  })
+  return [...troubles.map(({ line, cure }) => item(scenario, line, { line: cure })), ...steps]
+}
+
+function unprovenIn(status: StatusReport, { scenario }: ScenarioHistory): readonly InboxItem[] {
+  const provisional = statusFor(status, scenario)?.provisional
+  if (provisional === undefined) return []
+  const { step, canary_share: share } = provisional
+  const served = share === null ? 'It is served to nobody yet.' : `It is served to ${Math.round(share * 100)}% of sessions.`
+  return [item(scenario, 'A release seems better and waits for its proof', { step, line: served })]
+}
+
+/** Waits for reports or exchanges. A step that is ready, a budget that is used up and manual mode wait for something else. */
+function hungryIn({ scenario }: ScenarioHistory, state: TrainingState | null): readonly InboxItem[] {
+  if (state === null || !state.learns || state.mode === 'manual') return []
+  return state.trainers.flatMap(({ name, isReady, stopped, gathered }) => {
+    if (isReady || stopped !== null) return []
+    const words = gathered === null ? 'Waits for more traffic' : `${gathered.count} of ${gathered.of} samples for the next step`
+    return [item(scenario, name === '' ? words : `${name}: ${words}`)]
+  })
+}

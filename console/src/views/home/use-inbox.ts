@@ -1,0 +1,75 @@
+/** Follows what all scenarios in memory wait for. The steps of a scenario are read again once it has another one. */
+import { useRef } from 'preact/hooks'
+import { ServiceFailure, type ReleaseRow, type ScenarioRow, type StatusReport, type Svc } from '@svc-ai/client'
+import { WEEK_SECONDS } from '../../../../src/presentation/index.ts'
+import { statusFor } from '../../data/status.ts'
+import { usePolled, type Polled } from '../../poll.ts'
+import { inboxOf, type HomeInbox, type ScenarioHistory } from './inbox.ts'
+
+const AGAIN_SECONDS = 3
+/** More would make this page slow. */
+const SCENARIOS_MAX = 50
+/** A week of steps is read, and at least so many: what is held may be older. */
+const ROWS_LEAST = 300
+const ROWS_MAX = 1000
+
+export interface HomeAnswer extends HomeInbox {
+  /** Scenarios that were not looked at: they are not in memory, or there are too many. */
+  readonly unseen: number
+}
+
+interface Known extends ScenarioHistory {
+  /** Changes with every row. */
+  readonly mark: string
+}
+
+/** `scenarios` are those that the token may see. */
+export function useInbox(scenarios: readonly ScenarioRow[] | null): Polled<HomeAnswer | null> {
+  const known = useRef<ReadonlyMap<string, Known>>(new Map())
+  return usePolled(
+    `inbox, ${scenarios === null ? 'unknown' : 'known'}`,
+    async (service) => {
+      if (scenarios === null) return null
+      const status = await service().status()
+      const now = Date.now() / 1000
+      const loaded = scenarios.filter(({ scenario }) => statusFor(status, scenario) !== undefined).slice(0, SCENARIOS_MAX)
+      const read = await Promise.all(
+        loaded.map(async (row) => {
+          const [{ scenario }, mark, before] = [row, markOf(status, row), known.current.get(row.scenario)]
+          return before?.mark === mark ? before : readHistory(service(scenario), scenario, mark, now - WEEK_SECONDS)
+        }),
+      )
+      const histories = read.flatMap((history) => history ?? [])
+      known.current = new Map(histories.map((history) => [history.scenario, history]))
+      return { ...inboxOf(status, histories, now), unseen: scenarios.length - loaded.length }
+    },
+    AGAIN_SECONDS,
+  )
+}
+
+function markOf(status: StatusReport, { scenario, release_id: release }: ScenarioRow): string {
+  const own = statusFor(status, scenario)
+  return JSON.stringify([own?.scenario_step, release, own?.provisional?.release_id])
+}
+
+/** Null where the scenario was deleted meanwhile. */
+async function readHistory(service: Svc, scenario: string, mark: string, since: number): Promise<Known | null> {
+  try {
+    return { scenario, mark, ...(await newestRows(service, since)) }
+  } catch (error) {
+    if (error instanceof ServiceFailure && error.status === 404) return null
+    throw error
+  }
+}
+
+export async function newestRows(service: Pick<Svc, 'releasePage'>, since: number): Promise<Pick<ScenarioHistory, 'rows' | 'isWhole'>> {
+  const rows: ReleaseRow[] = []
+  for (let before: number | null = null; ;) {
+    const { releases, next } = await service.releasePage(before === null ? {} : { before_step: before })
+    rows.push(...releases)
+    if (next === null || next === before) return { rows, isWhole: true }
+    const isPastWeek = (rows.at(-1)?.recorded_at ?? 0) < since
+    if (rows.length >= ROWS_MAX || (isPastWeek && rows.length >= ROWS_LEAST)) return { rows, isWhole: false }
+    before = next
+  }
+}
