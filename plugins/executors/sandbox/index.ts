@@ -128,8 +128,9 @@ async function supervised(child: ChildProcess, { folder, words, filter, launch, 
   const notes = notesOf(fileOf(child, FILES.notes))
   give(fileOf(child, FILES.arguments), words.map((word) => `${word}\0`).join(''))
   give(fileOf(child, FILES.filter), filter)
-  // The agent starts only once it is known how to kill it.
-  void namespace.known.then((isKnown) => give(child.stdin, isKnown ? orderOf(launch) : ''))
+  // The agent starts only once it is known how to kill it. The stream stays open: its end says that the service has died.
+  child.stdin?.on('error', () => undefined)
+  void namespace.known.then((isKnown) => (isKnown ? child.stdin?.write(orderOf(launch)) : child.stdin?.end()))
   const ended = await supervise(child, {
     timeoutSeconds: launch.timeoutSeconds,
     signal,
@@ -191,7 +192,7 @@ function notesOf(stream: Readable): { readonly sofar: () => string; readonly who
 
 function orderOf({ argv, env }: Launch): string {
   const usual = { PATH: PATH_INSIDE, HOME: INSIDE.root, TMPDIR: '/tmp', LANG: 'C.UTF-8' }
-  return JSON.stringify({ argv, env: { ...usual, ...env }, socket: INSIDE.socket, port: PORT, niceness: NICENESS })
+  return `${JSON.stringify({ argv, env: { ...usual, ...env }, socket: INSIDE.socket, port: PORT, niceness: NICENESS })}\n`
 }
 
 /** A sandbox that could not be made is the machine's fault, not the command's. */

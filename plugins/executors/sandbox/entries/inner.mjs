@@ -12,14 +12,31 @@ const EXIT_NOT_STARTED = 127
 const EXIT_SIGNALLED = 128
 
 closeWhatWasInherited()
-const { argv, env, socket, port, niceness } = JSON.parse(readFileSync(0, 'utf8'))
-// Only root could raise the priority again.
-setPriority(Math.max(niceness, getPriority()))
-createServer({ allowHalfOpen: true }, (inside) => join(inside, connect({ path: socket, allowHalfOpen: true }))).listen(
-  port,
-  '127.0.0.1',
-  start,
-)
+// The service keeps it open while it lives. Bubblewrap misses the death of the service while it is still making the sandbox.
+process.stdin.on('end', end).on('error', end)
+begin(await firstLine(process.stdin))
+
+function end() {
+  process.exit(EXIT_NOT_STARTED)
+}
+
+async function firstLine(stream) {
+  let line = ''
+  const { promise, resolve } = Promise.withResolvers()
+  stream.setEncoding('utf8').on('data', (part) => {
+    line += part
+    if (line.endsWith('\n')) resolve(line)
+  })
+  return promise
+}
+
+function begin(order) {
+  const { argv, env, socket, port, niceness } = JSON.parse(order)
+  // Only root could raise the priority again.
+  setPriority(Math.max(niceness, getPriority()))
+  const server = createServer({ allowHalfOpen: true }, (inside) => join(inside, connect({ path: socket, allowHalfOpen: true })))
+  server.listen(port, '127.0.0.1', () => start(argv, env))
+}
 
 /** Files that the service inherited must not be open here. */
 function closeWhatWasInherited() {
@@ -46,16 +63,15 @@ function join(inside, outside) {
 }
 
 /** Notes the start before it happens: the command may kill this program at once. */
-function start() {
+function start(argv, env) {
   writeSync(NOTES, 'starting ')
-  const child = started()
+  const child = started(argv, env)
   child.on('error', failed)
   child.on('spawn', () => closeSync(NOTES))
   child.on('exit', (code, signal) => process.exit(code ?? EXIT_SIGNALLED + constants.signals[signal]))
 }
 
-function started() {
-  const [command = '', ...words] = argv
+function started([command = '', ...words], env) {
   try {
     return spawn(command, words, { env, stdio: ['ignore', 'inherit', 'inherit'] })
   } catch {
