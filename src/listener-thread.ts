@@ -3,12 +3,12 @@ import { builtins } from '../plugins/index.ts'
 import { configuredTraffic, loaderOf, openRuntime, openTracing } from './compose/index.ts'
 import { runListener } from './listeners/index.ts'
 
-await runListener(async ({ loaded, store: port }, log) => {
+await runListener(async ({ loaded, store: port, limits }, log) => {
   const load = loaderOf(loaded, builtins)
   const { record_backend } = loaded.config.storage
   const store = await (await load('store', record_backend)).join?.(port)
   if (store === undefined) throw new Error(`the store ${record_backend} is shared, and cannot be joined: its plug-in has no join`)
   // No evaluation is answered here.
-  const configured = configuredTraffic(loaded, '')
+  const configured = configuredTraffic(loaded, '', limits)
   return { store, configured, runtime: await openRuntime(loaded, load), traces: await openTracing(loaded, log) }
 })

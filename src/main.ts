@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { builtins } from '../plugins/index.ts'
 import {
+  allotLimits,
   clock,
   configuredTraffic,
   loaderOf,
@@ -32,7 +33,7 @@ import {
 import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
 import { knowSecrets, newId, wordsOf } from './kit/index.ts'
-import { listenAlone, Listeners } from './listeners/index.ts'
+import { listenAlone, Listeners, type ListenerOptions } from './listeners/index.ts'
 import {
   importInto,
   refuseOriginal,
@@ -83,11 +84,12 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     closing.push(() => runtime.close())
     const hosts = openHosts(loaded, closing, options)
     const metrics = new Metrics()
-    const listeners = listenersOf(loaded, options, { store, log, metrics })
+    const limits = allotLimits(loaded, listenersWanted(loaded) + 1)
+    const listeners = listenersOf(loaded, options, { store, log, metrics, limits })
     const warn: Services['warn'] = (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) })
     const evaluationToken = randomBytes(32).toString('hex')
     knowSecrets([evaluationToken])
-    const configured = configuredTraffic(loaded, evaluationToken)
+    const configured = configuredTraffic(loaded, evaluationToken, limits)
     // Known once the socket listens; scenarios are bound after that.
     let { port } = config.svc
     const services: Services = {
@@ -132,6 +134,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
           graceSeconds,
           relayed: listener,
           view: (name) => registry.view(name),
+          ended: (slot) => configured.limits?.forget(slot),
         }))
     closing.push(() => server.close())
     port = server.port
@@ -287,11 +290,13 @@ function openHosts({ config }: LoadedConfig, closing: Closing, { trainersGiveWay
 
 /** Null where this thread accepts the connections itself: by the configuration, or since other threads could not do its work. */
 function listenersOf(
-  { config: { svc, storage }, upstream: { runtime } }: LoadedConfig,
+  loaded: LoadedConfig,
   { plugins = builtins, listenerThread = threadEntry('listener-thread') }: ServiceOptions,
-  { store, log, metrics }: Pick<HttpServices, 'store' | 'log' | 'metrics'>,
+  { store, log, metrics, limits }: Pick<HttpServices, 'store' | 'log' | 'metrics'> & Pick<ListenerOptions, 'limits'>,
 ): Listeners | null {
-  const wanted = svc.listeners ?? usualListeners()
+  const { storage } = loaded.config
+  const { runtime } = loaded.upstream
+  const wanted = listenersWanted(loaded)
   if (wanted === 1) return null
   const alone = (reason: string): null => {
     log.write('info', 'one_listener', { reason, configured: wanted })
@@ -302,11 +307,13 @@ function listenersOf(
   if (share === undefined) return alone(`no other thread can use the store ${storage.record_backend}`)
   if (runtime !== 'provider') return alone(`only one thread can use the runtime ${runtime}`)
   if (plugins !== builtins) return alone('plug-ins were given to this thread alone')
-  return new Listeners({ wanted, entry: listenerThread, share, log, metrics })
+  return new Listeners({ wanted, entry: listenerThread, share, log, metrics, limits })
 }
 
 /** More of them wait for the one thread that writes records. */
 const USUAL_LISTENERS_MAX = 8
+
+const listenersWanted = ({ config: { svc } }: LoadedConfig): number => svc.listeners ?? usualListeners()
 
 const usualListeners = (): number => Math.min(Math.max(availableParallelism() - 1, 1), USUAL_LISTENERS_MAX)
 

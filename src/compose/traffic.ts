@@ -3,13 +3,15 @@ import { steadyClock } from '../access/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { Authenticator, type TrafficServices } from '../http/index.ts'
 import { newId } from '../kit/index.ts'
+import type { LimitPlace } from '../limits/index.ts'
+import { openLimits } from './limits.ts'
 import { openRecorder } from './recording.ts'
 
 export const clock = (): number => Date.now() / 1000
 
 type Configured = Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'traces'>
 
-export function configuredTraffic(loaded: LoadedConfig, evaluationToken: string): Configured {
+export function configuredTraffic(loaded: LoadedConfig, evaluationToken: string, limits: LimitPlace | null): Configured {
   const { config } = loaded
   const { token, tokens, console_origins, served_url } = config.svc
   return {
@@ -24,5 +26,6 @@ export function configuredTraffic(loaded: LoadedConfig, evaluationToken: string)
     answerBytesMax: config.inference.max_answer_bytes,
     recorder: openRecorder(loaded),
     speaksReef: config.svc.compat === 'reef',
+    limits: openLimits(loaded, limits),
   }
 }

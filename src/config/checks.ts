@@ -18,7 +18,20 @@ export function crossProblems({ settings, given, refused }: ReturnType<typeof re
     problems.unshift(
       `${whereOf('svc.host')}: svc.host is open to other machines and no token is set; set svc.token (or ${ENV.token}), or bind svc.host to 127.0.0.1`,
     )
+  const priced = [...given.keys()].find((key) => key.startsWith('limits.') && key.endsWith('.cost_per_day'))
+  if (priced !== undefined && lacksPrices(settings, refused))
+    problems.unshift(
+      `${whereOf(priced)}: ${priced} is a limit of money, and no model has a price; set limits.prices.<model> to {input, output}, or limits.prices.'*' for all models`,
+    )
   return problems
+}
+
+/** Without a price nothing would ever count. */
+function lacksPrices({ limits }: ConfigValues, refused: ReadonlySet<string>): boolean {
+  if ([...refused].some((key) => key.startsWith('limits.'))) return false
+  const { token, tokens, scenario, scenarios, prices } = limits
+  const all = [token, scenario, ...Object.values(tokens), ...Object.values(scenarios)]
+  return all.some(({ cost_per_day }) => cost_per_day > 0) && Object.keys(prices).length === 0
 }
 
 function isOpen({ svc: { host, token, tokens } }: ConfigValues, refused: ReadonlySet<string>): boolean {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { readCommandLine } from './command-line.ts'
 import { problemsOf, read } from './testing/reading.ts'
 
+const NO_LIMITS = { requests_per_minute: 0, tokens_per_minute: 0, cost_per_day: 0, concurrent_requests: 0 }
 const EVOLUTION = {
   adapter: 'native',
   binary: null,
@@ -130,6 +131,7 @@ describe('defaults', () => {
           gpu: null,
         },
       },
+      limits: { token: NO_LIMITS, tokens: {}, scenario: NO_LIMITS, scenarios: {}, prices: {} },
       traces: { endpoint: null, headers: {}, service_name: 'svc', sample_ratio: 1, content: false },
       storage: {
         agent_record_dir: resolve('.svc/agent-record'),

@@ -96,6 +96,12 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
     'svc:\n  host: 0.0.0.0',
     'svc.host is open to other machines and no token is set; set svc.token (or SVC_TOKEN), or bind svc.host to 127.0.0.1',
   ],
+  ['limits:\n  token: {requests_per_minute: -1}', 'limits.token.requests_per_minute must be a whole number of at least 0'],
+  [
+    'limits:\n  token: {cost_per_day: 5}',
+    "limits.token.cost_per_day is a limit of money, and no model has a price; set limits.prices.<model> to {input, output}, or limits.prices.'*' for all models",
+  ],
+  ['limits:\n  prices: {m: {input: 1, output: -1}}', 'limits.prices.m.output must be at least 0'],
   [
     'svc:\n  port: ${NOT_THERE}',
     'svc.port needs the environment variable NOT_THERE, which is not set; set it, or write ${NOT_THERE:-default}',
@@ -103,7 +109,7 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
   ['svc:\n  token: a${b', 'svc.token holds a ${ that is neither ${NAME} nor ${NAME:-default}; write $${ for a plain one'],
   [
     '__proto__: {a: 1}',
-    '__proto__ is not a known key; the file knows svc, inference, storage, recording, traces, recipe, recipes, data, pipeline, evolution, training',
+    '__proto__ is not a known key; the file knows svc, inference, limits, storage, recording, traces, recipe, recipes, data, pipeline, evolution, training',
   ],
 ]
 

@@ -11,6 +11,7 @@ import {
   STATE_DIRECTORY,
 } from '../contract/index.ts'
 import { evolution } from './schema-evolution.ts'
+import { limits } from './schema-limits.ts'
 import { engine, training } from './schema-training.ts'
 import {
   baseUrl,
@@ -226,6 +227,7 @@ const recipe = section({
 export const schema = section({
   svc: svc.prefault({}).describe('The service itself: address, access and limits.'),
   inference: inference.prefault({}).describe('Which model answers the calls.'),
+  limits: limits.prefault({}).describe('What each token and each scenario may take of the model.'),
   storage: storage.prefault({}).describe('Where data is kept.'),
   recording: recording.prefault({}).describe('How much of the traffic is stored.'),
   traces: traces.prefault({}).describe('OpenTelemetry traces.'),
@@ -286,6 +288,6 @@ export type ConfigValues = z.output<typeof schema>
 export type RecipeSettings = Frozen<Omit<ConfigValues['recipes'][string], 'use'> & { use: string }>
 
 /** The configuration of one service. Sections at the top of the file are moved under `recipes` here. */
-export type Config = Frozen<Pick<ConfigValues, 'svc' | 'inference' | 'storage' | 'recording' | 'traces' | 'recipe'>> & {
+export type Config = Frozen<Pick<ConfigValues, 'svc' | 'inference' | 'limits' | 'storage' | 'recording' | 'traces' | 'recipe'>> & {
   readonly recipes: Readonly<Record<string, RecipeSettings>>
 }

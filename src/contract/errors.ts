@@ -1,5 +1,14 @@
 /** Failures as kinds. Rooms throw a kind; only `http` turns it into a status. */
-export type RefusalKind = 'invalid' | 'unauthorized' | 'unknown' | 'conflict' | 'too_large' | 'unsupported' | 'upstream' | 'unavailable'
+export type RefusalKind =
+  | 'invalid'
+  | 'unauthorized'
+  | 'unknown'
+  | 'conflict'
+  | 'too_large'
+  | 'unsupported'
+  | 'upstream'
+  | 'limited'
+  | 'unavailable'
 
 export interface RefusalDetail {
   /** The status the upstream answered with; absent when it did not answer at all. */
@@ -47,6 +56,9 @@ export const unknown = (code: string, message: string): Refusal => new Refusal('
 export const conflict = (code: string, message: string): Refusal => new Refusal('conflict', code, message)
 export const tooLarge = (message: string): Refusal => new Refusal('too_large', 'body_too_large', message)
 export const unsupported = (code: string, message: string): Refusal => new Refusal('unsupported', code, message)
+/** The caller took what it may; it may call again later. */
+export const limited = (code: string, message: string, retryAfterSeconds: number): Refusal =>
+  new Refusal('limited', code, message, { retryAfterSeconds })
 export const upstream = (code: string, message: string, detail: RefusalDetail = {}): Refusal =>
   new Refusal('upstream', code, message, detail)
 export const unavailable = (code: string, message: string, detail: RefusalDetail = {}): Refusal =>

@@ -3,6 +3,7 @@ import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { HEADER, hasRight, PAGE_KEY_CONTEXT, unauthorized, type Right, type Role, type StoredToken } from '../contract/index.ts'
 import { keyHeaderNames } from '../dialects/index.ts'
+import type { LimitedToken } from '../limits/index.ts'
 import { decodeHeader } from './request-fields.ts'
 
 /** Which credentials a route accepts. 'page' also accepts a page key, 'evaluation' also the evaluation token, 'open' needs none. */
@@ -138,6 +139,13 @@ const mayOpen = ({ role, scenarios }: TokenHolder, right: Right | null, scenario
 /** Whether the caller may do that at all; where, is another matter. */
 export const hasPrincipalRight = (principal: Principal, right: Right): boolean =>
   principal.kind === 'anyone' || (principal.kind === 'service' && hasRight(principal.role, right))
+
+/** Whose limits count: tokens of the configuration share names, so a few digits of the digest tell them apart. Null for callers without a token. */
+export function limitedToken(principal: Principal): LimitedToken | null {
+  if (principal.kind !== 'service') return null
+  const { name, isStored, digest: bytes } = principal
+  return { name, key: isStored ? name : `${name} ${bytes.toString('hex', 0, 4)}` }
+}
 
 function configuredHolder(name: string, text: string): TokenHolder {
   return { kind: 'service', name, role: 'admin', scenarios: null, expiresAt: null, digest: digest(text), isStored: false }

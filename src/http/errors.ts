@@ -9,6 +9,7 @@ const STATUS: Readonly<Record<Exclude<RefusalKind, 'upstream'>, number>> = {
   unknown: 404,
   conflict: 409,
   too_large: 413,
+  limited: 429,
   unsupported: 501,
   unavailable: 503,
 }
@@ -51,6 +52,9 @@ function statusOf(refusal: Refusal): number {
   return status >= 400 && status < 500 ? 400 : 502
 }
 
+/** SDKs do not wait longer than this, and would ask again at once. */
+const RETRIED_SECONDS_MAX = 60
+
 /** SDKs retry a 409 by default; ours never goes away by itself. */
 function headersOf(refusal: Refusal, status: number): Readonly<Record<string, string>> {
   const { kind, detail } = refusal
@@ -60,7 +64,8 @@ function headersOf(refusal: Refusal, status: number): Readonly<Record<string, st
   if (detail.upstreamStatus !== undefined && detail.upstreamStatus !== status)
     headers[HEADER.upstreamStatus] = String(detail.upstreamStatus)
   if (detail.retryAfterSeconds !== undefined) headers['retry-after'] = String(detail.retryAfterSeconds)
-  if (kind === 'conflict') headers['x-should-retry'] = 'false'
+  if (kind === 'conflict' || (kind === 'limited' && (detail.retryAfterSeconds ?? 0) > RETRIED_SECONDS_MAX))
+    headers['x-should-retry'] = 'false'
   return headers
 }
 

@@ -15,6 +15,7 @@ import { lengthOf } from '../kit/index.ts'
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from './context.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
+import { withinLimits, type CallAnswered } from './limited.ts'
 import { logTokens, logUpstreamId } from './log-fields.ts'
 import { clientSignal, responseOutlet } from './response-stream.ts'
 import { endWith, type HttpReply } from './reply.ts'
@@ -42,14 +43,17 @@ export function traffic(dialect: Dialect): TrafficHandler {
     const mode = context.services.recorder.modeOf(name)
     const recording = leastOf(mode, askedRecording(context.request) ?? mode)
     if (recording !== 'full') context.headers[HEADER.recording] = recording
-    const call = { ...(await callOf(context, dialect, context.path)), takesProvisional: takes, recording }
-    await context.services.registry.useOrCreate(name, release, async (scenario) => {
-      const answer = async (asked: Call): Promise<void> => {
-        // Every answer names the release that is served, refusals included.
-        const served = await serve(scenario, asked).finally(() => Object.assign(context.headers, releaseHeaders(scenario, asked)))
-        await write(context, served)
-      }
-      await (chosen === null ? answer(call) : scenario.claim(chosen, () => answer({ ...call, id: chosen, interruptedId: call.id })))
+    await withinLimits(context, name, async (settle) => {
+      const call = { ...(await callOf(context, dialect, context.path)), takesProvisional: takes, recording }
+      const askedBytes = call.request.pieces.length
+      await context.services.registry.useOrCreate(name, release, async (scenario) => {
+        const answer = async (asked: Call): Promise<void> => {
+          // Every answer names the release that is served, refusals included.
+          const served = await serve(scenario, asked).finally(() => Object.assign(context.headers, releaseHeaders(scenario, asked)))
+          settle({ ...(await write(context, served)), askedBytes })
+        }
+        await (chosen === null ? answer(call) : scenario.claim(chosen, () => answer({ ...call, id: chosen, interruptedId: call.id })))
+      })
     })
   }
 }
@@ -112,30 +116,38 @@ async function callOf(context: HttpContext<TrafficServices>, dialect: Dialect, p
   }
 }
 
-async function write(context: HttpContext<TrafficServices>, served: Served): Promise<void> {
+async function write(context: HttpContext<TrafficServices>, served: Served): Promise<Omit<CallAnswered, 'askedBytes'>> {
   const { services, response } = context
   logUpstreamId(context.logFields, served.answer.headers)
   if (served.kind === 'whole') {
     logTokens(context.logFields, served.summary)
-    writeWhole(context, served.answer, served.receipt)
-    return
+    return { summary: served.summary, answeredBytes: writeWhole(context, served.answer, served.receipt) }
   }
   response.writeHead(served.answer.status, { ...context.headers, ...relayedHeaders(served.answer) })
   response.flushHeaders()
-  const { receipt, cause, summary } = await serveStream(served, responseOutlet(response), services.keepRawStreams)
+  const {
+    receipt,
+    cause,
+    summary,
+    answerBytes: answeredBytes,
+  } = await serveStream(served, responseOutlet(response), services.keepRawStreams)
   logTokens(context.logFields, summary)
   if (receipt !== null) context.logFields.receipt = receipt
-  if (cause === null) return
-  context.logFields.cause = cause
-  services.metrics.streamInterrupted()
+  if (cause !== null) {
+    context.logFields.cause = cause
+    services.metrics.streamInterrupted()
+  }
+  return { summary, answeredBytes }
 }
 
-function writeWhole(context: HttpContext<TrafficServices>, answer: WholeAnswer, receipt: string | null): void {
+/** Answers how long the answer is. */
+function writeWhole(context: HttpContext<TrafficServices>, answer: WholeAnswer, receipt: string | null): number {
   const pieces = answerPieces(answer)
+  const length = lengthOf(pieces)
   const headers: Record<string, string | number> = {
     ...context.headers,
     ...wholeHeaders(answer),
-    'content-length': lengthOf(pieces),
+    'content-length': length,
   }
   if (receipt !== null) {
     headers[HEADER.receipt] = encodeHeader(receipt)
@@ -143,6 +155,7 @@ function writeWhole(context: HttpContext<TrafficServices>, answer: WholeAnswer, 
   }
   context.response.writeHead(answer.status, headers)
   endWith(context.response, ...pieces)
+  return length
 }
 
 /** The release that this client would pull now, when the scenario serves files; and that it is unproven, where it is. */

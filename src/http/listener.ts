@@ -1,6 +1,6 @@
 /** Every request enters here: origin, route, credentials, handler, and one log line when its answer is over. */
 import type { RequestListener } from 'node:http'
-import { invalid } from '../contract/index.ts'
+import { invalid, isRefusal } from '../contract/index.ts'
 import { credentialsOf } from './auth.ts'
 import { authorize } from './authorize.ts'
 import { speakBoth } from './compat.ts'
@@ -98,6 +98,7 @@ function isHost(host: string): boolean {
 async function refuse(context: HttpContext<TrafficServices>, error: unknown): Promise<void> {
   const { response, headers: common } = context
   logError(context, error)
+  if (isRefusal(error) && error.kind === 'limited') context.services.metrics.refused(error.code)
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return

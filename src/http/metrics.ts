@@ -17,6 +17,7 @@ export interface Counted {
   readonly series: readonly (readonly [route: string, status: number, counted: Series])[]
   readonly incompleteStreams: number
   readonly relayed: number
+  readonly refused: readonly (readonly [code: string, count: number])[]
   readonly inFlight: number
 }
 
@@ -35,6 +36,8 @@ export class Metrics {
   #inFlight = 0
   #incompleteStreams = 0
   #relayed = 0
+  /** By the codes of refusals that are counted by themselves. */
+  readonly #refused = new Map<string, number>()
 
   begin(): void {
     this.#inFlight += 1
@@ -58,6 +61,11 @@ export class Metrics {
     this.#relayed += 1
   }
 
+  /** A request was refused for a limit. */
+  refused(code: string, count = 1): void {
+    this.#refused.set(code, (this.#refused.get(code) ?? 0) + count)
+  }
+
   step({ outcome, metrics: { spent } }: Pick<Commit, 'outcome' | 'metrics'>): void {
     this.#steps[outcome] += 1
     if (!isObject(spent)) return
@@ -67,15 +75,23 @@ export class Metrics {
   /** Answers with what was counted, and starts over. */
   take(): Counted {
     const series = [...this.#byRoute].flatMap(([route, byStatus]) => [...byStatus].map(([status, each]) => [route, status, each] as const))
-    const counted = { series, incompleteStreams: this.#incompleteStreams, relayed: this.#relayed, inFlight: this.#inFlight }
+    const counted = {
+      series,
+      incompleteStreams: this.#incompleteStreams,
+      relayed: this.#relayed,
+      refused: [...this.#refused],
+      inFlight: this.#inFlight,
+    }
     this.#byRoute.clear()
     this.#incompleteStreams = 0
     this.#relayed = 0
+    this.#refused.clear()
     return counted
   }
 
   /** Adds what another thread counted; its requests in flight are not its alone to count. */
-  add({ series, incompleteStreams, relayed }: Counted): void {
+  add({ series, incompleteStreams, relayed, refused }: Counted): void {
+    for (const [code, count] of refused) this.refused(code, count)
     this.#incompleteStreams += incompleteStreams
     this.#relayed += relayed
     for (const [route, status, { count, sum, buckets }] of series) {
@@ -106,6 +122,7 @@ export class Metrics {
       ...this.#requests(),
       ...gauge('svc_requests_in_flight', 'Requests being answered now.', this.#inFlight + (listeners?.inFlight ?? 0)),
       ...listenerLines(listeners, this.#relayed),
+      ...this.#limited(),
       ...gauge('svc_large_body_bytes_in_flight', 'Bytes of large request bodies held now.', http.bodyBytes),
       ...counter('svc_log_lines_dropped_total', 'Log lines dropped because they were not read in time.', http.logLinesDropped),
       ...counter('svc_streams_interrupted_total', 'Streams kept as incomplete.', this.#incompleteStreams),
@@ -127,6 +144,12 @@ export class Metrics {
       ...counter('process_cpu_seconds_total', 'CPU time of all threads.', cpuSeconds()),
     ]
     return `${lines.join('\n')}\n`
+  }
+
+  #limited(): string[] {
+    const name = 'svc_requests_limited_total'
+    const series = [...this.#refused].map(([code, count]) => `${name}{code="${code}"} ${count}`)
+    return [`# HELP ${name} Requests refused for a limit of their token or scenario.`, `# TYPE ${name} counter`, ...series]
   }
 
   #stepsByResult(): string[] {

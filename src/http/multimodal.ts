@@ -2,6 +2,7 @@
 import { HEADER, invalid, unsupported } from '../contract/index.ts'
 import { refusalOfUpstream } from '../inference/index.ts'
 import type { Handler } from './context.ts'
+import { withinLimits } from './limited.ts'
 import { headerText, scenarioOf } from './request-fields.ts'
 import { clientSignal } from './response-stream.ts'
 
@@ -10,19 +11,21 @@ export function relay(route: string): Handler {
     const { services } = context
     const name = scenarioOf(context.request)
     context.logFields.scenario = name
-    const { facts, pieces } = await services.bodies.line(await context.readBytes(), {})
-    if (facts['stream'] === true) throw invalid('stream_unsupported', 'stream: multimodal calls are not streamed; leave it out')
-    return services.registry.useOrCreate(name, headerText(context.request, HEADER.release), async ({ binding }) => {
-      if (binding.gateway === undefined)
-        throw unsupported('no_gateway', 'this deployment has no multimodal gateway; configure inference.gateway')
-      const { gateway } = binding
-      const answer = await gateway.relay(route, pieces.joined(), clientSignal(context.response))
-      if (answer.status >= 300) throw refusalOfUpstream(answer, null)
-      return {
-        status: answer.status,
-        headers: { 'content-type': harmless(answer.headers['content-type'] ?? 'application/json') },
-        body: answer.body,
-      }
+    return withinLimits(context, name, async () => {
+      const { facts, pieces } = await services.bodies.line(await context.readBytes(), {})
+      if (facts['stream'] === true) throw invalid('stream_unsupported', 'stream: multimodal calls are not streamed; leave it out')
+      return services.registry.useOrCreate(name, headerText(context.request, HEADER.release), async ({ binding }) => {
+        if (binding.gateway === undefined)
+          throw unsupported('no_gateway', 'this deployment has no multimodal gateway; configure inference.gateway')
+        const { gateway } = binding
+        const answer = await gateway.relay(route, pieces.joined(), clientSignal(context.response))
+        if (answer.status >= 300) throw refusalOfUpstream(answer, null)
+        return {
+          status: answer.status,
+          headers: { 'content-type': harmless(answer.headers['content-type'] ?? 'application/json') },
+          body: answer.body,
+        }
+      })
     })
   }
 }

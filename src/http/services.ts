@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Adapter, ModelAddress, Runtime, ServedProvisional, Store } from '../contract/index.ts'
 import type { TokenBook } from '../access/index.ts'
 import type { CallTrace, Serving } from '../inference/index.ts'
+import type { Limits } from '../limits/index.ts'
 import type { DeploymentSigner } from '../keys/index.ts'
 import type { Recorder } from '../recording/index.ts'
 import type { Registry } from '../scenarios/index.ts'
@@ -30,6 +31,8 @@ export interface TrafficServices {
   readonly answerBytesMax: number
   readonly recorder: Recorder
   readonly speaksReef: boolean
+  /** Absent where nothing is limited. */
+  readonly limits?: Limits | undefined
   /** Absent when tracing is off. */
   readonly traces?: RequestTraces | undefined
 }

@@ -19,6 +19,8 @@ export interface StreamEnd {
   /** Why the answer is not whole; null when it is. */
   readonly cause: string | null
   readonly summary: ExchangeSummary
+  /** What the answer is as JSON, put together. */
+  readonly answerBytes: number
 }
 
 const NO_BYTES = Buffer.alloc(0)
@@ -184,8 +186,9 @@ class Relay {
     }
     const { id, interruptedId = id } = this.#exchange.call
     const kept = said === null ? print(response) : this.#withoutKey(print(response), said)
-    const receipt = await keep(this.#exchange, [Buffer.from(kept)], summary, cause === null ? id : interruptedId)
-    return { receipt, cause: said, summary }
+    const bytes = Buffer.from(kept)
+    const receipt = await keep(this.#exchange, [bytes], summary, cause === null ? id : interruptedId)
+    return { receipt, cause: said, summary, answerBytes: bytes.length }
   }
 }
 

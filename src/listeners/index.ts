@@ -4,4 +4,4 @@
  */
 export { listenAlone } from './alone.ts'
 export { runListener } from './inside.ts'
-export { Listeners } from './listeners.ts'
+export { Listeners, type ListenerOptions } from './listeners.ts'

@@ -6,6 +6,7 @@ import type { LoadedConfig } from '../config/index.ts'
 import { SHUTDOWN_GRACE_SECONDS, type StoredToken } from '../contract/index.ts'
 import { addressText, listen, type HeldBytes, type ListenerCounts, type Log, type Metrics } from '../http/index.ts'
 import { followSecrets, hasCode, knownSecrets, wordsOf } from '../kit/index.ts'
+import type { LimitPlace } from '../limits/index.ts'
 import type { ScenarioView, ServedViews } from '../scenarios/index.ts'
 import { claimPort } from './claim-port.ts'
 import { HostedListener } from './hosted.ts'
@@ -26,6 +27,8 @@ export interface ListenerOptions {
   readonly share: () => MessagePort
   readonly log: Log
   readonly metrics: Metrics
+  /** The main thread's place; null where nothing is limited. */
+  readonly limits: LimitPlace | null
 }
 
 export interface ListenOptions {
@@ -35,6 +38,8 @@ export interface ListenOptions {
   readonly relayed: RequestListener
   /** What a scenario serves now; null while it is not loaded. */
   readonly view: (name: string) => ScenarioView | null
+  /** A thread ended: what it had in flight is over. */
+  readonly ended: (slot: number) => void
 }
 
 export class Listeners implements ServedViews {
@@ -119,7 +124,9 @@ export class Listeners implements ServedViews {
     const start = (slot: number): HostedListener => {
       const bodies = { all: this.#bodies, slot }
       const known = { secrets: knownSecrets(), tokens: this.#tokens }
-      return this.#start(options, { loaded, at, relayPath, graceSeconds, bodies, ...known, store: this.#options.share() })
+      const { limits, share } = this.#options
+      const own = { bodies, limits: limits === null ? null : { ...limits, slot }, store: share() }
+      return this.#start(options, { loaded, at, relayPath, graceSeconds, ...known, ...own })
     }
     const first = Array.from({ length: this.#options.wanted }, (_, index) => start(index + 1))
     try {
@@ -135,7 +142,7 @@ export class Listeners implements ServedViews {
     return this.#listen(options, relayPath, tries - 1)
   }
 
-  #start({ view }: ListenOptions, settings: ListenerSettings): HostedListener {
+  #start({ view, ended }: ListenOptions, settings: ListenerSettings): HostedListener {
     const { entry, log, metrics } = this.#options
     const listener = new HostedListener(entry, settings, {
       ask: (name) => listener.tell({ tell: 'view', name, view: view(name) }),
@@ -145,7 +152,7 @@ export class Listeners implements ServedViews {
       },
     })
     this.#live.add(listener)
-    void this.#forgetWhenGone(listener, settings.bodies.slot)
+    void this.#forgetWhenGone(listener, settings.bodies.slot).then(() => ended(settings.bodies.slot))
     return listener
   }
 

@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { LoadedConfig } from '../config/index.ts'
 import type { JsonObject, StoredToken } from '../contract/index.ts'
 import type { Counted, HeldBytes, LogLevel } from '../http/index.ts'
+import type { LimitPlace } from '../limits/index.ts'
 import type { ScenarioView } from '../scenarios/index.ts'
 
 export interface ListenerSettings {
@@ -15,6 +16,8 @@ export interface ListenerSettings {
   readonly tokens: readonly StoredToken[]
   /** How much the bodies of every thread take. */
   readonly bodies: HeldBytes
+  /** Where it counts what is limited; null where nothing is. */
+  readonly limits: LimitPlace | null
   /** Leads to the store of the main thread. */
   readonly store: MessagePort
 }

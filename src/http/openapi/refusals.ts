@@ -34,6 +34,9 @@ export const TAGGED: Refusals = { 400: ['too_many_tags', 'tag_too_long'] }
 export const CHOSEN: Refusals = { 400: ['invalid_field'], 409: ['record_conflict'] }
 export const QUERIED: Refusals = { 400: ['invalid_query'] }
 
+/** Of a token or a scenario that took what it may. */
+export const LIMITED: Refusals = { 429: ['requests_limit', 'tokens_limit', 'cost_limit', 'concurrency_limit'] }
+
 /** Of a database on another machine. */
 const REMOTE_STORE: Refusals = { 503: ['store_unreachable', 'store_unauthorized', 'store_forbidden', 'store_tls'] }
 export const READING = refusals(REMOTE_STORE, { 503: ['storage_failed', 'store_busy', 'store_closed', 'store_damaged'] })

@@ -1,0 +1,34 @@
+/** A request within the limits of its token and its scenario. */
+import type { ExchangeSummary } from '../contract/index.ts'
+import { limitedToken } from './auth.ts'
+import type { HttpContext } from './context.ts'
+import type { TrafficServices } from './services.ts'
+
+/** What came back, for those who count it. */
+export interface CallAnswered {
+  readonly summary: ExchangeSummary
+  readonly askedBytes: number
+  readonly answeredBytes: number
+}
+
+type Settle = (answered: CallAnswered) => void
+
+const unsettled: Settle = () => undefined
+
+/** Refused before its body is read. The work says what its answer took; one that does not took nothing. */
+export async function withinLimits<T>(
+  { services, principal, request }: HttpContext<TrafficServices>,
+  scenario: string,
+  work: (settle: Settle) => Promise<T>,
+): Promise<T> {
+  const admission = services.limits?.admit(limitedToken(principal), scenario, Number(request.headers['content-length'] ?? 0)) ?? null
+  if (admission === null) return work(unsettled)
+  try {
+    return await work(({ summary, askedBytes, answeredBytes }) => {
+      const { model, input_tokens: inputTokens, output_tokens: outputTokens } = summary
+      admission.settle({ model, inputTokens, outputTokens, askedBytes, answeredBytes })
+    })
+  } finally {
+    admission.leave()
+  }
+}

@@ -1,0 +1,177 @@
+/** Cells of numbers, one for each key, in memory that all threads of a service share. A cell is changed by one thread at a time. */
+import { hash } from 'node:crypto'
+
+/** A key is looked for in so many neighbouring cells. */
+const PROBES = 32
+/** A lock is held for less than a microsecond. Beyond this its thread was ended or put aside, and the lock counts as free: better a miscount than a standstill. */
+const SPINS_MAX = 200_000
+const HANDLES_MAX = 100_000
+
+/** Whole numbers of a cell: its lock, its key, how many are inside. */
+const INTS = 4
+const LOCK = 0
+const KEY = 1
+const INSIDE = 3
+/** The other numbers of a cell. */
+const NUMBERS = 8
+
+export interface CellMemory {
+  /** Their count is a power of two. */
+  readonly ints: Int32Array
+  readonly numbers: Float64Array
+  /** For each thread, how many it has inside each cell: taken out when the thread ends. */
+  readonly inside: Int32Array
+  /** Held while a key is given a cell. */
+  readonly lock: Int32Array
+}
+
+/** Where a thread counts: its slot is its own. */
+export interface LimitPlace {
+  readonly memory: CellMemory
+  readonly slot: number
+}
+
+/** Enough for twice as many keys as are expected. Memory that is not touched is not taken. */
+export function allotCells(keys: number, threads: number): CellMemory {
+  const cells = 2 ** Math.ceil(Math.log2(Math.max(2 * keys, PROBES)))
+  return {
+    ints: new Int32Array(new SharedArrayBuffer(cells * INTS * Int32Array.BYTES_PER_ELEMENT)),
+    numbers: new Float64Array(new SharedArrayBuffer(cells * NUMBERS * Float64Array.BYTES_PER_ELEMENT)),
+    inside: new Int32Array(new SharedArrayBuffer(cells * threads * Int32Array.BYTES_PER_ELEMENT)),
+    lock: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+  }
+}
+
+/** What a key has of the memory, while its lock is held. */
+export interface LimitCell {
+  /** Shared by all cells: this one's begin at `at`. */
+  readonly numbers: Float64Array
+  readonly at: number
+  /** How many are inside, in all threads. */
+  readonly inside: number
+}
+
+interface Handle {
+  cell: number
+  readonly high: number
+  readonly low: number
+}
+
+export class Cells {
+  readonly #memory: CellMemory
+  readonly #count: number
+  readonly #slot: number
+  readonly #isOver: (cell: LimitCell) => boolean
+  readonly #handles = new Map<string, Handle>()
+
+  /** The cell of a key that nobody is inside of, and of which nothing counts any more, may be given to another. */
+  constructor({ memory, slot }: LimitPlace, isOver: (cell: LimitCell) => boolean) {
+    this.#memory = memory
+    this.#count = memory.ints.length / INTS
+    this.#slot = slot
+    this.#isOver = isOver
+  }
+
+  /** Runs with the key's cell, alone. The work must be short and must not throw. */
+  change<T>(key: string, work: (cell: LimitCell) => T): T {
+    const handle = this.#handles.get(key) ?? this.#makeHandle(key)
+    for (;;) {
+      const base = handle.cell * INTS
+      this.#take(base)
+      if (this.#holds(handle.cell, handle)) {
+        const result = work(this.#cell(handle.cell))
+        Atomics.store(this.#memory.ints, base + LOCK, 0)
+        return result
+      }
+      Atomics.store(this.#memory.ints, base + LOCK, 0)
+      handle.cell = this.#find(handle)
+    }
+  }
+
+  /** To be called with the cell's lock. */
+  enter(cell: LimitCell, by: 1 | -1): void {
+    const at = cell.at / NUMBERS
+    const { ints, inside } = this.#memory
+    ints[at * INTS + INSIDE] = Math.max(0, (ints[at * INTS + INSIDE] ?? 0) + by)
+    inside[this.#slot * this.#count + at] = (inside[this.#slot * this.#count + at] ?? 0) + by
+  }
+
+  /** Takes those of a thread that ended out of every cell. */
+  forget(slot: number): void {
+    const { ints, inside } = this.#memory
+    const base = slot * this.#count
+    for (let cell = 0; cell < this.#count; cell += 1) {
+      const held = inside[base + cell] ?? 0
+      if (held === 0) continue
+      this.#take(cell * INTS)
+      ints[cell * INTS + INSIDE] = Math.max(0, (ints[cell * INTS + INSIDE] ?? 0) - held)
+      inside[base + cell] = 0
+      Atomics.store(ints, cell * INTS + LOCK, 0)
+    }
+  }
+
+  #makeHandle(key: string): Handle {
+    if (this.#handles.size >= HANDLES_MAX) this.#handles.clear()
+    const digest = hash('sha256', key, 'buffer')
+    // A key of zeros marks a free cell.
+    const wanted = { cell: 0, high: digest.readInt32LE(0), low: digest.readInt32LE(4) | 1 }
+    const handle = { ...wanted, cell: this.#find(wanted) }
+    this.#handles.set(key, handle)
+    return handle
+  }
+
+  /** Finds the key's cell, or gives it one. */
+  #find(handle: Handle): number {
+    const { ints, numbers, lock } = this.#memory
+    spin(lock, 0)
+    const cell = this.#known(handle) ?? this.#free(handle)
+    if (!this.#holds(cell, handle)) {
+      this.#take(cell * INTS)
+      ints[cell * INTS + KEY] = handle.high
+      ints[cell * INTS + KEY + 1] = handle.low
+      numbers.fill(0, cell * NUMBERS, (cell + 1) * NUMBERS)
+      Atomics.store(ints, cell * INTS + LOCK, 0)
+    }
+    Atomics.store(lock, 0, 0)
+    return cell
+  }
+
+  #known(handle: Handle): number | null {
+    for (const cell of this.#near(handle)) if (this.#holds(cell, handle)) return cell
+    return null
+  }
+
+  /** An unused one, else one of which nothing counts any more; else the last, which loses its counts. */
+  #free(handle: Handle): number {
+    let last = (handle.high >>> 0) & (this.#count - 1)
+    let over: number | null = null
+    for (const cell of this.#near(handle)) {
+      if (this.#memory.ints[cell * INTS + KEY + 1] === 0) return cell
+      const found = this.#cell(cell)
+      if (found.inside === 0) last = cell
+      if (over === null && found.inside === 0 && this.#isOver(found)) over = cell
+    }
+    return over ?? last
+  }
+
+  *#near({ high }: Handle): Generator<number> {
+    for (let probe = 0; probe < PROBES; probe += 1) yield ((high >>> 0) + probe) & (this.#count - 1)
+  }
+
+  #holds(cell: number, { high, low }: Handle): boolean {
+    const { ints } = this.#memory
+    return ints[cell * INTS + KEY] === high && ints[cell * INTS + KEY + 1] === low
+  }
+
+  #cell(cell: number): LimitCell {
+    return { numbers: this.#memory.numbers, at: cell * NUMBERS, inside: this.#memory.ints[cell * INTS + INSIDE] ?? 0 }
+  }
+
+  #take(base: number): void {
+    spin(this.#memory.ints, base + LOCK)
+  }
+}
+
+function spin(ints: Int32Array, at: number): void {
+  for (let spins = 0; spins < SPINS_MAX; spins += 1) if (Atomics.compareExchange(ints, at, 0, 1) === 0) return
+}

@@ -1,0 +1,8 @@
+/**
+ * Limits: lets requests in while their token and their scenario took less than they may of requests, tokens and money, counted in memory
+ * that all threads share.
+ * Does not know HTTP, and does not ask the model.
+ */
+export { allotCells, type LimitPlace } from './cells.ts'
+export { Limits, type LimitedToken } from './limits.ts'
+export { hasLimits } from './settings.ts'

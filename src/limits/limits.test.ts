@@ -1,0 +1,232 @@
+/** Limits of tokens and scenarios: what is let in, what is refused and until when, over threads, jumping clocks and lying providers. */
+import { describe, expect, it } from 'vitest'
+import { isRefusal } from '../contract/index.ts'
+import { allotCells, type CellMemory } from './cells.ts'
+import { Limits, type LimitAdmission } from './limits.ts'
+import type { LimitSettings, SubjectLimits } from './settings.ts'
+
+const NONE: SubjectLimits = { requests_per_minute: 0, tokens_per_minute: 0, cost_per_day: 0, concurrent_requests: 0 }
+const MIDNIGHT = 86_400 * 20_000
+
+interface Setup extends Partial<LimitSettings> {
+  readonly memory?: CellMemory
+  readonly slot?: number
+}
+
+function opened({ memory = allotCells(64, 4), slot = 0, ...settings }: Setup = {}) {
+  const time = { now: 1000, wallNow: MIDNIGHT + 3600, passed: () => time.now, wall: () => time.wallNow }
+  const all = { token: NONE, tokens: {}, scenario: NONE, scenarios: {}, prices: {}, ...settings }
+  const limits = new Limits(all, { memory, slot }, time)
+  const wait = (seconds: number): void => {
+    time.now += seconds
+    time.wallNow += seconds
+  }
+  const admit = (scenario = 's', token: string | null = null): LimitAdmission | null =>
+    limits.admit(token === null ? null : { name: token, key: token }, scenario, 400)
+  /** What was refused, or null. */
+  const tried = (scenario?: string, token?: string): string | null => {
+    try {
+      admit(scenario, token)
+      return null
+    } catch (error) {
+      return isRefusal(error) ? `${error.code} ${error.detail.retryAfterSeconds}` : String(error)
+    }
+  }
+  /** A request from its begin to its end. */
+  const took = (tokens: number, more: { scenario?: string; model?: string } = {}): void => {
+    const admission = admit(more.scenario)
+    admission?.settle({ model: more.model ?? 'm', inputTokens: tokens, outputTokens: 0, askedBytes: 0, answeredBytes: 0 })
+    admission?.leave()
+  }
+  return { limits, time, wait, admit, tried, took, memory }
+}
+
+const lettingIn = (count: number, tried: () => string | null): number =>
+  Array.from({ length: count }, tried).filter((refused) => refused === null).length
+
+it('without a limit nothing is counted', () => {
+  expect(opened().admit('s', 't')).toBeNull()
+})
+
+describe('requests in a minute', () => {
+  const scenario = { ...NONE, requests_per_minute: 5 }
+
+  it('are let in up to the limit, then refused until the minute is over', () => {
+    const { tried, wait } = opened({ scenario })
+    expect(lettingIn(8, () => tried())).toBe(5)
+    wait(45)
+    expect(tried()).toBe('requests_limit 15')
+    wait(15)
+    expect(lettingIn(8, () => tried())).toBe(5)
+  })
+
+  it('are counted for each scenario alone, and by its own limit where it has one', () => {
+    const { tried } = opened({ scenario, scenarios: { big: { ...NONE, requests_per_minute: 7 }, free: NONE } })
+    expect(lettingIn(20, () => tried('a'))).toBe(5)
+    expect(lettingIn(20, () => tried('b'))).toBe(5)
+    expect(lettingIn(20, () => tried('big'))).toBe(7)
+    expect(lettingIn(20, () => tried('free'))).toBe(20)
+  })
+
+  it('that the scenario refuses do not count for the token', () => {
+    const { tried } = opened({ scenario, token: { ...NONE, requests_per_minute: 8 } })
+    expect(lettingIn(20, () => tried('a', 't'))).toBe(5)
+    expect(lettingIn(20, () => tried('b', 't'))).toBe(3)
+    expect(tried('b', 't')).toMatch(/^requests_limit/)
+  })
+
+  it('are not let in again when the clock of the machine is set', () => {
+    const { tried, time } = opened({ scenario })
+    expect(lettingIn(8, () => tried())).toBe(5)
+    for (const jump of [86_400, -200_000, 61]) {
+      time.wallNow += jump
+      expect(tried()).toMatch(/^requests_limit/)
+    }
+  })
+})
+
+describe('requests at once', () => {
+  const scenario = { ...NONE, concurrent_requests: 2 }
+
+  it('are refused beyond the limit, and let in when one is over, however it ended', () => {
+    const { admit, tried } = opened({ scenario })
+    const [first, second] = [admit(), admit()]
+    expect(tried()).toBe('concurrency_limit 1')
+    first?.leave()
+    first?.leave()
+    expect(tried()).toBeNull()
+    expect(tried()).toBe('concurrency_limit 1')
+    second?.settle({ model: 'm', inputTokens: 1, outputTokens: 1, askedBytes: 1, answeredBytes: 1 })
+    second?.leave()
+    expect(lettingIn(5, () => tried())).toBe(1)
+  })
+
+  it('of a thread that ended are over', () => {
+    const one = opened({ scenario })
+    const other = opened({ scenario, memory: one.memory, slot: 1 })
+    expect(other.tried()).toBeNull()
+    expect(one.tried()).toBeNull()
+    expect(one.tried()).toMatch(/^concurrency/)
+    one.limits.forget(1)
+    expect(lettingIn(5, () => one.tried())).toBe(1)
+    one.limits.forget(1)
+    expect(one.tried()).toMatch(/^concurrency/)
+  })
+})
+
+describe('tokens in a minute', () => {
+  const scenario = { ...NONE, tokens_per_minute: 1000 }
+
+  it('are what the answers took: what goes beyond counts in the next minutes', () => {
+    const { took, tried, wait } = opened({ scenario })
+    took(600)
+    took(2600)
+    expect(tried()).toBe('tokens_limit 60')
+    wait(60)
+    expect(tried()).toBe('tokens_limit 60')
+    wait(120)
+    expect(tried()).toBeNull()
+  })
+
+  it('over many minutes of more demand than that are the limit within 2 %', () => {
+    const { took, wait } = opened({ scenario })
+    let sum = 0
+    for (let second = 0; second < 60 * 60; second += 1) {
+      const size = 40 + ((second * 37) % 200)
+      try {
+        took(size)
+        sum += size
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'tokens_limit' })
+      }
+      wait(1)
+    }
+    expect(sum / 60_000).toBeGreaterThan(0.98)
+    expect(sum / 60_000).toBeLessThan(1.02)
+  })
+
+  it('are set aside for requests in flight, as many as those before took', () => {
+    const { took, tried } = opened({ scenario })
+    took(300)
+    expect(lettingIn(20, () => tried())).toBe(3)
+  })
+
+  it('of a request that failed are given back', () => {
+    const { took, tried, admit } = opened({ scenario })
+    took(300)
+    for (let failed = 0; failed < 50; failed += 1) admit()?.leave()
+    expect(tried()).toBeNull()
+  })
+
+  it.each([
+    ['none', undefined],
+    ['zero', 0],
+    ['a number below zero', -5],
+    ['no number', Number.NaN],
+    ['more than there can be', 1e15],
+  ])('are estimated by length where the provider says %s', (_, said) => {
+    const { admit, tried, wait } = opened({ scenario })
+    admit()?.settle({ model: 'm', inputTokens: said, outputTokens: said, askedBytes: 4000, answeredBytes: 4000 })
+    expect(tried()).toBe('tokens_limit 60')
+    wait(60)
+    expect(tried()).toBe('tokens_limit 60')
+    wait(60)
+    expect(tried()).toBeNull()
+  })
+})
+
+describe('money in a day', () => {
+  const scenario = { ...NONE, cost_per_day: 1 }
+  const prices = { small: { input: 1, output: 2 }, large: { input: 100, output: 200 } }
+
+  it('is spent until the limit, and again from midnight', () => {
+    const { took, tried, wait } = opened({ scenario, prices })
+    for (let call = 0; call < 10; call += 1) took(100_000, { model: 'small' })
+    expect(tried()).toBe(`cost_limit ${23 * 3600}`)
+    wait(23 * 3600)
+    expect(tried()).toBeNull()
+  })
+
+  it('a model without a price costs as much as the dearest, a dated one as the one it is of', () => {
+    const { took, tried } = opened({ scenario, prices })
+    took(10_000, { model: 'new', scenario: 'a' })
+    expect(tried('a')).toMatch(/^cost_limit/)
+    took(10_000, { model: 'small-2026-01-31', scenario: 'b' })
+    expect(tried('b')).toBeNull()
+    const star = opened({ scenario, prices: { ...prices, '*': { input: 1, output: 1 } } })
+    star.took(10_000, { model: 'new' })
+    expect(star.tried()).toBeNull()
+  })
+
+  it('is not there twice when the clock jumps ahead and back', () => {
+    const { took, tried, time } = opened({ scenario, prices })
+    took(1_000_000, { model: 'small' })
+    for (const jump of [86_400 * 3, -86_400 * 3, -86_400, 86_400]) {
+      time.wallNow += jump
+      expect(tried()).toMatch(/^cost_limit/)
+    }
+  })
+})
+
+describe('cells', () => {
+  it('more keys than there is room for take the cells of keys of which nothing counts any more', () => {
+    const { tried, wait } = opened({ scenario: { ...NONE, requests_per_minute: 1 } })
+    for (let round = 0; round < 20; round += 1) {
+      for (let key = 0; key < 20; key += 1) {
+        expect(tried(`${round} ${key}`)).toBeNull()
+        expect(tried(`${round} ${key}`)).toMatch(/^requests_limit/)
+      }
+      wait(61)
+    }
+  })
+
+  it('a lock that its thread left behind stops nobody', () => {
+    const { tried, memory } = opened({ scenario: { ...NONE, requests_per_minute: 2 } })
+    expect(tried()).toBeNull()
+    for (let lock = 0; lock < memory.ints.length; lock += 4) memory.ints[lock] = 1
+    memory.lock[0] = 1
+    expect(tried()).toBeNull()
+    expect(tried()).toMatch(/^requests_limit/)
+    expect(tried('other')).toBeNull()
+  })
+})

@@ -1,0 +1,31 @@
+/** What tokens cost. A model without a price costs as much as the dearest one, so that no limit is passed by under a name that the table lacks. */
+import type { CountedTokens } from './taken.ts'
+import type { ModelPrice } from './settings.ts'
+
+const MILLION = 1_000_000
+const OTHERS = '*'
+
+export class PriceTable {
+  readonly #prices: ReadonlyMap<string, ModelPrice>
+  readonly #others: ModelPrice
+
+  constructor(prices: Readonly<Record<string, ModelPrice>>) {
+    this.#prices = new Map(Object.entries(prices))
+    this.#others = this.#prices.get(OTHERS) ?? dearest([...this.#prices.values()])
+  }
+
+  costOf(model: string | undefined, { input, output }: CountedTokens): number {
+    const price = (model === undefined ? undefined : this.#priceOf(model)) ?? this.#others
+    return (input * price.input + output * price.output) / MILLION
+  }
+
+  /** Providers answer with a dated name: `gpt-4o-2024-08-06` where `gpt-4o` was asked for. */
+  #priceOf(model: string): ModelPrice | undefined {
+    return this.#prices.get(model) ?? this.#prices.get(model.replace(/-(?:\d{4}-\d{2}-\d{2}|\d{8})$/, ''))
+  }
+}
+
+const dearest = (prices: readonly ModelPrice[]): ModelPrice => ({
+  input: Math.max(0, ...prices.map(({ input }) => input)),
+  output: Math.max(0, ...prices.map(({ output }) => output)),
+})

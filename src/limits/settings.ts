@@ -1,0 +1,29 @@
+/** What may be taken, by whom, as the configuration says it. 0: no limit. */
+
+export interface SubjectLimits {
+  readonly requests_per_minute: number
+  readonly tokens_per_minute: number
+  readonly cost_per_day: number
+  readonly concurrent_requests: number
+}
+
+export interface LimitSettings {
+  /** Of every token that has none of its own. */
+  readonly token: SubjectLimits
+  readonly tokens: Readonly<Record<string, SubjectLimits>>
+  readonly scenario: SubjectLimits
+  readonly scenarios: Readonly<Record<string, SubjectLimits>>
+  readonly prices: Readonly<Record<string, ModelPrice>>
+}
+
+/** Of a million tokens. */
+export interface ModelPrice {
+  readonly input: number
+  readonly output: number
+}
+
+export function hasLimits({ token, tokens, scenario, scenarios }: LimitSettings): boolean {
+  return [token, scenario, ...Object.values(tokens), ...Object.values(scenarios)].some(isLimiting)
+}
+
+export const isLimiting = (limits: SubjectLimits): boolean => Object.values(limits).some((limit) => limit > 0)

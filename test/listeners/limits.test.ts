@@ -1,0 +1,91 @@
+/** Limits with several listener threads: exact over all of them, in the provider's shape, and over when the answer is. */
+import { expect, it } from 'vitest'
+import { beginFrames, chatFrames } from '../support/upstream.ts'
+import { openStream } from '../support/client.ts'
+import { until } from '../support/wait.ts'
+import { sharedWorld, type Answer } from '../support/world.ts'
+import { bearer, named, textAt } from '../spec/support/helpers.ts'
+
+const TOKEN = 'admin-token-of-the-test'
+const ADMIN = bearer(TOKEN)
+const CHAT = '/v1/chat/completions'
+const BODY = { model: 'm', messages: [] }
+
+const here = sharedWorld({
+  backend: 'sqlite',
+  settings: {
+    'svc.token': TOKEN,
+    'svc.listeners': 3,
+    'limits.token.requests_per_minute': 30,
+    'limits.tokens.free.requests_per_minute': 0,
+    'limits.scenarios.narrow.concurrent_requests': 4,
+    'limits.scenarios.metered.tokens_per_minute': 40,
+    'limits.scenarios.dear.cost_per_day': 1,
+    'limits.prices.m.input': 1_000_000,
+    'limits.prices.m.output': 0,
+  },
+})
+
+const made = async (name: string): Promise<Record<string, string>> =>
+  bearer(textAt((await here.post('/svc/tokens', { name, role: 'serve' }, ADMIN)).json, 'token'))
+
+const ask = (scenario: string, who: Readonly<Record<string, string>>, body: object = BODY): Promise<Answer> =>
+  here.post(CHAT, body, { ...who, ...named(scenario) })
+
+const counted = (answers: readonly Answer[], status: number): number => answers.filter((answer) => answer.status === status).length
+
+it('requests beyond the limit of a token are 429 in all threads together, for that token alone [access.limits] [access.limits-exact]', async () => {
+  const [one, other] = [await made('one'), await made('other')]
+  // One scenario is served by the threads, the other, which is new, by the main thread.
+  expect((await ask('warm', ADMIN)).status).toBe(200)
+  const answers = await Promise.all(Array.from({ length: 60 }, (_, at) => ask(at % 4 === 0 ? 'other' : 'warm', one)))
+  expect([counted(answers, 200), counted(answers, 429)]).toEqual([30, 30])
+  expect((await ask('warm', other)).status).toBe(200)
+  const refused = answers.find(({ status }) => status === 429)
+  expect(refused?.json['error']).toMatchObject({ type: 'rate_limit_error', code: 'requests_limit' })
+  expect(String(refused?.headers['retry-after'])).toMatch(/^(?:[1-9]|[1-5]\d|60)$/)
+  const messages = await here.post('/v1/messages', { ...BODY, max_tokens: 1 }, { ...one, ...named('warm') })
+  expect(messages).toMatchObject({ status: 429, json: { type: 'error', error: { type: 'rate_limit_error' } } })
+  const gemini = await here.post('/v1beta/models/m:generateContent', { contents: [] }, { ...one, ...named('warm') })
+  expect(gemini).toMatchObject({ status: 429, json: { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } } })
+  expect((await here.get('/metrics', ADMIN)).text).toMatch(/svc_requests_limited_total\{code="requests_limit"\} 3[0-9]\n/)
+})
+
+it('requests in flight beyond the limit of a scenario are 429, and let in once one is over, also by a client that left [access.limits]', async () => {
+  const free = await made('free')
+  expect((await ask('narrow', free)).status).toBe(200)
+  const gate = Promise.withResolvers<void>()
+  here.upstream.answer(async (_, response) => {
+    beginFrames(response, chatFrames.slice(0, 2))
+    await gate.promise
+    response.end(chatFrames.slice(2).join(''))
+  })
+  const open = () => openStream(here.address, CHAT, { ...BODY, stream: true }, { ...free, ...named('narrow') })
+  const streams = await Promise.all(Array.from({ length: 4 }, open))
+  await Promise.all(streams.map((stream) => stream.seen('data: ')))
+  const refused = await Promise.all(Array.from({ length: 12 }, () => ask('narrow', free)))
+  expect(counted(refused, 429)).toBe(12)
+  expect(refused[0]?.json['error']).toMatchObject({ code: 'concurrency_limit' })
+  streams[0]?.drop()
+  here.upstream.answer((_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices":[]}'))
+  await until(async () => (await ask('narrow', free)).status === 200)
+  gate.resolve()
+  await Promise.all(streams.slice(1).map(({ over }) => over))
+  await until(async () => counted(await Promise.all(Array.from({ length: 4 }, () => ask('narrow', free))), 200) === 4)
+})
+
+it('tokens and money are counted as the answers say, and estimated where they do not [access.limits]', async () => {
+  const free = bearer(textAt((await here.post('/svc/tokens/free/rotate', {}, ADMIN)).json, 'token'))
+  const answering = (usage: object | null): void =>
+    here.upstream.answer((_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ choices: [], ...(usage !== null && { usage }) }))
+    })
+  answering({ prompt_tokens: 10, completion_tokens: 15 })
+  for (const status of [200, 200, 429]) expect((await ask('metered', free)).status).toBe(status)
+  expect((await ask('metered', free)).json['error']).toMatchObject({ code: 'tokens_limit' })
+  answering(null)
+  expect((await ask('dear', free)).status).toBe(200)
+  const spent = await ask('dear', free)
+  expect(spent).toMatchObject({ status: 429, json: { error: { code: 'cost_limit' } } })
+  expect(spent.headers['x-should-retry']).toBe('false')
+})
