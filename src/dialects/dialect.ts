@@ -4,6 +4,9 @@ import type { Dialect, Json, JsonObject } from '../contract/index.ts'
 import type { DialectReader, ModelQuestion, ModelReply, Pieces } from './conversation.ts'
 import type { RequestFault } from './faults.ts'
 import type { StreamReader } from './stream.ts'
+import type { Asked, AskedBesides } from './translation/asked.ts'
+import type { Rule } from './translation/rules.ts'
+import type { PieceReader, AnswerListener, PieceWriter } from './translation/pieces.ts'
 import { filledText, objectOf, textOf } from './values.ts'
 
 export interface DialectSpec {
@@ -58,6 +61,24 @@ export interface DialectSpec {
   /** Asking a model: the path below its address, and the body. */
   askPath(model: string): string
   writeRequest(question: ModelQuestion): JsonObject
+  /** Absent: its clients are answered by upstreams of the format only. */
+  readonly asClient?: TranslatedClient
+  /** Absent: no call of another format is translated into it. */
+  readonly asUpstream?: TranslatedUpstream
+}
+
+interface TranslatedClient {
+  /** What of a request can be translated. */
+  readonly fields: Rule
+  besides(body: JsonObject): AskedBesides
+  say(to: AnswerListener): PieceWriter
+}
+
+interface TranslatedUpstream {
+  /** Throws Untranslatable; names in `leftOut` what is not needed for the answer to be right. */
+  ask(asked: Asked, leftOut: string[]): JsonObject
+  path(model: string, isStreamed: boolean): string
+  hear(): PieceReader
 }
 
 /** Requests in the formats of OpenAI and Anthropic. Upstreams take each other's names for the limit, so all are read. */

@@ -4,7 +4,11 @@ import { chatBodySchema, errorSchema } from '../../contract/wire/index.ts'
 import type { DialectSpec } from '../dialect.ts'
 import { elementsFault, fault, limitFault, missing, openaiChoiceFault, wrongType, type RequestFault } from '../faults.ts'
 import { openai } from '../openai.ts'
+import { askChat } from './ask.ts'
+import { chatBesides, chatFields } from './fields.ts'
+import { ChatHearing } from './hear.ts'
 import { chatReader } from './read.ts'
+import { ChatSaying } from './say.ts'
 import { ChatReader } from './stream.ts'
 import { chatFrames, writeChat, writeChatRequest } from './write.ts'
 
@@ -33,6 +37,8 @@ export const chat: DialectSpec = {
   frames: chatFrames,
   askPath: () => PATH,
   writeRequest: writeChatRequest,
+  asClient: { fields: chatFields, besides: chatBesides, say: (to) => new ChatSaying(to) },
+  asUpstream: { ask: askChat, path: () => PATH, hear: () => new ChatHearing() },
 }
 
 function faultIn(body: JsonObject, model: string): RequestFault | null {

@@ -5,6 +5,8 @@ import { chatPromptOf, chatRequestOf } from '../chat-request.ts'
 import { errorIn, type DialectSpec } from '../dialect.ts'
 import { choiceFault, fault, type RequestFault } from '../faults.ts'
 import { filledText, isObject, listOf, objectOf } from '../values.ts'
+import { askGemini } from './ask.ts'
+import { GeminiHearing } from './hear.ts'
 import { geminiReader, memberOf } from './read.ts'
 import { GeminiReader } from './stream.ts'
 import { geminiFrames, writeGemini, writeGeminiRequest } from './write.ts'
@@ -81,9 +83,14 @@ export const gemini: DialectSpec = {
   frames: geminiFrames,
   askPath: (model) => `${MODELS}/${encodeURIComponent(model)}:generateContent`,
   writeRequest: writeGeminiRequest,
+  asUpstream: {
+    ask: askGemini,
+    path: (model, isStreamed) => `${MODELS}/${encodeURIComponent(model)}${isStreamed ? `${STREAM}?alt=sse` : ':generateContent'}`,
+    hear: () => new GeminiHearing(),
+  },
 }
 
-const { openStream: _never, pathFault: _none, seedAt: _neither, ...shared } = gemini
+const { openStream: _never, pathFault: _none, seedAt: _neither, asUpstream: _nor, ...shared } = gemini
 
 export const geminiCount: DialectSpec = {
   ...shared,

@@ -5,7 +5,11 @@ import { chatPromptOf, chatRequestOf } from '../chat-request.ts'
 import { errorIn, errorType, flatRequest, type DialectSpec } from '../dialect.ts'
 import { choiceFault, fault, type RequestFault } from '../faults.ts'
 import { filledText, isObject, listOf } from '../values.ts'
+import { askMessages } from './ask.ts'
+import { messagesBesides, messagesFields } from './fields.ts'
+import { MessagesHearing } from './hear.ts'
 import { messagesReader } from './read.ts'
+import { MessagesSaying } from './say.ts'
 import { MessagesReader } from './stream.ts'
 import { messageFrames, writeMessage, writeMessagesRequest } from './write.ts'
 
@@ -50,9 +54,11 @@ export const messages: DialectSpec = {
   frames: messageFrames,
   askPath: () => PATH,
   writeRequest: writeMessagesRequest,
+  asClient: { fields: messagesFields, besides: messagesBesides, say: (to) => new MessagesSaying(to) },
+  asUpstream: { ask: askMessages, path: () => PATH, hear: () => new MessagesHearing() },
 }
 
-const { openStream: _never, ...shared } = messages
+const { openStream: _never, asClient: _none, asUpstream: _neither, ...shared } = messages
 
 export const messagesCount: DialectSpec = {
   ...shared,

@@ -5,7 +5,11 @@ import { chatRequestOf } from '../chat-request.ts'
 import type { DialectSpec } from '../dialect.ts'
 import { elementsFault, fault, limitFault, missing, openaiChoiceFault, wrongType, type RequestFault } from '../faults.ts'
 import { openai } from '../openai.ts'
+import { askResponses } from './ask.ts'
+import { responsesBesides, responsesFields } from './fields.ts'
+import { ResponsesHearing } from './hear.ts'
 import { responsesReader } from './read.ts'
+import { ResponsesSaying } from './say.ts'
 import { ResponsesReader } from './stream.ts'
 import { responseFrames, writeResponse, writeResponsesRequest } from './write.ts'
 
@@ -31,6 +35,8 @@ export const responses: DialectSpec = {
   frames: responseFrames,
   askPath: () => PATH,
   writeRequest: writeResponsesRequest,
+  asClient: { fields: responsesFields, besides: responsesBesides, say: (to) => new ResponsesSaying(to) },
+  asUpstream: { ask: askResponses, path: () => PATH, hear: () => new ResponsesHearing() },
 }
 
 function faultIn(body: JsonObject, model: string): RequestFault | null {

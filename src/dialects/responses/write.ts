@@ -27,22 +27,15 @@ const REPEATED: JsonObject = {
 export function writeResponse(reply: ModelReply, request: JsonObject): JsonObject {
   const isCut = reply.ending.kind === 'length'
   const status = isCut ? 'incomplete' : 'completed'
-  const repeated = Object.entries(REPEATED).map(([field, normally]): readonly [string, Json] => [field, request[field] ?? normally])
   const { input, output } = reply.usage
   return {
+    ...responseHead(request),
     id: `resp_${reply.id}`,
-    object: 'response',
     created_at: reply.createdSeconds,
     completed_at: isCut ? null : reply.createdSeconds,
     status,
-    background: false,
-    error: null,
     incomplete_details: isCut ? { reason: 'max_output_tokens' } : null,
     model: reply.model,
-    ...Object.fromEntries(repeated),
-    reasoning: { effort: null, summary: null, ...objectOf(request['reasoning']) },
-    service_tier: 'default',
-    text: { format: { type: 'text' }, ...objectOf(request['text']) },
     output: writeItems(reply, status),
     usage: {
       input_tokens: input,
@@ -51,6 +44,21 @@ export function writeResponse(reply: ModelReply, request: JsonObject): JsonObjec
       output_tokens_details: { reasoning_tokens: 0 },
       total_tokens: input + output,
     },
+  }
+}
+
+/** What every response to the request says. */
+export function responseHead(request: JsonObject): JsonObject {
+  const repeated = Object.entries(REPEATED).map(([field, normally]): readonly [string, Json] => [field, request[field] ?? normally])
+  return {
+    object: 'response',
+    background: false,
+    error: null,
+    incomplete_details: null,
+    ...Object.fromEntries(repeated),
+    reasoning: { effort: null, summary: null, ...objectOf(request['reasoning']) },
+    service_tier: 'default',
+    text: { format: { type: 'text' }, ...objectOf(request['text']) },
   }
 }
 

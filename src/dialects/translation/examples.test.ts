@@ -1,0 +1,315 @@
+/** What becomes of single fields, reasons, counts and errors. */
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../contract/index.ts'
+import { dialects, type DialectSpec } from '../index.ts'
+import { objectOf, objectsOf } from '../values.ts'
+import { translate, type Translated } from './index.ts'
+
+const { chat, responses, messages, gemini } = dialects
+const translated = (from: DialectSpec, to: DialectSpec, body: JsonObject): Translated =>
+  translate(from, to, { path: from.paths[0] ?? '', body: { model: 'm', ...body }, id: 'made-up', nowSeconds: 7 })
+
+const asked = { messages: [{ role: 'user', content: 'hi' }] }
+const spoken = { max_tokens: 5, ...asked }
+const tool = { name: 'look', input_schema: { type: 'object' } }
+const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAAA' } }
+const call = (id: string) => ({ type: 'tool_use', id, name: 'look', input: {} })
+const result = (content: readonly JsonObject[]): JsonObject => ({
+  ...spoken,
+  messages: [
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content }] },
+  ],
+})
+
+describe('what cannot be translated is refused by its name', () => {
+  const cases: readonly (readonly [from: DialectSpec, to: DialectSpec, body: JsonObject, words: string])[] = [
+    [chat, messages, { ...asked, n: 2 }, 'n: cannot be translated from chat completions to messages: it can only be 1 here'],
+    [chat, messages, { ...asked, logit_bias: { 5: 1 } }, 'logit_bias: '],
+    [chat, messages, { ...asked, seed: 1 }, 'seed: '],
+    [chat, responses, { ...asked, stop: ['x'] }, 'stop: '],
+    [chat, responses, { ...asked, frequency_penalty: 0.5 }, 'frequency_penalty: '],
+    [chat, messages, { ...asked, temperature: 1.5 }, 'temperature: '],
+    [chat, messages, { ...asked, response_format: { type: 'json_object' } }, 'response_format: '],
+    [chat, messages, { ...asked, reasoning_effort: 'minimal' }, 'reasoning_effort: '],
+    [chat, messages, { messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: {} }] }] }, 'messages.0.content.0.type: '],
+    [chat, messages, { messages: [{ role: 'user', content: 'hi', name: 'ann' }] }, 'messages.0.name: '],
+    [chat, messages, { ...asked, max_tokens: '5' }, 'max_tokens: '],
+    [chat, messages, { ...asked, tool_choice: 'maybe' }, 'tool_choice: '],
+    [
+      chat,
+      gemini,
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'https://a.example/b.png' } }] }] },
+      'messages.0.content.0: ',
+    ],
+    [chat, gemini, { messages: [{ role: 'tool', tool_call_id: 'x', content: '' }] }, 'the tool result of x: '],
+    [messages, chat, { ...spoken, tools: [{ type: 'web_search_20250305', name: 'web_search' }] }, 'tools.0.type: '],
+    [messages, chat, { ...spoken, tools: [tool, tool] }, 'tools: '],
+    [messages, chat, { ...spoken, top_k: 3 }, 'top_k: '],
+    [messages, chat, result([image]), 'messages.1.content.0.content.0: '],
+    [
+      messages,
+      chat,
+      { ...spoken, messages: [{ role: 'user', content: [{ type: 'document', source: {} }] }] },
+      'messages.0.content.0.type: ',
+    ],
+    [
+      messages,
+      gemini,
+      { ...spoken, tools: [tool], tool_choice: { type: 'auto', disable_parallel_tool_use: true } },
+      'tool_choice.disable_parallel_tool_use: ',
+    ],
+    [responses, chat, { input: 'hi', previous_response_id: 'r' }, 'previous_response_id: '],
+    [responses, chat, { input: 'hi', include: ['file_search_call.results'] }, 'include.0: '],
+    [responses, chat, { input: 'hi', tools: [{ type: 'web_search' }] }, 'tools.0.type: '],
+    [responses, chat, { input: [{ type: 'item_reference', id: 'x' }] }, 'input.0.type: '],
+    [responses, messages, { input: 'hi', model: '' }, 'model: '],
+  ]
+  it.each(cases)('%#: $0.name on $1.name', (from, to, body, words) => {
+    expect(() => translated(from, to, body)).toThrow(
+      expect.objectContaining({ code: 'cannot_translate', message: expect.stringMatching(new RegExp(`^${words.replaceAll('.', '\\.')}`)) }),
+    )
+  })
+
+  it('a count of tokens, and a call of a format that no client of is translated', () => {
+    expect(() => translated(dialects.count_tokens, chat, spoken)).toThrow('/v1/messages/count_tokens')
+    expect(() => translated(gemini, chat, { contents: [] })).toThrow('cannot be translated to chat completions')
+  })
+})
+
+describe('what the answer is right without is left out, and named', () => {
+  it('in messages', () => {
+    const { leftOut, body } = translated(messages, chat, {
+      max_tokens: 5,
+      system: [{ type: 'text', text: 's', cache_control: { type: 'ephemeral' } }],
+      messages: [
+        {
+          role: 'assistant',
+          content: [
+            { type: 'thinking', thinking: 'hm', signature: 'x' },
+            { type: 'text', text: 'a' },
+          ],
+        },
+        { role: 'user', content: 'hi' },
+      ],
+      thinking: { type: 'adaptive' },
+      metadata: { user_id: 'u' },
+    })
+    expect(leftOut).toEqual(['system.0.cache_control', 'messages.0.content.0', 'thinking', 'metadata'])
+    expect(body['messages']).toEqual([
+      { role: 'system', content: 's' },
+      { role: 'assistant', content: 'a' },
+      { role: 'user', content: 'hi' },
+    ])
+  })
+
+  it('a member that is null is as good as absent', () => {
+    expect(translated(chat, messages, { ...asked, seed: null, made_up: null }).leftOut).toEqual([])
+  })
+})
+
+describe('a request', () => {
+  it('without a limit gets one where the format wants it', () => {
+    expect(translated(chat, messages, asked).body['max_tokens']).toBe(8192)
+  })
+
+  it('that forbids several calls at once says so', () => {
+    const tools = [{ type: 'function', function: { name: 'f' } }]
+    expect(translated(chat, messages, { ...asked, tools, parallel_tool_calls: false }).body['tool_choice']).toEqual({
+      type: 'auto',
+      disable_parallel_tool_use: true,
+    })
+    expect(
+      translated(messages, chat, { ...spoken, tools: [tool], tool_choice: { type: 'any', disable_parallel_tool_use: true } }).body,
+    ).toMatchObject({
+      tool_choice: 'required',
+      parallel_tool_calls: false,
+    })
+  })
+
+  it('with an error of a tool keeps that it is one where there is a place for it', () => {
+    const failed = { ...spoken, messages: objectsOf(result([{ type: 'text', text: 'no' }])['messages']) }
+    Object.assign(objectOf(objectsOf(objectOf(failed.messages[1])['content'])[0]), { is_error: true })
+    expect(translated(messages, gemini, failed).body['contents']).toMatchObject([
+      {},
+      { parts: [{ functionResponse: { name: 'look', response: { error: 'no' } } }] },
+    ])
+    expect(translated(messages, chat, failed).leftOut).toEqual(['is_error of the result of a'])
+  })
+
+  it('of a model that signs its calls has a word in place of the signature, on the first call of a turn', () => {
+    const body = { ...spoken, messages: [{ role: 'assistant', content: [call('a'), call('b')] }], model: 'gemini-3-pro' }
+    expect(translated(messages, gemini, body).body['contents']).toEqual([
+      {
+        role: 'model',
+        parts: [
+          { functionCall: { id: 'a', name: 'look', args: {} }, thoughtSignature: 'skip_thought_signature_validator' },
+          { functionCall: { id: 'b', name: 'look', args: {} } },
+        ],
+      },
+    ])
+    expect(JSON.stringify(translated(messages, gemini, { ...body, model: 'gemini-2.5-pro' }).body)).not.toContain('Signature')
+  })
+
+  it('names the model and the stream in the path where the format does', () => {
+    expect(translated(chat, gemini, { ...asked, model: 'a/b', stream: true }).path).toBe(
+      '/v1beta/models/a%2Fb:streamGenerateContent?alt=sse',
+    )
+    expect(translated(chat, gemini, asked).path).toBe('/v1beta/models/m:generateContent')
+  })
+
+  it('has ids that the format takes, alike for a call and its result', () => {
+    const history = [
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'functions.look:0', type: 'function', function: { name: 'look', arguments: '{}' } }],
+      },
+      { role: 'tool', tool_call_id: 'functions.look:0', content: 'x' },
+    ]
+    const said = JSON.stringify(translated(chat, messages, { messages: history }).body)
+    expect(said.match(/functions_look_0/g)).toHaveLength(2)
+  })
+})
+
+const called = (name: string, given: string) => ({
+  choices: [
+    {
+      index: 0,
+      message: { tool_calls: [{ id: 'c', type: 'function', function: { name, arguments: given } }] },
+      finish_reason: 'tool_calls',
+    },
+  ],
+})
+
+describe('tools that take plain text, and tools in groups', () => {
+  const about = translated(responses, chat, {
+    input: [{ type: 'custom_tool_call', call_id: 'a', name: 'patch', input: 'old' }],
+    tools: [
+      { type: 'custom', name: 'patch', description: 'd', format: { type: 'grammar' } },
+      { type: 'namespace', name: 'group', description: 'g', tools: [{ type: 'function', name: 'look', parameters: {} }] },
+    ],
+  })
+
+  it('are functions upstream', () => {
+    expect(about.body).toMatchObject({
+      messages: [{ tool_calls: [{ function: { name: 'patch', arguments: '{"input":"old"}' } }] }],
+      tools: [{ function: { name: 'patch', parameters: { required: ['input'] } } }, { function: { name: 'look' } }],
+    })
+    expect(about.leftOut).toEqual(['tools.0.format', 'tools.1.description'])
+  })
+
+  it('are called as the client knows them', () => {
+    expect(about.whole(called('patch', '{"input":"new"}'))['output']).toMatchObject([
+      { type: 'custom_tool_call', call_id: 'c', name: 'patch', input: 'new' },
+    ])
+    expect(about.whole(called('patch', 'no json'))['output']).toMatchObject([{ type: 'custom_tool_call', input: 'no json' }])
+    expect(about.whole(called('look', ''))['output']).toMatchObject([
+      { type: 'function_call', name: 'look', namespace: 'group', arguments: '{}' },
+    ])
+  })
+})
+
+const said = { role: 'assistant', content: 'x' }
+const ofChat = (finish_reason: string) => ({ choices: [{ index: 0, message: said, finish_reason }] })
+const ofMessages = (stop_reason: string, stop_sequence: string | null = null) => ({
+  type: 'message',
+  content: [{ type: 'text', text: 'x' }],
+  stop_reason,
+  stop_sequence,
+})
+const ofGemini = (finishReason: string) => ({ candidates: [{ content: { parts: [{ text: 'x' }] }, finishReason }] })
+const cut = (reason: string) => ({ status: 'incomplete', incomplete_details: { reason }, output: [] })
+
+describe('why an answer ended', () => {
+  const toMessages = (to: DialectSpec, answer: JsonObject) => translated(messages, to, spoken).whole(answer)['stop_reason']
+  const toChat = (to: DialectSpec, answer: JsonObject) =>
+    objectsOf(translated(chat, to, asked).whole(answer)['choices'])[0]?.['finish_reason']
+
+  it.each([
+    ['stop', 'end_turn'],
+    ['length', 'max_tokens'],
+    ['tool_calls', 'tool_use'],
+    ['content_filter', 'refusal'],
+  ])('chat %s is messages %s', (word, other) => {
+    expect(toMessages(chat, ofChat(word))).toBe(other)
+    expect(toChat(messages, ofMessages(other))).toBe(word)
+  })
+
+  it.each([
+    ['STOP', 'stop'],
+    ['MAX_TOKENS', 'length'],
+    ['SAFETY', 'content_filter'],
+    ['PROHIBITED_CONTENT', 'content_filter'],
+  ])('generateContent %s is chat %s', (word, other) => {
+    expect(toChat(gemini, ofGemini(word))).toBe(other)
+  })
+
+  it('a stop sequence is named to who can read it', () => {
+    expect(toChat(messages, ofMessages('stop_sequence', '###'))).toBe('stop')
+  })
+
+  it('an incomplete response is cut off or withheld', () => {
+    expect(toMessages(responses, cut('max_output_tokens'))).toBe('max_tokens')
+    expect(toChat(responses, cut('content_filter'))).toBe('content_filter')
+    expect(translated(responses, chat, { input: 'x' }).whole(ofChat('length'))).toMatchObject({
+      status: 'incomplete',
+      incomplete_details: { reason: 'max_output_tokens' },
+    })
+  })
+
+  it('a refusal in words is a text and the reason to stop', () => {
+    const refused = { choices: [{ index: 0, message: { role: 'assistant', content: null, refusal: 'no' }, finish_reason: 'stop' }] }
+    expect(translated(messages, chat, spoken).whole(refused)).toMatchObject({
+      content: [{ type: 'text', text: 'no' }],
+      stop_reason: 'refusal',
+    })
+  })
+
+  it.each([
+    ['a reason that leaves no answer', gemini, ofGemini('MALFORMED_FUNCTION_CALL'), 'MALFORMED_FUNCTION_CALL'],
+    [
+      'a part of another kind',
+      gemini,
+      { candidates: [{ content: { parts: [{ executableCode: {} }] }, finishReason: 'STOP' }] },
+      'executableCode',
+    ],
+    ['a block of another kind', messages, { content: [{ type: 'server_tool_use' }], stop_reason: 'end_turn' }, 'server_tool_use'],
+    ['an item of another kind', responses, { status: 'completed', output: [{ type: 'web_search_call' }] }, 'web_search_call'],
+    ['no choice', chat, { choices: [] }, 'without a choice'],
+    ['a response that failed', responses, { status: 'failed', error: { message: 'broken', code: 'server_error' } }, 'broken'],
+  ])('%s is an error that names it', (_what, to, answer, words) => {
+    expect(() => translated(to === chat ? messages : chat, to, to === chat ? spoken : asked).whole(answer)).toThrow(words)
+  })
+})
+
+describe('what an answer took', () => {
+  it('is counted in the words of the client, the cache within or beside', () => {
+    const counted = {
+      content: [],
+      stop_reason: 'end_turn',
+      usage: { input_tokens: 3, cache_read_input_tokens: 10, cache_creation_input_tokens: 1, output_tokens: 4 },
+    }
+    expect(translated(chat, messages, asked).whole(counted)['usage']).toEqual({
+      prompt_tokens: 14,
+      completion_tokens: 4,
+      total_tokens: 18,
+      prompt_tokens_details: { cached_tokens: 10 },
+    })
+    const chatUsage = { prompt_tokens: 14, completion_tokens: 4, prompt_tokens_details: { cached_tokens: 10 } }
+    const answer = { choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }], usage: chatUsage }
+    expect(translated(messages, chat, spoken).whole(answer)['usage']).toMatchObject({
+      input_tokens: 4,
+      cache_read_input_tokens: 10,
+      output_tokens: 4,
+    })
+  })
+
+  it.each([[-5], ['many'], [1.5], [null], [Number.MAX_VALUE]])('is not believed where it is no count: %s', (count) => {
+    const answer = {
+      choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }],
+      usage: { prompt_tokens: count, completion_tokens: count },
+    }
+    expect(translated(responses, chat, { input: 'x' }).whole(answer)['usage']).toBeNull()
+  })
+})

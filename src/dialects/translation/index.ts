@@ -1,0 +1,143 @@
+/** Translates a call from the format of a client into that of an upstream, and the answer back. Pure: nothing is asked here. */
+import { invalid, STREAM_FRAME_BYTES_MAX, type JsonObject } from '../../contract/index.ts'
+import { FrameSplitter, readEvent } from '../../kit/index.ts'
+import type { DialectSpec } from '../dialect.ts'
+import { isObject, parsed } from '../values.ts'
+import type { Asked } from './asked.ts'
+import { Untranslatable } from './rules.ts'
+import type { AnswerPiece, PieceReader, AnswerListener, PieceWriter } from './pieces.ts'
+
+export interface ClientCall {
+  readonly path: string
+  readonly body: JsonObject
+  /** What the answer's ids are made of where the upstream gives none. */
+  readonly id: string
+  readonly nowSeconds: number
+}
+
+export interface Translated {
+  readonly path: string
+  readonly body: JsonObject
+  /** The fields that the upstream is not told of: the answer is right without them. */
+  readonly leftOut: readonly string[]
+  /** The client's answer. Throws Untranslatable for what it has no words for. */
+  whole(answer: JsonObject): JsonObject
+  openStream(): StreamTranslation
+}
+
+/** Throws Refusal 'invalid' with the name of the first field that cannot be translated. */
+export function translate(from: DialectSpec, to: DialectSpec, call: ClientCall): Translated {
+  const { asClient: client } = from
+  const { asUpstream: upstream } = to
+  if (client === undefined || upstream === undefined || from.openStream === undefined)
+    throw invalid(
+      CODE,
+      `${call.path.split('?', 1)[0]}: this call cannot be translated to ${to.reader.title}; set an upstream that speaks its format, or leave the call out`,
+    )
+  const { openStream } = from
+  try {
+    const leftOut: string[] = []
+    client.fields(call.body, '', leftOut)
+    const asked = askedIn(from, call)
+    const body = upstream.ask(asked, leftOut)
+    const listener = listenerOf(asked, call)
+    return {
+      path: upstream.path(asked.model, asked.isStreamed),
+      body,
+      leftOut,
+      whole: (answer) => wholeAnswer(upstream.hear(), client.say(listener), openStream(), answer),
+      openStream: () => new StreamTranslation(upstream.hear(), client.say(listener)),
+    }
+  } catch (error) {
+    if (!(error instanceof Untranslatable)) throw error
+    throw invalid(
+      CODE,
+      `${error.where}: cannot be translated from ${from.reader.title} to ${to.reader.title}: ${error.message}; leave it out, or set an upstream that speaks ${from.reader.title}`,
+    )
+  }
+}
+
+const CODE = 'cannot_translate'
+
+function askedIn(from: DialectSpec, { path, body }: ClientCall): Asked {
+  const conversation = from.reader.read(body)
+  const model = from.modelIn(path, body)
+  if (model === '') throw new Untranslatable('model', 'it is missing')
+  const names = new Set<string>()
+  for (const { name } of conversation.tools) {
+    if (names.has(name)) throw new Untranslatable('tools', `two of them are named ${name}`)
+    names.add(name)
+  }
+  const besides = from.asClient?.besides(body)
+  if (besides === undefined) throw new Error('a format that no client of is translated')
+  return { ...conversation, ...besides, model, isStreamed: from.isStreamed(path, body) }
+}
+
+const listenerOf = ({ model, tools }: Asked, { body, id, nowSeconds }: ClientCall): AnswerListener => ({
+  request: body,
+  model,
+  id,
+  nowSeconds,
+  tools: new Map(tools.map(({ name, shape, namespace }) => [name, { isCustom: shape === 'custom', namespace }])),
+})
+
+/** What the frames of the same answer amount to, so that whole and streamed answers cannot differ. */
+function wholeAnswer(
+  hearing: PieceReader,
+  saying: PieceWriter,
+  reader: ReturnType<NonNullable<DialectSpec['openStream']>>,
+  answer: JsonObject,
+): JsonObject {
+  for (const said of hearing.takeWhole(answer)) {
+    if (said.kind === 'failure') throw new Untranslatable('', said.message)
+    for (const frame of saying.say(said)) reader.take(frame)
+  }
+  return reader.answer()
+}
+
+/** Takes the bytes of an upstream's stream in any pieces, and gives the frames of the client's. It holds one frame and what is open. */
+export class StreamTranslation {
+  readonly #splitter = new FrameSplitter()
+  readonly #hearing: PieceReader
+  readonly #saying: PieceWriter
+  #isOver = false
+
+  constructor(hearing: PieceReader, saying: PieceWriter) {
+    this.#hearing = hearing
+    this.#saying = saying
+  }
+
+  /** Whether the answer is said: whatever else the upstream sends is of no use. */
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  push(chunk: Uint8Array): readonly Buffer[] {
+    const frames = this.#splitter.push(chunk).flatMap((frame) => this.#take(frame))
+    if (this.#splitter.restBytes > STREAM_FRAME_BYTES_MAX) throw new Error('the upstream sent an event longer than this service holds')
+    return frames
+  }
+
+  /** The stream ended. Some upstreams close without the blank line that ends a frame. */
+  end(): readonly Buffer[] {
+    const { rest } = this.#splitter
+    return [...(rest.length > 0 ? this.#take(rest) : []), ...this.#say(this.#hearing.close())]
+  }
+
+  #take(frame: Buffer): readonly Buffer[] {
+    const event = readEvent(frame)
+    if (event === null) return []
+    const data = parsed(event.data)
+    return this.#say(this.#hearing.take(isObject(data) ? data : null, event.data))
+  }
+
+  #say(all: Iterable<AnswerPiece>): readonly Buffer[] {
+    const frames: Buffer[] = []
+    for (const said of all) {
+      if (this.#isOver) break
+      for (const frame of this.#saying.say(said)) frames.push(frame)
+      if (said.kind === 'over' || said.kind === 'failure') this.#isOver = true
+    }
+    return frames
+  }
+}

@@ -1,0 +1,123 @@
+/** Random requests and answers that every format has words for. */
+import * as fc from 'fast-check'
+import type { JsonObject } from '../../../contract/index.ts'
+import type { Part, Turn } from '../../conversation.ts'
+import { NOTHING_BESIDES, type Asked } from '../asked.ts'
+import type { AnswerEnd, AnswerPiece } from '../pieces.ts'
+
+const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+const name = fc.stringMatching(/^[a-z][a-z_]{0,8}$/)
+const input: fc.Arbitrary<JsonObject> = fc.dictionary(
+  name,
+  fc.oneof(words, fc.integer(), fc.boolean(), fc.array(words, { maxLength: 2 })),
+  {
+    maxKeys: 3,
+    noNullPrototype: true,
+  },
+)
+const text: fc.Arbitrary<Part> = words.map((said) => ({ kind: 'text', text: said }))
+const image: fc.Arbitrary<Part> = fc
+  .base64String({ minLength: 4, maxLength: 8 })
+  .map((data) => ({ kind: 'image', address: `data:image/png;base64,${data}`, type: 'image', where: 'somewhere' }))
+
+const user: fc.Arbitrary<readonly Turn[]> = fc
+  .array(fc.oneof({ arbitrary: text, weight: 4 }, { arbitrary: image, weight: 1 }), { minLength: 1, maxLength: 3 })
+  .map((parts) => [{ role: 'user', parts }])
+
+interface Called {
+  readonly name: string
+  readonly input: JsonObject
+  readonly result: string
+}
+
+/** An answer, and the results of its calls where it has any. */
+const answered: fc.Arbitrary<(at: number) => readonly Turn[]> = fc
+  .tuple(fc.array(text, { minLength: 1, maxLength: 2 }), fc.array(fc.record({ name, input, result: words }), { maxLength: 3 }))
+  .map(([said, calls]) => (at) => [assistant(said, calls, at), ...results(calls, at)])
+
+const idOf = (at: number, call: number): string => `call_${at}_${call}`
+
+const assistant = (said: readonly Part[], calls: readonly Called[], at: number): Turn => ({
+  role: 'assistant',
+  parts: [
+    ...said,
+    ...calls.map((call, n): Part => ({ kind: 'call', id: idOf(at, n), name: call.name, input: call.input, isCustom: false })),
+  ],
+})
+
+const results = (calls: readonly Called[], at: number): readonly Turn[] =>
+  calls.map(({ result }, n) => ({
+    role: 'tool',
+    parts: [{ kind: 'result', callId: idOf(at, n), isError: false, parts: [{ kind: 'text', text: result }], value: result }],
+  }))
+
+const turns = fc
+  .tuple(fc.array(words, { maxLength: 2 }), fc.array(fc.tuple(user, answered), { minLength: 1, maxLength: 3 }), user)
+  .map(([system, rounds, last]): readonly Turn[] => [
+    ...(system.length === 0 ? [] : [{ role: 'system', parts: system.map((said): Part => ({ kind: 'text', text: said })) }]),
+    ...rounds.flatMap(([asked, answer], at) => [...asked, ...answer(at)]),
+    ...last,
+  ])
+
+const schema: fc.Arbitrary<JsonObject> = fc
+  .array(name, { maxLength: 2 })
+  .map((names) => ({ type: 'object', properties: Object.fromEntries(names.map((one) => [one, { type: 'string' }])) }))
+
+export const asked: fc.Arbitrary<Asked> = fc.record({
+  turns,
+  tools: fc.uniqueArray(
+    fc.record({
+      name,
+      description: fc.oneof(words, fc.constant('')),
+      parameters: schema,
+      shape: fc.constant('function' as const),
+      namespace: fc.constant(null),
+    }),
+    { selector: (tool) => tool.name, minLength: 1, maxLength: 3 },
+  ),
+  choice: fc.constantFrom({ kind: 'auto' as const }, { kind: 'none' as const }, { kind: 'required' as const }),
+  hasParallelCalls: fc.constant(null),
+  tokensMax: fc.integer({ min: 1, max: 9000 }),
+  stops: fc.constant([]),
+  format: fc.option(schema.map((one) => ({ schema: one }))),
+  sampling: fc
+    .record({ temperature: fc.constantFrom(0, 0.5, 1), top_p: fc.constantFrom(0.1, 1) }, { requiredKeys: [] })
+    .map((one) => ({ ...one })),
+  effort: fc.option(fc.constantFrom('low', 'medium', 'high').map((value) => ({ where: 'effort', value }))),
+  seed: fc.constant(null),
+  penalties: fc.constant(NOTHING_BESIDES.penalties),
+  strictTools: fc.constant(NOTHING_BESIDES.strictTools),
+  names: fc.constant({ stops: '', format: '', parallel: '' }),
+  formatName: fc.constant('answer'),
+  isFormatStrict: fc.constant(null),
+  model: fc.constant('m-1'),
+  isStreamed: fc.boolean(),
+})
+
+/** Thoughts and words in pieces, then calls with their input in pieces. */
+export const answer: fc.Arbitrary<readonly AnswerPiece[]> = fc
+  .tuple(
+    fc.array(words, { maxLength: 3 }),
+    fc.array(words, { maxLength: 4 }),
+    fc.array(fc.record({ name, input, cut: fc.integer({ min: 1, max: 5 }) }), { maxLength: 3 }),
+    fc.constantFrom<AnswerEnd>('end', 'length'),
+    fc.record({ input: fc.nat(1000), output: fc.nat(1000) }),
+  )
+  .map(([thoughts, texts, calls, reason, counts]) => [
+    { kind: 'begin', id: 'a-1', model: 'm-2', createdSeconds: 1_700_000_000 },
+    ...thoughts.map((piece): AnswerPiece => ({ kind: 'thinking', text: piece })),
+    ...texts.map((piece): AnswerPiece => ({ kind: 'text', text: piece })),
+    ...calls.flatMap((call, at): readonly AnswerPiece[] => [
+      { kind: 'call', id: `call_${at}`, name: call.name },
+      ...cut(JSON.stringify(call.input), call.cut).map((piece): AnswerPiece => ({ kind: 'input', text: piece })),
+      { kind: 'called' },
+    ]),
+    { kind: 'usage', usage: { ...counts, cacheRead: null, cacheWrite: null, thought: null } },
+    { kind: 'end', reason: calls.length > 0 && reason === 'end' ? 'call' : reason },
+    { kind: 'over' },
+  ])
+
+function cut(whole: string, size: number): readonly string[] {
+  const letters = Array.from(whole)
+  return Array.from({ length: Math.ceil(letters.length / size) }, (_, at) => letters.slice(at * size, (at + 1) * size).join(''))
+}
