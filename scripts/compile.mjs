@@ -4,6 +4,7 @@ import { basename, dirname, join, relative } from 'node:path'
 import { rolldown } from 'rolldown'
 import { transform } from 'rolldown/utils'
 import { build } from 'vite'
+import { buildSite } from '../site/build.ts'
 import { bundleService } from './bundle-service.mjs'
 import { filesUnder, PACKAGES } from './inputs.mjs'
 import { at } from './run.mjs'
@@ -16,11 +17,18 @@ const BUNDLES = [
   { from: 'native/src/main.ts', to: 'native/dist/native.mjs' },
 ]
 const CONSOLE = 'dist/console/dist'
+const SITE = 'dist/site'
 const TESTING = /\.(test|fixture)\.ts$|[\\/]testing([\\/]|\.ts$)/
 
 const out = process.argv[2]
 if (out === undefined) throw new Error('usage: compile.mjs FOLDER')
-await Promise.all([...MODULES.map(compileFolder), ...BUNDLES.map(bundle), bundleService(out), bundleConsole()])
+await Promise.all([
+  ...MODULES.map(compileFolder),
+  ...BUNDLES.map(bundle),
+  bundleService(out),
+  bundleConsole(),
+  buildSite(at(), join(out, SITE)),
+])
 
 async function compileFolder({ from, to }) {
   const sources = filesUnder(from).filter((file) => file.endsWith('.ts') && !TESTING.test(file))

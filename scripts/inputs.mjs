@@ -6,7 +6,17 @@ import { at, ROOT } from './run.mjs'
 
 /** Packages that the service depends on, each after those it depends on itself. */
 export const PACKAGES = ['client', 'agent', 'native']
-const SOURCES = ['src', 'plugins', 'conformance', ...PACKAGES.map((name) => `${name}/src`), 'console', 'trainer']
+const SOURCES = [
+  'src',
+  'plugins',
+  'conformance',
+  ...PACKAGES.map((name) => `${name}/src`),
+  'console',
+  'trainer',
+  'site',
+  'docs',
+  'examples',
+]
 const OTHERS = [
   'package-lock.json',
   'tsconfig.json',
@@ -16,6 +26,7 @@ const OTHERS = [
   'scripts/compile.mjs',
   'scripts/bundle-service.mjs',
   'package.json',
+  ...['README', 'ARCHITECTURE', 'CONTRIBUTING', 'AGENTS', 'CHANGELOG'].map((name) => `${name}.md`),
 ]
 const ASSET =
   /\.(sql|sh|md|py)$|[\\/]entries[\\/][^\\/]+\.mjs$|[\\/]seed[\\/][^\\/]+\.ts$|[\\/](package-lock|tasks)\.json$|[\\/]welcome[\\/]svc\.yaml$/

@@ -17,7 +17,7 @@ const TYPES_STAMP = 'node_modules/.cache/svc-types-from'
 const FOLDERS = [...PACKAGES.map((name) => `${name}/dist`), 'dist']
 /** The sources look for the console where the compiled code does: two folders up from the module that serves it. */
 const CONSOLE = 'console/dist'
-const BUILT = ['dist/src/cli/index.js', 'agent/dist/wrapper.mjs', 'native/dist/native.mjs', `${CONSOLE}/index.html`]
+const BUILT = ['dist/src/cli/index.js', 'agent/dist/wrapper.mjs', 'native/dist/native.mjs', `${CONSOLE}/index.html`, 'dist/site/index.html']
 
 /** Installs and builds what is not there yet. A checkout that has everything is not written to. */
 export async function prepare() {

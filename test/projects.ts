@@ -14,7 +14,7 @@ const NOT_HERE = [
   'test/package/**',
 ]
 
-const BESIDE_CODE = '{src,plugins,client,agent,native,learn,console,scripts}/**/*.test.ts'
+const BESIDE_CODE = '{src,plugins,client,agent,native,learn,console,scripts,site}/**/*.test.ts'
 
 /** By simulation: `npm run learn` runs them first. */
 const STATISTICS = [
@@ -107,7 +107,7 @@ const SERVICE = [
   'src/git/*.test.ts',
   'src/mining/*.test.ts',
   'plugins/executors/common/*.test.ts',
-  'src/cli/{doctor,improve,init,key,program,serve,tasks,verify}.test.ts',
+  'src/cli/{docs,doctor,improve,init,key,program,serve,tasks,verify}.test.ts',
   'src/cli/copy/*.test.ts',
   'src/cli/remote/*.test.ts',
   'src/config/load-file.test.ts',

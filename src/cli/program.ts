@@ -1,11 +1,12 @@
 /** The command line: all commands with their options, help and exit codes. */
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
-import { Command, CommanderError } from 'commander'
+import { Command, CommanderError, InvalidArgumentError } from 'commander'
 import { readCommandLine, type CommandLineReading } from '../config/index.ts'
 import { PRODUCT } from '../contract/index.ts'
 import { showHidden, withoutSecrets } from '../kit/index.ts'
 import { configPrint, configSchema } from './config.ts'
+import type { DocsOptions } from './docs.ts'
 import { printError } from './explain.ts'
 import { addHarnessCommands } from './harness.ts'
 import { addImportCommands } from './import.ts'
@@ -45,6 +46,7 @@ Examples:
   svc diff v5 v6                              compare the files of two releases
   svc replay RECEIPT --model other            ask a stored request of another model, and compare
   svc open                                    open the console in a browser
+  svc docs                                    open these documents in a browser, without a network
   svc releases support                        list training steps and releases
   svc promote v6                              serve a release that was held for review
   svc reject v6 --reason "too long"           turn it down, with a reason to learn from
@@ -143,11 +145,29 @@ function addOwnCommands(program: Command, run: BindCommand): void {
     configured(program, 'verify', 'check every stored record for damage', 'svc verify -c svc.yaml'),
     later(async () => (await import('./verify.ts')).verify),
   )
+  run<DocsOptions>(
+    program
+      .command('docs')
+      .description('open the documents of this version in a browser; needs no network')
+      .addHelpText('after', example('svc docs extend/recipe')),
+    later(async () => (await import('./docs.ts')).docs),
+  )
+    .argument('[page]', 'such as quickstart, configuration, guides/improve or extend/recipe')
+    .option('--port <number>', 'the port to serve them at (default: 8980, or a free one)', portOf)
+    .option('--no-open', 'only print the address')
+    .option('--json', 'print the address and the folder of the documents as JSON, and open nothing')
   const config = program.command('config').description('show the configuration')
   config.addHelpText('after', example('svc config print -c svc.yaml'))
   run<ConfigOptions>(configured(config, 'print', 'print every value and where it came from', 'svc config print -c svc.yaml'), configPrint)
   const schema = config.command('schema').description('print the JSON schema of the configuration')
   run<ConfigOptions>(schema.addHelpText('after', example('svc config schema > svc.schema.json')), configSchema)
+}
+
+function portOf(text: string): number {
+  const port = Number(text)
+  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
+    throw new InvalidArgumentError('It must be a number from 0 to 65535; 0 takes any free port.')
+  return port
 }
 
 function configured(parent: Command, name: string, description: string, line: string): Command {
