@@ -66,6 +66,15 @@ it('serves without building: the mock model answers with a receipt, and the cons
   expect((await fetch(`${address}/console/`)).status).toBe(200)
 })
 
+it('has the documents: svc docs shows them from the package alone', async () => {
+  const address = await firstLine(['docs', 'quickstart', '--port', '0', '--no-open'], /^(http:\S+)$/)
+  const page = await fetch(address)
+  expect(page.status).toBe(200)
+  expect(await page.text()).toContain('<h1>Quickstart</h1>')
+  expect((await fetch(new URL('/search-index.js', address))).status).toBe(200)
+  expect((await fetch(new URL('/gone', address))).status).toBe(404)
+})
+
 it.each(Object.keys(exports).map((path) => path.replace('.', '@svc-ai/svc')))('exports %s', (name) => {
   writeFileSync(join(home, 'import.mjs'), `console.log(Object.keys(await import('${name}')).length > 0)\n`)
   expect(run(process.execPath, ['import.mjs'], home)).toBe('true')
@@ -98,12 +107,16 @@ function run(program: string, args: readonly string[], cwd: string): string {
 }
 
 /** Answers the address of a service that runs until the test is over. */
-async function serve(settings: Parameters<typeof argumentsOf>[0]): Promise<string> {
-  const child = spawn(svc, ['serve', ...argumentsOf(settings)], { cwd: home, env: environment(), stdio: ['ignore', 'pipe', 'inherit'] })
+const serve = (settings: Parameters<typeof argumentsOf>[0]): Promise<string> =>
+  firstLine(['serve', ...argumentsOf(settings)], /ready at (\S+)/)
+
+/** Answers what a command that runs until the test is over says of itself. */
+async function firstLine(args: readonly string[], pattern: RegExp): Promise<string> {
+  const child = spawn(svc, args, { cwd: home, env: environment(), stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void child.kill('SIGKILL'))
   for await (const line of createInterface({ input: child.stdout })) {
-    const [, address] = /ready at (\S+)/.exec(line) ?? []
-    if (address !== undefined) return address
+    const [, found] = pattern.exec(line) ?? []
+    if (found !== undefined) return found
   }
-  throw new Error('the service ended before it was ready')
+  throw new Error(`svc ${args[0]} ended before it was ready`)
 }
