@@ -29,9 +29,7 @@ afterAll(() => site.stop())
 async function get(path: string, method = 'GET') {
   const { port } = new URL(site.url)
   const sent = request({ host: '127.0.0.1', port, path, method }).end()
-  const answer = await new Promise<IncomingMessage>((resolve, reject) =>
-    sent.on('response', resolve).on('error', reject),
-  )
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => sent.on('response', resolve).on('error', reject))
   return { status: answer.statusCode, headers: answer.headers, body: await text(answer) }
 }
 
