@@ -143,6 +143,7 @@ describe('defaults', () => {
         record_capacity_bytes: 21_474_836_480,
         keep_raw_streams: false,
       },
+      recording: { mode: 'full', scenarios: {} },
       recipe: 'record-only',
       recipes: {
         'record-only': {

@@ -26,6 +26,8 @@ const REFUSES_PATHS = [
   'inference.engine.url',
   'inference.engine.gpu',
   'storage.s3.endpoint',
+  'recording.mode',
+  'recording.scenarios.<name>.mode',
   'traces.endpoint',
   'data.training_mode',
   'data.batch_policy',
