@@ -1,6 +1,6 @@
 /** Composes a listener thread: what main is to the service. */
 import { builtins } from '../plugins/index.ts'
-import { configuredTraffic, loaderOf, openRuntime, openTracing } from './compose/index.ts'
+import { configuredTraffic, loaderOf, openRuntime, openTracing, reconfigureTraffic } from './compose/index.ts'
 import { runListener } from './listeners/index.ts'
 
 await runListener(async ({ loaded, store: port, limits }, log) => {
@@ -10,5 +10,6 @@ await runListener(async ({ loaded, store: port, limits }, log) => {
   if (store === undefined) throw new Error(`the store ${record_backend} is shared, and cannot be joined: its plug-in has no join`)
   // No evaluation is answered here.
   const configured = configuredTraffic(loaded, '', limits)
-  return { store, configured, runtime: await openRuntime(loaded, load), traces: await openTracing(loaded, log) }
+  const [runtime, traces] = [await openRuntime(loaded, load), await openTracing(loaded, log)]
+  return { store, configured, runtime, traces, reconfigure: reconfigureTraffic }
 })

@@ -1,6 +1,5 @@
 /** Composes the service and closes it again, in the reverse order. */
 import { randomBytes } from 'node:crypto'
-import { availableParallelism } from 'node:os'
 import { builtins } from '../plugins/index.ts'
 import {
   allotLimits,
@@ -11,11 +10,14 @@ import {
   openRuntime,
   openTokens,
   openTracing,
+  makeReload,
   proxySetting,
+  readTls,
+  reconfigureTraffic,
   storeSettings,
   type Load,
 } from './compose/index.ts'
-import { ConfigProblem, loadRecipe, servedUrl, type Builtins, type LoadedConfig } from './config/index.ts'
+import { ConfigProblem, loadRecipe, type Builtins, type LoadedConfig } from './config/index.ts'
 import {
   invalid,
   ROUTE_PREFIX,
@@ -30,10 +32,10 @@ import {
   type Refusal,
   type Store,
 } from './contract/index.ts'
-import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log } from './http/index.ts'
+import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log, type TlsPair } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
 import { knowSecrets, newId, wordsOf } from './kit/index.ts'
-import { listenAlone, Listeners, type ListenerOptions } from './listeners/index.ts'
+import { listenAlone, listenersOf, listenersWanted, openInner } from './listeners/index.ts'
 import {
   importInto,
   refuseOriginal,
@@ -50,6 +52,8 @@ export interface RunningService {
   readonly address: string
   /** The fingerprint of the key that signs, as it was at the start. */
   readonly key: string
+  /** Reads the configuration again, and takes over what a running service can. Never throws: the log says what was done. */
+  reload(read: () => Promise<LoadedConfig>): Promise<void>
   close(): Promise<void>
 }
 
@@ -76,6 +80,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const traces = await openTracing(loaded, log)
     // Opened first and closed last, so that it records how everything else ended.
     if (traces !== undefined) closing.push(() => traces.close())
+    const tls = await readTls(loaded)
     await checkFolders(loaded)
     const { store, signer, contents } = await openFolders(loaded, load, closing)
     store.onLoss((scenario, lost) => log.write('warn', 'records_evicted', { scenario, records: lost.records, bytes: lost.bytes }))
@@ -85,13 +90,15 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const hosts = openHosts(loaded, closing, options)
     const metrics = new Metrics()
     const limits = allotLimits(loaded, listenersWanted(loaded) + 1)
-    const listeners = listenersOf(loaded, options, { store, log, metrics, limits })
+    const hasOwnPlugins = plugins !== builtins
+    const entry = options.listenerThread ?? threadEntry('listener-thread')
+    const listeners = listenersOf(loaded, { entry, hasOwnPlugins, store, log, metrics, limits })
     const warn: Services['warn'] = (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) })
     const evaluationToken = randomBytes(32).toString('hex')
     knowSecrets([evaluationToken])
     const configured = configuredTraffic(loaded, evaluationToken, limits)
     // Known once the socket listens; scenarios are bound after that.
-    let { port } = config.svc
+    let innerUrl = ''
     const services: Services = {
       store,
       contents,
@@ -104,7 +111,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       recorder: configured.recorder,
       clock,
       newId,
-      evaluation: (name) => evaluationAddress(loaded, port, name, evaluationToken),
+      evaluation: (name) => evaluationAddress(loaded, innerUrl, name, evaluationToken),
       hosts,
       traceStep: traces?.step,
       stepped(scenario, commit) {
@@ -114,11 +121,8 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       warn,
       ...(listeners !== null && { views: listeners }),
     }
-    const registry = await Registry.open(services, {
-      implicitCreation: config.svc.allow_implicit_scenario_creation,
-      scenariosMax: config.svc.max_scenarios,
-      loadedMax: config.svc.max_loaded_scenarios,
-    })
+    const scenarioLimits = registryLimits(loaded)
+    const registry = await Registry.open(services, scenarioLimits)
     closing.push(() => registry.close())
     const adapters = adaptersOf(plugins, load, registry)
     const bodies = new Bodies(listeners?.bodies)
@@ -126,18 +130,28 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const tokens = await openTokens({ store, auth: configured.auth, listeners, warn })
     closing.push(() => tokens.close())
     const opened = { store, runtime, registry, tokens, signer, log, metrics, bodies, adapters, traces }
-    const listener = makeListener({ ...configured, ...opened, model: services.model, ...(listeners !== null && { listeners }) })
+    const http: HttpServices = {
+      ...configured,
+      ...opened,
+      ...certified(tls),
+      model: services.model,
+      ...(listeners !== null && { listeners }),
+    }
+    const listener = makeListener(http)
     const server = await (listeners === null
-      ? listenAlone(listener, { host: config.svc.host, port: config.svc.port }, graceSeconds)
+      ? listenAlone(listener, { host: config.svc.host, port: config.svc.port }, { graceSeconds, tls })
       : listeners.open({
           loaded,
+          tls,
           graceSeconds,
           relayed: listener,
           view: (name) => registry.view(name),
           ended: (slot) => configured.limits?.forget(slot),
         }))
     closing.push(() => server.close())
-    port = server.port
+    const inner = await openInner(loaded, server.port, listener)
+    closing.push(async () => inner.close())
+    innerUrl = inner.address
     const stopping = new AbortController()
     const preloading = registry.preload(stopping.signal)
     closing.push(() => {
@@ -146,13 +160,32 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     })
     closing.push(() => registry.stopTraining())
     closing.push(async () => runtime.stop?.())
-    return { address: server.address, key: await signer.fingerprint(), close }
+    const reload = makeReload({
+      loaded,
+      tls,
+      log,
+      async apply(changed, pair) {
+        reconfigureTraffic(http, changed)
+        Object.assign(http, certified(pair))
+        Object.assign(scenarioLimits, registryLimits(changed))
+        await server.reconfigure(changed, pair)
+      },
+    })
+    return { address: server.address, key: await signer.fingerprint(), reload, close }
   } catch (error) {
     // The operator needs the reason for the failed start, not a failure while closing.
     await close().catch(() => undefined)
     throw error
   }
 }
+
+const certified = (tls: TlsPair | null) => ({ certificateExpiresAt: tls?.expiresAt ?? null })
+
+const registryLimits = ({ config: { svc } }: LoadedConfig) => ({
+  implicitCreation: svc.allow_implicit_scenario_creation,
+  scenariosMax: svc.max_scenarios,
+  loadedMax: svc.max_loaded_scenarios,
+})
 
 /** What was opened, in order; closed in reverse order. */
 type Closing = (() => Promise<void>)[]
@@ -197,7 +230,7 @@ export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(load
 export const openArtifacts = (loaded: LoadedConfig, load: Load = loaderOf(loaded, builtins)): Promise<ContentStore> =>
   openContents(loaded, load)
 
-export { checkTotals }
+export { checkTotals, readTls }
 
 /** Throws for folders with foreign data or an unfinished import, and for data left in another folder. */
 export async function checkFolders(loaded: LoadedConfig): Promise<void> {
@@ -288,35 +321,6 @@ function openHosts({ config }: LoadedConfig, closing: Closing, { trainersGiveWay
   return { threads, weights }
 }
 
-/** Null where this thread accepts the connections itself: by the configuration, or since other threads could not do its work. */
-function listenersOf(
-  loaded: LoadedConfig,
-  { plugins = builtins, listenerThread = threadEntry('listener-thread') }: ServiceOptions,
-  { store, log, metrics, limits }: Pick<HttpServices, 'store' | 'log' | 'metrics'> & Pick<ListenerOptions, 'limits'>,
-): Listeners | null {
-  const { storage } = loaded.config
-  const { runtime } = loaded.upstream
-  const wanted = listenersWanted(loaded)
-  if (wanted === 1) return null
-  const alone = (reason: string): null => {
-    log.write('info', 'one_listener', { reason, configured: wanted })
-    return null
-  }
-  if (process.platform !== 'linux') return alone('threads share a port on Linux only')
-  const share = store.share?.bind(store)
-  if (share === undefined) return alone(`no other thread can use the store ${storage.record_backend}`)
-  if (runtime !== 'provider') return alone(`only one thread can use the runtime ${runtime}`)
-  if (plugins !== builtins) return alone('plug-ins were given to this thread alone')
-  return new Listeners({ wanted, entry: listenerThread, share, log, metrics, limits })
-}
-
-/** More of them wait for the one thread that writes records. */
-const USUAL_LISTENERS_MAX = 8
-
-const listenersWanted = ({ config: { svc } }: LoadedConfig): number => svc.listeners ?? usualListeners()
-
-const usualListeners = (): number => Math.min(Math.max(availableParallelism() - 1, 1), USUAL_LISTENERS_MAX)
-
 const threadEntry = (name: string): URL => new URL(import.meta.url.endsWith('.ts') ? `./${name}.ts` : `./${name}.js`, import.meta.url)
 
 /** No upstream address: the runtime itself answers. */
@@ -385,7 +389,7 @@ function logStep(log: Log, scenario: string, commit: Commit): void {
 }
 
 /** The scenario's evaluation routes, with a token that is valid for them only. */
-function evaluationAddress({ config, upstream }: LoadedConfig, port: number, scenario: string, token: string): ModelAddress {
-  const url = `${servedUrl(config, port)}${ROUTE_PREFIX}/scenarios/${encodeURIComponent(scenario)}/evaluation`
+function evaluationAddress({ upstream }: LoadedConfig, base: string, scenario: string, token: string): ModelAddress {
+  const url = `${base}${ROUTE_PREFIX}/scenarios/${encodeURIComponent(scenario)}/evaluation`
   return { url, model: upstream.model?.model ?? null, api: upstream.model?.api ?? 'openai', apiKey: token }
 }

@@ -120,11 +120,29 @@ export async function checkPort(loaded: LoadedConfig): Promise<readonly Finding[
   const check = 'port'
   const error = await listenError(host, port)
   if (error === null) return [{ check, state: 'ok', found: port === 0 ? 'any free one' : `${port} is free` }]
-  const ready = codeOf(error) === 'EADDRINUSE' ? await readinessAt(localUrl(host, port)) : null
+  const ready = codeOf(error) === 'EADDRINUSE' ? await readinessAt(localUrl(loaded.config.svc, port)) : null
   if (ready === true)
     return [{ check, state: 'warning', found: `a service already answers on ${port}`, fix: 'nothing, if it is the one you started' }]
   if (ready === false) return [{ check, state: 'problem', ...(await refusingService(loaded)) }]
   return explain(error, loaded).map((words) => ({ check, state: 'problem', ...words }))
+}
+
+const DAY_SECONDS = 24 * 3600
+const RENEW_DAYS_BEFORE = 14
+
+/** Nothing to find where the service speaks plain HTTP. */
+export async function checkCertificate(loaded: LoadedConfig, surroundings: Surroundings): Promise<readonly Finding[]> {
+  const check = 'certificate'
+  try {
+    const pair = await (await surroundings.service()).readTls(loaded)
+    if (pair === null) return []
+    const days = Math.floor((pair.expiresAt - Date.now() / 1000) / DAY_SECONDS)
+    const found = `valid for ${days} days more`
+    if (days >= RENEW_DAYS_BEFORE) return [{ check, state: 'ok', found }]
+    return [{ check, state: 'warning', found, fix: 'renew it, then send SIGHUP to the service' }]
+  } catch (error) {
+    return explain(error, loaded).map((words) => ({ check, state: 'problem', ...words }))
+  }
 }
 
 function listenError(host: string, port: number): Promise<Error | null> {
@@ -152,7 +170,7 @@ async function refusingService({ config: { svc } }: LoadedConfig): Promise<Expla
   const found = `a service answers on ${svc.port} and refuses writes`
   const token = svc.token ?? svc.tokens[0]
   try {
-    const answer = await fetch(`${localUrl(svc.host, svc.port)}${ROUTE_PREFIX}/status`, {
+    const answer = await fetch(`${localUrl(svc, svc.port)}${ROUTE_PREFIX}/status`, {
       headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       signal: AbortSignal.timeout(ANSWER_MILLISECONDS_MAX),
     })

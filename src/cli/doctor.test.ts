@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { sharedFolder } from '../../test/support/folder.ts'
 import { listenOnLoopback } from '../../test/support/listen.ts'
 import { testServer } from '../../test/support/server.ts'
+import { ConfigProblem } from '../config/index.ts'
 import { unavailable } from '../contract/index.ts'
 import { checkGit, checkNode, checkSqlite, diskFinding } from './doctor-machine.ts'
 import { examineParts } from './doctor-parts.ts'
@@ -45,11 +46,25 @@ const evolving: Surroundings['parts'] = () => Promise.resolve([{ part: 'recipe h
 
 const KEY = '--inference.upstream_api_key'
 
+const withoutKey = () => Promise.reject(new ConfigProblem(['svc.tls.key: k.pem: there is no such file; name a PEM file']))
+
 describe('doctor', () => {
   test('finds nothing to fix where nothing is wrong', async () => {
     const { exit, findings } = await examine([KEY, 'good'])
     expect(findings.filter(({ state }) => state === 'problem')).toEqual([])
     expect(exit).toBe(0)
+  })
+
+  test('says how long the certificate is valid, and warns in time', async () => {
+    const certificate = async (days: number, readTls?: ServiceModule['readTls']) => {
+      const pair = { certificate: '', key: '', minVersion: 'TLSv1.2', expiresAt: Date.now() / 1000 + (days + 0.5) * 24 * 3600 } as const
+      const service = { openStore: () => Promise.resolve(fakeStore([])), readTls: readTls ?? (() => Promise.resolve(pair)) }
+      return (await examine([KEY, 'good'], service)).find('certificate')
+    }
+    expect(await certificate(60)).toMatchObject({ state: 'ok', found: 'valid for 60 days more' })
+    expect(await certificate(3)).toMatchObject({ state: 'warning', fix: expect.stringContaining('SIGHUP') })
+    expect(await certificate(0, withoutKey)).toMatchObject({ state: 'problem', fix: 'name a PEM file' })
+    expect((await examine([KEY, 'good'])).find('certificate')).toBeUndefined()
   })
 
   test('says line by line what isolates episodes here, and what does not', async () => {

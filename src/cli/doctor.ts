@@ -4,6 +4,7 @@ import { withoutSecrets } from '../kit/index.ts'
 import { loadFor } from './config.ts'
 import {
   checkBucket,
+  checkCertificate,
   checkDirectories,
   checkDisk,
   checkGit,
@@ -45,6 +46,7 @@ async function checkConfigured(options: ConfigOptions, surroundings: Surrounding
     checkDirectories(loaded),
     checkDisk(loaded),
     checkPort(loaded),
+    checkCertificate(loaded, surroundings),
     isBroken(parts, `store ${loaded.config.storage.record_backend}`) ? Promise.resolve([]) : checkStore(loaded, surroundings),
     checkBucket(loaded, surroundings),
     checkSandbox(loaded),

@@ -52,8 +52,11 @@ function surroundingsOfProcess(): Surroundings {
     onStop: (listener) => {
       process.on('SIGINT', listener)
       process.on('SIGTERM', listener)
-      // Node forgets that nohup ignored SIGHUP. Without a terminal, as under nohup, the signal is ignored again.
+      // Node forgets that nohup ignored SIGHUP. Without a terminal, as under nohup, the signal ends nothing.
       process.on('SIGHUP', hasTerminal ? listener : () => undefined)
+    },
+    onReload: (listener) => {
+      if (!hasTerminal) process.on('SIGHUP', listener)
     },
     exitNow: (code) => process.exit(code),
   }

@@ -74,7 +74,7 @@ function nextCommands(output: string, { config, upstream }: LoadedConfig): reado
     ...(lacksModel ? [`Set inference.upstream_model in ${output}: that model writes the changes and plays the tasks.`] : []),
     'Next:',
     `  ${PRODUCT} doctor -c ${file}    what is still missing`,
-    `  ${PRODUCT} serve -c ${file}     then open ${localUrl(config.svc.host, config.svc.port)}/console`,
+    `  ${PRODUCT} serve -c ${file}     then open ${localUrl(config.svc, config.svc.port)}/console`,
   ]
 }
 

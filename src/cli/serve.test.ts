@@ -1,15 +1,20 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import type { LoadedConfig } from '../config/index.ts'
 import { unavailable } from '../contract/index.ts'
 import { fakeSurroundings, type FakeTerminal } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
+import type { RunningService } from '../main.ts'
 
 /** What is waited for comes after the first load of many modules. */
 const BUSY_MACHINE = { timeout: 20_000 }
 
 const KEY = `ed25519:${'k'.repeat(43)}`
 
-const service = (close = () => Promise.resolve(), port = 4321) => ({
-  startService: () => Promise.resolve({ address: `http://127.0.0.1:${port}`, key: KEY, close }),
+const service = (close = () => Promise.resolve(), port = 4321, reload: RunningService['reload'] = () => Promise.resolve()) => ({
+  startService: () => Promise.resolve({ address: `http://127.0.0.1:${port}`, key: KEY, reload, close }),
 })
 
 async function serveOnce(args: readonly string[], close?: () => Promise<void>, terminal?: FakeTerminal) {
@@ -125,6 +130,21 @@ describe('a service with --welcome', () => {
     expect(await printedConfig('--welcome')).toContain('recipes.practice.evolution.adapter')
     expect(await printedConfig()).not.toContain('recipes.practice')
   })
+})
+
+test('a hangup without a terminal reads the file again, as it was given', async () => {
+  const file = join(temporaryFolder(), 'svc.yaml')
+  writeFileSync(file, 'svc:\n  max_scenarios: 5\n')
+  const read = Promise.withResolvers<LoadedConfig>()
+  const reload: RunningService['reload'] = async (readAgain) => read.resolve(await readAgain())
+  const surroundings = fakeSurroundings(service(undefined, undefined, reload))
+  const exit = runCli(['serve', '-c', file, '--svc.port', '0'], surroundings)
+  await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0), BUSY_MACHINE)
+  writeFileSync(file, 'svc:\n  max_scenarios: 6\n')
+  surroundings.hangUp()
+  expect((await read.promise).config.svc).toMatchObject({ max_scenarios: 6, port: 0 })
+  surroundings.signal('SIGTERM')
+  expect(await exit).toBe(0)
 })
 
 describe('stopping', () => {

@@ -20,9 +20,7 @@ const CRASHED_EXIT = 1
 const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
 export async function serve(options: ServeCommandOptions, surroundings: Surroundings): Promise<number> {
-  const plain = await loadFor(options, surroundings)
-  const withDemo = options.welcome === true ? await withPractice(plain, options, surroundings.environment) : null
-  const loaded = withDemo ?? plain
+  const { loaded, hasDemo } = await load(options, surroundings)
   if (options.printConfig === true) return printLoaded(loaded, options, surroundings)
   const stop = stopSignal(surroundings)
   // A rejected promise of a plug-in must not end the service.
@@ -32,10 +30,11 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
   try {
     const service = await start(loaded, options, surroundings)
     if (service === null) return EXIT.misconfigured
+    surroundings.onReload(() => void service.reload(async () => (await load(options, surroundings)).loaded))
     const url = reachedAt(loaded, service)
     const leaving = new AbortController()
     void stop.then(() => leaving.abort())
-    const demo = withDemo === null ? 'none' : await demoState(loaded, url, leaving.signal)
+    const demo = hasDemo ? await demoState(loaded, url, leaving.signal) : 'none'
     // No episode runs without a sandbox, so the demo would wait for ever.
     const unplayable = demo === 'ahead' && !namesExecutor(loaded) ? await (await surroundings.service()).sandboxProblem(loaded) : null
     surroundings.out(banner(loaded, url, service.key, { demo, unplayable, colours: surroundings.colours }))
@@ -47,6 +46,12 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
     process.off('unhandledRejection', logRejection)
     process.off('uncaughtException', crash)
   }
+}
+
+async function load(options: ServeCommandOptions, surroundings: Surroundings): Promise<{ loaded: LoadedConfig; hasDemo: boolean }> {
+  const plain = await loadFor(options, surroundings)
+  const withDemo = options.welcome === true ? await withPractice(plain, options, surroundings.environment) : null
+  return { loaded: withDemo ?? plain, hasDemo: withDemo !== null }
 }
 
 /** Node would print the error as it is, and it may quote a secret. */
@@ -86,7 +91,7 @@ function logOptions({ config }: LoadedConfig, { environment }: Surroundings): Pa
 /** The address on this machine, with the actual port: the configured one may be 0. */
 function reachedAt({ config }: LoadedConfig, { address }: RunningService): string {
   const port = URL.canParse(address) ? Number(new URL(address).port) : 0
-  return localUrl(config.svc.host, port === 0 ? config.svc.port : port)
+  return localUrl(config.svc, port === 0 ? config.svc.port : port)
 }
 
 /** Resolves with the first signal; a second one ends the process at once. */

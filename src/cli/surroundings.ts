@@ -15,6 +15,7 @@ export type ServiceModule = Pick<
   | 'checkFolders'
   | 'importFolders'
   | 'sandboxProblem'
+  | 'readTls'
 >
 
 export type StopSignal = 'SIGINT' | 'SIGTERM' | 'SIGHUP'
@@ -41,6 +42,8 @@ export interface Surroundings {
   /** Checks the configured plug-ins in another thread: their code may print, exit or hang. */
   readonly parts: (loaded: LoadedConfig) => Promise<readonly PartFound[]>
   readonly onStop: (listener: (signal: StopSignal) => void) => void
+  /** Where no terminal is that could hang up, that signal asks for the configuration to be read again. */
+  readonly onReload: (listener: () => void) => void
   readonly exitNow: (code: number) => void
 }
 

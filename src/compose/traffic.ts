@@ -1,7 +1,7 @@
 /** What the configuration says of every request. */
 import { steadyClock } from '../access/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
-import { Authenticator, type TrafficServices } from '../http/index.ts'
+import { Authenticator, type ConfiguredTokens, type TrafficServices } from '../http/index.ts'
 import { newId } from '../kit/index.ts'
 import type { LimitPlace } from '../limits/index.ts'
 import { openLimits } from './limits.ts'
@@ -12,20 +12,36 @@ export const clock = (): number => Date.now() / 1000
 type Configured = Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'traces'>
 
 export function configuredTraffic(loaded: LoadedConfig, evaluationToken: string, limits: LimitPlace | null): Configured {
-  const { config } = loaded
-  const { token, tokens, console_origins, served_url } = config.svc
   return {
-    auth: new Authenticator({ token, tokens: [...new Set(tokens)] }, evaluationToken, steadyClock(clock)),
+    auth: new Authenticator(tokensIn(loaded), evaluationToken, steadyClock(clock)),
+    limits: openLimits(loaded, limits),
+    recorder: openRecorder(loaded),
+    ...trafficSettings(loaded),
+  }
+}
+
+/** Gives the parts of a running thread what a changed configuration says. Requests see it from their next look on. */
+export function reconfigureTraffic(parts: Configured, loaded: LoadedConfig): void {
+  parts.auth.configure(tokensIn(loaded))
+  Object.assign(parts, trafficSettings(loaded))
+}
+
+function tokensIn({ config: { svc } }: LoadedConfig): ConfiguredTokens {
+  return { token: svc.token, tokens: [...new Set(svc.tokens)] }
+}
+
+function trafficSettings({ config }: LoadedConfig): Omit<Configured, 'auth' | 'limits' | 'recorder'> {
+  const { tls, console_origins, served_url } = config.svc
+  return {
     origins: new Set(console_origins),
     hosts: new Set([...console_origins, ...(served_url === null ? [] : [served_url])].map((url) => new URL(url).host)),
+    scheme: tls === null ? 'http' : 'https',
     servedOrigin: served_url === null ? null : new URL(served_url).origin,
     clock,
     newId,
     retryTimeoutSeconds: config.inference.retry_timeout_s,
     keepRawStreams: config.storage.keep_raw_streams,
     answerBytesMax: config.inference.max_answer_bytes,
-    recorder: openRecorder(loaded),
     speaksReef: config.svc.compat === 'reef',
-    limits: openLimits(loaded, limits),
   }
 }

@@ -67,11 +67,11 @@ export function isLoopback(host: string): boolean {
 }
 
 export function servedUrl(config: Config, port: number): string {
-  return config.svc.served_url ?? localUrl(config.svc.host, port)
+  return config.svc.served_url ?? localUrl(config.svc, port)
 }
 
 /** The address at which this machine reaches a service bound to that host: loopback for a bind to all addresses. */
-export function localUrl(host: string, port: number): string {
+export function localUrl({ host, tls }: Pick<Config['svc'], 'host' | 'tls'>, port: number): string {
   const address = host === '0.0.0.0' ? '127.0.0.1' : host.replace(/^::$/, '::1')
-  return `http://${isIPv6(address) ? `[${address}]` : address}:${port}`
+  return `${tls === null ? 'http' : 'https'}://${isIPv6(address) ? `[${address}]` : address}:${port}`
 }

@@ -11,6 +11,7 @@ export { nearest } from './nearest.ts'
 export { loadPlugin, loadRecipe, type Builtins } from './plugins.ts'
 export { printConfig, printConfigJson } from './print.ts'
 export { ConfigProblem } from './problem.ts'
+export { reloadConfig } from './reload.ts'
 export { configJsonSchema, configReference } from './reference.ts'
 /** @public */
 export type { Config } from './schema.ts'

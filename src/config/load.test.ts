@@ -97,6 +97,7 @@ describe('defaults', () => {
       svc: {
         host: '127.0.0.1',
         port: 8900,
+        tls: null,
         token: null,
         tokens: [],
         allow_implicit_scenario_creation: true,

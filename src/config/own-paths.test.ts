@@ -18,6 +18,7 @@ const REFUSES_PATHS = [
   'svc.console_origins',
   'svc.compat',
   'svc.log',
+  'svc.tls.min_version',
   'svc.served_url',
   'inference.upstream_url',
   'inference.upstream_api',
@@ -43,6 +44,8 @@ const treeOf = (path: readonly string[], value: unknown): unknown =>
 
 /** Where the key is of a section that must have others too. */
 const BESIDE: Readonly<Record<string, unknown>> = {
+  'svc.tls.certificate': { key: 'key.pem' },
+  'svc.tls.key': { certificate: 'certificate.pem' },
   'inference.gateway.api_key': { url: 'http://gateway' },
   'inference.upstream_api_key': { upstream_url: 'http://upstream' },
 }

@@ -37,11 +37,15 @@ export function readPaths(settings: ConfigValues, given: ReadonlyMap<string, Giv
     proposals_dir: kept(`${section}.proposals_dir`, evolution.proposals_dir),
     step_record_dir: optional(evolution.step_record_dir, (value) => kept(`${section}.step_record_dir`, value)),
   })
-  const { storage, inference } = settings
+  const { svc, storage, inference } = settings
   const { agent_record_dir: records, artifact_repository: repository } = storage
   const { model } = inference.engine
   const absolute: ConfigValues = {
     ...settings,
+    svc: {
+      ...svc,
+      tls: svc.tls && { ...svc.tls, certificate: file('svc.tls.certificate', svc.tls.certificate), key: file('svc.tls.key', svc.tls.key) },
+    },
     storage: {
       ...storage,
       agent_record_dir: kept('storage.agent_record_dir', records),

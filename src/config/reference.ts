@@ -1,6 +1,7 @@
 /** Generates the configuration reference page and the JSON schema from the schema. */
 import * as z from 'zod'
 import { allKeys, descriptionOf, namesAt, typeAt, type Key } from './keys.ts'
+import { LIVE_KEYS } from './reload.ts'
 import { ENVIRONMENT, schema, SECRET_KEYS } from './schema.ts'
 
 /** For editors and other programs. Every key is optional, as in a file. */
@@ -28,7 +29,9 @@ environment over the default. \`svc serve --print-config\` prints every value wi
 - An unknown section or key, a wrong type or a value out of range is refused at start, with its line and the nearest known key.
 - Relative paths of the file, and paths by default, start from the folder of the file, or from the working directory without one; paths on
   the command line start from the working directory. Plug-in paths start from the folder of the file wherever they are given. So \`svc doctor -c FILE\` looks at the same data from any folder.
-- A list on the command line is given as \`[a, b]\` or one item at a time, repeating the option.`
+- A list on the command line is given as \`[a, b]\` or one item at a time, repeating the option.
+- SIGHUP makes a running service read the file again ([operations](operations.md#reloading)). It takes over
+  ${LIVE_KEYS.map((key) => `\`${key}\``).join(', ')}; every other key needs a restart.`
 
 const TAIL = `## How the upstream is found
 

@@ -34,9 +34,18 @@ import {
 /** User-chosen names: of recipes and headers. */
 const OWN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
 
+const tls = section({
+  certificate: text().describe(
+    'A PEM file with the certificate of the service, followed by those between it and the authority. Setting it makes the port speak https alone.',
+  ),
+  key: text().describe('A PEM file with the private key of that certificate, without a passphrase.'),
+  min_version: oneOf(['TLSv1.2', 'TLSv1.3']).default('TLSv1.2').describe('The oldest version of TLS that is spoken.'),
+})
+
 const svc = section({
   host: host().default('127.0.0.1').describe('The address to listen on. Anything but loopback needs a token.'),
   port: whole('must be a whole number from 0 to 65535', 0, 65_535).default(8900).describe('The port to listen on; 0 takes any free one.'),
+  tls: tls.nullable().default(null).describe('Makes the service speak https itself.'),
   token: secret().nullable().default(null).describe('A token for every route. Without any token the service is open, on loopback only.'),
   tokens: z.array(secret(), 'must be a list of tokens').default([]).describe('Further tokens with the same rights as `svc.token`.'),
   allow_implicit_scenario_creation: flag().default(true).describe('Whether a first call under a new scenario name creates the scenario.'),

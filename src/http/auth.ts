@@ -42,7 +42,7 @@ export interface ConfiguredTokens {
 type Credentials = ReturnType<typeof credentialsOf>
 
 export class Authenticator {
-  readonly #configured: readonly TokenHolder[]
+  #configured: readonly TokenHolder[] = []
   readonly #evaluationDigest: Buffer
   readonly #clock: () => number
   /** By the digest as hex: who looks one up by a text that hashes to it knows the token. */
@@ -51,11 +51,17 @@ export class Authenticator {
   /** Tokens that were presented before, since a digest costs several microseconds. At most as many as there are tokens. */
   readonly #known = new Map<string, TokenHolder>()
 
-  constructor({ token, tokens }: ConfiguredTokens, evaluationToken: string, clock: () => number) {
-    const named = [...(token === null ? [] : [['svc.token', token] as const]), ...tokens.map((each) => ['svc.tokens', each] as const)]
-    this.#configured = named.map(([name, text]) => configuredHolder(name, text))
+  constructor(configured: ConfiguredTokens, evaluationToken: string, clock: () => number) {
+    this.configure(configured)
     this.#evaluationDigest = digest(evaluationToken)
     this.#clock = clock
+  }
+
+  /** Takes the tokens of the configuration, in place of those before. */
+  configure({ token, tokens }: ConfiguredTokens): void {
+    const named = [...(token === null ? [] : [['svc.token', token] as const]), ...tokens.map((each) => ['svc.tokens', each] as const)]
+    this.#configured = named.map(([name, text]) => configuredHolder(name, text))
+    this.#known.clear()
   }
 
   get isRequired(): boolean {

@@ -1,5 +1,4 @@
 /** The install script: sent at once, or begun with a preamble when making it takes longer. */
-import type { IncomingMessage } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HEADER, INSTALL_PREAMBLE_AFTER_SECONDS, invalid, unknown, type Adapter } from '../contract/index.ts'
 import {
@@ -60,7 +59,7 @@ async function* begun(making: Promise<MadeScript>, context: HttpContext): AsyncG
 async function makeScript(context: HttpContext): Promise<MadeScript> {
   const { services, query } = context
   const adapter = await wantedAdapter(services, query.get('adapter') ?? '')
-  const url = addressOf(context.request)
+  const url = addressOf(context)
   if (headerText(context.request, HEADER.scenario) === null) return scriptWithoutScenario(context, adapter, url)
   const name = scenarioOf(context.request)
   context.logFields.scenario = name
@@ -93,9 +92,9 @@ const noHarnessRecipe = (): Error =>
 const HOST = /^(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/
 
 /** The address that the request reached. It ends up in files, so only a plain host is accepted. */
-function addressOf({ headers }: IncomingMessage): string {
+function addressOf({ request: { headers }, services: { scheme } }: HttpContext): string {
   const host = first(headers['x-forwarded-host']) ?? headers.host ?? ''
-  const proto = first(headers['x-forwarded-proto']) ?? 'http'
+  const proto = first(headers['x-forwarded-proto']) ?? scheme
   if (!HOST.test(host) || !URL.canParse(`http://${host}`))
     throw invalid('bad_address', 'host: must be a plain host name or address, with a port where it has one')
   if (proto !== 'http' && proto !== 'https') throw invalid('bad_address', 'x-forwarded-proto: must be http or https')
@@ -124,11 +123,13 @@ function scriptWithoutScenario({ services: { registry, newId, model }, query }: 
 }
 
 /** What a person pastes to install this scenario's agent; empty where it has none that can be installed. */
-export async function installLine({ request, services: { registry, signer, auth } }: HttpContext): Promise<HttpReply> {
+export async function installLine(context: HttpContext): Promise<HttpReply> {
+  const { request, services } = context
+  const { registry, signer, auth } = services
   const scenario = scenarioOf(request)
   return registry.use(scenario, async ({ surface, recipe: { adapter } }) => {
     const isInstalled = surface.files !== undefined && adapter?.install !== undefined && adapter.client !== undefined
-    const order = { url: addressOf(request), scenario, hasToken: auth.isRequired }
+    const order = { url: addressOf(context), scenario, hasToken: auth.isRequired }
     const body = isInstalled ? `${await signer.installLine({ ...order, adapter: adapter.name })}\n` : ''
     return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' }, body }
   })

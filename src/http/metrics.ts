@@ -114,7 +114,7 @@ export class Metrics {
     usage: StoreUsage,
     isWritable: boolean,
     scenarios: { known: number; loaded: number; training: number; waiting: number },
-    http: { readonly logLinesDropped: number; readonly bodyBytes: number },
+    http: { readonly logLinesDropped: number; readonly bodyBytes: number; readonly certificateExpiresAt: number | null },
     spans?: { readonly exported: number; readonly dropped: number },
     listeners?: ListenerCounts,
   ): string {
@@ -124,6 +124,7 @@ export class Metrics {
       ...listenerLines(listeners, this.#relayed),
       ...this.#limited(),
       ...gauge('svc_large_body_bytes_in_flight', 'Bytes of large request bodies held now.', http.bodyBytes),
+      ...certificateLines(http.certificateExpiresAt),
       ...counter('svc_log_lines_dropped_total', 'Log lines dropped because they were not read in time.', http.logLinesDropped),
       ...counter('svc_streams_interrupted_total', 'Streams kept as incomplete.', this.#incompleteStreams),
       ...gauge('svc_scenarios', 'Scenarios that exist.', scenarios.known),
@@ -177,6 +178,9 @@ export class Metrics {
     return lines
   }
 }
+
+const certificateLines = (expiresAt: number | null): string[] =>
+  expiresAt === null ? [] : gauge('svc_tls_certificate_expiry_timestamp_seconds', 'When the certificate of the service expires.', expiresAt)
 
 function listenerLines(listeners: ListenerCounts | undefined, relayed: number): string[] {
   if (listeners === undefined) return []

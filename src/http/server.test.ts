@@ -1,11 +1,15 @@
 import { EventEmitter, once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
-import { connect } from 'node:net'
+import { readFileSync } from 'node:fs'
+import { connect, type Socket } from 'node:net'
+import { connect as connectSecurely } from 'node:tls'
 import { expect, it } from 'vitest'
+import { makeCertificate } from '../../test/support/certificate.ts'
+import { temporaryFolder } from '../../test/support/folder.ts'
 import { listen } from './server.ts'
 
 it('a client that sends no request and does not hang up is disconnected', async () => {
-  const listening = await listen((_request, response) => response.end(), { host: '127.0.0.1', port: 0 }, 600)
+  const listening = await listen((_request, response) => response.end(), { host: '127.0.0.1', port: 0 }, { graceSeconds: 600 })
   const stranger = connect({ port: listening.port, host: '127.0.0.1', allowHalfOpen: true })
   stranger.on('error', () => undefined)
   stranger.write('this is no request\r\n\r\n')
@@ -82,6 +86,32 @@ it.runIf(process.platform === 'linux')('a burst of connections is let in many at
   expect(await turnsFor(requests, true)).toBeLessThan(requests)
 })
 
+async function leave(socket: Socket, event: string): Promise<void> {
+  await once(socket, event)
+  socket.destroy()
+}
+
+it.runIf(process.platform === 'linux')(
+  'a client that leaves before it sent a request over TLS leaves no connection behind',
+  async () => {
+    const files = makeCertificate(temporaryFolder(), 'left')
+    const [certificate, key] = [readFileSync(files.certificate, 'utf8'), readFileSync(files.key, 'utf8')]
+    const tls = { certificate, key, minVersion: 'TLSv1.2', expiresAt: 0 } as const
+    const listening = await listen(
+      (_, response) => response.end(),
+      { host: '127.0.0.1', port: 0, reusePort: true },
+      { tls, graceSeconds: 600 },
+    )
+    const at = { host: '127.0.0.1', port: listening.port }
+    // As many that most of the sockets of the port have some.
+    await Promise.all(Array.from({ length: 32 }, () => leave(connect(at), 'connect')))
+    await Promise.all(Array.from({ length: 32 }, () => leave(connectSecurely({ ...at, rejectUnauthorized: false }), 'secureConnect')))
+    await listening.close()
+    // Sooner than the handshake is given up.
+  },
+  25_000,
+)
+
 it.runIf(process.platform === 'linux')('answers on every socket of the port are finished before the service ends', async () => {
   const waiting: ServerResponse[] = []
   const { promise: all, resolve } = Promise.withResolvers<void>()
@@ -91,7 +121,7 @@ it.runIf(process.platform === 'linux')('answers on every socket of the port are 
       if (waiting.push(response) === requests) resolve()
     },
     { host: '127.0.0.1', port: 0, reusePort: true },
-    600,
+    { graceSeconds: 600 },
   )
   const answers = Array.from({ length: requests }, async () => (await fetch(listening.address)).text())
   await all

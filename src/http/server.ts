@@ -1,7 +1,9 @@
 /** The listening socket. Closing it lets answers in flight finish. */
-import { createServer, STATUS_CODES, type RequestListener, type Server } from 'node:http'
+import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import { createServer as createSecureServer, Server as SecureServer } from 'node:https'
 import { createServer as createDoor, Socket, type AddressInfo, type Server as Door } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { SecureVersion } from 'node:tls'
 import { BODY_TIMEOUT_SECONDS, HEADER, HEADER_BYTES_MAX, HEADERS_TIMEOUT_SECONDS, SHUTDOWN_GRACE_SECONDS } from '../contract/index.ts'
 import { newId } from '../kit/index.ts'
 import { answerError, HttpRefusal } from './errors.ts'
@@ -19,19 +21,42 @@ const DOORS = 16
 /** Where to listen: on a port, which `reusePort` lets other threads listen on too, or on a socket of this machine alone. */
 type ListenAt = { readonly host: string; readonly port: number; readonly reusePort?: boolean } | { readonly path: string }
 
-export async function listen(listener: RequestListener, at: ListenAt, graceSeconds = SHUTDOWN_GRACE_SECONDS) {
-  const server = createServer(
-    {
-      maxHeaderSize: HEADER_BYTES_MAX,
-      headersTimeout: HEADERS_TIMEOUT_SECONDS * 1000,
-      requestTimeout: BODY_TIMEOUT_SECONDS * 1000,
-      keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: SLOW_CLIENT_CHECK_MS,
-      // A missing host is refused by the listener, with a request id.
-      requireHostHeader: false,
-    },
-    listener,
-  )
+/** A certificate with its key, both as PEM. */
+export interface TlsPair {
+  readonly certificate: string
+  readonly key: string
+  readonly minVersion: SecureVersion
+  /** In seconds. */
+  readonly expiresAt: number
+}
+
+const OPTIONS: ServerOptions = {
+  maxHeaderSize: HEADER_BYTES_MAX,
+  headersTimeout: HEADERS_TIMEOUT_SECONDS * 1000,
+  requestTimeout: BODY_TIMEOUT_SECONDS * 1000,
+  keepAliveTimeout: KEEP_ALIVE_MS,
+  connectionsCheckingInterval: SLOW_CLIENT_CHECK_MS,
+  // A missing host is refused by the listener, with a request id.
+  requireHostHeader: false,
+}
+
+const contextOf = ({ certificate, key, minVersion }: TlsPair) => ({ cert: certificate, key, minVersion })
+
+type WebServer = Server | SecureServer
+
+function makeServer(listener: RequestListener, tls: TlsPair | null): { server: WebServer; useTls: (pair: TlsPair) => void } {
+  if (tls === null) return { server: createServer(OPTIONS, listener), useTls: () => undefined }
+  const server = createSecureServer({ ...OPTIONS, ...contextOf(tls), handshakeTimeout: HEADERS_TIMEOUT_SECONDS * 1000 }, listener)
+  return { server, useTls: (pair) => server.setSecureContext(contextOf(pair)) }
+}
+
+/** With a certificate it speaks https alone. `useTls` changes it for connections that come; those that are there go on. */
+export async function listen(
+  listener: RequestListener,
+  at: ListenAt,
+  { graceSeconds = SHUTDOWN_GRACE_SECONDS, tls = null }: { readonly graceSeconds?: number | undefined; readonly tls?: TlsPair | null } = {},
+) {
+  const { server, useTls } = makeServer(listener, tls)
   // An unknown expectation is ignored; the request is answered as any other.
   server.on('checkExpectation', listener)
   server.on('clientError', refuseUnreadable)
@@ -44,20 +69,22 @@ export async function listen(listener: RequestListener, at: ListenAt, graceSecon
   const doors: Door[] = []
   const close = (): Promise<void> => closeGracefully(server, doors, graceSeconds)
   const address = server.address()
-  if (address === null || typeof address === 'string') return { address: '', port: 0, close }
+  if (address === null || typeof address === 'string') return { address: '', port: 0, useTls, close }
   if ('reusePort' in at && at.reusePort) doors.push(...(await openDoors(server, address)))
-  return { address: addressText(address), port: address.port, close }
+  return { address: addressText(address, tls !== null), port: address.port, useTls, close }
 }
 
 /** Further sockets on the same port. One that cannot be opened is done without. */
-async function openDoors(server: Server, at: AddressInfo): Promise<readonly Door[]> {
+async function openDoors(server: WebServer, at: AddressInfo): Promise<readonly Door[]> {
   const opened = Array.from({ length: DOORS - 1 }, () => openDoor(server, at).catch(() => null))
   return (await Promise.all(opened)).filter((door) => door !== null)
 }
 
-function openDoor(server: Server, { address, port }: AddressInfo): Promise<Door> {
-  // As the server's own connections are.
-  const door = createDoor({ allowHalfOpen: true, noDelay: true }, (socket) => server.emit('connection', socket))
+function openDoor(server: WebServer, { address, port }: AddressInfo): Promise<Door> {
+  // As the server's own connections are: with a certificate, a client that leaves before it shook hands is gone.
+  const door = createDoor({ allowHalfOpen: !(server instanceof SecureServer), noDelay: true }, (socket) =>
+    server.emit('connection', socket),
+  )
   return new Promise((resolve, reject) => {
     door.once('error', reject)
     door.listen({ host: address, port, reusePort: true, backlog: BACKLOG }, () => {
@@ -71,7 +98,8 @@ function openDoor(server: Server, { address, port }: AddressInfo): Promise<Door>
 function refuseUnreadable(error: Error, socket: Duplex): void {
   // An answer may be under way on this connection; more bytes would land in the middle of it.
   const hasAnswered = socket instanceof Socket && socket.bytesWritten > 0
-  if (!socket.writable || hasAnswered) {
+  const isHandshake = 'code' in error && String(error.code).startsWith('ERR_SSL_')
+  if (!socket.writable || hasAnswered || isHandshake) {
     socket.destroy()
     return
   }
@@ -107,7 +135,7 @@ function unreadableAnswer(error: Error): string {
 }
 
 /** Answers in flight may finish within the grace period. Then connections are cut, and what was received is kept. */
-async function closeGracefully(server: Server, doors: readonly Door[], graceSeconds: number): Promise<void> {
+async function closeGracefully(server: WebServer, doors: readonly Door[], graceSeconds: number): Promise<void> {
   const closed = Promise.all([server, ...doors].map(closedOf))
   server.closeIdleConnections()
   const idle = setInterval(() => server.closeIdleConnections(), 100)
@@ -123,6 +151,6 @@ function closedOf(door: Door): Promise<void> {
   })
 }
 
-export function addressText(address: Pick<AddressInfo, 'family' | 'address' | 'port'>): string {
-  return `http://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
+export function addressText(address: Pick<AddressInfo, 'family' | 'address' | 'port'>, isSecure: boolean): string {
+  return `${isSecure ? 'https' : 'http'}://${address.family === 'IPv6' ? `[${address.address}]` : address.address}:${address.port}`
 }

@@ -21,6 +21,8 @@ export interface TrafficServices {
   readonly hosts: ReadonlySet<string>
   /** The origin of the configured address of the service; null when none is configured. */
   readonly servedOrigin: string | null
+  /** What the port of the service speaks; a proxy before it may speak another. */
+  readonly scheme: 'http' | 'https'
   readonly metrics: Metrics
   readonly log: Log
   readonly bodies: Bodies
@@ -58,6 +60,8 @@ export interface HttpServices extends TrafficServices {
   /** The deployment's own, for calls that belong to no scenario. */
   readonly runtime: Runtime
   readonly model: ModelAddress
+  /** In seconds; null where the port speaks plain HTTP. */
+  readonly certificateExpiresAt: number | null
   /** The built-in adapters, and those of the configured recipes, by name. */
   adapters(): Promise<ReadonlyMap<string, Adapter>>
   /** Absent where this thread accepts the connections itself. */

@@ -100,7 +100,7 @@ function committedStep(last: Commit | null, context: HttpContext): ScenarioStatu
 }
 
 export async function metrics({
-  services: { registry, store, metrics: counted, traces, log, bodies, listeners },
+  services: { registry, store, metrics: counted, traces, log, bodies, listeners, certificateExpiresAt },
 }: HttpContext): Promise<HttpReply> {
   await listeners?.report()
   const { length: known } = await registry.names()
@@ -115,7 +115,7 @@ export async function metrics({
       training: workers.filter(({ live }) => live !== null).length,
       waiting: workers.filter(({ isWaiting }) => isWaiting).length,
     },
-    { logLinesDropped: log.dropped ?? 0, bodyBytes: bodies.budget.bytes },
+    { logLinesDropped: log.dropped ?? 0, bodyBytes: bodies.budget.bytes, certificateExpiresAt },
     traces && withThreads(traces.spans, listeners?.spans()),
     listeners?.counts(),
   )

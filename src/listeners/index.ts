@@ -3,5 +3,6 @@
  * Does not load, train or change a scenario.
  */
 export { listenAlone } from './alone.ts'
+export { openInner } from './inner.ts'
 export { runListener } from './inside.ts'
-export { Listeners, type ListenerOptions } from './listeners.ts'
+export { listenersOf, listenersWanted } from './wanted.ts'

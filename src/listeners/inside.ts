@@ -1,5 +1,6 @@
 /** A listener thread, inner side: composed like the service, with views in place of scenarios and a relay for everything else. */
 import { parentPort, workerData } from 'node:worker_threads'
+import type { LoadedConfig } from '../config/index.ts'
 import type { Runtime, Store } from '../contract/index.ts'
 import { Bodies, listen, makeTrafficListener, Metrics, screenedLog, type Log, type TrafficServices } from '../http/index.ts'
 import { codeOf, knowPassingSecret, knowSecrets, wordsOf } from '../kit/index.ts'
@@ -13,6 +14,8 @@ interface ListenerParts {
   readonly configured: Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'traces'>
   readonly traces: (NonNullable<TrafficServices['traces']> & { close(): Promise<void> }) | undefined
   readonly store: Pick<Store, 'scenario' | 'close'>
+  /** Gives services what a changed configuration says. */
+  readonly reconfigure: (services: ListenerParts['configured'], loaded: LoadedConfig) => void
 }
 
 type Compose = (settings: ListenerSettings, log: Log) => Promise<ListenerParts>
@@ -45,7 +48,7 @@ export async function runListener(compose: Compose): Promise<void> {
     const bodies = new Bodies(settings.bodies)
     const services = { ...parts.configured, registry: views, log, metrics, bodies, traces: parts.traces }
     const listener = makeTrafficListener(services, views, (request, response) => relay.pass(request, response))
-    const server = await listen(listener, { ...settings.at, reusePort: true }, settings.graceSeconds)
+    const server = await listen(listener, { ...settings.at, reusePort: true }, settings)
     const close = async (): Promise<void> => {
       await server.close()
       await views.idle()
@@ -55,7 +58,12 @@ export async function runListener(compose: Compose): Promise<void> {
       news.flush()
       say({ said: 'closed' })
     }
-    parentPort?.on('message', (message: ToListener) => hear(message, { views, news, auth }, close))
+    const configure: Told['configure'] = ({ loaded, tls, secrets }) => {
+      knowSecrets(secrets)
+      parts.reconfigure(services, loaded)
+      if (tls !== null) server.useTls(tls)
+    }
+    parentPort?.on('message', (message: ToListener) => hear(message, { views, news, auth, configure, close }))
     say({ said: 'listening' })
   } catch (error) {
     say({ said: 'failed', code: codeOf(error) ?? null, message: wordsOf(error) })
@@ -69,9 +77,11 @@ function say(message: FromListener): void {
 interface Told extends Pick<TrafficServices, 'auth'> {
   readonly views: Views
   readonly news: News
+  readonly configure: (told: Extract<ToListener, { readonly tell: 'configuration' }>) => void
+  readonly close: () => Promise<void>
 }
 
-function hear(message: ToListener, { views, news, auth }: Told, close: () => Promise<void>): void {
+function hear(message: ToListener, { views, news, auth, configure, close }: Told): void {
   switch (message.tell) {
     case 'view':
       return views.take(message.name, message.view)
@@ -79,6 +89,8 @@ function hear(message: ToListener, { views, news, auth }: Told, close: () => Pro
       return views.archive(message.name)
     case 'secret':
       return knowPassingSecret(message.secret)
+    case 'configuration':
+      return configure(message)
     case 'tokens':
       return auth.use(message.tokens)
     case 'sync':

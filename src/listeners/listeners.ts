@@ -4,13 +4,13 @@ import type { RequestListener } from 'node:http'
 import type { MessagePort } from 'node:worker_threads'
 import type { LoadedConfig } from '../config/index.ts'
 import { SHUTDOWN_GRACE_SECONDS, type StoredToken } from '../contract/index.ts'
-import { addressText, listen, type HeldBytes, type ListenerCounts, type Log, type Metrics } from '../http/index.ts'
+import { addressText, listen, type HeldBytes, type ListenerCounts, type Log, type Metrics, type TlsPair } from '../http/index.ts'
 import { followSecrets, hasCode, knownSecrets, wordsOf } from '../kit/index.ts'
 import type { LimitPlace } from '../limits/index.ts'
 import type { ScenarioView, ServedViews } from '../scenarios/index.ts'
 import { claimPort } from './claim-port.ts'
 import { HostedListener } from './hosted.ts'
-import type { ListenerSettings, SpanCounted, ToListener } from './wire.ts'
+import type { ListenerSettings, Reconfigure, SpanCounted, ToListener } from './wire.ts'
 
 /** The pause before a thread is replaced doubles from the first to the longest, until one has lived long enough. */
 const PAUSE_FIRST_MS = 100
@@ -33,6 +33,8 @@ export interface ListenerOptions {
 
 export interface ListenOptions {
   readonly loaded: LoadedConfig
+  /** Null where the port speaks plain HTTP. */
+  readonly tls: TlsPair | null
   readonly graceSeconds: number | undefined
   /** Answers what the threads relay. */
   readonly relayed: RequestListener
@@ -51,6 +53,8 @@ export class Listeners implements ServedViews {
   #pauseMs = PAUSE_FIRST_MS
   #lost = 0
   #tokens: readonly StoredToken[] = []
+  /** What the configuration says since it was reloaded. */
+  #reloaded: Pick<ListenOptions, 'loaded' | 'tls'> | null = null
   #isClosing = false
   /** Of threads that are gone. */
   #pastSpans: SpanCounted = { exported: 0, dropped: 0 }
@@ -101,7 +105,7 @@ export class Listeners implements ServedViews {
   async open(options: ListenOptions) {
     const { graceSeconds, relayed } = options
     const relayPath = `\0svc-${process.pid}-${randomUUID()}`
-    const server = await listen(relayed, { path: relayPath }, graceSeconds)
+    const server = await listen(relayed, { path: relayPath }, { graceSeconds })
     const unfollow = followSecrets((secret) => this.#tellAll({ tell: 'secret', secret }))
     const close = async (): Promise<void> => {
       await this.#close(graceSeconds)
@@ -109,7 +113,8 @@ export class Listeners implements ServedViews {
       await server.close()
     }
     try {
-      return { ...(await this.#listen(options, relayPath)), close }
+      const reconfigure: Reconfigure = (loaded, tls) => this.#reconfigure(loaded, tls)
+      return { ...(await this.#listen(options, relayPath)), reconfigure, close }
     } catch (error) {
       await close()
       throw error
@@ -118,7 +123,7 @@ export class Listeners implements ServedViews {
 
   /** A free port may be taken by another program before the threads have it. */
   async #listen(options: ListenOptions, relayPath: string, tries = FREE_PORT_TRIES): Promise<{ address: string; port: number }> {
-    const { loaded, graceSeconds } = options
+    const { loaded, tls, graceSeconds } = options
     const claimed = await claimPort(loaded.config.svc.host, loaded.config.svc.port)
     const at = { host: claimed.address, port: claimed.port }
     const start = (slot: number): HostedListener => {
@@ -126,13 +131,14 @@ export class Listeners implements ServedViews {
       const known = { secrets: knownSecrets(), tokens: this.#tokens }
       const { limits, share } = this.#options
       const own = { bodies, limits: limits === null ? null : { ...limits, slot }, store: share() }
-      return this.#start(options, { loaded, at, relayPath, graceSeconds, ...known, ...own })
+      const configured = { loaded, tls, ...this.#reloaded }
+      return this.#start(options, { ...configured, at, relayPath, graceSeconds, ...known, ...own })
     }
     const first = Array.from({ length: this.#options.wanted }, (_, index) => start(index + 1))
     try {
       await Promise.all(first.map(({ ready }) => ready))
       for (const [index, listener] of first.entries()) void this.#replaceWhenGone(listener, () => start(index + 1))
-      return { address: addressText(claimed), port: claimed.port }
+      return { address: addressText(claimed, tls !== null), port: claimed.port }
     } catch (error) {
       await Promise.all(first.map((listener) => listener.end()))
       if (tries === 1 || loaded.config.svc.port !== 0 || !hasCode(error, 'EADDRINUSE')) throw error
@@ -185,6 +191,12 @@ export class Listeners implements ServedViews {
       () => this.#options.log.write('info', 'listener_replaced', { listeners: this.counts().live }),
       () => undefined,
     )
+  }
+
+  #reconfigure(loaded: LoadedConfig, tls: TlsPair | null): Promise<void> {
+    this.#reloaded = { loaded, tls }
+    this.#tellAll({ tell: 'configuration', loaded, tls, secrets: knownSecrets() })
+    return this.settled()
   }
 
   #tellAll(message: ToListener): void {

@@ -2,7 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { LoadedConfig } from '../config/index.ts'
 import type { JsonObject, StoredToken } from '../contract/index.ts'
-import type { Counted, HeldBytes, LogLevel } from '../http/index.ts'
+import type { Counted, HeldBytes, LogLevel, TlsPair } from '../http/index.ts'
 import type { LimitPlace } from '../limits/index.ts'
 import type { ScenarioView } from '../scenarios/index.ts'
 
@@ -12,6 +12,8 @@ export interface ListenerSettings {
   /** The socket on which the main thread answers what is relayed. */
   readonly relayPath: string
   readonly graceSeconds: number | undefined
+  /** Null where the port speaks plain HTTP. */
+  readonly tls: TlsPair | null
   readonly secrets: readonly string[]
   readonly tokens: readonly StoredToken[]
   /** How much the bodies of every thread take. */
@@ -22,11 +24,15 @@ export interface ListenerSettings {
   readonly store: MessagePort
 }
 
+/** Resolves once a changed configuration is in force in every thread that accepts connections. */
+export type Reconfigure = (loaded: LoadedConfig, tls: TlsPair | null) => Promise<void>
+
 export type ToListener =
   /** The answer to `ask`, or a change; null while the scenario is not loaded. */
   | { readonly tell: 'view'; readonly name: string; readonly view: ScenarioView | null }
   | { readonly tell: 'archived'; readonly name: string }
   | { readonly tell: 'secret'; readonly secret: string }
+  | { readonly tell: 'configuration'; readonly loaded: LoadedConfig; readonly tls: TlsPair | null; readonly secrets: readonly string[] }
   | { readonly tell: 'tokens'; readonly tokens: readonly StoredToken[] }
   /** Answered with `synced`, after everything that was said before. */
   | { readonly tell: 'sync'; readonly id: number }

@@ -41,6 +41,20 @@ function streamThrough(upstream: Upstream): () => void {
   return gate.resolve
 }
 
+it('a hangup reads the configuration again, and a stream goes on', async () => {
+  const { upstream, args } = await makePlace()
+  const finish = streamThrough(upstream)
+  const { command, address } = await serveCommand(args())
+  const stream = await beginStream(address)
+  command.signal('SIGHUP')
+  await command.said('"event":"reloaded"')
+  finish()
+  expect(await stream.over).toBe('ended')
+  expect(stream.text.endsWith('data: [DONE]\n\n')).toBe(true)
+  command.signal('SIGTERM')
+  expect(await command.ended).toMatchObject({ code: 0 })
+})
+
 describe('a service asked to stop', () => {
   it('finishes a stream in flight, with its receipt, and ends with code 0 [decisions.streams-durable]', async () => {
     const { upstream, records, args } = await makePlace()

@@ -49,7 +49,7 @@ export function startCommand(args: readonly string[], environment: Readonly<Reco
       void ended.then(({ err }) => reject(new Error(`the command ended without saying ${String(text)}: ${err}`)))
       return promise
     },
-    signal: (signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL') => void child.kill(signal),
+    signal: (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL') => void child.kill(signal),
     ended,
   }
 }

@@ -1,5 +1,5 @@
 /** The address and token of the running service: from the options, else the configuration, else the defaults. */
-import { ConfigProblem, loadConfig, localUrl, type LoadedConfig } from '../../config/index.ts'
+import { ConfigProblem, loadConfig, localUrl, servedUrl, type LoadedConfig } from '../../config/index.ts'
 import { ENV } from '../../contract/index.ts'
 import type { ConfigOptions, Surroundings } from '../surroundings.ts'
 
@@ -19,7 +19,7 @@ export async function serviceAddress(options: RemoteOptions, { environment }: Su
   const named = options.url ?? textOf(environment[URL_VARIABLE])
   const config = await configOf(options, environment)
   const token = textOf(environment[ENV.token]) ?? config.svc.token ?? config.svc.tokens[0] ?? null
-  return { url: named ?? configuredUrl(config.svc), token }
+  return { url: named ?? configuredUrl(config), token }
 }
 
 /** An empty variable counts as unset. */
@@ -41,7 +41,10 @@ async function configOf(options: RemoteOptions, environment: Surroundings['envir
   return (await loadConfig({ ...file, commandLine, environment: isConfigured ? environment : {} })).config
 }
 
-function configuredUrl({ host, port }: LoadedConfig['config']['svc']): string {
+/** A certificate is for a name, which `svc.served_url` has: under the address of loopback it would not verify. */
+function configuredUrl(config: LoadedConfig['config']): string {
+  const { port, tls } = config.svc
+  if (tls !== null) return servedUrl(config, port)
   if (port === 0) throw new ConfigProblem(['svc.port is 0, so the service chose its port; give --url with the address it printed'])
-  return localUrl(host, port)
+  return localUrl(config.svc, port)
 }

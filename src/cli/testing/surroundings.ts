@@ -18,6 +18,8 @@ const noOutput = () => ({
 
 export interface FakeSurroundings extends Surroundings, ReturnType<typeof noOutput> {
   signal(name: StopSignal): void
+  /** As the signal arrives where there is no terminal. */
+  hangUp(): void
 }
 
 /** A terminal of that many characters; a person types these answers, and then no more. */
@@ -34,6 +36,7 @@ export function fakeSurroundings(
   environment: Readonly<Record<string, string>> = {},
   terminal?: FakeTerminal,
 ): FakeSurroundings {
+  const reloads: (() => void)[] = []
   const listeners: ((signal: StopSignal) => void)[] = []
   const fake = noOutput()
   const answers = [...(terminal?.answers ?? [])]
@@ -64,13 +67,18 @@ export function fakeSurroundings(
         checkFolders: () => Promise.resolve(),
         sandboxProblem: () => Promise.resolve(null),
         importFolders: () => Promise.reject(new Error('no import in this test')),
+        readTls: () => Promise.resolve(null),
         readKey: () => Promise.reject(new Error('no key in this test')),
         rotateKey: () => Promise.reject(new Error('no key in this test')),
         ...service,
       }),
     parts: () => Promise.resolve([]),
     onStop: (listener) => void listeners.push(listener),
+    onReload: (listener) => void reloads.push(listener),
     exitNow: (code) => void fake.exits.push(code),
+    hangUp: () => {
+      for (const reload of reloads) reload()
+    },
     signal: (name) => {
       for (const listener of listeners) listener(name)
     },
