@@ -115,6 +115,8 @@ interface ExchangeSummary {
   readonly complete?: false
   /** The tag of that name. */
   readonly session?: string
+  /** Which of several upstreams answered. */
+  readonly upstream?: string
 }
 
 export interface FoundRecordList {
@@ -220,6 +222,8 @@ interface ModelView {
   readonly api: 'openai' | 'responses' | 'anthropic' | 'gemini'
   /** The key itself is never shown. */
   readonly has_api_key: boolean
+  /** The upstreams that answer, where several are configured. */
+  readonly upstreams?: readonly string[]
 }
 
 export interface NewToken {

@@ -4,9 +4,10 @@ import type { JsonObject, ModelAddress, Runtime } from '../contract/index.ts'
 import type { Load } from './load.ts'
 
 export async function openRuntime({ config, upstream, proxies }: LoadedConfig, load: Load): Promise<Runtime> {
-  const { timeout_s, engine } = config.inference
+  const { timeout_s, engine, upstreams, upstream_retries, breaker } = config.inference
   const settings = { timeout_s, ...engineSettings(engine) }
-  const proxied = { timeout_s, ...proxySetting(proxies) }
+  const several = Object.keys(upstreams).length === 0 ? {} : { upstreams, upstream_retries, breaker }
+  const proxied = { timeout_s, ...several, ...proxySetting(proxies) }
   if (upstream.runtime === 'provider') return (await load('runtime', 'provider')).make(proxied)
   if (upstream.runtime !== 'practice') return (await load('runtime', upstream.runtime)).make(settings)
   const [practice, provider] = await Promise.all([load('runtime', 'practice'), load('runtime', 'provider')])

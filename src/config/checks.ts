@@ -9,7 +9,7 @@ import type { readSettings } from './settings.ts'
 export function crossProblems({ settings, given, refused }: ReturnType<typeof readSettings>, fileName: string): readonly string[] {
   if (settings === null) return []
   const whereOf = (key: string): string => place(given.get(key)?.origin ?? 'default', fileName)
-  const problems = [...recipeProblems(settings, given, fileName)]
+  const problems = [...recipeProblems(settings, given, fileName), ...upstreamProblems(settings, whereOf)]
   if (hasStrayKey(settings, refused))
     problems.unshift(
       `${whereOf('inference.upstream_api_key')}: inference.upstream_api_key is set without inference.upstream_url; set the address the key belongs to (or ${ENV.upstreamUrl})`,
@@ -43,6 +43,30 @@ function isOpen({ svc: { host, token, tokens } }: ConfigValues, refused: Readonl
 function hasStrayKey({ inference }: ConfigValues, refused: ReadonlySet<string>): boolean {
   const { runtime, upstream_url, upstream_api_key } = inference
   return upstream_api_key !== null && upstream_url === null && runtime !== 'practice' && !refused.has('inference.upstream_url')
+}
+
+/** Several upstreams stand for themselves. */
+function upstreamProblems(
+  { inference: { upstreams, upstream_url, runtime } }: ConfigValues,
+  whereOf: (key: string) => string,
+): readonly string[] {
+  const names = Object.keys(upstreams)
+  if (names.length === 0) return []
+  const problems: string[] = []
+  if (upstream_url !== null)
+    problems.push(
+      `${whereOf('inference.upstream_url')}: inference.upstream_url and inference.upstreams are both set; move the one among the others`,
+    )
+  if (runtime !== null && runtime !== 'provider')
+    problems.push(`${whereOf('inference.runtime')}: inference.upstreams needs inference.runtime: provider; leave inference.runtime out`)
+  for (const name of names) {
+    const { cert_file, key_file } = upstreams[name]?.tls ?? {}
+    if ((cert_file ?? null) === (key_file ?? null) || (cert_file != null && key_file != null)) continue
+    const [there, missing] = cert_file == null ? ['key_file', 'cert_file'] : ['cert_file', 'key_file']
+    const section = `inference.upstreams.${name}.tls`
+    problems.push(`${whereOf(`${section}.${there}`)}: ${section}.${there} is set without ${section}.${missing}; set both`)
+  }
+  return problems
 }
 
 /** With several recipes, sections at the top of the file would be ambiguous. */

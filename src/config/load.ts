@@ -13,7 +13,7 @@ import { fromOpenTelemetry } from './open-telemetry.ts'
 import { ownPaths } from './own-paths.ts'
 import { movedProblems, readPaths, type DataPath, type Folders } from './paths.ts'
 import { ConfigProblem, type GivenValue, type ValueOrigin } from './problem.ts'
-import { ENVIRONMENT, S3_KEY, type Config, type RecipeSettings, type ConfigValues } from './schema.ts'
+import { ENVIRONMENT, ONE_UPSTREAM, S3_KEY, type Config, type RecipeSettings, type ConfigValues } from './schema.ts'
 import { secretsIn } from './secrets.ts'
 import { discoverUpstream, probeOllama, type Probe, type ResolvedUpstream } from './upstream.ts'
 import { readSettings } from './settings.ts'
@@ -99,13 +99,15 @@ function byKey(given: readonly GivenValue[]): ReadonlyMap<string, GivenValue> {
   return new Map(given.map((one) => [one.path.join('.'), one]))
 }
 
-/** Empty variables count as unset. A token from the environment counts only when no other token is set, and so does a key for a bucket. */
+/** Empty variables count as unset. A token from the environment counts only when no other token is set; so does a key for a bucket, and an upstream. */
 function fromEnvironment(environment: Environment, explicit: readonly GivenValue[]): readonly GivenValue[] {
   const hasToken = explicit.some(
     ({ path, value }) => path[0] === 'svc' && (path[1] === 'token' || (path[1] === 'tokens' && !isEmptyList(value))),
   )
   const hasS3Key = explicit.some(({ path }) => S3_KEY.has(path.join('.')))
-  const isGiven = (key: string): boolean => (key === 'svc.token' && hasToken) || (S3_KEY.has(key) && hasS3Key)
+  const hasUpstreams = explicit.some(({ path }) => path[0] === 'inference' && path[1] === 'upstreams')
+  const isGiven = (key: string): boolean =>
+    (key === 'svc.token' && hasToken) || (S3_KEY.has(key) && hasS3Key) || (ONE_UPSTREAM.has(key) && hasUpstreams)
   return Object.entries(ENVIRONMENT).flatMap(([key, variable]) => {
     const text = environment[variable]
     if (text === undefined || text === '' || isGiven(key)) return []

@@ -22,6 +22,9 @@ const REFUSES_PATHS = [
   'svc.served_url',
   'inference.upstream_url',
   'inference.upstream_api',
+  'inference.upstreams.<name>.url',
+  'inference.upstreams.<name>.formats',
+  'inference.upstreams.<name>.tls.min_version',
   'inference.gateway.url',
   'inference.gateway.api_key_env',
   'inference.engine.url',
@@ -42,17 +45,26 @@ const REFUSES_PATHS = [
 const treeOf = (path: readonly string[], value: unknown): unknown =>
   path.reduceRight((inner, name) => ({ [name === ANY_NAME ? 'named' : name]: inner }), value)
 
+const UPSTREAM = { url: 'http://upstream' }
+
 /** Where the key is of a section that must have others too. */
 const BESIDE: Readonly<Record<string, unknown>> = {
   'svc.tls.certificate': { key: 'key.pem' },
   'svc.tls.key': { certificate: 'certificate.pem' },
   'inference.gateway.api_key': { url: 'http://gateway' },
   'inference.upstream_api_key': { upstream_url: 'http://upstream' },
+  'inference.upstreams.<name>.api_key': UPSTREAM,
+  'inference.upstreams.<name>.models': UPSTREAM,
+  'inference.upstreams.<name>.aliases': UPSTREAM,
+  'inference.upstreams.<name>.tls.ca_file': UPSTREAM,
+  'inference.upstreams.<name>.tls.cert_file': { ...UPSTREAM, tls: { key_file: 'key.pem' } },
+  'inference.upstreams.<name>.tls.key_file': { ...UPSTREAM, tls: { cert_file: 'cert.pem' } },
 }
 
 function pathsWith(key: string, value: unknown): readonly string[] | null {
   const path = key.split('.')
-  const beside = BESIDE[key] === undefined ? {} : treeOf(path.slice(0, -1), BESIDE[key])
+  const section = key.startsWith('inference.upstreams.') ? path.slice(0, 3) : path.slice(0, -1)
+  const beside = BESIDE[key] === undefined ? {} : treeOf(section, BESIDE[key])
   const text = JSON.stringify(merged(treeOf(path, value), beside))
   try {
     return ownPaths(readConfig({ text, environment: {}, baseDirectory: BASE }).config, { file: null, base: BASE })
@@ -71,7 +83,13 @@ const KEYS = allKeys()
   .filter(({ kind }) => kind !== 'number' && kind !== 'flag')
   .map(({ key, kind }) => ({
     key,
-    value: key.endsWith('.seed') ? [{ id: 'rules', name: 'rules', config: { text: PATH } }] : kind === 'list' ? [PATH] : PATH,
+    value: key.endsWith('.seed')
+      ? [{ id: 'rules', name: 'rules', config: { text: PATH } }]
+      : kind === 'list'
+        ? [PATH]
+        : key.endsWith('.aliases')
+          ? { alias: PATH }
+          : PATH,
   }))
 const bare = (key: string): string => key.replace('recipes.<name>.', '')
 

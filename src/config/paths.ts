@@ -53,6 +53,12 @@ export function readPaths(settings: ConfigValues, given: ReadonlyMap<string, Giv
     },
     inference: {
       ...inference,
+      upstreams: Object.fromEntries(
+        Object.entries(inference.upstreams).map(([name, own]) => [
+          name,
+          { ...own, tls: tlsFiles(`inference.upstreams.${name}.tls`, own.tls, file) },
+        ]),
+      ),
       engine: {
         ...inference.engine,
         // With the other engines it is a name, which may contain a slash.
@@ -68,6 +74,13 @@ export function readPaths(settings: ConfigValues, given: ReadonlyMap<string, Giv
     ),
   }
   return { settings: absolute, data }
+}
+
+type Tls = ConfigValues['inference']['upstreams'][string]['tls']
+
+function tlsFiles(section: string, tls: Tls, file: (key: string, value: string) => string): Tls {
+  const at = (key: 'ca_file' | 'cert_file' | 'key_file'): string | null => optional(tls[key], (value) => file(`${section}.${key}`, value))
+  return { ...tls, ca_file: at('ca_file'), cert_file: at('cert_file'), key_file: at('key_file') }
 }
 
 const optional = (value: string | null, read: (text: string) => string): string | null => (value === null ? null : read(value))

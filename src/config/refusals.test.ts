@@ -3,6 +3,8 @@ import { problemsOf as problemsIn } from './testing/reading.ts'
 
 const problemsOf = (text: string, environment = {}): readonly string[] => problemsIn({ text, environment })
 
+const NO_V1 = 'must not end in /v1: the path the client asked for, which starts with /v1, is added to it'
+
 /** The last line of each file is the wrong one. */
 const REFUSED: readonly (readonly [text: string, problem: string])[] = [
   ['svc:\n  prot: 1', 'svc.prot is not a known key; did you mean svc.port?'],
@@ -59,6 +61,37 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
   [
     'inference:\n  upstream_api_key: k',
     'inference.upstream_api_key is set without inference.upstream_url; set the address the key belongs to (or SVC_UPSTREAM_URL)',
+  ],
+  ['inference:\n  upstreams:\n    a: {api_key: k}', 'inference.upstreams.a.url is missing'],
+  [
+    'inference:\n  upstreams:\n    a b: {url: http://a}',
+    'inference.upstreams.a b: the name of an upstream is made of letters, digits, - and _',
+  ],
+  ['inference:\n  upstreams:\n    a: {url: http://a/v1}', `inference.upstreams.a.url ${NO_V1}`],
+  [
+    'inference:\n  upstreams:\n    a: {url: http://a, formats: []}',
+    'inference.upstreams.a.formats must be a list of chat, responses, messages, gemini',
+  ],
+  [
+    'inference:\n  upstreams:\n    a: {url: http://a, formats: [openai]}',
+    'inference.upstreams.a.formats[0] must be one of chat, responses, messages, gemini',
+  ],
+  ['inference:\n  upstreams:\n    a: {url: http://a, weight: -1}', 'inference.upstreams.a.weight must be a number from 0 to 1000000'],
+  [
+    'inference:\n  upstreams:\n    a: {url: http://a, tls: {min_version: SSLv3}}',
+    'inference.upstreams.a.tls.min_version must be one of TLSv1.2, TLSv1.3',
+  ],
+  [
+    'inference:\n  upstreams:\n    a: {url: http://a, tls: {cert_file: c.pem}}',
+    'inference.upstreams.a.tls.cert_file is set without inference.upstreams.a.tls.key_file; set both',
+  ],
+  [
+    'inference:\n  upstreams: {a: {url: http://a}}\n  upstream_url: http://b',
+    'inference.upstream_url and inference.upstreams are both set; move the one among the others',
+  ],
+  [
+    'inference:\n  upstreams: {a: {url: http://a}}\n  runtime: llama',
+    'inference.upstreams needs inference.runtime: provider; leave inference.runtime out',
   ],
   [
     'storage:\n  artifact_repository: https://user:password@host/a.git',

@@ -13,6 +13,7 @@ import {
 import { evolution } from './schema-evolution.ts'
 import { limits } from './schema-limits.ts'
 import { engine, training } from './schema-training.ts'
+import { upstream, upstreamRules } from './schema-upstreams.ts'
 import {
   baseUrl,
   collectorUrl,
@@ -31,7 +32,7 @@ import {
   whole,
 } from './types.ts'
 
-/** User-chosen names: of recipes and headers. */
+/** User-chosen names: of recipes, upstreams and headers. */
 const OWN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
 
 const tls = section({
@@ -108,6 +109,11 @@ const inference = section({
     .default('openai')
     .describe('The API of the upstream: chat completions, responses, messages, or generateContent.'),
   upstream_api_key: secret().nullable().default(null).describe('The key sent to the upstream. Tokens of callers are never sent.'),
+  upstreams: z
+    .record(z.string().regex(OWN_NAME), upstream, 'must be a section with one upstream per name')
+    .default({})
+    .describe('Several upstreams by name, instead of `upstream_url`.'),
+  ...upstreamRules,
   timeout_s: seconds('above zero').default(300).describe('How long an upstream may take, in seconds.'),
   retry_timeout_s: seconds('zero').default(300).describe('How long a call that conflicts with a weight update is retried, in seconds.'),
   max_answer_bytes: count()
@@ -273,10 +279,14 @@ export const ENVIRONMENT: Readonly<Record<string, string>> = {
 /** The parts of one key, which come from one place: all from the environment, or none. */
 export const S3_KEY: ReadonlySet<string> = new Set(['storage.s3.access_key_id', 'storage.s3.secret_access_key', 'storage.s3.session_token'])
 
+/** What several upstreams replace. */
+export const ONE_UPSTREAM: ReadonlySet<string> = new Set(['inference.upstream_url', 'inference.upstream_api_key'])
+
 export const SECRET_KEYS: ReadonlySet<string> = new Set([
   'svc.token',
   'svc.tokens',
   'inference.upstream_api_key',
+  'inference.upstreams.<name>.api_key',
   'inference.gateway.api_key',
   'inference.engine.api_key',
   'training.trainer_api_key',

@@ -65,7 +65,7 @@ function problemOf(issue: z.core.$ZodIssue, given: ReadonlyMap<string, GivenValu
   const key = keyOf(issue)
   const where = place(originAt(key, given), fileName)
   if (issue.code === 'invalid_key')
-    return `${where}: ${key}: the name of a ${NAMED[key.split('.', 1)[0] ?? ''] ?? 'key'} is made of letters, digits, - and _`
+    return `${where}: ${key}: the name of ${NAMED[key.split('.', 1)[0] ?? ''] ?? 'a key'} is made of letters, digits, - and _`
   const value = given.get(key)?.value
   if (value === undefined && issue.code === 'invalid_type') return `${where}: ${key} is missing`
   const found = issue.code === 'invalid_type' && typeof issue.path.at(-1) === 'string' ? `, not ${kindWord(value)}` : ''
@@ -74,7 +74,7 @@ function problemOf(issue: z.core.$ZodIssue, given: ReadonlyMap<string, GivenValu
 }
 
 /** What users name, by section. */
-const NAMED: Readonly<Record<string, string>> = { recipes: 'recipe', traces: 'header', storage: 'setting' }
+const NAMED: Readonly<Record<string, string>> = { recipes: 'a recipe', traces: 'a header', storage: 'a setting', inference: 'an upstream' }
 
 const keyOf = (issue: z.core.$ZodIssue): string => issue.path.filter((part) => typeof part === 'string').join('.')
 

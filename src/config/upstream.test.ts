@@ -109,3 +109,36 @@ describe('the probe', () => {
     expect(await probeOllama('http://127.0.0.1:1')).toBeNull()
   })
 })
+
+describe('several upstreams', () => {
+  const SEVERAL = `inference:
+  upstreams:
+    spare: {url: "http://spare", priority: 1, weight: 9}
+    main: {url: "http://main", api_key: k, formats: [messages], models: [b-*, b-1], aliases: {fast.1: b-2}}`
+
+  test('are found by name; the first choice gives address, key and format', async () => {
+    expect(await discover(SEVERAL, EVERYTHING)).toEqual({
+      runtime: 'provider',
+      model: { url: 'http://main', model: null, api: 'anthropic', apiKey: 'k', upstreams: ['spare', 'main'] },
+      found: 'inference.upstreams',
+      exampleModel: 'fast.1',
+    })
+  })
+
+  test('keep the format that is set', async () => {
+    expect(await discover(`${SEVERAL}\n  upstream_api: responses`, {})).toMatchObject({ model: { api: 'responses' } })
+  })
+
+  test('take the place of an address and a key in the environment', () => {
+    const environment = { SVC_UPSTREAM_URL: 'http://env-up', SVC_UPSTREAM_API_KEY: 'env-key' }
+    const { inference } = readConfig({ text: SEVERAL, environment }).config
+    expect(inference).toMatchObject({ upstream_url: null, upstream_api_key: null })
+    expect(inference.upstreams['main']).toMatchObject({ aliases: { 'fast.1': 'b-2' }, models: ['b-*', 'b-1'], priority: 0, weight: 1 })
+  })
+
+  test('have their files beside the configuration', () => {
+    const text = 'inference: {upstreams: {a: {url: "http://a", tls: {ca_file: ca.pem, cert_file: /c.pem, key_file: k/k.pem}}}}'
+    const { inference } = readConfig({ text, environment: {}, baseDirectory: '/etc/svc' }).config
+    expect(inference.upstreams['a']?.tls).toMatchObject({ ca_file: '/etc/svc/ca.pem', cert_file: '/c.pem', key_file: '/etc/svc/k/k.pem' })
+  })
+})

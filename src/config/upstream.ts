@@ -1,7 +1,7 @@
 /** Finds the upstream: the configured one, else one found in the environment or on this machine, else the practice runtime. */
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { ENV, type ModelAddress, type ModelApi } from '../contract/index.ts'
+import { API_OF_FORMAT, ENV, type ModelAddress, type ModelApi } from '../contract/index.ts'
 import type { Environment } from './interpolate.ts'
 import { ConfigProblem, place, type ValueOrigin } from './problem.ts'
 import type { Config } from './schema.ts'
@@ -39,7 +39,7 @@ const KNOWN_KEYS = [
 export async function discoverUpstream(loaded: Configured, environment: Environment, probe: Probe): Promise<ResolvedUpstream> {
   const { runtime } = loaded.config.inference
   if (runtime === PRACTICE) return practice('inference.runtime says so')
-  const configured = fromSettings(loaded)
+  const configured = fromUpstreams(loaded) ?? fromSettings(loaded)
   if (configured !== null) return { ...configured, runtime: runtime ?? PROVIDER }
   if (runtime !== null && runtime !== PROVIDER) return { runtime, model: null, found: 'inference.runtime names it', exampleModel: null }
   const found = fromKnownKeys(loaded, environment) ?? (await fromOllama(loaded, probe))
@@ -52,6 +52,21 @@ export async function discoverUpstream(loaded: Configured, environment: Environm
 
 function practice(found: string): ResolvedUpstream {
   return { runtime: PRACTICE, model: null, found, exampleModel: PRACTICE }
+}
+
+/** Url and key are those of the upstream that is asked first; so is the format of the service's own calls, unless it is set. */
+function fromUpstreams(loaded: Configured): Omit<ResolvedUpstream, 'runtime'> | null {
+  const { upstreams, upstream_model: model } = loaded.config.inference
+  const names = Object.keys(upstreams)
+  const [first] = Object.values(upstreams).toSorted((one, other) => one.priority - other.priority || other.weight - one.weight)
+  if (first === undefined) return null
+  const [format = 'chat'] = first.formats
+  const api = wantedApi(loaded) ?? API_OF_FORMAT[format]
+  return {
+    model: { url: first.url, model, api, apiKey: first.api_key, upstreams: names },
+    found: 'inference.upstreams',
+    exampleModel: model ?? Object.keys(first.aliases)[0] ?? first.models?.find((name) => !name.endsWith('*')) ?? null,
+  }
 }
 
 function fromSettings({ config, origins }: Configured): Omit<ResolvedUpstream, 'runtime'> | null {

@@ -123,3 +123,13 @@ export const ORIGINAL = {
 
 /** The provider formats that a model's address may speak. */
 export const MODEL_APIS = ['openai', 'responses', 'anthropic', 'gemini'] as const
+
+/** The same formats by the names of their requests: what an upstream lists of those that it speaks. */
+export const FORMATS = ['chat', 'responses', 'messages', 'gemini'] as const
+export type Format = (typeof FORMATS)[number]
+export const API_OF_FORMAT: Readonly<Record<Format, (typeof MODEL_APIS)[number]>> = {
+  chat: 'openai',
+  responses: 'responses',
+  messages: 'anthropic',
+  gemini: 'gemini',
+}

@@ -141,4 +141,6 @@ export interface ModelAddress {
   readonly model: string | null
   readonly api: ModelApi
   readonly apiKey: string | null
+  /** Names of configured upstreams, of which one is chosen for each call; url and key are those of the first choice. Absent: there is the one. */
+  readonly upstreams?: readonly string[]
 }

@@ -1,6 +1,7 @@
 /** The plug-in interfaces of recipes, surfaces, runtimes and gateways. Training, evolution, weights and stores have files of their own. */
 import type { Adapter } from './harness.ts'
 import type { JsonObject } from './json.ts'
+import type { Format } from './names.ts'
 import type { Dialect, Files, ModelAddress, Release } from './nouns.ts'
 import type { Processor, TrainerPlan } from './training.ts'
 import type { Capture, WeightRuntime, WeightSurface } from './weights.ts'
@@ -145,6 +146,8 @@ export interface Runtime {
   infer(call: RuntimeCall): Promise<RuntimeAnswer>
   /** GET /v1/models, relayed. A refusal of the model is an answer here too. */
   models(call: ModelsCall): Promise<WholeAnswer>
+  /** The formats that the upstreams of a model speak, the best first. Empty: no upstream has the model. Absent: every call is taken as it comes. */
+  formats?(call: Pick<RuntimeCall, 'model' | 'askedModel'>): readonly Format[]
   /** Absent: its weights cannot be changed. */
   readonly weights?: WeightRuntime
   /** The service is about to close: whatever is done to weights ends at once, as if the engine were away. Requests under way are answered. */
@@ -170,6 +173,8 @@ export interface RuntimeCall extends ModelsCall {
   readonly pieces?: readonly Uint8Array[]
   /** What the answer may be at most; more of it need not be read. */
   readonly answerBytesMax?: number
+  /** The model that the request names, '' where it names none; present where an upstream is chosen by it. */
+  readonly askedModel?: string
   readonly release: Release
   /** Traffic comes from users; an evaluation is an episode being scored, without a person in it. */
   readonly purpose: 'traffic' | 'evaluation'
@@ -187,6 +192,7 @@ export interface WholeAnswer {
   /** What the engine saw, where there is one. */
   readonly capture?: Capture
   readonly isBodySent?: IsBodySent
+  readonly by?: AnsweringUpstream
 }
 export interface StreamedAnswer {
   readonly kind: 'stream'
@@ -197,6 +203,12 @@ export interface StreamedAnswer {
   /** Of an answer that was whole before its first event: it is verified before anyone sees any of it. */
   readonly whole?: { readonly answer: JsonObject; readonly capture: Capture }
   readonly isBodySent?: IsBodySent
+  readonly by?: AnsweringUpstream
+}
+/** Which of several upstreams answered, and the key that it was asked with. */
+export interface AnsweringUpstream {
+  readonly name: string
+  readonly apiKey: string | null
 }
 /**
  * Whether the runtime holds nothing of the call's body any more, and no write of it is under way: then its memory may be given back at once.

@@ -1,6 +1,6 @@
 /** What a provider's format says about itself, so that no other room needs to compare its name. */
 import type { z } from 'zod'
-import type { Dialect, Json, JsonObject } from '../contract/index.ts'
+import type { Dialect, Format, Json, JsonObject } from '../contract/index.ts'
 import type { DialectReader, ModelQuestion, ModelReply, Pieces } from './conversation.ts'
 import type { RequestFault } from './faults.ts'
 import type { StreamReader } from './stream.ts'
@@ -11,6 +11,8 @@ import { filledText, objectOf, textOf } from './values.ts'
 
 export interface DialectSpec {
   readonly name: Dialect
+  /** Under which name an upstream says that it speaks it: counting tokens belongs to the format of what is counted. */
+  readonly format: Format
   /** The routes, below the service's address and the upstream's alike. */
   readonly paths: readonly string[]
   /** Whether a path, of whatever route, belongs to this format: then its errors and headers have the format's shape. */
@@ -48,6 +50,8 @@ export interface DialectSpec {
   /** Which model a request asks for, and whether its answer is streamed; '' where it names none. */
   modelIn(path: string, body: JsonObject): string
   isStreamed(path: string, body: JsonObject): boolean
+  /** Present where the path names the model: the same path with another one. */
+  readonly renamePath?: (path: string, model: string) => string
   /** What the provider would refuse a request for; null where it would not. `model` is '' where none is named or set. */
   faultIn(body: JsonObject, model: string): RequestFault | null
   /** A request as a chat request, for engines that speak chat completions alone. Throws Refusal 'invalid' for what they cannot be asked. */

@@ -16,7 +16,7 @@ import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from './context.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
 import { withinLimits, type CallAnswered } from './limited.ts'
-import { logTokens, logUpstreamId } from './log-fields.ts'
+import { logSummary, logUpstreamId } from './log-fields.ts'
 import { clientSignal, responseOutlet } from './response-stream.ts'
 import { endWith, type HttpReply } from './reply.ts'
 import type { TrafficScenario, TrafficServices } from './services.ts'
@@ -120,7 +120,7 @@ async function write(context: HttpContext<TrafficServices>, served: Served): Pro
   const { services, response } = context
   logUpstreamId(context.logFields, served.answer.headers)
   if (served.kind === 'whole') {
-    logTokens(context.logFields, served.summary)
+    logSummary(context.logFields, served.summary)
     return { summary: served.summary, answeredBytes: writeWhole(context, served.answer, served.receipt) }
   }
   response.writeHead(served.answer.status, { ...context.headers, ...relayedHeaders(served.answer) })
@@ -131,7 +131,7 @@ async function write(context: HttpContext<TrafficServices>, served: Served): Pro
     summary,
     answerBytes: answeredBytes,
   } = await serveStream(served, responseOutlet(response), services.keepRawStreams)
-  logTokens(context.logFields, summary)
+  logSummary(context.logFields, summary)
   if (receipt !== null) context.logFields.receipt = receipt
   if (cause !== null) {
     context.logFields.cause = cause

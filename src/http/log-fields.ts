@@ -29,7 +29,9 @@ export function logUpstreamId(logFields: LogFields, headers: Readonly<Record<str
   if (id !== undefined) logFields.upstream_id = id
 }
 
-export function logTokens(logFields: LogFields, { input_tokens: input, output_tokens: output }: ExchangeSummary): void {
+/** What the model counted, and which of several upstreams it answered from. */
+export function logSummary(logFields: LogFields, { input_tokens: input, output_tokens: output, upstream }: ExchangeSummary): void {
+  if (upstream !== undefined) logFields.upstream = upstream
   if (input !== undefined) logFields.input_tokens = input
   if (output !== undefined) logFields.output_tokens = output
 }

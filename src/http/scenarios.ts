@@ -3,6 +3,7 @@ import type {
   Adapter,
   ArchivedScenario,
   CreatedScenario,
+  JsonObject,
   ScenarioContract,
   ScenarioList,
   ScenarioRow,
@@ -10,7 +11,7 @@ import type {
 } from '../contract/index.ts'
 import { createScenarioFields, updateScenarioFields } from '../contract/wire/index.ts'
 import { checkShape } from '../records/index.ts'
-import { modelView, parseModelSettings, scenarioName, type Registry, type Scenario } from '../scenarios/index.ts'
+import { checkModelSettings, modelView, parseModelSettings, scenarioName, type Registry, type Scenario } from '../scenarios/index.ts'
 import { noteChange } from './audit.ts'
 import type { HttpContext } from './context.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
@@ -59,7 +60,7 @@ export async function create(context: HttpContext): Promise<HttpReply> {
   const body = checkShape(createScenarioFields, await context.readObject())
   const name = scenarioName(body.name, 'name')
   context.logFields.scenario = name
-  const own = () => (body.model === undefined ? null : parseModelSettings(body.model))
+  const own = () => (body.model === undefined ? null : modelSettings(context, body.model))
   const wish = { release: body.release_id?.trim() ?? null, recipe: body.recipe?.trim() ?? null }
   const { scenario, isNew } = await registry.create(name, wish, own)
   if (isNew)
@@ -76,13 +77,15 @@ export async function update(context: HttpContext): Promise<HttpReply> {
   const { registry } = context.services
   const name = nameInPath(context)
   const { training_mode, model } = checkShape(updateScenarioFields, await context.readObject())
-  const own = model === undefined || model === null ? model : parseModelSettings(model)
+  const own = model === undefined || model === null ? model : modelSettings(context, model)
   const before = await registry.use(name, async (scenario) => settingsOf(scenario))
   const scenario = await registry.update(name, training_mode, own)
   await noteChange(context, { scenario: name, target: null, before, after: settingsOf(scenario) })
   const view = model === undefined ? {} : { model: modelView(scenario.model) }
   return json({ scenario: name, training_mode: scenario.trainingMode, ...view } satisfies UpdatedScenario)
 }
+
+const modelSettings = ({ services }: HttpContext, model: JsonObject) => checkModelSettings(parseModelSettings(model), services.model)
 
 /** What `update` changes, as the audit shows it: without the key of the model. */
 const settingsOf = ({ trainingMode, model }: Scenario) => ({ training_mode: trainingMode, model: modelView(model) })

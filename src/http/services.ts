@@ -99,6 +99,8 @@ export interface LogFields {
   receipt?: string
   input_tokens?: number
   output_tokens?: number
+  /** Which of several upstreams answered. */
+  upstream?: string
   upstream_id?: string
   upstream_status?: number
   code?: string

@@ -1,5 +1,5 @@
 /** The request line over frames: each passes as it came; the terminal one waits until the record is durable and then carries the receipt. */
-import { STREAM_FRAME_BYTES_MAX, type ExchangeSummary, type JsonObject, type Refusal } from '../contract/index.ts'
+import { STREAM_FRAME_BYTES_MAX, type AnsweringUpstream, type ExchangeSummary, type JsonObject, type Refusal } from '../contract/index.ts'
 import type { StreamReader } from '../dialects/index.ts'
 import { FrameSplitter, withoutKey, withoutSecrets } from '../kit/index.ts'
 import { answerTooLarge, isAnswerTooLarge, print } from './payload.ts'
@@ -36,7 +36,7 @@ export async function serveStream(
   keepRaw: boolean,
 ): Promise<StreamEnd> {
   try {
-    const end = await new Relay(exchange, reader, outlet, keepRaw, training).run(answer.chunks)
+    const end = await new Relay(exchange, reader, outlet, keepRaw, training, answer.by).run(answer.chunks)
     giveBack(exchange, answer)
     return end
   } finally {
@@ -56,9 +56,18 @@ class Relay {
   readonly #splitter = new FrameSplitter()
   readonly #raw: Buffer[] | null
   readonly #training: JsonObject | null
+  readonly #by: AnsweringUpstream | undefined
   #held: Buffer | null = null
 
-  constructor(exchange: Exchange, reader: StreamReader, outlet: Outlet, keepRaw: boolean, training: JsonObject | null) {
+  constructor(
+    exchange: Exchange,
+    reader: StreamReader,
+    outlet: Outlet,
+    keepRaw: boolean,
+    training: JsonObject | null,
+    by: AnsweringUpstream | undefined,
+  ) {
+    this.#by = by
     this.#exchange = exchange
     this.#reader = reader
     this.#outlet = outlet
@@ -93,9 +102,14 @@ class Relay {
     return this.#terminalWithoutBlankLine() ?? this.#held
   }
 
+  /** What the upstream was asked with. */
+  get #key(): string | null {
+    return (this.#by ?? this.#exchange.scenario.model).apiKey
+  }
+
   /** Only an error of the upstream may hold the key that it was asked with; answers pass as they came. */
   #withoutEcho(frames: Buffer): Buffer {
-    const { apiKey } = this.#exchange.scenario.model
+    const apiKey = this.#key
     if (this.#reader.failure === null || apiKey === null) return frames
     const text = frames.toString()
     const clean = withoutKey(text, apiKey)
@@ -168,19 +182,19 @@ class Relay {
   }
 
   #withoutKey(response: string, cause: string): string {
-    const clean = withoutKey(response, this.#exchange.scenario.model.apiKey)
+    const clean = withoutKey(response, this.#key)
     return clean.startsWith('{') ? clean : print({ stream: true, complete: false, cause })
   }
 
   async #keep(cause: string | null): Promise<StreamEnd> {
     const raw = this.#raw === null ? {} : { raw: Buffer.concat(this.#raw).toString() }
-    const said = cause === null ? null : withoutSecrets(withoutKey(cause, this.#exchange.scenario.model.apiKey))
+    const said = cause === null ? null : withoutSecrets(withoutKey(cause, this.#key))
     const end = said === null ? { complete: true } : { complete: false, cause: said }
     const answer = this.#reader.answer()
     const training = this.#training === null ? {} : { training: this.#training }
     const response: JsonObject = { ...answer, ...training, stream: true, ...end, ...raw }
     const summary: ExchangeSummary = {
-      ...summarize(this.#exchange, answer),
+      ...summarize(this.#exchange, answer, this.#by),
       stream: true,
       ...(cause === null ? {} : { complete: false }),
     }

@@ -9,6 +9,7 @@ import {
   SESSION_TAG,
   unavailable,
   upstream,
+  type AnsweringUpstream,
   type Capture,
   type Dialect,
   type ExchangeSummary,
@@ -119,7 +120,7 @@ export async function serve(scenario: Serving, call: Call): Promise<Served> {
     const fields = parseAnswer(pieces)
     const training = verify(exchange, fields, answer.capture)
     const response = training === null ? pieces : [Buffer.from(print({ ...fields, training }))]
-    const summary = summarize(exchange, fields)
+    const summary = summarize(exchange, fields, answer.by)
     const receipt = await keep(exchange, response, summary)
     giveBack(exchange, answer)
     return { kind: 'whole', answer, receipt, summary }
@@ -172,17 +173,22 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
     const { runtime, model } = scenario
     const headers =
       trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, tracedFacts(call, request), isInFull(call)) }
-    const answer = await runtime.infer(
-      withBody({ dialect, path, headers, answerBytesMax, model, release, purpose, signal }, request.pieces),
-    )
+    const asked = { dialect, path, headers, answerBytesMax, model, release, purpose, signal } as const
+    const answer = await runtime.infer(withBody(model.upstreams === undefined ? asked : withModelName(asked, request), request.pieces))
     if (answer.kind === 'whole' && (answer.status < 200 || answer.status > 299))
-      throw refusalOfUpstream(answer, model.apiKey, dialects[dialect])
+      throw refusalOfUpstream(answer, (answer.by ?? model).apiKey, dialects[dialect])
     isStreaming = answer.kind === 'stream'
     return answer
   } finally {
     if (!isStreaming) letGo()
   }
 }
+
+/** One of several upstreams is chosen by the model that the request names. */
+const withModelName = <T extends Pick<Call, 'dialect' | 'path'>>(asked: T, { facts }: RequestBody) => ({
+  ...asked,
+  askedModel: dialects[asked.dialect].modelIn(asked.path, facts),
+})
 
 /** Once the exchange is durable and nobody holds the request any more. */
 export function giveBack({ request }: Exchange, { isBodySent }: WholeAnswer | StreamedAnswer): void {
@@ -245,11 +251,14 @@ function parseAnswer(pieces: readonly Uint8Array[]): JsonObject {
   throw upstream('upstream_not_json', 'the upstream answered with something that is not a JSON object')
 }
 
-export function summarize({ call, request }: Exchange, answer: JsonObject): ExchangeSummary {
+export function summarize({ call, request }: Exchange, answer: JsonObject, by: AnsweringUpstream | undefined): ExchangeSummary {
   const dialect = dialects[call.dialect]
   const { [SESSION_TAG]: session } = call.tags
   const exchanged = summaryOf(dialect, dialect.modelIn(call.path, request.facts), answer, call.clock() - call.begunAt)
-  const summary = session === undefined ? exchanged : { ...exchanged, session }
+  const summary =
+    session === undefined && by === undefined
+      ? exchanged
+      : { ...exchanged, ...(session !== undefined && { session }), ...(by && { upstream: by.name }) }
   call.trace?.answered(answer, summary)
   return summary
 }

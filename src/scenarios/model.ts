@@ -1,11 +1,26 @@
 /** A scenario's own model settings. Missing fields fall back to the deployment's. The key is stored and used, never shown. */
-import type { JsonObject, ModelAddress, ModelSettings, ModelView } from '../contract/index.ts'
+import { invalid, type JsonObject, type ModelAddress, type ModelSettings, type ModelView } from '../contract/index.ts'
 import { modelSettingsSchema } from '../contract/wire/index.ts'
 import { checkShape } from '../records/index.ts'
 
 export function parseModelSettings(value: JsonObject): ModelSettings {
   return checkShape(modelSettingsSchema, value, 'model')
 }
+
+/** What a scenario asks for must be there, and a key must have one address that it belongs to. */
+export function checkModelSettings(own: ModelSettings, { upstreams }: ModelAddress): ModelSettings {
+  if (own.upstreams !== undefined && own.url !== undefined)
+    throw invalid('upstream_unclear', 'model.upstreams: stands beside model.url; give one of them')
+  const unknown = own.upstreams?.find((name) => upstreams?.includes(name) !== true)
+  if (unknown !== undefined)
+    throw invalid('unknown_upstream', `model.upstreams: names one that is not configured; ${knownWords(upstreams)}`)
+  if (own.api_key !== undefined && own.url === undefined && upstreams !== undefined)
+    throw invalid('upstream_unclear', 'model.api_key: belongs to one address, and several upstreams are configured; give model.url with it')
+  return own
+}
+
+const knownWords = (upstreams: readonly string[] | undefined): string =>
+  upstreams === undefined ? 'the deployment has only one upstream, leave model.upstreams out' : `there are ${upstreams.join(', ')}`
 
 /** The address of a scenario's calls. A key belongs to its url: the deployment's key is never sent to another url. */
 export function modelAddress(own: ModelSettings | null, deployment: ModelAddress): ModelAddress {
@@ -16,9 +31,11 @@ export function modelAddress(own: ModelSettings | null, deployment: ModelAddress
     model: own.model ?? deployment.model,
     api: own.api ?? deployment.api,
     apiKey: own.api_key ?? (isElsewhere ? null : deployment.apiKey),
+    ...(own.url === undefined && deployment.upstreams !== undefined && { upstreams: own.upstreams ?? deployment.upstreams }),
   }
 }
 
 export function modelView(address: ModelAddress): ModelView {
-  return { url: address.url, model: address.model, api: address.api, has_api_key: address.apiKey !== null }
+  const { url, model, api, apiKey, upstreams } = address
+  return { url, model, api, has_api_key: apiKey !== null, ...(upstreams !== undefined && { upstreams }) }
 }

@@ -30,6 +30,7 @@ export const NAME = {
   component: 'svc.component',
   requestId: 'svc.request_id',
   receipt: 'svc.receipt',
+  upstream: 'svc.upstream',
   step: 'svc.step',
   outcome: 'svc.outcome',
   /** The record of the step's instruction. */

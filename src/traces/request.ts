@@ -142,12 +142,14 @@ function callAttributes(call: TracedCall, isWithContent: boolean): Attributes {
   const spec = dialects[dialect]
   const settings = spec.settingsIn(request)
   const url = URL.canParse(model.url) ? new URL(model.url) : null
+  // Which of several answered is known by its name alone.
+  const server = model.upstreams === undefined ? url : null
   const attributes = new Attributes()
     .text(NAME.operation, spec.operation)
     // Whose format it is: an address says no more, since many speak the format of another.
     .text(NAME.provider, url === null ? PRODUCT : spec.provider)
-    .text(NAME.serverAddress, url?.hostname)
-    .whole(NAME.serverPort, url === null ? null : portOf(url))
+    .text(NAME.serverAddress, server?.hostname)
+    .whole(NAME.serverPort, server === null ? null : portOf(server))
     .text(NAME.requestModel, request['model'])
     .whole(NAME.maxTokens, settings.maxTokens)
     .number(NAME.temperature, settings.temperature)
@@ -161,6 +163,7 @@ function callAttributes(call: TracedCall, isWithContent: boolean): Attributes {
     .text(NAME.responseModel, fields[spec.answer.model])
     .text(NAME.responseId, fields[spec.answer.id])
     .texts(NAME.finishReasons, spec.finishReasons(fields))
+    .text(NAME.upstream, summary.upstream)
     .whole(NAME.inputTokens, summary.input_tokens)
     .whole(NAME.outputTokens, summary.output_tokens)
   return isWithContent ? attributes.json(NAME.outputMessages, outputMessages(fields, spec.reader)) : attributes

@@ -2,8 +2,8 @@
 import { join } from 'node:path'
 import { loadConfig, readCommandLine, type LoadedConfig } from '../../src/config/index.ts'
 
-/** `section.key` to value, as on the command line. */
-export type Settings = Readonly<Record<string, string | number | boolean>>
+/** `section.key` to value, as on the command line; null leaves a usual one out. */
+export type Settings = Readonly<Record<string, string | number | boolean | null>>
 
 /** Where a service under test keeps its data. */
 export interface DataPlace {
@@ -34,7 +34,7 @@ export function settingsOf({ records, repository }: DataPlace, upstreamUrl: stri
 }
 
 export function argumentsOf(settings: Settings): readonly string[] {
-  return Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)])
+  return Object.entries(settings).flatMap(([key, value]) => (value === null ? [] : [`--${key}`, String(value)]))
 }
 
 export function loadArguments(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<LoadedConfig> {

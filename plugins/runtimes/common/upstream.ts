@@ -1,6 +1,8 @@
 /** Connections to an upstream, direct or through the machine's proxy, and messages for those that fail. */
+import { readFileSync } from 'node:fs'
+import { createSecureContext } from 'node:tls'
 import { EnvHttpProxyAgent, Pool } from 'undici'
-import { isObject, upstream, type JsonObject, type Refusal } from '../../../src/contract/index.ts'
+import { isObject, upstream, type Json, type JsonObject, type Refusal } from '../../../src/contract/index.ts'
 
 export interface Connections {
   readonly dispatcher: Pool | EnvHttpProxyAgent
@@ -16,18 +18,64 @@ interface Proxies {
   readonly direct: string
 }
 
+export interface ConnectionOptions {
+  readonly factory?: Pool.Options['factory']
+  /** Unset: as long as an answer. */
+  readonly connectTimeoutMs?: number
+  readonly tls?: TlsOptions
+}
+
 /** The setting `proxy` holds what the environment said; it is not read again. */
-export function connectionsTo(url: string, timeoutMs: number, config: JsonObject, factory?: Pool.Options['factory']): Connections {
+export function connectionsTo(url: string, timeoutMs: number, config: JsonObject, options: ConnectionOptions = {}): Connections {
+  const { factory, connectTimeoutMs = timeoutMs, tls } = options
   const { origin, pathname, protocol } = new URL(url)
-  const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect: { timeout: timeoutMs } }
+  const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect: { timeout: connectTimeoutMs, ...tls } }
   const prefix = pathname.replace(/\/+$/, '')
   const proxies = proxiesOf(config['proxy'])
   const through = protocol === 'https:' ? proxies?.https : proxies?.http
   if (proxies === null || through === undefined || through === '')
     return { dispatcher: new Pool(origin, { ...limits, ...(factory !== undefined && { factory }) }), origin, prefix, proxy: null }
   const { http: httpProxy, https: httpsProxy, direct: noProxy } = proxies
-  const dispatcher = new EnvHttpProxyAgent({ ...limits, connectTimeout: timeoutMs, httpProxy, httpsProxy, noProxy })
+  const secured = tls === undefined ? {} : { requestTls: tls }
+  const dispatcher = new EnvHttpProxyAgent({ ...limits, ...secured, connectTimeout: connectTimeoutMs, httpProxy, httpsProxy, noProxy })
   return { dispatcher, origin, prefix, proxy: new URL(through).origin }
+}
+
+/** What is shown to an upstream and asked of it. */
+export interface TlsOptions {
+  readonly ca?: Buffer
+  readonly cert?: Buffer
+  readonly key?: Buffer
+  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3'
+}
+
+/** Reads the files once. Throws an error that names the file and never quotes it. */
+export function tlsOptions(settings: Json | undefined): TlsOptions {
+  const given = isObject(settings) ? settings : {}
+  const [ca, cert, key] = [pemAt(given, 'ca_file'), pemAt(given, 'cert_file'), pemAt(given, 'key_file')]
+  const version = given['min_version']
+  const options: TlsOptions = {
+    ...(ca && { ca }),
+    ...(cert && { cert }),
+    ...(key && { key }),
+    ...((version === 'TLSv1.2' || version === 'TLSv1.3') && { minVersion: version }),
+  }
+  try {
+    createSecureContext(options)
+  } catch (cause) {
+    throw new Error(`the TLS files of an upstream cannot be used (${read(cause).code}); check ca_file, cert_file and key_file`, { cause })
+  }
+  return options
+}
+
+function pemAt(settings: JsonObject, name: string): Buffer | null {
+  const path = settings[name]
+  if (typeof path !== 'string') return null
+  try {
+    return readFileSync(path)
+  } catch (cause) {
+    throw new Error(`${name} of an upstream cannot be read (${read(cause).code}); check inference.upstreams`, { cause })
+  }
 }
 
 function proxiesOf(given: JsonObject[string] | undefined): Proxies | null {

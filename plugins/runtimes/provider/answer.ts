@@ -1,9 +1,20 @@
 /** Turns the callbacks of one dispatched request into an answer: whole when it is JSON, in chunks when it is an event stream. */
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import { upstream, type Refusal, type RuntimeAnswer, type WholeAnswer } from '../../../src/contract/index.ts'
+import { upstream, type AnsweringUpstream, type Refusal, type RuntimeAnswer, type WholeAnswer } from '../../../src/contract/index.ts'
 import { BytePieces, withBody } from '../../../src/kit/index.ts'
 import type { SentBody } from './body.ts'
+
+/** Follows one attempt at an upstream. */
+export interface AnswerWatch {
+  readonly by: AnsweringUpstream
+  /** Of a later attempt nobody knows whether an earlier connection still holds the body. */
+  readonly isFirst: boolean
+  /** The status came: from a success on, nothing is sent again. */
+  begun(status: number, headers: Readonly<Record<string, string>>): void
+  /** Nothing more comes: all of it came, it broke off, or the caller left. */
+  ended(how: 'whole' | 'broken' | 'left'): void
+}
 
 type Headers = Readonly<Record<string, string>>
 
@@ -20,6 +31,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #whyNot: (error: Error) => Refusal
   readonly #key: string | null
   readonly #body: SentBody | null
+  readonly #watch: AnswerWatch | null
   #controller: Dispatcher.DispatchController | null = null
   #status = 0
   #headers: Headers = {}
@@ -37,8 +49,10 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     whyNot: (error: Error) => Refusal,
     key: string | null,
     body: SentBody | null,
+    watch: AnswerWatch | null = null,
   ) {
     this.#body = body
+    this.#watch = watch
     this.#whyNot = whyNot
     this.#key = key
     this.#bytesMax = bytesMax
@@ -67,12 +81,13 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#status = status
     this.#socket = this.#socketOf()
     this.#headers = flatten(headers, this.#key)
+    this.#watch?.begun(status, this.#headers)
     if (isEncoded(this.#headers)) {
       this.#reject(encoded(status, this.#headers))
       controller.abort(new Error('the answer came compressed'))
     } else if (status === 200 && isEventStream(this.#headers)) {
       this.#chunks = new ChunkQueue(controller, this.#signal)
-      this.#resolve({ kind: 'stream', status, headers: this.#headers, chunks: this.#chunks, isBodySent: this.#isSent })
+      this.#resolve({ kind: 'stream', status, headers: this.#headers, chunks: this.#chunks, ...this.#sender() })
     }
   }
 
@@ -93,20 +108,28 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
 
   onResponseEnd(): void {
     this.#settle()
+    this.#watch?.ended('whole')
     if (this.#chunks !== null) this.#chunks.end()
     else this.#resolve(this.#whole())
   }
 
-  onResponseError(_controller: Dispatcher.DispatchController | null, error: Error): void {
+  onResponseError(controller: Dispatcher.DispatchController | null, error: Error): void {
     this.#settle()
+    this.#watch?.ended(this.#signal.aborted || controller?.aborted === true ? 'left' : 'broken')
     const refusal = this.#whyNot(error)
     if (this.#chunks !== null) this.#chunks.fail(refusal)
     else this.#reject(refusal)
   }
 
   #whole(): WholeAnswer {
-    const isBodySent = this.#isSent
-    return withBody({ kind: 'whole', status: this.#status, headers: this.#headers, isBodySent } as const, new BytePieces(this.#parts))
+    const head = { kind: 'whole', status: this.#status, headers: this.#headers, ...this.#sender() } as const
+    return withBody(head, new BytePieces(this.#parts))
+  }
+
+  #sender(): Pick<WholeAnswer, 'isBodySent' | 'by'> {
+    const watch = this.#watch
+    if (watch === null) return { isBodySent: this.#isSent }
+    return watch.isFirst ? { isBodySent: this.#isSent, by: watch.by } : { by: watch.by }
   }
 
   /** All of it was handed to the connection, and the system has taken all that the connection was ever handed. */

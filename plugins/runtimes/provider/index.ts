@@ -1,23 +1,25 @@
-/** The provider runtime: any OpenAI- or Anthropic-compatible upstream, asked with the client's own bytes over pooled connections. */
-import { Pool } from 'undici'
+/** The provider runtime: any OpenAI- or Anthropic-compatible upstream, or several, asked with the client's own bytes over pooled connections. */
 import {
   define,
+  FORMATS,
+  isObject,
   upstream,
   UPSTREAM_ANSWER_BYTES_MAX,
+  type Format,
   type JsonObject,
   type ModelsCall,
-  type Refusal,
   type Runtime,
   type RuntimeAnswer,
   type RuntimeCall,
   type WholeAnswer,
 } from '../../../src/contract/index.ts'
 import { dialects, dialectsByApi, type DialectSpec } from '../../../src/dialects/index.ts'
-import { lengthOf } from '../../../src/kit/index.ts'
-import { connectionsTo, failureOf, type Connections } from '../common/upstream.ts'
-import { AnswerHandler } from './answer.ts'
+import { connectionsTo, type Connections } from '../common/upstream.ts'
+import { ask } from './ask.ts'
 import { SentBody } from './body.ts'
 import { UpstreamLine } from './line.ts'
+import { loadOf } from './load.ts'
+import { SeveralUpstreams } from './several.ts'
 
 const UPSTREAMS_MAX = 256
 
@@ -30,44 +32,51 @@ function timeoutOf(config: JsonObject): number {
   return typeof seconds === 'number' ? seconds * 1000 : 300_000
 }
 
-const SETTING = "inference.upstream_url, or the scenario's model.url"
+const WHOM = { name: 'the upstream', setting: "inference.upstream_url, or the scenario's model.url" }
 
 class Provider implements Runtime {
   readonly #config: JsonObject
+  /** Null where none are configured by name. */
+  readonly #several: SeveralUpstreams | null
   /** Shared by all scenarios with the same address; least recently used first. */
   readonly #upstreams = new Map<string, Connections>()
 
   constructor(config: JsonObject) {
     this.#config = config
+    this.#several = isObject(config['upstreams']) ? new SeveralUpstreams(config) : null
   }
 
   infer(call: RuntimeCall): Promise<RuntimeAnswer> {
-    return this.#ask('POST', call, dialects[call.dialect], new SentBody(call.pieces ?? [call.body]), call.answerBytesMax)
+    const several = this.#severalFor(call)
+    if (several !== null) return several.infer(call)
+    return this.#ask(call, dialects[call.dialect], new SentBody(call.pieces ?? [call.body]), call.answerBytesMax)
   }
 
   async models(call: ModelsCall): Promise<WholeAnswer> {
-    const answer = await this.#ask('GET', call, dialectsByApi[call.model.api], null)
+    const several = this.#severalFor(call)
+    if (several !== null) return several.models(call)
+    const answer = await this.#ask(call, dialectsByApi[call.model.api], null)
     if (answer.kind !== 'whole') throw upstream('upstream_not_json', 'the upstream streamed its list of models')
     return answer
   }
 
-  #ask(method: 'GET' | 'POST', call: ModelsCall, dialect: DialectSpec, body: SentBody | null, bytesMax = UPSTREAM_ANSWER_BYTES_MAX) {
-    const { dispatcher, origin, prefix, proxy } = this.#upstreamOf(call.model.url)
-    // The configured key, never the caller's: the service token must not leave the service.
-    const key = call.model.apiKey === null ? {} : dialect.keyHeaders(call.model.apiKey)
-    const headers: Record<string, string> = { ...dialect.defaultHeaders, ...call.headers, ...key, 'accept-encoding': 'identity' }
-    if (body !== null) headers['content-type'] = 'application/json'
-    if (body !== null && body.pieces.length > 1) headers['content-length'] = String(lengthOf(body.pieces))
-    const whyNot = (error: Error): Refusal => failureOf(error, { name: 'the upstream', origin, proxy, setting: SETTING })
-    return new Promise<RuntimeAnswer>((resolve, reject) => {
-      const handler = new AnswerHandler(resolve, reject, call.signal, bytesMax, whyNot, call.model.apiKey, body)
-      dispatcher.dispatch({ origin, method, path: prefix + call.path, headers, body: body?.toSend() ?? null }, handler)
-    })
+  formats(call: Pick<RuntimeCall, 'model' | 'askedModel'>): readonly Format[] {
+    return this.#severalFor(call)?.formats(call) ?? FORMATS
+  }
+
+  #severalFor({ model }: Pick<ModelsCall, 'model'>): SeveralUpstreams | null {
+    return model.upstreams === undefined ? null : this.#several
+  }
+
+  #ask({ path, headers, signal, model }: ModelsCall, dialect: DialectSpec, body: SentBody | null, bytesMax = UPSTREAM_ANSWER_BYTES_MAX) {
+    return ask(this.#upstreamOf(model.url), { path, headers, signal, dialect, apiKey: model.apiKey, body, bytesMax, whom: WHOM })
   }
 
   #upstreamOf(url: string): Connections {
     const known = this.#upstreams.get(url)
-    const used = known ?? connectionsTo(url, timeoutOf(this.#config), this.#config, (origin, options) => new UpstreamLine(origin, options))
+    const used =
+      known ??
+      connectionsTo(url, timeoutOf(this.#config), this.#config, { factory: (origin, options) => new UpstreamLine(origin, options) })
     if (known !== undefined) this.#upstreams.delete(url)
     this.#upstreams.set(url, used)
     if (known === undefined) this.#letOneGo()
@@ -84,18 +93,11 @@ class Provider implements Runtime {
   }
 
   status(): Promise<JsonObject> {
-    const upstreams = [...this.#upstreams].map(([url, { dispatcher }]) => ({ url, ...load(dispatcher) }))
-    return Promise.resolve({ runtime: 'provider', upstreams })
+    const asked = [...this.#upstreams].map(([url, { dispatcher }]) => ({ url, ...loadOf(dispatcher) }))
+    return Promise.resolve({ runtime: 'provider', upstreams: [...(this.#several?.status() ?? []), ...asked] })
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#upstreams.values()].map(({ dispatcher }) => dispatcher.destroy()))
+    await Promise.all([this.#several?.close(), ...[...this.#upstreams.values()].map(({ dispatcher }) => dispatcher.destroy())])
   }
-}
-
-/** Of direct connections only; those through a proxy are not counted. */
-function load(dispatcher: Connections['dispatcher']): JsonObject {
-  if (!(dispatcher instanceof Pool)) return {}
-  const { connected, running, queued } = dispatcher.stats
-  return { connections: connected, running, queued }
 }

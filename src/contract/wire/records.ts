@@ -104,6 +104,7 @@ export const exchangeSummarySchema = z.object({
   stream: z.exactOptional(z.literal(true)),
   complete: z.exactOptional(z.literal(false)).describe('False when the answer broke off.'),
   session: z.exactOptional(text).describe('The tag of that name.'),
+  upstream: z.exactOptional(text).describe('Which of several upstreams answered.'),
 })
 export type ExchangeSummary = WireType<typeof exchangeSummarySchema>
 export const recordExcerptSchema = z.object({

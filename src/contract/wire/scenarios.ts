@@ -11,6 +11,7 @@ const PRINTED = String.raw`^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*
 const KEY = /^[\x21-\x7e]+$/
 const URL_RULE = 'must be an http or https address without credentials, query, fragment or a trailing /v1'
 const PRINTED_RULE = 'must be a non-blank string without control characters'
+const UPSTREAMS_RULE = 'must be a list of names under inference.upstreams'
 const printed = z
   .string({ error: PRINTED_RULE })
   .refine((value) => value.trim() !== '' && !CONTROL.test(value), { error: PRINTED_RULE })
@@ -24,8 +25,14 @@ export const modelSettingsSchema = z.strictObject(
     model: z.exactOptional(printed),
     api: z.exactOptional(modelApi),
     api_key: z.exactOptional(printed.regex(KEY, { error: 'must be printable ASCII without blanks' }).meta({ pattern: KEY.source })),
+    upstreams: z.exactOptional(
+      z
+        .array(printed, { error: UPSTREAMS_RULE })
+        .min(1, { error: UPSTREAMS_RULE })
+        .meta({ description: 'Which of the configured upstreams answer, by name. Unset: all of them.' }),
+    ),
   },
-  { error: (issue) => strict(issue.code, 'takes url, model, api and api_key alone', 'must be an object of model settings') },
+  { error: (issue) => strict(issue.code, 'takes url, model, api, api_key and upstreams alone', 'must be an object of model settings') },
 )
 export type ModelSettings = WireType<typeof modelSettingsSchema>
 
@@ -68,6 +75,7 @@ export const modelViewSchema = z.object({
   model: text.nullable(),
   api: modelApi,
   has_api_key: z.boolean().describe('The key itself is never shown.'),
+  upstreams: z.exactOptional(z.array(text)).describe('The upstreams that answer, where several are configured.'),
 })
 export type ModelView = WireType<typeof modelViewSchema>
 

@@ -17,6 +17,7 @@ const PATH = '/v1/chat/completions'
 export const chat: DialectSpec = {
   ...openai,
   name: 'chat',
+  format: 'chat',
   paths: [PATH],
   ownsPath: (path) => path.endsWith(PATH),
   answer: { model: 'model', id: 'id', usage: 'usage', inputTokens: ['prompt_tokens'], outputTokens: ['completion_tokens'] },

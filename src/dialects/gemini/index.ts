@@ -29,6 +29,7 @@ const STATUSES: Readonly<Record<number, string>> = {
 
 export const gemini: DialectSpec = {
   name: 'gemini',
+  format: 'gemini',
   paths: [`${MODELS}/:model:generateContent`, `${MODELS}/:model${STREAM}`],
   ownsPath: (path) => path.includes(`${MODELS}/`),
   pathFault: (path) => {
@@ -74,6 +75,7 @@ export const gemini: DialectSpec = {
   isEvent: ({ candidates, promptFeedback }) => Array.isArray(candidates) || isObject(promptFeedback),
   openStream: () => new GeminiReader(),
   reader: geminiReader,
+  renamePath: (path, model) => path.replace(/(?<=\/models\/)[^/:?]+(?=:\w+(?:\?|$))/, () => encodeURIComponent(model)),
   modelIn: (path) => decoded(/\/models\/([^/:?]+):\w+(?:\?|$)/.exec(path)?.[1] ?? ''),
   isStreamed: (path) => /:streamGenerateContent(?:\?|$)/.test(path),
   faultIn,

@@ -18,6 +18,7 @@ const PATH = '/v1/messages'
 export const messages: DialectSpec = {
   ...flatRequest,
   name: 'messages',
+  format: 'messages',
   paths: [PATH],
   ownsPath: (path) => /\/v1\/messages(?:\/|$)/.test(path),
   provider: 'anthropic',

@@ -18,6 +18,7 @@ const PATH = '/v1/responses'
 export const responses: DialectSpec = {
   ...openai,
   name: 'responses',
+  format: 'responses',
   paths: [PATH],
   ownsPath: (path) => path.endsWith(PATH),
   answer: { model: 'model', id: 'id', usage: 'usage', inputTokens: ['input_tokens'], outputTokens: ['output_tokens'] },

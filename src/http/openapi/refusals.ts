@@ -29,6 +29,8 @@ export const LOOSE_BODY = refusals(CUT_BODY, { 400: ['repeated_key'] })
 export const STRICT_BODY = refusals(CUT_BODY, { 400: ['repeated_key', 'lone_surrogate', 'number_out_of_range'] })
 export const CHECKED_BODY = refusals(STRICT_BODY, { 400: ['invalid_field'] })
 
+export const MODEL_SETTINGS: Refusals = { 400: ['unknown_upstream', 'upstream_unclear'] }
+
 export const NAMED: Refusals = { 400: ['scenario_missing', 'bad_scenario_name', 'repeated_header'] }
 export const TAGGED: Refusals = { 400: ['too_many_tags', 'tag_too_long'] }
 export const CHOSEN: Refusals = { 400: ['invalid_field'], 409: ['record_conflict'] }
@@ -88,6 +90,9 @@ export const RECORDED: Refusals = {
 /** Relayed with the provider's own code where it has one. */
 const OF_PROVIDER = ['upstream_refused']
 export const UPSTREAM: Refusals = {
-  ...Object.fromEntries([400, 401, 403, 404, 408, 409, 422, 429, 503, 529].map((status) => [status, OF_PROVIDER])),
+  ...Object.fromEntries([400, 401, 403, 408, 409, 422, 429, 529].map((status) => [status, OF_PROVIDER])),
+  404: ['model_not_found', ...OF_PROVIDER],
+  503: ['no_upstream', 'upstreams_resting', ...OF_PROVIDER],
+  501: ['format_not_spoken'],
   502: ['upstream_unreachable', 'upstream_timeout', 'upstream_not_json', 'upstream_encoded', 'answer_too_large', ...OF_PROVIDER],
 }

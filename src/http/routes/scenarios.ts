@@ -5,7 +5,7 @@ import type { HttpRoute } from '../context.ts'
 import * as scenarios from '../scenarios.ts'
 import { rowsOf } from './row.ts'
 import { answer, live } from '../openapi/spec.ts'
-import { AUDITED, CHECKED_BODY, CREATED, KNOWN, READING, refusals } from '../openapi/refusals.ts'
+import { AUDITED, CHECKED_BODY, CREATED, KNOWN, MODEL_SETTINGS, READING, refusals } from '../openapi/refusals.ts'
 
 const { del, get, post } = rowsOf('scenarios')
 
@@ -26,7 +26,10 @@ export const scenarioRoutes: readonly HttpRoute[] = [
     description: 'An existing scenario keeps its model settings, and those sent are ignored. A recipe is fixed at creation.',
     body: wire.createScenarioBodySchema,
     answers: { 200: answer(wire.createdScenarioSchema, 'It existed.'), 201: answer(wire.createdScenarioSchema, 'It is new.') },
-    refusals: refusals(CHECKED_BODY, CREATED, AUDITED, { 400: ['bad_scenario_name', 'unknown_recipe'], 409: ['other_recipe'] }),
+    refusals: refusals(CHECKED_BODY, MODEL_SETTINGS, CREATED, AUDITED, {
+      400: ['bad_scenario_name', 'unknown_recipe'],
+      409: ['other_recipe'],
+    }),
   }),
   post('/svc/scenarios/:scenario/update', scenarios.update, {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
@@ -36,7 +39,7 @@ export const scenarioRoutes: readonly HttpRoute[] = [
     description: 'Model settings are replaced as a whole; null restores those of the deployment. The mode is not kept over a restart.',
     body: wire.updateScenarioBodySchema,
     answers: { 200: answer(wire.updatedScenarioSchema, 'The settings now; the model when it was sent.') },
-    refusals: refusals(CHECKED_BODY, KNOWN, AUDITED, { 501: ['unsupported_mode'] }),
+    refusals: refusals(CHECKED_BODY, MODEL_SETTINGS, KNOWN, AUDITED, { 501: ['unsupported_mode'] }),
   }),
   get('/svc/scenarios/:scenario/contract', scenarios.contract, {
     right: 'read',

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { Breaker } from './breaker.ts'
+
+function made(failures = 3) {
+  const time = { now: 1000 }
+  const told: (number | null)[] = []
+  const breaker = new Breaker(
+    { failures, restSeconds: 30 },
+    () => time.now,
+    (until) => told.push(until),
+  )
+  const fail = (times: number): void => {
+    for (let turn = 0; turn < times; turn++) breaker.failed(breaker.begin())
+  }
+  return { time, told, breaker, fail }
+}
+
+describe('a breaker', () => {
+  it('opens after so many failures in a row, and not before', () => {
+    const { breaker, fail, told } = made()
+    fail(2)
+    expect(breaker.admits()).toBe(true)
+    fail(1)
+    expect([breaker.state, breaker.admits(), breaker.restsUntil]).toEqual(['open', false, 1030])
+    expect(told).toEqual([1030])
+  })
+
+  it('counts from the beginning after a success', () => {
+    const { breaker, fail } = made()
+    fail(2)
+    breaker.worked(breaker.begin())
+    fail(2)
+    expect(breaker.state).toBe('closed')
+  })
+
+  it('lets one call try when the rest is over, and closes when that works', () => {
+    const { breaker, fail, time, told } = made()
+    fail(3)
+    time.now = 1029.9
+    expect(breaker.admits()).toBe(false)
+    time.now = 1030
+    expect(breaker.admits()).toBe(true)
+    const isTrial = breaker.begin()
+    expect([isTrial, breaker.state, breaker.admits()]).toEqual([true, 'trying', false])
+    breaker.worked(isTrial)
+    expect([breaker.state, breaker.admits()]).toEqual(['closed', true])
+    expect(told).toEqual([1030, null])
+  })
+
+  it('rests again when the trial fails, and lets another try when its caller left', () => {
+    const { breaker, fail, time } = made()
+    fail(3)
+    time.now = 1030
+    breaker.failed(breaker.begin())
+    expect([breaker.state, breaker.restsUntil]).toEqual(['open', 1060])
+    time.now = 1060
+    breaker.left(breaker.begin())
+    expect(breaker.admits()).toBe(true)
+  })
+
+  it('is not changed by calls that began before the rest', () => {
+    const { breaker, fail, time } = made()
+    const before = breaker.begin()
+    fail(3)
+    time.now = 1010
+    breaker.worked(before)
+    breaker.failed(before)
+    expect([breaker.state, breaker.restsUntil]).toEqual(['open', 1030])
+  })
+
+  it('takes what another thread found out, and tells nobody of that', () => {
+    const { breaker, told } = made()
+    breaker.take(1500)
+    expect(breaker.admits()).toBe(false)
+    breaker.take(null)
+    expect(breaker.admits()).toBe(true)
+    expect(told).toEqual([])
+  })
+
+  it('never opens where it is switched off', () => {
+    const { breaker, fail } = made(0)
+    fail(100)
+    expect(breaker.state).toBe('closed')
+  })
+})

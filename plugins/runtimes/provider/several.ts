@@ -1,0 +1,232 @@
+/** Several upstreams as one: each call goes to one of them, and to the next where there was no answer. What was answered is never sent again. */
+import { setTimeout as pause } from 'node:timers/promises'
+import {
+  isObject,
+  unavailable,
+  unknown,
+  unsupported,
+  UPSTREAM_ANSWER_BYTES_MAX,
+  type AnsweringUpstream,
+  type Format,
+  type JsonObject,
+  type ModelAddress,
+  type ModelsCall,
+  type Refusal,
+  type Runtime,
+  type RuntimeAnswer,
+  type RuntimeCall,
+  type WholeAnswer,
+} from '../../../src/contract/index.ts'
+import { dialects, type DialectSpec } from '../../../src/dialects/index.ts'
+import type { AnswerWatch } from './answer.ts'
+import { ask } from './ask.ts'
+import { SentBody } from './body.ts'
+import { hasModel, inTurn } from './choose.ts'
+import { listTogether } from './model-list.ts'
+import { renamed } from './rename.ts'
+import { isFault, mayResend, restAfter, retryAfter } from './resend.ts'
+import { loadOf } from './load.ts'
+import { NamedUpstream, numberIn } from './upstreams.ts'
+
+/** A round over all upstreams is repeated after a pause, which doubles. A longer one is the client's to wait. */
+const PAUSE_FIRST_SECONDS = 0.25
+const PAUSE_SECONDS_MAX = 10
+
+/** Given by tests. */
+export interface Chances {
+  /** In seconds. */
+  readonly clock: () => number
+  readonly random: () => number
+  readonly sleep: (seconds: number, signal: AbortSignal) => Promise<unknown>
+}
+
+const REAL: Chances = {
+  clock: () => Date.now() / 1000,
+  random: Math.random,
+  sleep: (seconds, signal) => pause(seconds * 1000, undefined, { signal }),
+}
+
+/** What an attempt that may be repeated came to. */
+interface Missed {
+  readonly answer: RuntimeAnswer | null
+  readonly error: unknown
+  readonly restSeconds: number
+}
+
+export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
+  readonly #upstreams: ReadonlyMap<string, NamedUpstream>
+  readonly #retries: number
+  readonly #chances: Chances
+
+  constructor(config: JsonObject, chances: Chances = REAL) {
+    const breaker = isObject(config['breaker']) ? config['breaker'] : {}
+    const rules = { failures: numberIn(breaker['failures'], 5), restSeconds: numberIn(breaker['rest_s'], 30) }
+    const given = isObject(config['upstreams']) ? Object.entries(config['upstreams']) : []
+    const made = given.map(([name, settings]) => new NamedUpstream(name, isObject(settings) ? settings : {}, config, rules, chances.clock))
+    this.#upstreams = new Map(made.map((upstream) => [upstream.name, upstream]))
+    this.#retries = numberIn(config['upstream_retries'], 2)
+    this.#chances = chances
+  }
+
+  async infer(call: RuntimeCall): Promise<RuntimeAnswer> {
+    const dialect = dialects[call.dialect]
+    const candidates = this.#candidates(call, dialect)
+    const asked = call.askedModel ?? ''
+    const tried = new Set<NamedUpstream>()
+    let missed: Missed | null = null
+    for (let sent = 0, round = 0; sent <= this.#retries; sent++) {
+      let next = this.#next(candidates, tried, asked)
+      if (next === undefined && missed !== null) {
+        tried.clear()
+        if (!(await this.#pauses(round++, missed, call.signal))) break
+        next = this.#next(candidates, tried, asked)
+      }
+      if (next === undefined) break
+      tried.add(next)
+      const come = await this.#attempt(next, call, dialect, sent === 0)
+      if (!('restSeconds' in come)) return come
+      missed = come
+    }
+    if (missed === null) throw allRest(candidates, this.#chances.clock())
+    if (missed.answer !== null) return missed.answer
+    throw missed.error
+  }
+
+  models(call: ModelsCall): Promise<WholeAnswer> {
+    return listTogether(this.#listed(call.model), call)
+  }
+
+  formats({ model, askedModel = '' }: Pick<RuntimeCall, 'model' | 'askedModel'>): readonly Format[] {
+    return [...new Set(this.#listed(model).flatMap((upstream) => (hasModel(upstream, askedModel) ? upstream.formats : [])))]
+  }
+
+  status(): readonly JsonObject[] {
+    return [...this.#upstreams.values()].map((upstream) => ({
+      name: upstream.name,
+      url: upstream.url,
+      breaker: upstream.breaker.state,
+      rests_until: upstream.breaker.restsUntil,
+      calls: upstream.calls,
+      failures: upstream.failures,
+      last_failure: upstream.lastFailure === null ? null : { ...upstream.lastFailure },
+      ...loadOf(upstream.connections.dispatcher),
+    }))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#upstreams.values()].map(({ connections }) => connections.dispatcher.destroy()))
+  }
+
+  /** Those that a scenario may use, the first choice first. A name that is not configured any more is passed over. */
+  #listed({ upstreams = [] }: ModelAddress): readonly NamedUpstream[] {
+    const known = upstreams.flatMap((name) => this.#upstreams.get(name) ?? [])
+    return known.toSorted((one, other) => one.priority - other.priority || other.weight - one.weight)
+  }
+
+  #candidates({ model, askedModel = '' }: RuntimeCall, { format }: DialectSpec): readonly NamedUpstream[] {
+    const listed = this.#listed(model)
+    if (listed.length === 0) throw noUpstream()
+    const able = listed.filter((upstream) => hasModel(upstream, askedModel))
+    if (able.length === 0) throw noModel()
+    const speaking = able.filter(({ formats }) => formats.includes(format))
+    if (speaking.length === 0) throw notSpoken(format, able)
+    return speaking
+  }
+
+  /** An upstream that asked to be left alone is asked only where there is no other: its own words are the best answer then. */
+  #next(candidates: readonly NamedUpstream[], tried: ReadonlySet<NamedUpstream>, asked: string): NamedUpstream | undefined {
+    const left = candidates.filter((upstream) => !tried.has(upstream) && upstream.breaker.admits())
+    const rested = left.filter((upstream) => !upstream.isResting(upstream.nameOf(asked)))
+    return inTurn(rested.length > 0 ? rested : left, this.#chances.random)[0]
+  }
+
+  /** False where the wait is too long for this service. */
+  async #pauses(round: number, { restSeconds }: Missed, signal: AbortSignal): Promise<boolean> {
+    const { random, sleep } = this.#chances
+    const seconds = Math.max(restSeconds, PAUSE_FIRST_SECONDS * 2 ** round * (0.5 + random() / 2))
+    if (seconds > PAUSE_SECONDS_MAX) return false
+    await sleep(seconds, signal).catch(() => undefined)
+    return !signal.aborted
+  }
+
+  async #attempt(upstream: NamedUpstream, call: RuntimeCall, dialect: DialectSpec, isFirst: boolean): Promise<RuntimeAnswer | Missed> {
+    const { headers, signal, answerBytesMax: bytesMax = UPSTREAM_ANSWER_BYTES_MAX, askedModel = '' } = call
+    const model = upstream.nameOf(askedModel)
+    const asSent = { path: call.path, pieces: call.pieces ?? [call.body] }
+    const { path, pieces } = model === askedModel ? asSent : renamed(asSent, dialect, model)
+    const watch = new Attempt(upstream, model, this.#chances.clock, isFirst)
+    const whom = { name: `the upstream ${upstream.name}`, setting: `inference.upstreams.${upstream.name}` }
+    const request = { dialect, path, headers, signal, bytesMax, apiKey: upstream.apiKey, body: new SentBody(pieces), whom, watch }
+    try {
+      const answer = await ask(upstream.connections, request)
+      if (answer.kind !== 'whole' || !mayResend(answer.status)) return answer
+      return { answer, error: null, restSeconds: watch.restSeconds }
+    } catch (error) {
+      if (watch.isAnswered || signal.aborted) throw error
+      return { answer: null, error, restSeconds: watch.restSeconds }
+    }
+  }
+}
+
+/** One attempt, and what it says of its upstream. */
+class Attempt implements AnswerWatch {
+  readonly by: AnsweringUpstream
+  readonly isFirst: boolean
+  readonly #upstream: NamedUpstream
+  readonly #model: string
+  readonly #clock: () => number
+  readonly #isTrial: boolean
+  #status = 0
+  restSeconds = 0
+
+  constructor(upstream: NamedUpstream, model: string, clock: () => number, isFirst: boolean) {
+    this.by = { name: upstream.name, apiKey: upstream.apiKey }
+    this.isFirst = isFirst
+    this.#upstream = upstream
+    this.#model = model
+    this.#clock = clock
+    this.#isTrial = upstream.breaker.begin()
+    upstream.calls += 1
+  }
+
+  /** A success began, and perhaps some of it was passed on. */
+  get isAnswered(): boolean {
+    return this.#status >= 200 && this.#status < 300
+  }
+
+  begun(status: number, headers: Readonly<Record<string, string>>): void {
+    this.#status = status
+    const asked = retryAfter(headers, this.#clock())
+    const rest = restAfter(status, asked)
+    this.restSeconds = asked ?? 0
+    if (rest !== null) this.#upstream.rest(this.#model, rest)
+  }
+
+  ended(how: 'whole' | 'broken' | 'left'): void {
+    const { breaker } = this.#upstream
+    if (how === 'left') return breaker.left(this.#isTrial)
+    if (how === 'whole' && !isFault(this.#status)) return breaker.worked(this.#isTrial)
+    this.#upstream.failed(how === 'whole' ? `status ${this.#status}` : this.#status === 0 ? 'no answer' : 'the answer broke off')
+    breaker.failed(this.#isTrial)
+  }
+}
+
+const noUpstream = (): Refusal =>
+  unavailable('no_upstream', "none of the scenario's upstreams is configured any more; set its model.upstreams, or null for all")
+
+const noModel = (): Refusal => unknown('model_not_found', 'no upstream has this model; GET /v1/models lists those there are')
+
+const notSpoken = (format: Format, able: readonly NamedUpstream[]): Refusal =>
+  unsupported(
+    'format_not_spoken',
+    `no upstream of this model speaks the format ${format}; ask in one of ${[...new Set(able.flatMap(({ formats }) => formats))].join(', ')}`,
+  )
+
+/** Nothing was sent: every upstream failed a moment ago. */
+function allRest(candidates: readonly NamedUpstream[], now: number): Refusal {
+  const until = Math.min(...candidates.map(({ breaker }) => breaker.restsUntil ?? now))
+  const retryAfterSeconds = Math.max(1, Math.ceil(until - now))
+  return unavailable('upstreams_resting', 'every upstream of this model failed again and again and is left alone; try again later', {
+    retryAfterSeconds,
+  })
+}

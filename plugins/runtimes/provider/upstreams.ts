@@ -1,0 +1,78 @@
+/** The configured upstreams: the settings of each, its connections, and how it fares. */
+import { FORMATS, isObject, type Format, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import { connectionsTo, tlsOptions, type Connections } from '../common/upstream.ts'
+import { Breaker, type BreakerRules } from './breaker.ts'
+import type { Aliases, Choice } from './choose.ts'
+import { UpstreamLine } from './line.ts'
+
+/** Models of one upstream that rest at a time. */
+const RESTS_MAX = 256
+
+export class NamedUpstream implements Choice {
+  readonly name: string
+  readonly url: string
+  readonly apiKey: string | null
+  readonly formats: readonly Format[]
+  readonly models: readonly string[] | null
+  readonly aliases: Aliases
+  readonly priority: number
+  readonly weight: number
+  readonly connections: Connections
+  readonly breaker: Breaker
+  readonly #clock: () => number
+  /** When a model may be asked for again, by the upstream's own word. */
+  readonly #rests = new Map<string, number>()
+  calls = 0
+  failures = 0
+  lastFailure: { readonly at: number; readonly reason: string } | null = null
+
+  constructor(name: string, settings: JsonObject, config: JsonObject, rules: BreakerRules, clock: () => number) {
+    this.name = name
+    this.url = textIn(settings['url']) ?? ''
+    this.apiKey = textIn(settings['api_key'])
+    const formats = textsIn(settings['formats'])
+    this.formats = FORMATS.filter((format) => formats.includes(format)).toSorted(
+      (one, other) => formats.indexOf(one) - formats.indexOf(other),
+    )
+    this.models = Array.isArray(settings['models']) ? textsIn(settings['models']) : null
+    const aliases = isObject(settings['aliases']) ? settings['aliases'] : {}
+    this.aliases = new Map(Object.entries(aliases).flatMap(([alias, model]) => (typeof model === 'string' ? [[alias, model]] : [])))
+    this.priority = numberIn(settings['priority'], 0)
+    this.weight = numberIn(settings['weight'], 1)
+    this.connections = connectionsTo(this.url, numberIn(settings['timeout_s'], numberIn(config['timeout_s'], 300)) * 1000, config, {
+      factory: (origin, options) => new UpstreamLine(origin, options),
+      connectTimeoutMs: numberIn(settings['connect_timeout_s'], 10) * 1000,
+      ...(this.url.startsWith('https:') && { tls: tlsOptions(settings['tls']) }),
+    })
+    this.breaker = new Breaker(rules, clock)
+    this.#clock = clock
+  }
+
+  /** Its own name of a model. */
+  nameOf(asked: string): string {
+    return this.aliases.get(asked) ?? asked
+  }
+
+  rest(model: string, seconds: number): void {
+    const [oldest] = this.#rests.keys()
+    if (oldest !== undefined && this.#rests.size >= RESTS_MAX) this.#rests.delete(oldest)
+    this.#rests.set(model, this.#clock() + seconds)
+  }
+
+  isResting(model: string): boolean {
+    const until = this.#rests.get(model)
+    if (until === undefined) return false
+    if (this.#clock() < until) return true
+    this.#rests.delete(model)
+    return false
+  }
+
+  failed(reason: string): void {
+    this.failures += 1
+    this.lastFailure = { at: this.#clock(), reason }
+  }
+}
+
+const textIn = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null)
+const textsIn = (value: Json | undefined): readonly string[] => (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [])
+export const numberIn = (value: Json | undefined, usual: number): number => (typeof value === 'number' ? value : usual)
