@@ -5,6 +5,7 @@ import {
   allotLimits,
   clock,
   configuredTraffic,
+  keepSpent,
   loaderOf,
   openContents,
   openRuntime,
@@ -97,6 +98,8 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const evaluationToken = randomBytes(32).toString('hex')
     knowSecrets([evaluationToken])
     const configured = configuredTraffic(loaded, evaluationToken, limits)
+    const spent = await keepSpent(loaded, { limits: configured.limits, warn })
+    if (spent !== null) closing.push(() => spent.close())
     // Known once the socket listens; scenarios are bound after that.
     let innerUrl = ''
     const services: Services = {

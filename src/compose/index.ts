@@ -4,7 +4,7 @@
  */
 export { loaderOf, type Load } from './load.ts'
 export { openContents } from './contents.ts'
-export { allotLimits } from './limits.ts'
+export { allotLimits, keepSpent } from './limits.ts'
 export { makeReload } from './reload.ts'
 export { openRuntime, proxySetting } from './runtime.ts'
 export { storeSettings } from './store.ts'

@@ -1,7 +1,7 @@
 /** What the configuration says of every request. */
 import { steadyClock } from '../access/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
-import { Authenticator, type ConfiguredTokens, type TrafficServices } from '../http/index.ts'
+import { Authenticator, WrongTokens, type ConfiguredTokens, type TrafficServices } from '../http/index.ts'
 import { newId } from '../kit/index.ts'
 import type { LimitPlace } from '../limits/index.ts'
 import { openLimits } from './limits.ts'
@@ -14,6 +14,7 @@ type Configured = Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies
 export function configuredTraffic(loaded: LoadedConfig, evaluationToken: string, limits: LimitPlace | null): Configured {
   return {
     auth: new Authenticator(tokensIn(loaded), evaluationToken, steadyClock(clock)),
+    wrongTokens: new WrongTokens(),
     limits: openLimits(loaded, limits),
     recorder: openRecorder(loaded),
     ...trafficSettings(loaded),
@@ -30,7 +31,7 @@ function tokensIn({ config: { svc } }: LoadedConfig): ConfiguredTokens {
   return { token: svc.token, tokens: [...new Set(svc.tokens)] }
 }
 
-function trafficSettings({ config }: LoadedConfig): Omit<Configured, 'auth' | 'limits' | 'recorder'> {
+function trafficSettings({ config }: LoadedConfig): Omit<Configured, 'auth' | 'wrongTokens' | 'limits' | 'recorder'> {
   const { tls, console_origins, served_url } = config.svc
   return {
     origins: new Set(console_origins),

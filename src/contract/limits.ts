@@ -65,6 +65,8 @@ export const SESSION_REFERENCES_MAX = 10_000
 /** Tokens beside those of the configuration: every thread that accepts connections holds them all. */
 export const TOKENS_MAX = 10_000
 export const TOKEN_SCENARIOS_MAX = 100
+/** Wrong tokens of one address. Beyond them tokens that were not accepted before are judged slowly. */
+export const WRONG_TOKENS_PER_MINUTE = 100
 export const TOKEN_DAYS_MAX = 3650
 /** All request headers together; Node answers 431 above it. */
 export const HEADER_BYTES_MAX = 64 * KIB

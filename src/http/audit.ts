@@ -24,7 +24,7 @@ export function actorOf({ id, principal, request }: HttpContext): Actor {
 }
 
 /** The address at the other end of the connection. A listener thread passes it on, over a socket of this process that has none. */
-function peerOf({ socket, headers }: IncomingMessage): string | null {
+export function peerOf({ socket, headers }: IncomingMessage): string | null {
   const relayed = headers[RELAYED_FROM_HEADER]
   const address = socket.remoteAddress ?? (typeof relayed === 'string' ? relayed : null)
   return address?.replace(/^::ffff:(?=[\d.]+$)/, '') ?? null

@@ -39,7 +39,7 @@ export interface ConfiguredTokens {
   readonly tokens: readonly string[]
 }
 
-type Credentials = ReturnType<typeof credentialsOf>
+export type Credentials = ReturnType<typeof credentialsOf>
 
 export class Authenticator {
   #configured: readonly TokenHolder[] = []
@@ -76,24 +76,31 @@ export class Authenticator {
     this.#known.clear()
   }
 
-  /** Answers with the principal, or throws. An unknown route (null) is as closed as any other. */
-  admit(needs: RouteNeeds | null, credentials: Credentials): Principal {
+  /** Whether they have a token that was not accepted before. */
+  areStrange({ authorization, apiKey }: Credentials): boolean {
+    const token = apiKey ?? authorization?.replace(/^bearer +/i, '') ?? ''
+    return this.isRequired && token !== '' && !this.#known.has(token) && !timingSafeEqual(this.#evaluationDigest, digest(token))
+  }
+
+  /** Answers with the principal, or throws. An unknown route (null) is as closed as any other. A token that is none is told of. */
+  admit(needs: RouteNeeds | null, credentials: Credentials, isWrong?: () => void): Principal {
     const query = credentials.query === '' ? null : new URLSearchParams(credentials.query)
     const access = needs?.access ?? null
     if (query?.has('token') === true) throw unauthorized('a token in the address is never accepted; send it as an authorization header')
     if (query?.has('key') === true && access !== 'page') throw unauthorized('a page key opens the two pages of its scenario alone')
     if (access === 'open' || !this.isRequired) return { kind: 'anyone' }
     const token = tokenIn(credentials)
-    return token === null ? this.#admitPageKey(needs, query, credentials.scenarioHeader) : this.#admitToken(access, token)
+    return token === null ? this.#admitPageKey(needs, query, credentials.scenarioHeader) : this.#admitToken(access, token, isWrong)
   }
 
-  #admitToken(access: Access | null, token: string): Principal {
+  #admitToken(access: Access | null, token: string, isWrong: (() => void) | undefined): Principal {
     const holder = this.#known.get(token) ?? this.#recognise(token)
     if (holder !== null) {
       if (this.#isExpired(holder)) throw expired(holder)
       return holder
     }
     if (access === 'evaluation' && timingSafeEqual(this.#evaluationDigest, digest(token))) return { kind: 'evaluation' }
+    isWrong?.()
     throw unauthorized(
       'the token is not one this service accepts; it may have been revoked or replaced: ask whoever runs the service for one',
     )

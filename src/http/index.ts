@@ -3,6 +3,7 @@
  * Does not hold a rule that is not about HTTP.
  */
 export { Authenticator, type ConfiguredTokens } from './auth.ts'
+export { WrongTokens } from './wrong-tokens.ts'
 export { Bodies, type HeldBytes } from './bodies/index.ts'
 export { makeListener } from './listener.ts'
 export type { LineStyle } from './log-lines.ts'

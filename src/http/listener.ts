@@ -1,7 +1,8 @@
 /** Every request enters here: origin, route, credentials, handler, and one log line when its answer is over. */
 import type { RequestListener } from 'node:http'
 import { invalid, isRefusal } from '../contract/index.ts'
-import { credentialsOf } from './auth.ts'
+import { peerOf } from './audit.ts'
+import { credentialsOf, type Credentials } from './auth.ts'
 import { authorize } from './authorize.ts'
 import { speakBoth } from './compat.ts'
 import { HttpContext, type HttpRoute } from './context.ts'
@@ -53,7 +54,8 @@ async function handle(router: Router, context: HttpContext): Promise<void> {
   }
   const lookup = router.find(method === 'HEAD' ? 'GET' : method, path)
   if (lookup.kind === 'found') context.params = lookup.match.params
-  admit(context, lookup.kind === 'found' ? lookup.match.route : null)
+  const slowed = admit(context, lookup.kind === 'found' ? lookup.match.route : null)
+  if (slowed !== null) await slowed
   const { route } = matched(lookup, () => router.cureFor(path))
   if ('traffic' in route.run) return route.run.traffic(context)
   if ('line' in route.run) return route.run.line(context)
@@ -68,10 +70,21 @@ export function checkOrigin({ services, request, headers }: HttpContext<TrafficS
   return cors.isPreflight
 }
 
-/** An unknown route (null) is as closed as any other. */
-export function admit(context: HttpContext<TrafficServices>, route: HttpRoute | null): void {
+/** An unknown route (null) is as closed as any other. A promise where many wrong tokens came from the same address. */
+export function admit(context: HttpContext<TrafficServices>, route: HttpRoute | null): Promise<void> | null {
   context.route = route
-  context.principal = context.services.auth.admit(route, credentialsOf(context.rawQuery, context.request.headers))
+  const { auth, wrongTokens } = context.services
+  const credentials = credentialsOf(context.rawQuery, context.request.headers)
+  const isFree = wrongTokens.isQuiet || route?.access === 'open' || !auth.areStrange(credentials)
+  const slowed = isFree ? null : wrongTokens.slowed(peerOf(context.request) ?? '')
+  if (slowed !== null) return slowed.then(() => judge(context, route, credentials))
+  judge(context, route, credentials)
+  return null
+}
+
+function judge(context: HttpContext<TrafficServices>, route: HttpRoute | null, credentials: Credentials): void {
+  const { auth, wrongTokens } = context.services
+  context.principal = auth.admit(route, credentials, () => wrongTokens.note(peerOf(context.request) ?? ''))
   if (context.principal.kind === 'service' && context.principal.isStored) context.logFields.by = context.principal.name
   if (route !== null) authorize(context, route)
 }
@@ -98,7 +111,8 @@ function isHost(host: string): boolean {
 async function refuse(context: HttpContext<TrafficServices>, error: unknown): Promise<void> {
   const { response, headers: common } = context
   logError(context, error)
-  if (isRefusal(error) && error.kind === 'limited') context.services.metrics.refused(error.code)
+  if (isRefusal(error) && (error.kind === 'limited' || error.kind === 'unauthorized'))
+    context.services.metrics.refused(error.kind, error.code)
   if (response.headersSent || response.destroyed) {
     response.destroy()
     return

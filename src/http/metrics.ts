@@ -6,6 +6,10 @@ const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** What steps took, as their rows name it. */
 const SPENT = ['input_tokens', 'cached_tokens', 'output_tokens', 'cost', 'unpriced_calls'] as const
 
+/** Refusals that are counted by their codes. */
+const REFUSED = ['limited', 'unauthorized'] as const
+type RefusedKind = (typeof REFUSED)[number]
+
 interface Series {
   count: number
   sum: number
@@ -17,7 +21,7 @@ export interface Counted {
   readonly series: readonly (readonly [route: string, status: number, counted: Series])[]
   readonly incompleteStreams: number
   readonly relayed: number
-  readonly refused: readonly (readonly [code: string, count: number])[]
+  readonly refused: readonly (readonly [kind: RefusedKind, code: string, count: number])[]
   readonly inFlight: number
 }
 
@@ -36,8 +40,7 @@ export class Metrics {
   #inFlight = 0
   #incompleteStreams = 0
   #relayed = 0
-  /** By the codes of refusals that are counted by themselves. */
-  readonly #refused = new Map<string, number>()
+  readonly #refused: Readonly<Record<RefusedKind, Map<string, number>>> = { limited: new Map(), unauthorized: new Map() }
 
   begin(): void {
     this.#inFlight += 1
@@ -61,9 +64,10 @@ export class Metrics {
     this.#relayed += 1
   }
 
-  /** A request was refused for a limit. */
-  refused(code: string, count = 1): void {
-    this.#refused.set(code, (this.#refused.get(code) ?? 0) + count)
+  /** A request was refused for a limit, or for its token. */
+  refused(kind: RefusedKind, code: string, count = 1): void {
+    const byCode = this.#refused[kind]
+    byCode.set(code, (byCode.get(code) ?? 0) + count)
   }
 
   step({ outcome, metrics: { spent } }: Pick<Commit, 'outcome' | 'metrics'>): void {
@@ -75,23 +79,24 @@ export class Metrics {
   /** Answers with what was counted, and starts over. */
   take(): Counted {
     const series = [...this.#byRoute].flatMap(([route, byStatus]) => [...byStatus].map(([status, each]) => [route, status, each] as const))
+    const refused = REFUSED.flatMap((kind) => [...this.#refused[kind]].map(([code, count]) => [kind, code, count] as const))
     const counted = {
       series,
       incompleteStreams: this.#incompleteStreams,
       relayed: this.#relayed,
-      refused: [...this.#refused],
+      refused,
       inFlight: this.#inFlight,
     }
     this.#byRoute.clear()
     this.#incompleteStreams = 0
     this.#relayed = 0
-    this.#refused.clear()
+    for (const kind of REFUSED) this.#refused[kind].clear()
     return counted
   }
 
   /** Adds what another thread counted; its requests in flight are not its alone to count. */
   add({ series, incompleteStreams, relayed, refused }: Counted): void {
-    for (const [code, count] of refused) this.refused(code, count)
+    for (const [kind, code, count] of refused) this.refused(kind, code, count)
     this.#incompleteStreams += incompleteStreams
     this.#relayed += relayed
     for (const [route, status, { count, sum, buckets }] of series) {
@@ -122,7 +127,8 @@ export class Metrics {
       ...this.#requests(),
       ...gauge('svc_requests_in_flight', 'Requests being answered now.', this.#inFlight + (listeners?.inFlight ?? 0)),
       ...listenerLines(listeners, this.#relayed),
-      ...this.#limited(),
+      ...this.#refusals('svc_requests_limited_total', 'Requests refused for a limit.', 'limited'),
+      ...this.#refusals('svc_requests_unauthorized_total', 'Requests refused for their token.', 'unauthorized'),
       ...gauge('svc_large_body_bytes_in_flight', 'Bytes of large request bodies held now.', http.bodyBytes),
       ...certificateLines(http.certificateExpiresAt),
       ...counter('svc_log_lines_dropped_total', 'Log lines dropped because they were not read in time.', http.logLinesDropped),
@@ -147,10 +153,9 @@ export class Metrics {
     return `${lines.join('\n')}\n`
   }
 
-  #limited(): string[] {
-    const name = 'svc_requests_limited_total'
-    const series = [...this.#refused].map(([code, count]) => `${name}{code="${code}"} ${count}`)
-    return [`# HELP ${name} Requests refused for a limit of their token or scenario.`, `# TYPE ${name} counter`, ...series]
+  #refusals(name: string, help: string, kind: RefusedKind): string[] {
+    const series = [...this.#refused[kind]].map(([code, count]) => `${name}{code="${code}"} ${count}`)
+    return [`# HELP ${name} ${help}`, `# TYPE ${name} counter`, ...series]
   }
 
   #stepsByResult(): string[] {

@@ -11,6 +11,7 @@ import type { Authenticator } from './auth.ts'
 import type { Bodies } from './bodies/index.ts'
 import type { Log } from './log.ts'
 import type { ListenerCounts, Metrics } from './metrics.ts'
+import type { WrongTokens } from './wrong-tokens.ts'
 
 /** What the inference routes use. A listener thread has these, and relays every other route. */
 export interface TrafficServices {
@@ -33,6 +34,7 @@ export interface TrafficServices {
   readonly answerBytesMax: number
   readonly recorder: Recorder
   readonly speaksReef: boolean
+  readonly wrongTokens: WrongTokens
   /** Absent where nothing is limited. */
   readonly limits?: Limits | undefined
   /** Absent when tracing is off. */

@@ -52,7 +52,8 @@ export function makeTrafficListener(services: TrafficServices, known: KnownScena
 
 async function handle(context: HttpContext<TrafficServices>, route: HttpRoute): Promise<void> {
   checkOrigin(context)
-  admit(context, route)
+  const slowed = admit(context, route)
+  if (slowed !== null) await slowed
   if ('traffic' in route.run) await route.run.traffic(context)
 }
 

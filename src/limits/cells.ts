@@ -96,6 +96,21 @@ export class Cells {
     inside[this.#slot * this.#count + at] = (inside[this.#slot * this.#count + at] ?? 0) + by
   }
 
+  /** Every key that has a cell, by its digits. */
+  each(look: (digits: string, cell: LimitCell) => void): void {
+    const { ints } = this.#memory
+    for (let cell = 0; cell < this.#count; cell += 1) {
+      const [high = 0, low = 0] = ints.subarray(cell * INTS + KEY, cell * INTS + KEY + 2)
+      if (low !== 0) look(digitsOf(high) + digitsOf(low), this.#cell(cell))
+    }
+  }
+
+  /** Gives a key of these digits a cell, before any thread counts in it. */
+  restore(digits: string, fill: (cell: LimitCell) => void): void {
+    const [high, low] = [digits.slice(0, 8), digits.slice(8)].map((part) => Number.parseInt(part, 16) | 0)
+    fill(this.#cell(this.#find({ cell: 0, high: high ?? 0, low: low ?? 1 })))
+  }
+
   /** Takes those of a thread that ended out of every cell. */
   forget(slot: number): void {
     const { ints, inside } = this.#memory
@@ -171,6 +186,8 @@ export class Cells {
     spin(this.#memory.ints, base + LOCK)
   }
 }
+
+const digitsOf = (half: number): string => (half >>> 0).toString(16).padStart(8, '0')
 
 function spin(ints: Int32Array, at: number): void {
   for (let spins = 0; spins < SPINS_MAX; spins += 1) if (Atomics.compareExchange(ints, at, 0, 1) === 0) return

@@ -5,4 +5,4 @@
  */
 export { allotCells, type LimitPlace } from './cells.ts'
 export { Limits, type LimitedToken } from './limits.ts'
-export { hasLimits } from './settings.ts'
+export { hasLimits, limitsMoney } from './settings.ts'

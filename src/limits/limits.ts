@@ -4,7 +4,8 @@ import { Cells, type LimitCell, type LimitPlace } from './cells.ts'
 import { tokensOf, type CallUsage } from './taken.ts'
 import { PriceTable } from './prices.ts'
 import { isLimiting, type LimitSettings, type SubjectLimits } from './settings.ts'
-import { add, COST, expected, REQUESTS, settle, systemTime, TOKENS, turn, WINDOWS, type Time, type Window } from './windows.ts'
+import { SpentFile, type SpentNeeds } from './spent.ts'
+import { add, COST, expected, REQUESTS, settle, systemTime, TOKENS, turn, WINDOWS, type LimitTime, type Window } from './windows.ts'
 
 const SUBJECTS_MAX = 100_000
 /** An answer may end at any time. */
@@ -50,12 +51,12 @@ export class Limits {
   readonly #settings: LimitSettings
   readonly #cells: Cells
   readonly #prices: PriceTable
-  readonly #time: Time
+  readonly #time: LimitTime
   /** Null: without a limit. */
   readonly #tokens = new Map<string, Subject | null>()
   readonly #scenarios = new Map<string, Subject | null>()
 
-  constructor(settings: LimitSettings, place: LimitPlace, time: Time = systemTime) {
+  constructor(settings: LimitSettings, place: LimitPlace, time: LimitTime = systemTime) {
     this.#settings = settings
     this.#cells = new Cells(place, (cell) => isOver(cell, time.passed()))
     this.#prices = new PriceTable(settings.prices)
@@ -78,6 +79,11 @@ export class Limits {
       }
     }
     return this.#admission(entries)
+  }
+
+  /** Goes on from what was spent today, and keeps it in that file until it is closed. */
+  keepSpent(path: string, warn: SpentNeeds['warn']): Promise<SpentFile> {
+    return SpentFile.open({ path, cells: this.#cells, time: this.#time, warn })
   }
 
   /** Takes the requests of a thread that ended out. */

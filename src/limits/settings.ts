@@ -26,4 +26,8 @@ export function hasLimits({ token, tokens, scenario, scenarios }: LimitSettings)
   return [token, scenario, ...Object.values(tokens), ...Object.values(scenarios)].some(isLimiting)
 }
 
+/** Whether money is limited, which must outlive a restart. */
+export const limitsMoney = ({ token, tokens, scenario, scenarios }: LimitSettings): boolean =>
+  [token, scenario, ...Object.values(tokens), ...Object.values(scenarios)].some(({ cost_per_day }) => cost_per_day > 0)
+
 export const isLimiting = (limits: SubjectLimits): boolean => Object.values(limits).some((limit) => limit > 0)

@@ -25,12 +25,12 @@ export const WINDOWS: readonly Window[] = [REQUESTS, TOKENS, COST]
 const MEAN_WEIGHT = 0.1
 
 /** The time that passes, in seconds: the same in all threads, and no clock that is set changes it. */
-export interface Time {
+export interface LimitTime {
   passed(): number
   wall(): number
 }
 
-export const systemTime: Time = {
+export const systemTime: LimitTime = {
   passed() {
     const [seconds, nanoseconds] = process.hrtime()
     return seconds + nanoseconds / 1e9
@@ -39,7 +39,7 @@ export const systemTime: Time = {
 }
 
 /** Begins the next window when this one is over. */
-export function turn({ numbers, at }: LimitCell, window: Window, limit: number, now: number, time: Time): void {
+export function turn({ numbers, at }: LimitCell, window: Window, limit: number, now: number, time: LimitTime): void {
   const end = numbers[at + window.end] ?? 0
   if (now < end) return
   const passed = 1 + Math.floor((now - end) / window.seconds)

@@ -1,8 +1,9 @@
 /** Tokens that are made while the service runs: what they open, how long, and what is kept of them. */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import type { JsonObject } from '../../src/contract/index.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { WRONG_TOKENS_PER_MINUTE, type JsonObject } from '../../src/contract/index.ts'
+import { sendAndListen } from '../support/client.ts'
 import { ownWorld, sharedWorld, type World } from '../support/world.ts'
 import { bearer, errorOf, expectRefusal, named, OPEN_RECIPE, rowsOf, scenarioNames, textAt } from './support/helpers.ts'
 
@@ -182,4 +183,24 @@ describe('what is kept [access.hashed]', () => {
     const open = await ownWorld()
     expectRefusal(await open.post('/svc/tokens', { name: 'a', role: 'read' }), 409, 'service_open', /set svc\.token/)
   })
+})
+
+it('many wrong tokens of one address are slowed and counted; tokens in use, open routes and requests without a token are not [access.wrong-tokens]', async () => {
+  const there = await ownWorld({ settings: { 'svc.token': TOKEN, 'svc.listeners': 1 } })
+  expect((await there.get('/svc/scenarios', ADMIN)).status).toBe(200)
+  const guesses = Array.from({ length: WRONG_TOKENS_PER_MINUTE }, (_, at) => there.get('/svc/scenarios', bearer(`wrong-${at}`)))
+  expect(new Set((await Promise.all(guesses)).map(({ status }) => status))).toEqual(new Set([401]))
+  const slowed = Array.from({ length: 9 }, (_, at) => sendAndListen(there.address, '/svc/scenarios', {}, bearer(`wrong-again-${at}`)))
+  onTestFinished(() => slowed.forEach(({ drop }) => drop()))
+  // Eight wait, so the first that is answered is the ninth.
+  expect((await Promise.race(slowed.map(({ answer }) => answer))).status).toBe(429)
+  const refused = await there.get('/svc/scenarios', bearer('one-more'))
+  expectRefusal(refused, 429, 'wrong_tokens', /wait a minute/)
+  expect(refused.headers['retry-after']).toBe('60')
+  expect((await there.get('/svc/scenarios', ADMIN)).status).toBe(200)
+  expect((await there.get('/healthz', bearer('one-more'))).status).toBe(200)
+  expect((await there.get('/svc/scenarios')).status).toBe(401)
+  const metrics = (await there.get('/metrics', ADMIN)).text
+  expect(metrics).toContain(`svc_requests_unauthorized_total{code="unauthorized"} ${WRONG_TOKENS_PER_MINUTE + 1}\n`)
+  expect(metrics).toMatch(/svc_requests_limited_total\{code="wrong_tokens"\} [1-9]/)
 })

@@ -16,7 +16,7 @@ export const UNREADABLE: Refusals = {
   431: ['headers_too_large'],
   500: ['internal_error'],
 }
-export const UNAUTHORIZED: Refusals = { 401: ['unauthorized', 'token_expired'] }
+export const UNAUTHORIZED: Refusals = { 401: ['unauthorized', 'token_expired'], 429: ['wrong_tokens'] }
 export const ROLE_FORBIDS: Refusals = { 401: ['role_forbids'] }
 export const OTHER_SCENARIO: Refusals = { 401: ['other_scenario'] }
 
