@@ -17,6 +17,7 @@ const NAMES = [
   'ListedRecord',
   'ListedTask',
   'Manifest',
+  'NewTask',
   'NewToken',
   'Receipt',
   'RecordExcerpt',

@@ -38,6 +38,8 @@ export interface Svc {
   /** The tasks that candidates are measured by, used or not. */
   tasks(): Promise<readonly wire.ListedTask[]>
   task(name: string): Promise<wire.ShownTask>
+  /** Makes a task of a recorded exchange. */
+  createTask(task: wire.NewTask): Promise<wire.ListedTask>
   changeTask(name: string, change: wire.TaskChange): Promise<wire.ListedTask>
   /** What was stored, oldest first unless the newest are asked for. */
   records(query?: nouns.RecordQuery): Promise<nouns.PageOfRecords>
@@ -104,6 +106,7 @@ export function connect(address: Address): Svc {
     running: () => own(async () => (await get('/svc/harness/progress', nouns.isRunning)).steps),
     tasks: () => own(async () => (await get(TASKS, nouns.isTasks)).tasks),
     task: (name) => own(() => get(`${TASKS}/${encodeURIComponent(name)}`, nouns.isShownTask)),
+    createTask: (task) => own(() => post(TASKS, task, nouns.isListedTask)),
     changeTask: (name, change) => own(() => post(`${TASKS}/${encodeURIComponent(name)}`, change, nouns.isListedTask)),
     records: (query = {}) => own((name) => recordPage(get, `${scenarioPath(name)}/records`, query)),
     search: (query = {}) =>

@@ -24,6 +24,7 @@ export type {
   ListedRecord,
   ListedTask,
   Manifest,
+  NewTask,
   NewToken,
   Receipt,
   RecordExcerpt,

@@ -226,6 +226,19 @@ interface ModelView {
   readonly upstreams?: readonly string[]
 }
 
+export interface NewTask {
+  /** The receipt of an exchange. */
+  readonly record_id: string
+  /** What the agent is asked. Left out: what the user said last in the exchange. */
+  readonly prompt?: string
+  /** What a good answer does; a model grades by it. */
+  readonly rubric?: string
+  /** The right answer, word for word, as the last line; instead of a rubric. */
+  readonly answer?: string
+  /** Who plays it: gate where it is left out, or that of a task that says nearly the same. */
+  readonly role?: 'gate' | 'train' | 'regression' | 'health' | 'sealed'
+}
+
 export interface NewToken {
   readonly name: string
   readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read'

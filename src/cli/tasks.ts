@@ -1,6 +1,8 @@
-/** `svc tasks`: commands on folders of tasks, without a service. */
+/** `svc tasks`: commands on folders of tasks; those on records ask the running service. */
 import { Option, type Command } from 'commander'
 import { later, type BindCommand } from './surroundings.ts'
+import { TASK_ROLES } from '../contract/index.ts'
+import type { AddOptions } from './tasks/add.ts'
 import type { CheckOptions } from './tasks/check.ts'
 import type { DecideOptions } from './tasks/decide.ts'
 import type { LookOptions } from './tasks/look.ts'
@@ -10,6 +12,7 @@ const EXAMPLES = `
 Examples:
   svc tasks mine . -o ./tasks                 find tasks in the history of this repository
   svc tasks mine --scenario support           find tasks in the recorded sessions of a running service
+  svc tasks add 01a1dd53… --rubric "Names the city."   make a recorded exchange a task of the running service
   svc tasks list ./tasks                      what was found, and what is used
   svc tasks show ./tasks/round-half-up-1a2b   one of them: prompt, verifier, reference
   svc tasks check ./tasks/*                   try each one ten times
@@ -50,6 +53,18 @@ export function addTasksCommands(program: Command, run: BindCommand): void {
     .option('-c, --config <file>', 'the configuration file it was started with')
     .option('--seed <text>', 'decides which role a task gets', 'svc')
     .addOption(executor())
+  run<AddOptions>(
+    add('add', 'make a recorded exchange a task of its scenario', 'svc tasks add 01a1dd53… --rubric "Names the city."'),
+    later(async () => (await import('./tasks/add.ts')).add),
+  )
+    .argument('<record>', 'the receipt of the exchange')
+    .option('--rubric <text>', 'what a good answer does; a model grades by it')
+    .option('--answer <text>', 'the right answer, as the last line; instead of a rubric')
+    .option('--prompt <text>', 'what the agent is asked (default: what the user said last)')
+    .addOption(new Option('--role <role>', 'who plays it (default: gate)').choices(TASK_ROLES))
+    .option('--scenario <name>', 'the scenario; may be left out where there is one alone')
+    .option('--url <url>', 'the address of the service (SVC_URL; else as configured)')
+    .option('-c, --config <file>', 'the configuration file it was started with')
   run<LookOptions>(
     add('list', 'list the tasks in a folder, with role, family, status and what the check found', 'svc tasks list ./tasks'),
     later(async () => (await import('./tasks/look.ts')).list),

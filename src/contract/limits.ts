@@ -15,6 +15,8 @@ export const RECORD_ID_CHARACTERS_MAX = 256
 export const TRAIN_TEXT_CHARACTERS_MAX = 4000
 /** The reason of a rejection, and the comment of a move. */
 export const REVIEW_TEXT_CHARACTERS_MAX = 2000
+/** A prompt or a rubric of a task that a person makes of a record. */
+export const TASK_TEXT_CHARACTERS_MAX = 20_000
 export const REQUIRES_ITEMS_MAX = 8
 export const REQUIRES_PROMPT_CHARACTERS_MAX = 200
 export const CLIENT_COMMANDS_MAX = 64

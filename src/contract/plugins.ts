@@ -5,7 +5,7 @@ import type { Format } from './names.ts'
 import type { Dialect, Files, ModelAddress, Release } from './nouns.ts'
 import type { Processor, TrainerPlan } from './training.ts'
 import type { Capture, WeightRuntime, WeightSurface } from './weights.ts'
-import type { Admission, ListedTask, ShownTask, StepFile, TaskChange } from './wire/index.ts'
+import type { Admission, ListedTask, NewTask, ShownTask, StepFile, TaskChange } from './wire/index.ts'
 
 // ── Recipe: what a scenario is made of ────────────────────────────────────────────────────────
 
@@ -80,7 +80,14 @@ export interface TaskBook {
   list(): Promise<readonly ListedTask[]>
   /** Throws Refusal 'unknown' for a name that no task has. */
   show(name: string): Promise<ShownTask>
+  /** Makes a task of a recorded exchange. Throws Refusal 'invalid' for what cannot be one, 'conflict' for a record that is one. */
+  add(task: RecordedTask): Promise<ListedTask>
   change(name: string, change: TaskChange): Promise<ListedTask>
+}
+/** What a person wants to be a task. */
+export interface RecordedTask extends NewTask {
+  /** The stored request, with its answer under `response`. */
+  readonly exchange: JsonObject
 }
 /** What steps left beside their rows. `record` is what the row says under `step_record`. */
 export interface StepArchive {

@@ -3,6 +3,7 @@
  * Does not publish, serve, or know where its steps run.
  */
 export { openEvolution } from './open.ts'
+export { userTexts } from './exchanges.ts'
 export { joined } from './families/join.ts'
 export { movesWith, NO_MOVES, type Moves } from './families/moves.ts'
 export { shortageOf, type TaskShortage } from './families/shortage.ts'

@@ -117,15 +117,21 @@ export async function read(context: HttpContext): Promise<HttpReply> {
   const name = nameInPath(context)
   const id = context.params['record_id'] ?? ''
   return services.registry.use(name, async ({ store }) => {
-    const record = await store.get(id)
-    if (record === null) throw unknown('unknown_record', 'no record of that id is stored in this scenario')
-    const { payload, ...row } = record
-    if (payload === null) throw unknown('record_expired', 'the body of this record was evicted to make room; its metadata is still listed')
-    if (isMetadataOnly(payload))
-      throw unknown('record_not_kept', 'the words of this record were never stored (recording: metadata); its metadata is listed')
+    const { payload, ...row } = await storedRecord(store, id)
     const head = JSON.stringify(wireRow(row)).slice(0, -1)
     return { ...liveJson({}), body: Buffer.concat([Buffer.from(`${head},"payload":`), payload, Buffer.from('}')]) }
   })
+}
+
+/** Refuses one whose body is not there. */
+export async function storedRecord(store: Scenario['store'], id: string) {
+  const record = await store.get(id)
+  if (record === null) throw unknown('unknown_record', 'no record of that id is stored in this scenario')
+  const { payload, ...row } = record
+  if (payload === null) throw unknown('record_expired', 'the body of this record was evicted to make room; its metadata is still listed')
+  if (isMetadataOnly(payload))
+    throw unknown('record_not_kept', 'the words of this record were never stored (recording: metadata); its metadata is listed')
+  return { ...row, payload }
 }
 
 function wireRow({ sequence, agent_record_id, request_type, created_at, references, artifact_ref, score, summary }: RecordRow): RecordRow {

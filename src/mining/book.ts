@@ -1,6 +1,7 @@
 /** A folder of tasks as people see it: what is there, one of them, and what they decide. The terminal and the service show the same. */
 import { isObject, unknown, type ListedTask, type ShownTask, type Task, type TaskBook } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
+import { addRecorded } from './from-record.ts'
 import { decide, readMined, readMinedTask, writeRole, type MinedTaskRead } from './folder.ts'
 
 /** What is decided counts for steps from the next start of the service on. */
@@ -15,6 +16,7 @@ export function openTaskBook(directory: string): TaskBook {
       await refuseUnknown(directory, name)
       return shownTask(await readMinedTask(directory, name))
     },
+    add: async (wanted) => listedTask(await readMinedTask(directory, await addRecorded(directory, wanted))),
     async change(name, { status, role }) {
       await refuseUnknown(directory, name)
       if (status !== undefined) await decide(directory, name, status)

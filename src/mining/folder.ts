@@ -130,11 +130,16 @@ export interface Placement {
 }
 
 /** False where another process wrote the same task meanwhile. */
-export async function writeMined(directory: string, found: MinedTask, { role, family }: Placement, check: CheckRecord): Promise<boolean> {
+export async function writeMined(
+  directory: string,
+  found: MinedTask,
+  { role, family }: Placement,
+  { status, check }: Pick<MinedRecord, 'status' | 'check'>,
+): Promise<boolean> {
   const { name, prompt, files = {}, data, origin, about = {}, module, reference } = found
   const { verify_files: hidden, ...fields } = data
   const removed = [...(reference?.removed ?? [])]
-  const mined: MinedRecord = { status: 'proposed', origin, module, about, removed, has_reference: reference !== undefined, check }
+  const mined: MinedRecord = { status, origin, module, about, removed, has_reference: reference !== undefined, check }
   const beside = join(directory, `${UNFINISHED}${process.pid}-${newId()}`)
   try {
     await makeFolder(beside)

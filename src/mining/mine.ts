@@ -127,7 +127,7 @@ async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<st
   })
   const [problem] = record.problems
   if (problem !== undefined) return isOpen ? problem : settle(run, found, problem)
-  if (!(await writeMined(directory, found, placement, record))) return 'another process wrote it meanwhile'
+  if (!(await writeMined(directory, found, placement, { status: 'proposed', check: record }))) return 'another process wrote it meanwhile'
   state.placed = [...state.placed, { ...task, ...placement, bytes }]
   state.names.add(found.name)
   return null
@@ -144,7 +144,7 @@ function problemIn([field, text]: readonly [string, string]): readonly string[] 
 }
 
 /** The task, or why it cannot be one. */
-function screen(found: MinedTask): Task | string {
+export function screen(found: MinedTask): Task | string {
   const { name, prompt, files = {}, data } = found
   const unsafe = [['prompt', prompt] as const, ...GRADING.map((field) => [field, wordsIn(data[field])] as const)].flatMap(problemIn)
   if (unsafe[0] !== undefined) return unsafe[0]
@@ -160,7 +160,7 @@ function screen(found: MinedTask): Task | string {
 }
 
 /** Every task that is there and not dropped, also those that people wrote. */
-async function placedIn(directory: string, there: readonly MinedFolder[]): Promise<readonly PlacedTask[]> {
+export async function placedIn(directory: string, there: readonly MinedFolder[]): Promise<readonly PlacedTask[]> {
   const placed: PlacedTask[] = []
   for (const { name, mined } of there.filter((each) => each.mined?.status !== 'dropped')) {
     const { task, reference } =

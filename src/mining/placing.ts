@@ -41,13 +41,17 @@ function addedLines(before: string, after: string): string {
 
 const areAlike = (a: ReadonlySet<number>, b: ReadonlySet<number>): boolean => sharedShare(a, b) >= ALIKE_SHARE
 
+/** Near duplicates among others. */
+export const twinsOf = <Other extends Placed>({ shingles }: Pick<Placed, 'shingles'>, others: readonly Other[]): readonly Other[] =>
+  others.filter((other) => areAlike(other.shingles, shingles))
+
 /** Null where it is alike to tasks on both sides of the held-out line: wherever it stood, it would carry one side to the other. */
 export function place(
   task: Omit<Placed, keyof Placement> & { readonly origin: string },
   others: readonly Placed[],
   seed: string,
 ): Placement | null {
-  const twins = others.filter((other) => areAlike(other.shingles, task.shingles))
+  const twins = twinsOf(task, others)
   const sides = new Set(twins.map(({ role }) => role === 'train'))
   if (sides.size > 1) return null
   const [twin] = twins

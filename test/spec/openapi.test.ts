@@ -82,6 +82,12 @@ describe('every answer is documented', () => {
     for (const path of ['progress', 'progress/records?step_record=none', 'tasks', 'tasks/hello'])
       await ask('GET', `/svc/harness/${path}`, { headers })
     await ask('POST', '/svc/harness/tasks/hello', { headers, body: { role: 'gate' } })
+    const { headers: told } = await ask('POST', '/v1/chat/completions', {
+      headers,
+      body: { model: 'm', messages: [{ role: 'user', content: 'Hi.' }] },
+    })
+    for (const record_id of ['none', String(told['x-svc-agent-record-id'])])
+      await ask('POST', '/svc/harness/tasks', { headers, body: { record_id, rubric: 'Good.' } })
     await s.consumer(id)
     await ask('GET', `/svc/harness/requests/${id}/progress`, { headers })
     const records = ['/releases/0/records', '/releases/1/records', '/releases/1/records?path=mutations.json']

@@ -91,6 +91,7 @@ const OPENED: Readonly<Record<Exclude<Role, 'admin' | 'read'>, readonly string[]
     ...['images', 'embeddings', 'audio/speech', 'decisions'].map((route) => `POST /v1/${route}`),
   ],
   review: [
+    'POST /svc/harness/tasks',
     'POST /svc/scenarios/:scenario/promote',
     'POST /svc/scenarios/:scenario/reject',
     'POST /svc/scenarios/:scenario/rollback',

@@ -159,6 +159,7 @@ const BESIDE = [
   '/console/:file',
 ].map((path) => `GET ${path}`)
 const CHANGING = [
+  'POST /svc/harness/tasks',
   'POST /svc/harness/tasks/:task',
   'POST /svc/tokens',
   'POST /svc/tokens/:token_name/rotate',

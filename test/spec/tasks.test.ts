@@ -2,9 +2,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { typeCommand } from '../../src/cli/testing/surroundings.ts'
 import { sharedFolder } from '../support/folder.ts'
 import { sharedWorld } from '../support/world.ts'
-import { expectRefusal, named } from './support/helpers.ts'
+import { expectRefusal, named, textAt } from './support/helpers.ts'
 import { fresh } from './support/trainee.ts'
 
 const directory = sharedFolder()
@@ -46,4 +47,37 @@ it('are nothing for the session of an agent, nor where no folder is set', async 
   for (const path of ['', '/mined']) expect((await here.get(`/svc/harness/tasks${path}`, headers)).status).toBe(401)
   expect((await here.post('/svc/harness/tasks/mined', { status: 'dropped' }, headers)).status).toBe(401)
   expectRefusal(await plain.get('/svc/harness/tasks', named((await fresh(plain)).name)), 404, 'no_tasks', 'evolution.tasks_dir')
+})
+
+it('are made of records, by people and once', async () => {
+  const { name } = await fresh(here)
+  const headers = named(name)
+  const messages = [{ role: 'user', content: 'How long is the way to the island?' }]
+  const { headers: answered } = await here.post('/v1/chat/completions', { model: 'm', messages }, headers)
+  const record_id = String(answered['x-svc-agent-record-id'])
+  const made = await here.post('/svc/harness/tasks', { record_id, rubric: 'Gives the days.' }, headers)
+  expect(made).toMatchObject({ status: 200, json: { role: 'gate', status: 'accepted', origin: `record:${record_id}` } })
+  const task = textAt(made.json, 'name')
+  expect((await here.get(`/svc/harness/tasks/${task}`, headers)).json).toMatchObject({ prompt: 'How long is the way to the island?' })
+  expectRefusal(await here.post('/svc/harness/tasks', { record_id }, headers), 409, 'task_exists', task)
+  expectRefusal(await here.post('/svc/harness/tasks', { record_id: 'none' }, headers), 404, 'unknown_record', 'no record')
+  const report = await here.post('/svc/report', { score: 0, references: [record_id] }, headers)
+  const notAsked = { record_id: textAt(report.json, 'agent_record_id') }
+  expectRefusal(await here.post('/svc/harness/tasks', notAsked, headers), 400, 'not_an_inference', 'exchange')
+  for (const body of [{}, { record_id: ' ' }, { record_id, role: 'king' }, { record_id, rubric: 7 }])
+    expect((await here.post('/svc/harness/tasks', body, headers)).status).toBe(400)
+  expect((await here.post('/svc/harness/tasks', { record_id }, { ...headers, 'x-svc-tag-session': 'a' })).status).toBe(401)
+})
+
+it('are made of records from the terminal', async () => {
+  const { name } = await fresh(here)
+  const messages = [{ role: 'user', content: 'Which shops are open on Sunday afternoons?' }]
+  const { headers } = await here.post('/v1/chat/completions', { model: 'm', messages }, named(name))
+  const receipt = String(headers['x-svc-agent-record-id'])
+  const type = (...args: readonly string[]) => typeCommand(here.address, ['tasks', 'add', ...args, '--scenario', name])
+  const made = await type(receipt, '--rubric', 'Names the shops.', '--role', 'regression', '--json')
+  expect(made).toMatchObject({ exit: 0, err: [] })
+  expect(JSON.parse(made.out)).toMatchObject({ role: 'regression', status: 'accepted', origin: `record:${receipt}` })
+  expect(await type(receipt)).toMatchObject({ exit: 1, out: '', err: [expect.stringContaining('already')] })
+  expect((await type(receipt, '--role', 'king')).exit).toBe(2)
 })

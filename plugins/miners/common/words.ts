@@ -1,4 +1,4 @@
-/** Texts of others as people can read them, and names of tasks. */
+/** Texts of others as people can read them. */
 
 /** Without control characters and marks that people do not see. */
 export const visible = (text: string): string =>
@@ -9,18 +9,3 @@ export const visible = (text: string): string =>
     .replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/gu, (sign) => (sign === '\n' ? sign : ' '))
     .replaceAll('\ufffd', ' ')
     .trim()
-
-/** A short name for people: words of the prompt, and the beginning of the id of where it comes from. */
-export function nameOf(prompt: string, id: string): string {
-  const [first = ''] = prompt.split('\n', 1)
-  const words = first.toLowerCase().match(/[a-z0-9]+/g) ?? []
-  const slug = words
-    .slice(0, NAME_WORDS)
-    .join('-')
-    .slice(0, NAME_CHARACTERS_MAX)
-    .replace(/^promoted-/, '')
-  return `${slug || 'task'}-${id.slice(0, ID_CHARACTERS)}`
-}
-const NAME_WORDS = 6
-const NAME_CHARACTERS_MAX = 48
-const ID_CHARACTERS = 10

@@ -2,12 +2,11 @@
  * Mines the history of a git repository: a commit that changes code and tests is a task. Its parent is the workspace, its message the prompt, its
  * tests the verifier, and its other changes the reference.
  */
-import { define, invalid, pathProblem, type Files, type MinedTask, type MiningOrder } from '../../../src/contract/index.ts'
+import { define, invalid, pathProblem, taskName, type Files, type MinedTask, type MiningOrder } from '../../../src/contract/index.ts'
 import { GitFailure } from '../../../src/git/index.ts'
 import { showHiddenLine } from '../../../src/kit/index.ts'
 import { isCode, isMade, isTest, isVendored, moduleOf } from '../common/paths.ts'
 import { isSetting, verifierOf, type Verifier } from '../common/verifier.ts'
-import { nameOf } from '../common/words.ts'
 import { promptOf } from './message.ts'
 import { openRepository, type FileChanged, type HistoryCommit, type Repository, type TreeFile } from './repository.ts'
 
@@ -201,7 +200,7 @@ function minedTask(commit: HistoryCommit, { prompt, files, verifier, contents, c
   const tests = changes.filter(({ path, status }) => isTest(path) && status !== 'deleted').map(({ path }) => path)
   const [subject = ''] = commit.message.split('\n', 1)
   return {
-    name: nameOf(prompt, commit.id),
+    name: taskName(prompt, commit.id),
     prompt,
     files,
     data: { evaluator: 'verify', verify: ['sh', 'verify/run.sh'], verify_files: verifier.files },

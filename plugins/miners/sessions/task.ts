@@ -1,11 +1,11 @@
 /** Makes a task of a conversation: its first request, what is known of its workspace, and how it is graded. All its texts are data of others. */
 import { createHash } from 'node:crypto'
-import type { Files, JsonObject, MinedTask, Reference } from '../../../src/contract/index.ts'
+import { taskName, type Files, type JsonObject, type MinedTask, type Reference } from '../../../src/contract/index.ts'
 import { asData, countCodePoints, firstCodePoints, withoutSecrets } from '../../../src/kit/index.ts'
 import type { Thread } from '../../../src/sessions/index.ts'
 import { isCode, isTest, moduleOf } from '../common/paths.ts'
 import { isSetting, verifierOf, type Verifier } from '../common/verifier.ts'
-import { nameOf, visible } from '../common/words.ts'
+import { visible } from '../common/words.ts'
 import { shortLine, type Judgement } from './judgement.ts'
 import { workspaceIn, type WorkspaceShown } from './workspace.ts'
 
@@ -38,7 +38,7 @@ export function taskOf(thread: Thread, judgement: Judgement): MinedTask | string
   const grading = gradingOf({ judgement, shown, said })
   const origin = originOf(thread)
   return {
-    name: nameOf(asked, origin.slice('session:'.length)),
+    name: taskName(asked, origin.slice('session:'.length)),
     prompt: [asked, ...(Object.keys(grading.files).length > 0 ? [IN_FOLDER] : []), ...grading.ask].join('\n\n'),
     ...(Object.keys(grading.files).length > 0 && { files: grading.files }),
     data: grading.data,
@@ -51,7 +51,7 @@ export function taskOf(thread: Thread, judgement: Judgement): MinedTask | string
       ...(grading.runner !== null && { runner: grading.runner }),
       seems: judgement.seems.toJSON(),
     },
-    module: grading.module ?? nameOf(asked, origin.slice('session:'.length)),
+    module: grading.module ?? taskName(asked, origin.slice('session:'.length)),
     ...(grading.reference !== null && { reference: grading.reference }),
   }
 }

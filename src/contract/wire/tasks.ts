@@ -1,7 +1,8 @@
 /** Wire shapes of the tasks that candidates are measured by, for people to look at and decide on. */
 import { z } from 'zod'
+import { TASK_TEXT_CHARACTERS_MAX } from '../limits.ts'
 import { TASK_ROLES, TASK_STATUSES } from '../task-words.ts'
-import { scenario, text, type WireType } from './fields.ts'
+import { boundedText, newRecordId, scenario, text, type WireType } from './fields.ts'
 
 const role = z.enum(TASK_ROLES, { error: `must be one of ${TASK_ROLES.join(', ')}` })
 const status = z.enum(TASK_STATUSES, { error: `must be one of ${TASK_STATUSES.join(', ')}` })
@@ -13,6 +14,18 @@ export const taskChangeSchema = z.object({
   role: z.exactOptional(role).describe('Who plays it.'),
 })
 export type TaskChange = WireType<typeof taskChangeSchema>
+
+const TEXT_RULE = `must be non-blank text of at most ${TASK_TEXT_CHARACTERS_MAX} characters`
+const taskText = boundedText(TASK_TEXT_CHARACTERS_MAX, TEXT_RULE)
+
+export const newTaskSchema = z.object({
+  record_id: newRecordId.describe('The receipt of an exchange.'),
+  prompt: z.exactOptional(taskText).describe('What the agent is asked. Left out: what the user said last in the exchange.'),
+  rubric: z.exactOptional(taskText).describe('What a good answer does; a model grades by it.'),
+  answer: z.exactOptional(taskText).describe('The right answer, word for word, as the last line; instead of a rubric.'),
+  role: z.exactOptional(role).describe('Who plays it: gate where it is left out, or that of a task that says nearly the same.'),
+})
+export type NewTask = WireType<typeof newTaskSchema>
 
 // ── answers ──────────────────────────────────────────────────────────────────────────────────
 

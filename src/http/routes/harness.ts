@@ -30,7 +30,7 @@ const pages =
   async (context) =>
     (await import('../pages.ts'))[name](context)
 const tasks =
-  (name: 'list' | 'show' | 'change'): Handler =>
+  (name: 'list' | 'show' | 'create' | 'change'): Handler =>
   async (context) =>
     (await import('../tasks.ts'))[name](context)
 const installing =
@@ -127,6 +127,22 @@ export const harnessRoutes: readonly HttpRoute[] = [
     parameters: [scenario],
     answers: { 200: live(wire.taskListSchema, 'By name, with role, family, status and what the check found.') },
     refusals: OF_TASKS,
+  }),
+  post('/svc/harness/tasks', tasks('create'), {
+    right: 'review',
+    operationId: 'createTask',
+    summary: 'Makes a task of a recorded exchange',
+    description:
+      'Written to evolution.tasks_dir, accepted: steps play it from the next start of the service on. A record becomes a task once.',
+    parameters: [scenario],
+    body: wire.newTaskSchema,
+    answers: { 200: answer(wire.listedTaskSchema, 'The task.') },
+    refusals: refusals(OF_TASKS, CHECKED_BODY, AUDITED, {
+      400: ['task_invalid', 'mined_invalid', 'not_an_inference'],
+      404: ['unknown_record', 'record_expired', 'record_not_kept'],
+      409: ['task_exists'],
+      503: ['tasks_unwritable'],
+    }),
   }),
   get('/svc/harness/tasks/:task', tasks('show'), {
     right: 'read',

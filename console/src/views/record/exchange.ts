@@ -63,6 +63,14 @@ export function exchangeOf(payload: UnknownRecord): ShownExchange {
   }
 }
 
+/** What the user said last; empty where nothing was said in words. */
+export function lastAsked({ asked }: Pick<ShownExchange, 'asked'>): string {
+  const texts = asked
+    .filter(({ role }) => role === 'user')
+    .map(({ parts }) => parts.flatMap((part) => (part.kind === 'text' ? [part.text] : [])))
+  return texts.map((parts) => parts.join('\n')).findLast((text) => text.trim() !== '') ?? ''
+}
+
 const shownTurn = ({ role, parts }: Turn): ShownTurn => ({ role, parts: shownParts(parts) })
 
 function answersIn(reader: DialectReader, response: unknown): readonly ShownAnswer[] {

@@ -14,7 +14,9 @@ import { Notice } from '../../ui/notice.tsx'
 import { Ago, Clock } from '../../ui/time.tsx'
 import { Connections } from './connections.tsx'
 import { Conversation } from './conversation.tsx'
-import { exchangeOf } from './exchange.ts'
+import { exchangeOf, lastAsked } from './exchange.ts'
+import { MakeTask } from './make-task.tsx'
+import { QuotedExchanges } from './quoted.tsx'
 import { ReportBody, TrainBody } from './record-bodies.tsx'
 import './record.css'
 
@@ -56,7 +58,7 @@ export function RecordPanel({ scenario, id, row, onClose }: RecordPanelProps) {
           <Connections key={id} scenario={scenario} id={id} sequence={record.sequence} session={textAt(tagsOf(record), 'session')} />
         )}
         {record === null && said === null && <p class="muted">Reading…</p>}
-        {record !== null && (isRaw ? <Raw record={record} /> : <Body record={record} />)}
+        {record !== null && (isRaw ? <Raw record={record} /> : <Body scenario={scenario} record={record} />)}
       </div>
     </section>
   )
@@ -155,9 +157,15 @@ function Raw({ record }: { readonly record: FullRecord }) {
   return <LongText value={text} mono />
 }
 
-function Body({ record }: { readonly record: FullRecord }) {
+function Body({ scenario, record }: { readonly scenario: string; readonly record: FullRecord }) {
   const exchange = useMemo(() => (record.request_type === 'inference' ? exchangeOf(record.payload) : null), [record])
-  if (record.request_type === 'report') return <ReportBody payload={record.payload} />
+  if (record.request_type === 'report')
+    return (
+      <>
+        <ReportBody payload={record.payload} />
+        <QuotedExchanges scenario={scenario} references={record.references} />
+      </>
+    )
   if (record.request_type === 'train') return <TrainBody payload={record.payload} />
   return (
     exchange && (
@@ -166,6 +174,7 @@ function Body({ record }: { readonly record: FullRecord }) {
           {exchange.format !== null && <Badge tone="plain">{exchange.format}</Badge>}
           {exchange.isStreamed && <Badge tone="plain">streamed</Badge>}
         </div>
+        <MakeTask scenario={scenario} id={record.agent_record_id} asked={lastAsked(exchange)} />
         <Conversation exchange={exchange} />
       </>
     )
