@@ -47,8 +47,8 @@ export function wireTypes(): string {
     if (printed.has(name)) return
     const schema = all[name]
     if (schema === undefined) throw new Error(`there is no schema ${name}`)
-    printed.set(name, declaration(name, schema))
-    for (const [, other = ''] of JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)) print(other)
+    printed.set(name, `${NAMES.includes(name) ? 'export ' : ''}${declaration(name, schema)}\n`)
+    namesIn(schema).forEach(print)
   }
   NAMES.forEach(print)
   const head = '/** Made by `npm run docs` from src/contract/wire: do not edit. */\n\n'
@@ -61,18 +61,28 @@ export function wireTypes(): string {
   )
 }
 
+/** Answers one of them by itself with the names of others that it has, and null for a name that is no schema. */
+export function wireDeclarer(): (name: string) => { readonly text: string; readonly others: readonly string[] } | null {
+  const all = componentSchemas()
+  return (name) => {
+    const schema = all[name]
+    return schema === undefined ? null : { text: declaration(name, schema), others: namesIn(schema) }
+  }
+}
+
+const namesIn = (schema: Schema): readonly string[] =>
+  [...JSON.stringify(schema).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name = '']) => name)
+
 function declaration(name: string, schema: Schema): string {
   const { properties, required = [] } = schema
-  if (properties === undefined) return `${exported(name)}type ${name} = ${typeOf(schema)}\n`
+  if (properties === undefined) return `type ${name} = ${typeOf(schema)}`
   const members = Object.entries(properties).map(([key, value]) => {
     const member = schemaOf(value)
     const comment = member.description === undefined ? '' : `  /** ${member.description} */\n`
     return `${comment}  ${memberOf(key, member, required)}\n`
   })
-  return `${exported(name)}interface ${name} {\n${members.join('')}}\n`
+  return `interface ${name} {\n${members.join('')}}`
 }
-
-const exported = (name: string): string => (NAMES.includes(name) ? 'export ' : '')
 
 const memberOf = (key: string, schema: Schema, required: readonly string[]): string =>
   `readonly ${key}${required.includes(key) ? '' : '?'}: ${typeOf(schema)}`

@@ -1,9 +1,10 @@
 /** The package of the service as `npm pack` makes it: installed without a network into an empty folder, and run from there. */
 import { spawn, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { beforeAll, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { followDocument } from '../docs/blocks.ts'
 import { sharedFolder, temporaryFolder } from '../support/folder.ts'
 import { argumentsOf } from '../support/settings.ts'
 
@@ -49,13 +50,7 @@ it('is run by npx from the tarball alone', () => {
 })
 
 it('serves without building: the mock model answers with a receipt, and the console is there', async () => {
-  const data = temporaryFolder()
-  const address = await serve({
-    'svc.port': 0,
-    'inference.runtime': 'practice',
-    'storage.agent_record_dir': join(data, 'records'),
-    'storage.artifact_repository': join(data, 'artifacts.git'),
-  })
+  const address = await serve(practiceIn(temporaryFolder()))
   const answer = await fetch(`${address}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'x-svc-scenario': 'packed', 'content-type': 'application/json' },
@@ -87,11 +82,64 @@ it('has the types that a plug-in is checked against', () => {
   )
   const wrong = `\n// @ts-expect-error: a decision has a reason\nexport const wrong = define('selection', { decide: () => ({ selected: true }) })\n`
   writeFileSync(join(home, 'plugin.ts'), `${plugin}${wrong}`)
-  cpSync(join(ROOT, 'node_modules/@types'), join(home, 'node_modules/@types'), { recursive: true })
-  cpSync(join(ROOT, 'node_modules/undici-types'), join(home, 'node_modules/undici-types'), { recursive: true })
-  const options = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2024', '--types', 'node', '--noEmit']
-  expect(run(process.execPath, [TSC, ...options, 'plugin.ts'], home)).toBe('')
+  expect(checkTypes('plugin.ts')).toBe('')
 })
+
+describe('a plug-in that is written from its page alone', () => {
+  const block = (kind: string, pattern: RegExp): string => {
+    const [, found] = pattern.exec(readFileSync(join(ROOT, `docs/extend/${kind}.md`), 'utf8')) ?? []
+    if (found === undefined) throw new Error(`docs/extend/${kind}.md has no block ${String(pattern)}`)
+    return found
+  }
+  const EXAMPLE = /, whole:\n\n```ts\n([\s\S]*?)^```$/m
+  const SUITE = /^## Its suite\n\n```ts\n([\s\S]*?)^```$/m
+
+  beforeAll(() => {
+    for (const kind of ['recipe', 'evaluator']) {
+      mkdirSync(join(home, kind))
+      writeFileSync(join(home, kind, 'mine.ts'), block(kind, EXAMPLE))
+      writeFileSync(join(home, kind, 'mine.test.ts'), block(kind, SUITE))
+    }
+  })
+
+  it('fits the types of the package', () => {
+    expect(checkTypes('recipe/mine.ts', 'evaluator/mine.ts')).toBe('')
+  })
+
+  it('passes the suite of its kind, as the page calls it', () => {
+    symlinkSync(join(ROOT, 'node_modules/vitest'), join(home, 'node_modules/vitest'))
+    const said = run(process.execPath, [join(ROOT, 'node_modules/vitest/vitest.mjs'), 'run', '--no-color', '--root', home], home)
+    expect(said).toMatch(/Test Files {2}2 passed/)
+  })
+
+  it('is a recipe that learns: the configuration and the commands of its page work', async () => {
+    const folder = temporaryFolder()
+    const named = block('recipe', /^ {4}use: (\S+)$/m)
+    mkdirSync(join(home, 'recipe', dirname(named)), { recursive: true })
+    cpSync(join(home, 'recipe/mine.ts'), join(home, 'recipe', named))
+    writeFileSync(join(home, 'recipe/svc.yaml'), block('recipe', /^```yaml\n([\s\S]*?)^```$/m))
+    const address = await serve(practiceIn(folder), ['-c', 'recipe/svc.yaml'])
+    const { blocks } = await followDocument('docs/extend/recipe.md', folder, { SVC_URL: address })
+    const [, counted = '', noted = ''] = blocks
+    expect(JSON.parse(counted)).toMatchObject({ commits: [{ operation: 'train', metrics: { reports: 1 } }] })
+    expect(JSON.parse(noted)).toMatchObject({ state: 'published', settled: true })
+  })
+})
+
+const practiceIn = (folder: string) => ({
+  'svc.port': 0,
+  'inference.runtime': 'practice',
+  'storage.agent_record_dir': join(folder, 'records'),
+  'storage.artifact_repository': join(folder, 'artifacts.git'),
+})
+
+/** Answers what the compiler finds. */
+function checkTypes(...files: readonly string[]): string {
+  for (const name of ['@types', 'undici-types'])
+    cpSync(join(ROOT, 'node_modules', name), join(home, 'node_modules', name), { recursive: true })
+  const options = ['--strict', '--exactOptionalPropertyTypes', '--module', 'nodenext', '--target', 'es2024', '--types', 'node', '--noEmit']
+  return run(process.execPath, [TSC, ...options, ...files], home)
+}
 
 /** Without what npm says to the scripts it runs, such as this one. */
 function environment(): NodeJS.ProcessEnv {
@@ -107,8 +155,8 @@ function run(program: string, args: readonly string[], cwd: string): string {
 }
 
 /** Answers the address of a service that runs until the test is over. */
-const serve = (settings: Parameters<typeof argumentsOf>[0]): Promise<string> =>
-  firstLine(['serve', ...argumentsOf(settings)], /ready at (\S+)/)
+const serve = (settings: Parameters<typeof argumentsOf>[0], more: readonly string[] = []): Promise<string> =>
+  firstLine(['serve', ...more, ...argumentsOf(settings)], /ready at (\S+)/)
 
 /** Answers what a command that runs until the test is over says of itself. */
 async function firstLine(args: readonly string[], pattern: RegExp): Promise<string> {
