@@ -86,11 +86,6 @@ it('has the types that a plug-in is checked against', () => {
 })
 
 describe('a plug-in that is written from its page alone', () => {
-  const block = (kind: string, pattern: RegExp): string => {
-    const [, found] = pattern.exec(readFileSync(join(ROOT, `docs/extend/${kind}.md`), 'utf8')) ?? []
-    if (found === undefined) throw new Error(`docs/extend/${kind}.md has no block ${String(pattern)}`)
-    return found
-  }
   const EXAMPLE = /, whole:\n\n```ts\n([\s\S]*?)^```$/m
   const SUITE = /^## Its suite\n\n```ts\n([\s\S]*?)^```$/m
 
@@ -113,24 +108,30 @@ describe('a plug-in that is written from its page alone', () => {
   })
 
   it('is a recipe that learns: the configuration and the commands of its page work', async () => {
-    const folder = temporaryFolder()
+    const data = temporaryFolder()
     const named = block('recipe', /^ {4}use: (\S+)$/m)
     mkdirSync(join(home, 'recipe', dirname(named)), { recursive: true })
     cpSync(join(home, 'recipe/mine.ts'), join(home, 'recipe', named))
     writeFileSync(join(home, 'recipe/svc.yaml'), block('recipe', /^```yaml\n([\s\S]*?)^```$/m))
-    const address = await serve(practiceIn(folder), ['-c', 'recipe/svc.yaml'])
-    const { blocks } = await followDocument('docs/extend/recipe.md', folder, { SVC_URL: address })
+    const address = await serve(practiceIn(data), ['-c', 'recipe/svc.yaml'])
+    const { blocks } = await followDocument('docs/extend/recipe.md', data, { SVC_URL: address })
     const [, counted = '', noted = ''] = blocks
     expect(JSON.parse(counted)).toMatchObject({ commits: [{ operation: 'train', metrics: { reports: 1 } }] })
     expect(JSON.parse(noted)).toMatchObject({ state: 'published', settled: true })
   })
 })
 
-const practiceIn = (folder: string) => ({
+function block(kind: string, pattern: RegExp): string {
+  const [, found] = pattern.exec(readFileSync(join(ROOT, `docs/extend/${kind}.md`), 'utf8')) ?? []
+  if (found === undefined) throw new Error(`docs/extend/${kind}.md has no block ${String(pattern)}`)
+  return found
+}
+
+const practiceIn = (data: string) => ({
   'svc.port': 0,
   'inference.runtime': 'practice',
-  'storage.agent_record_dir': join(folder, 'records'),
-  'storage.artifact_repository': join(folder, 'artifacts.git'),
+  'storage.agent_record_dir': join(data, 'records'),
+  'storage.artifact_repository': join(data, 'artifacts.git'),
 })
 
 /** Answers what the compiler finds. */
