@@ -7,6 +7,8 @@ import {
   configuredTraffic,
   keepSpent,
   loaderOf,
+  logWriting,
+  openConfiguredWebhooks,
   openContents,
   openRuntime,
   openTokens,
@@ -30,7 +32,6 @@ import {
   type ModelAddress,
   type Recipe,
   type ExecutorFact,
-  type Refusal,
   type Store,
 } from './contract/index.ts'
 import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log, type TlsPair } from './http/index.ts'
@@ -127,12 +128,14 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const scenarioLimits = registryLimits(loaded)
     const registry = await Registry.open(services, scenarioLimits)
     closing.push(() => registry.close())
+    const webhooks = await openConfiguredWebhooks(loaded, services, log)
+    closing.push(async () => webhooks?.close())
     const adapters = adaptersOf(plugins, load, registry)
     const bodies = new Bodies(listeners?.bodies)
     closing.push(() => bodies.close())
     const tokens = await openTokens({ store, auth: configured.auth, listeners, warn })
     closing.push(() => tokens.close())
-    const opened = { store, runtime, registry, tokens, signer, log, metrics, bodies, adapters, traces }
+    const opened = { store, runtime, registry, tokens, signer, log, metrics, bodies, adapters, traces, webhooks }
     const http: HttpServices = {
       ...configured,
       ...opened,
@@ -376,13 +379,6 @@ function adaptersOf(plugins: Builtins, load: Load, registry: Registry): HttpServ
   }
   return () => (all ??= loadAll())
 }
-
-function logWriting(log: Log, trouble: Refusal | null): void {
-  if (trouble === null) return log.write('info', 'store_writable', {})
-  log.write('error', 'store_unwritable', { code: trouble.code, message: trouble.message, ...causeOf(trouble) })
-}
-
-const causeOf = ({ detail: { cause } }: Refusal): { readonly cause?: string } => (cause === undefined ? {} : { cause: wordsOf(cause) })
 
 function logStep(log: Log, scenario: string, commit: Commit): void {
   const { step, component, outcome } = commit

@@ -148,6 +148,7 @@ describe('defaults', () => {
         keep_raw_streams: false,
       },
       recording: { mode: 'full', scenarios: {} },
+      webhooks: {},
       recipe: 'record-only',
       recipes: {
         'record-only': {

@@ -120,10 +120,10 @@ const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.l
 
 /** Every recipe under its name, including the default one, whichever way the file is written. */
 function normalise(settings: ConfigValues): Config {
-  const { svc, inference, limits, storage, recording, traces, recipe, data, pipeline, evolution, training } = settings
+  const { svc, inference, limits, storage, recording, traces, webhooks, recipe, data, pipeline, evolution, training } = settings
   const recipes: Record<string, RecipeSettings> = { [recipe]: { use: recipe, data, pipeline, evolution, training } }
   for (const [name, own] of Object.entries(settings.recipes)) recipes[name] = { ...own, use: own.use ?? name }
-  return { svc, inference, limits, storage, recording, traces, recipe, recipes }
+  return { svc, inference, limits, storage, recording, traces, webhooks, recipe, recipes }
 }
 
 function deepFreeze<T>(value: T): T {

@@ -142,7 +142,7 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
   ['svc:\n  token: a${b', 'svc.token holds a ${ that is neither ${NAME} nor ${NAME:-default}; write $${ for a plain one'],
   [
     '__proto__: {a: 1}',
-    '__proto__ is not a known key; the file knows svc, inference, limits, storage, recording, traces, recipe, recipes, data, pipeline, evolution, training',
+    '__proto__ is not a known key; the file knows svc, inference, limits, storage, recording, traces, webhooks, recipe, recipes, data, pipeline, evolution, training',
   ],
 ]
 

@@ -32,7 +32,9 @@ import {
   whole,
 } from './types.ts'
 
-/** User-chosen names: of recipes, upstreams and headers. */
+const WEBHOOK_EVENTS = ['held', 'published', 'failed', 'budget'] as const
+
+/** User-chosen names: of recipes, upstreams, webhooks and headers. */
 const OWN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
 
 const tls = section({
@@ -239,6 +241,23 @@ const recipe = section({
   ...recipeSections,
 })
 
+const webhook = section({
+  url: collectorUrl().describe('Where events are sent, with POST. It is asked directly, and redirects are not followed.'),
+  secret: secret()
+    .regex(
+      /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/,
+      'must be whsec_ and at least 24 random bytes as base64, such as: echo whsec_$(openssl rand -base64 32)',
+    )
+    .describe('Signs what is sent, as Standard Webhooks says: `whsec_` and at least 24 random bytes as base64.'),
+  events: z
+    .array(oneOf(WEBHOOK_EVENTS), 'must be a list of events')
+    .default([...WEBHOOK_EVENTS])
+    .describe(
+      'Which events: `held` (a release waits for review), `published`, `failed` (a step), `budget` (`evolution.max_steps` or `evolution.max_failure_streak` is used up).',
+    ),
+  allow_inside: flag().default(false).describe('Whether the target may have an address of this machine or of a private network.'),
+})
+
 export const schema = section({
   svc: svc.prefault({}).describe('The service itself: address, access and limits.'),
   inference: inference.prefault({}).describe('Which model answers the calls.'),
@@ -246,6 +265,10 @@ export const schema = section({
   storage: storage.prefault({}).describe('Where data is kept.'),
   recording: recording.prefault({}).describe('How much of the traffic is stored.'),
   traces: traces.prefault({}).describe('OpenTelemetry traces.'),
+  webhooks: z
+    .record(z.string().regex(OWN_NAME), webhook, 'must be a section with one target per name')
+    .default({})
+    .describe('Programs that are told of what happens, each under a name.'),
   recipe: text().default('record-only').describe('The default recipe: a name under `recipes`, a built-in name, a path or a package.'),
   recipes: z
     .record(z.string().regex(OWN_NAME), recipe, 'must be a section with one recipe per name')
@@ -292,6 +315,7 @@ export const SECRET_KEYS: ReadonlySet<string> = new Set([
   'training.trainer_api_key',
   'recipes.<name>.training.trainer_api_key',
   'traces.headers.<name>',
+  'webhooks.<name>.secret',
   'storage.record_database_url',
   ...S3_KEY,
 ])
@@ -307,6 +331,8 @@ export type ConfigValues = z.output<typeof schema>
 export type RecipeSettings = Frozen<Omit<ConfigValues['recipes'][string], 'use'> & { use: string }>
 
 /** The configuration of one service. Sections at the top of the file are moved under `recipes` here. */
-export type Config = Frozen<Pick<ConfigValues, 'svc' | 'inference' | 'limits' | 'storage' | 'recording' | 'traces' | 'recipe'>> & {
+export type Config = Frozen<
+  Pick<ConfigValues, 'svc' | 'inference' | 'limits' | 'storage' | 'recording' | 'traces' | 'webhooks' | 'recipe'>
+> & {
   readonly recipes: Readonly<Record<string, RecipeSettings>>
 }

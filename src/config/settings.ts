@@ -74,7 +74,13 @@ function problemOf(issue: z.core.$ZodIssue, given: ReadonlyMap<string, GivenValu
 }
 
 /** What users name, by section. */
-const NAMED: Readonly<Record<string, string>> = { recipes: 'a recipe', traces: 'a header', storage: 'a setting', inference: 'an upstream' }
+const NAMED: Readonly<Record<string, string>> = {
+  recipes: 'a recipe',
+  webhooks: 'a webhook',
+  traces: 'a header',
+  storage: 'a setting',
+  inference: 'an upstream',
+}
 
 const keyOf = (issue: z.core.$ZodIssue): string => issue.path.filter((part) => typeof part === 'string').join('.')
 

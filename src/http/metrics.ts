@@ -33,6 +33,14 @@ export interface ListenerCounts {
   readonly inFlight: number
 }
 
+/** How a target of webhooks is. */
+export interface WebhookCounts {
+  readonly name: string
+  readonly delivered: number
+  readonly failed: number
+  readonly waiting: number
+}
+
 export class Metrics {
   readonly #byRoute = new Map<string, Map<number, Series>>()
   readonly #steps: Record<StepOutcome, number> = { published: 0, pending: 0, rejected: 0, skipped: 0, failed: 0 }
@@ -122,6 +130,7 @@ export class Metrics {
     http: { readonly logLinesDropped: number; readonly bodyBytes: number; readonly certificateExpiresAt: number | null },
     spans?: { readonly exported: number; readonly dropped: number },
     listeners?: ListenerCounts,
+    webhooks?: readonly WebhookCounts[],
   ): string {
     const lines = [
       ...this.#requests(),
@@ -147,6 +156,7 @@ export class Metrics {
       ...counter('svc_record_bytes_lost_total', 'Bytes of record bodies evicted by capacity.', usage.lost_bytes),
       ...(spans === undefined ? [] : counter('svc_spans_exported_total', 'Spans the collector took.', spans.exported)),
       ...(spans === undefined ? [] : counter('svc_spans_dropped_total', 'Spans that were made and not delivered.', spans.dropped)),
+      ...webhookLines(webhooks),
       ...gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
       ...counter('process_cpu_seconds_total', 'CPU time of all threads.', cpuSeconds()),
     ]
@@ -182,6 +192,23 @@ export class Metrics {
       for (const [status, series] of byStatus) lines.push(...histogram(`route="${route}",status="${status}"`, series))
     return lines
   }
+}
+
+function webhookLines(webhooks: readonly WebhookCounts[] | undefined): string[] {
+  if (webhooks === undefined) return []
+  const name = 'svc_webhook_deliveries_total'
+  const results = webhooks.flatMap(({ name: webhook, delivered, failed }) =>
+    Object.entries({ delivered, failed }).map(([result, count]) => `${name}{webhook="${webhook}",result="${result}"} ${count}`),
+  )
+  const waiting = 'svc_webhook_scenarios_waiting'
+  return [
+    `# HELP ${name} Attempts to tell a target of an event.`,
+    `# TYPE ${name} counter`,
+    ...results,
+    `# HELP ${waiting} Scenarios with rows that a target was not told of yet.`,
+    `# TYPE ${waiting} gauge`,
+    ...webhooks.map((each) => `${waiting}{webhook="${each.name}"} ${each.waiting}`),
+  ]
 }
 
 const certificateLines = (expiresAt: number | null): string[] =>

@@ -10,7 +10,7 @@ import type { Registry } from '../scenarios/index.ts'
 import type { Authenticator } from './auth.ts'
 import type { Bodies } from './bodies/index.ts'
 import type { Log } from './log.ts'
-import type { ListenerCounts, Metrics } from './metrics.ts'
+import type { ListenerCounts, Metrics, WebhookCounts } from './metrics.ts'
 import type { WrongTokens } from './wrong-tokens.ts'
 
 /** What the inference routes use. A listener thread has these, and relays every other route. */
@@ -66,6 +66,8 @@ export interface HttpServices extends TrafficServices {
   readonly certificateExpiresAt: number | null
   /** The built-in adapters, and those of the configured recipes, by name. */
   adapters(): Promise<ReadonlyMap<string, Adapter>>
+  /** Absent where no target is configured. */
+  readonly webhooks?: { counts(): readonly WebhookCounts[] } | undefined
   /** Absent where this thread accepts the connections itself. */
   readonly listeners?: ListenerThreads | undefined
 }

@@ -100,7 +100,7 @@ function committedStep(last: Commit | null, context: HttpContext): ScenarioStatu
 }
 
 export async function metrics({
-  services: { registry, store, metrics: counted, traces, log, bodies, listeners, certificateExpiresAt },
+  services: { registry, store, metrics: counted, traces, log, bodies, listeners, certificateExpiresAt, webhooks },
 }: HttpContext): Promise<HttpReply> {
   await listeners?.report()
   const { length: known } = await registry.names()
@@ -118,6 +118,7 @@ export async function metrics({
     { logLinesDropped: log.dropped ?? 0, bodyBytes: bodies.budget.bytes, certificateExpiresAt },
     traces && withThreads(traces.spans, listeners?.spans()),
     listeners?.counts(),
+    webhooks?.counts(),
   )
   return { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, body }
 }

@@ -35,6 +35,7 @@ export {
   knowSecrets,
   withoutKnownSecrets,
 } from './known-secrets.ts'
+export { isInsideAddress } from './inside-address.ts'
 export { Lane, LaneByName } from './lane.ts'
 export { chanceOf, lotOf } from './lots.ts'
 export { lengthOf, BytePieces, textOf, withBody } from './pieces.ts'

@@ -2,6 +2,7 @@
  * Scenarios: creates, loads, binds, unloads and archives them. No other room holds loaded scenarios.
  * Does not parse requests, or train.
  */
+export { budgetEnded } from './budget.ts'
 export { catalogRows, listedRows, type PlacedRow } from './catalog.ts'
 export { checkTotals } from './check-totals.ts'
 export { componentsOf } from './composed.ts'

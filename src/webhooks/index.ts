@@ -1,0 +1,46 @@
+/**
+ * Webhooks: tells targets of what rows say, signed and at least once. The rows themselves are the queue.
+ * Does not decide anything, and holds up nothing.
+ */
+import { join } from 'node:path'
+import type { Store } from '../contract/index.ts'
+import { Positions } from './positions.ts'
+import { WebhookTarget, type WebhookNeeds, type WebhookSettings } from './target.ts'
+
+export type { WebhookSettings } from './target.ts'
+
+export interface Webhooks {
+  counts(): readonly Pick<WebhookTarget, 'name' | 'delivered' | 'failed' | 'waiting'>[]
+  close(): Promise<void>
+}
+
+/** No folder: positions are lost with the process, as the rows are. */
+export async function openWebhooks(settings: readonly WebhookSettings[], folder: string | null, needs: WebhookNeeds): Promise<Webhooks> {
+  const { store } = needs
+  const targets: WebhookTarget[] = []
+  for (const each of settings) {
+    const file = folder === null ? null : join(folder, `${each.name}.json`)
+    targets.push(new WebhookTarget(each, await Positions.open(file, () => newestSteps(store)), needs))
+  }
+  // Followed before the scenarios are listed, so that no row is missed.
+  const unfollow = store.follow((change) => {
+    for (const target of targets) {
+      if (change.kind === 'landed') target.wake(change.scenario)
+      if (change.kind === 'archived') target.forget(change.scenario)
+    }
+  })
+  for (const scenario of await store.scenarios()) for (const target of targets) target.wake(scenario)
+  return {
+    counts: () => targets.map(({ name, delivered, failed, waiting }) => ({ name, delivered, failed, waiting })),
+    async close() {
+      unfollow()
+      await Promise.all(targets.map((target) => target.close()))
+    },
+  }
+}
+
+async function newestSteps(store: Store): Promise<Map<string, number>> {
+  const steps = new Map<string, number>()
+  for (const name of await store.scenarios()) steps.set(name, (await store.scenario(name).head())?.newest.step ?? 0)
+  return steps
+}

@@ -1,0 +1,264 @@
+import { createHmac } from 'node:crypto'
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import memory from '../../plugins/stores/memory/index.ts'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import { closeServer, listenOnLoopback } from '../../test/support/listen.ts'
+import { until } from '../../test/support/wait.ts'
+import type { Commit, JsonObject, Store } from '../contract/index.ts'
+import { isInsideAddress } from '../kit/index.ts'
+import { openWebhooks, type WebhookSettings } from './index.ts'
+import { sendWebhook } from './send.ts'
+import type { WebhookNeeds } from './target.ts'
+
+const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
+const NOW = 1_800_000_000
+
+const rowAt = (step: number, change: Partial<Commit> = {}): Commit => ({
+  step,
+  operation: step === 0 ? 'create' : 'train',
+  outcome: 'published',
+  recorded_at: NOW - 10,
+  release: null,
+  pending: false,
+  consumed_ids: [],
+  metrics: {},
+  state: {},
+  ...change,
+})
+
+async function storeWith(...scenarios: readonly string[]): Promise<Store> {
+  const store = await memory.plugin.make({})
+  for (const name of scenarios) await store.scenario(name).commit(rowAt(0))
+  return store
+}
+
+interface Got {
+  readonly headers: IncomingHttpHeaders
+  readonly body: JsonObject
+  readonly text: string
+}
+
+/** A target that answers as the script says, in turn, and then with 204. */
+async function startTarget(script: readonly (number | ((response: ServerResponse) => void))[] = []) {
+  const got: Got[] = []
+  const left = [...script]
+  const server = createServer((request, response) => {
+    let text = ''
+    request.on('data', (part: Buffer) => (text += part.toString()))
+    request.on('end', () => {
+      got.push({ headers: request.headers, text, body: JSON.parse(text) })
+      const next = left.shift() ?? 204
+      if (typeof next === 'function') next(response)
+      else response.writeHead(next).end()
+    })
+  })
+  const url = `http://127.0.0.1:${await listenOnLoopback(server)}/hook`
+  onTestFinished(() => closeServer(server))
+  return { url, got, types: () => got.map(({ body }) => body['type']) }
+}
+
+const usedUp = async () => ({ error: null, budget: 'evolution.max_steps (1) is used up' })
+
+const untilAborted = (_: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve())
+  })
+
+const EVENTS = ['held', 'published', 'failed', 'budget'] as const
+
+const hook = (url: string, change: Partial<WebhookSettings> = {}): WebhookSettings => ({
+  name: 'chat',
+  url,
+  secret: SECRET,
+  events: new Set(EVENTS),
+  allowsInside: true,
+  ...change,
+})
+
+interface Setting {
+  readonly store: Store
+  readonly hooks: readonly WebhookSettings[]
+  readonly folder?: string
+  readonly needs?: Partial<WebhookNeeds>
+}
+
+async function open({ store, hooks, folder, needs }: Setting) {
+  const log: string[] = []
+  const webhooks = await openWebhooks(hooks, folder ?? null, {
+    store,
+    clock: () => NOW,
+    told: async (_, row) => ({ error: row.outcome === 'failed' ? 'it broke' : null, budget: null }),
+    log: (_level, event, fields) => void log.push(`${event} ${JSON.stringify(fields)}`),
+    pause: async () => undefined,
+    ...needs,
+  })
+  onTestFinished(() => webhooks.close())
+  return { webhooks, log }
+}
+
+describe('a target', () => {
+  it('is told of rows that hold, publish and fail, and not of others, signed as Standard Webhooks says', async () => {
+    const [store, target] = [await storeWith('a'), await startTarget()]
+    await open({ store, hooks: [hook(target.url)] })
+    const a = store.scenario('a')
+    await a.commit(rowAt(1, { outcome: 'pending', pending: true }))
+    await a.commit(rowAt(2, { outcome: 'rejected' }))
+    await a.commit(rowAt(3, { outcome: 'skipped' }))
+    await a.commit(rowAt(4, { operation: 'promote' }))
+    await a.commit(rowAt(5, { outcome: 'failed' }))
+    await until(() => target.got.length === 3)
+    expect(target.types()).toEqual(['held', 'published', 'failed'])
+    expect(target.got[2]?.body).toEqual({
+      type: 'failed',
+      timestamp: new Date((NOW - 10) * 1000).toISOString(),
+      data: { scenario: 'a', step: 5, operation: 'train', release_id: null, error: 'it broke' },
+    })
+    for (const { headers, text } of target.got) {
+      const signed = `${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.${text}`
+      const signature = createHmac('sha256', Buffer.alloc(32, 7)).update(signed).digest('base64')
+      expect(headers['webhook-signature']).toBe(`v1,${signature}`)
+      expect(headers['webhook-timestamp']).toBe(String(NOW))
+    }
+    expect(new Set(target.got.map(({ headers }) => headers['webhook-id'])).size).toBe(3)
+  })
+
+  it('is told only of the events that it wants, and of a budget that is used up', async () => {
+    const [store, target] = [await storeWith('a'), await startTarget()]
+    await open({ store, hooks: [hook(target.url, { events: new Set(['budget']) })], needs: { told: usedUp } })
+    await store.scenario('a').commit(rowAt(1))
+    await until(() => target.got.length === 1)
+    expect(target.got[0]?.body).toMatchObject({ type: 'budget', data: { reason: 'evolution.max_steps (1) is used up' } })
+  })
+
+  it('that is new is not told of what was before it', async () => {
+    const [store, target] = [await storeWith('a'), await startTarget()]
+    await store.scenario('a').commit(rowAt(1))
+    await open({ store, hooks: [hook(target.url)] })
+    await store.scenario('a').commit(rowAt(2, { outcome: 'failed' }))
+    await until(() => target.got.length === 1)
+    expect(target.types()).toEqual(['failed'])
+  })
+
+  it('that refuses or breaks off is asked again with longer and longer pauses and the same id, and the order stays', async () => {
+    const store = await storeWith('a')
+    const target = await startTarget([500, 302, (response) => response.destroy(), 429])
+    const pauses: number[] = []
+    const pause = async (seconds: number): Promise<void> => void pauses.push(seconds)
+    const { webhooks, log } = await open({ store, hooks: [hook(target.url)], needs: { pause } })
+    await store.scenario('a').commit(rowAt(1, { outcome: 'failed' }))
+    await store.scenario('a').commit(rowAt(2))
+    await until(() => target.got.length === 6)
+    expect(target.types()).toEqual([...Array.from({ length: 5 }, () => 'failed'), 'published'])
+    expect(new Set(target.got.slice(0, 5).map(({ headers }) => headers['webhook-id'])).size).toBe(1)
+    expect(pauses).toEqual([1, 2, 4, 8])
+    expect(log[0]).toContain('the target answered 500')
+    await until(() => webhooks.counts()[0]?.delivered === 2)
+    expect(webhooks.counts()).toEqual([{ name: 'chat', delivered: 2, failed: 4, waiting: 0 }])
+  })
+
+  it('that hangs holds up neither another target nor the end of the service', async () => {
+    const store = await storeWith('a')
+    const [hanging, well] = [await startTarget([() => undefined]), await startTarget()]
+    const { webhooks } = await open({ store, hooks: [hook(hanging.url, { name: 'slow' }), hook(well.url)] })
+    await store.scenario('a').commit(rowAt(1))
+    await until(() => well.got.length === 1 && hanging.got.length === 1)
+    await webhooks.close()
+  })
+
+  it('is told after the next start of what it missed, and once more of what was cut off', async () => {
+    const folder = temporaryFolder()
+    const store = await storeWith('a', 'b')
+    const refusing = await startTarget(Array.from({ length: 100 }, () => 503))
+    const first = await openWebhooks([hook(refusing.url)], folder, {
+      store,
+      clock: () => NOW,
+      told: async () => ({ error: null, budget: null }),
+      log: () => undefined,
+      pause: untilAborted,
+    })
+    await store.scenario('a').commit(rowAt(1))
+    await until(() => refusing.got.length === 1)
+    await first.close()
+    await store.scenario('b').commit(rowAt(1, { outcome: 'failed' }))
+    await store.scenario('new').commit(rowAt(0))
+    await store.scenario('new').commit(rowAt(1, { outcome: 'pending' }))
+    const target = await startTarget()
+    await open({ store, hooks: [hook(target.url)], folder })
+    await until(() => target.got.length === 3)
+    expect(new Set(target.types())).toEqual(new Set(['failed', 'held', 'published']))
+    expect(target.got.map(({ headers }) => headers['webhook-id'])).toContain(refusing.got[0]?.headers['webhook-id'])
+    await until(() => JSON.parse(readFileSync(join(folder, 'chat.json'), 'utf8'))['new'] === 1)
+  })
+
+  it('that takes nothing for three days does not hold up the later events', async () => {
+    const [store, target] = [await storeWith('a'), await startTarget([500])]
+    const { log } = await open({ store, hooks: [hook(target.url)] })
+    await store.scenario('a').commit(rowAt(1, { outcome: 'failed', recorded_at: NOW - 4 * 24 * 3600 }))
+    await store.scenario('a').commit(rowAt(2))
+    await until(() => target.got.length === 2)
+    expect(target.types()).toEqual(['failed', 'published'])
+    expect(log).toEqual([expect.stringContaining('webhook_given_up')])
+  })
+
+  it('with a scenario that was archived and made again is told of the new one from its first step', async () => {
+    const [store, target] = [await storeWith('a'), await startTarget()]
+    await open({ store, hooks: [hook(target.url)] })
+    await store.scenario('a').commit(rowAt(1))
+    await until(() => target.got.length === 1)
+    await store.archive('a')
+    await store.scenario('a').commit(rowAt(0))
+    await store.scenario('a').commit(rowAt(1, { outcome: 'failed' }))
+    await until(() => target.got.length === 2)
+    expect(target.types()).toEqual(['published', 'failed'])
+  })
+
+  it('whose positions are broken is an error at the start, not a new beginning', async () => {
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'chat.json'), '{')
+    await expect(open({ store: await storeWith(), hooks: [hook('http://127.0.0.1:1')], folder })).rejects.toThrow(
+      /chat\.json cannot be read; restore it/,
+    )
+  })
+})
+
+describe('an address of the inside', () => {
+  const call = { headers: {}, body: '{}', signal: new AbortController().signal }
+
+  it.each([
+    'http://127.0.0.1:9/',
+    'http://localhost:9/',
+    'http://[::1]:9/',
+    'http://[::ffff:127.0.0.1]:9/',
+    'http://169.254.169.254/',
+    'http://0x7f.1:9/',
+  ])('%s is refused unless it is allowed', async (url) => {
+    await expect(sendWebhook({ ...call, url, allowsInside: false })).rejects.toThrow('address of the inside')
+  })
+
+  it('is reached where it is allowed', async () => {
+    const target = await startTarget()
+    expect(await sendWebhook({ ...call, url: target.url, allowsInside: true })).toBe(204)
+    await expect(sendWebhook({ ...call, url: target.url, allowsInside: false })).rejects.toThrow('address of the inside')
+  })
+
+  it.each([
+    ['10.1.2.3', true],
+    ['100.64.0.1', true],
+    ['172.31.255.255', true],
+    ['172.32.0.1', false],
+    ['192.168.1.1', true],
+    ['8.8.8.8', false],
+    ['255.255.255.255', true],
+    ['::1', true],
+    ['fd00::1', true],
+    ['fe80::1', true],
+    ['::ffff:10.0.0.1', true],
+    ['64:ff9b::a00:1', true],
+    ['2606:4700::1111', false],
+  ])('%s: %s', (address, isInside) => {
+    expect(isInsideAddress(address)).toBe(isInside)
+  })
+})
