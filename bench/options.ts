@@ -18,7 +18,20 @@ const CONTESTANTS = [
 ] as const
 export type ContestantName = (typeof CONTESTANTS)[number]
 
-const PARTS = ['json', 'shapes', 'sse', 'streams', 'import', 'listeners', 'promote', 'training', 'start', 'sessions', 'boot'] as const
+const PARTS = [
+  'json',
+  'shapes',
+  'sse',
+  'streams',
+  'import',
+  'listeners',
+  'promote',
+  'training',
+  'limits',
+  'start',
+  'sessions',
+  'boot',
+] as const
 export type PartName = (typeof PARTS)[number]
 
 /** The short run has no other contestants and no large bodies. */

@@ -6,6 +6,7 @@ import { SHAPES, STREAM_SHAPE, type ShapeName, type StreamPlan } from './formats
 import type { JsonJob, SseJob } from './jobs.ts'
 import type { ContestantName, PartName } from './options.ts'
 import { costMetrics, type Rig, startJsonUpstream, startNodeUpstream, type Upstream } from './rig.ts'
+import { takeLimits } from './limits.ts'
 import { PROMOTE_SETTINGS, takePromote } from './promote.ts'
 import { common, inRounds, jsonWindow, note, tinyJob, type Part, type Turn } from './rounds.ts'
 import { takeSessions } from './sessions.ts'
@@ -41,6 +42,7 @@ export const PART: Readonly<Record<PartName, (rig: Rig) => Promise<void>>> = {
   listeners: takeListeners,
   promote: inPart('promote', startJsonUpstream, takePromote, ['svc-durable', 'svc-2-listeners'], { settings: PROMOTE_SETTINGS }),
   training: inPart('training', startJsonUpstream, takeTraining, ['svc-durable'], { settings: TRAINING_SETTINGS }),
+  limits: takeLimits,
   start: takeStart,
   sessions: takeSessions,
   boot: takeBoot,

@@ -11,6 +11,7 @@ import { START_WINDOW } from './start.ts'
 import { median } from './stats.ts'
 import type { Block, Table } from './tables.ts'
 import { acceptance, addedTtft, type Target } from './targets.ts'
+import { WITH_LIMITS, WITHOUT_LIMITS } from './limits.ts'
 import { LOADS, PACE, STATES, trainersWindow, windowOf } from './training.ts'
 
 type Who = Sample['who']
@@ -66,6 +67,7 @@ function measures(options: Options, samples: readonly Sample[]): readonly Block[
     listeners(samples),
     promotes(samples),
     training(samples),
+    limits(samples),
     emptyStarts(samples),
     sessions(samples),
     starts(samples),
@@ -221,6 +223,15 @@ function training(samples: readonly Sample[]): Table {
     titles: [title, 'p50 ms', 'p99 ms', 'max ms', 'p50 / none', 'p99 / none', 'trainers, cores', 'others, cores'],
     rows: rows.filter(([, p50]) => p50 !== '-'),
   }
+}
+
+function limits(samples: readonly Sample[]): Table {
+  const rows = [WITHOUT_LIMITS, WITH_LIMITS].map((window) => {
+    const of = (metric: string): number => middle(samples, { part: 'limits', who: 'svc-durable', window, metric })
+    return [window, whole(of('per_second')), whole(of('cpu_micros')), whole(of('rss_bytes') / MIB)]
+  })
+  const isMeasured = samples.some(({ part }) => part === 'limits')
+  return { titles: ['limits', 'requests/s', 'CPU us/request', 'RSS MiB'], rows: isMeasured ? rows : [] }
 }
 
 function starts(samples: readonly Sample[]): Table {

@@ -135,7 +135,14 @@ describe('defaults', () => {
           gpu: null,
         },
       },
-      limits: { token: NO_LIMITS, tokens: {}, scenario: NO_LIMITS, scenarios: {}, prices: {} },
+      limits: {
+        token: NO_LIMITS,
+        tokens: {},
+        scenario: NO_LIMITS,
+        scenarios: {},
+        prices: {},
+        upstream: { concurrent_requests: 0, requests_per_minute: 0, wait_s: 30 },
+      },
       traces: { endpoint: null, headers: {}, service_name: 'svc', sample_ratio: 1, content: false },
       storage: {
         agent_record_dir: resolve('.svc/agent-record'),

@@ -1,6 +1,6 @@
 /** The keys of the limits: what each token and each scenario may take. */
 import * as z from 'zod'
-import { none, section, text } from './types.ts'
+import { none, seconds, section, text } from './types.ts'
 
 const money = () => z.number('must be a number').min(0, 'must be at least 0')
 
@@ -25,6 +25,15 @@ export const limits = section({
   tokens: named('the token of this name, in place of `limits.token`,').describe('Limits of single tokens, by name.'),
   scenario: subject('each scenario').prefault({}),
   scenarios: named('the scenario of this name, in place of `limits.scenario`,').describe('Limits of single scenarios, by name.'),
+  upstream: section({
+    concurrent_requests: none().describe(
+      'How many requests the upstream is asked at once, by all scenarios together. Further ones wait, the scenario with the fewest turns first; one scenario takes at most nine tenths. 0: no limit.',
+    ),
+    requests_per_minute: none().describe(
+      'How many requests the upstream is asked in a minute, evenly spread, by all scenarios together. Further ones wait in the same order. 0: no limit.',
+    ),
+    wait_s: seconds('zero').default(30).describe('How long a request waits for its turn at the upstream, in seconds; then it is 429.'),
+  }).prefault({}),
   prices: z
     .record(
       text(),

@@ -15,7 +15,7 @@ import { lengthOf } from '../kit/index.ts'
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from './context.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
-import { withinLimits, type CallAnswered } from './limited.ts'
+import { inTurn, withinLimits, type CallAnswered, type Settle } from './limited.ts'
 import { logSummary, logUpstreamId } from './log-fields.ts'
 import { clientSignal, responseOutlet } from './response-stream.ts'
 import { endWith, type HttpReply } from './reply.ts'
@@ -43,7 +43,7 @@ export function traffic(dialect: Dialect): TrafficHandler {
     const mode = context.services.recorder.modeOf(name)
     const recording = leastOf(mode, askedRecording(context.request) ?? mode)
     if (recording !== 'full') context.headers[HEADER.recording] = recording
-    await withinLimits(context, name, async (settle) => {
+    const answered = async (settle: Settle): Promise<void> => {
       const call = { ...(await callOf(context, dialect, context.path)), takesProvisional: takes, recording }
       const askedBytes = call.request.pieces.length
       await context.services.registry.useOrCreate(name, release, async (scenario) => {
@@ -54,7 +54,8 @@ export function traffic(dialect: Dialect): TrafficHandler {
         }
         await (chosen === null ? answer(call) : scenario.claim(chosen, () => answer({ ...call, id: chosen, interruptedId: call.id })))
       })
-    })
+    }
+    await withinLimits(context, name, (settle) => inTurn(context, name, () => answered(settle)))
   }
 }
 

@@ -2,6 +2,7 @@
 import type { ExchangeSummary } from '../contract/index.ts'
 import { limitedToken } from './auth.ts'
 import type { HttpContext } from './context.ts'
+import { clientSignal } from './response-stream.ts'
 import type { TrafficServices } from './services.ts'
 
 /** What came back, for those who count it. */
@@ -11,7 +12,23 @@ export interface CallAnswered {
   readonly answeredBytes: number
 }
 
-type Settle = (answered: CallAnswered) => void
+/** When it is the scenario's turn at the upstream. */
+export async function inTurn(
+  { services, response }: HttpContext<TrafficServices>,
+  scenario: string,
+  work: () => Promise<void>,
+): Promise<void> {
+  const turn = services.limits?.turn(scenario, () => clientSignal(response)) ?? null
+  if (turn === null) return work()
+  const leave = typeof turn === 'function' ? turn : await turn
+  try {
+    await work()
+  } finally {
+    leave()
+  }
+}
+
+export type Settle = (answered: CallAnswered) => void
 
 const unsettled: Settle = () => undefined
 

@@ -42,6 +42,9 @@ export function allotCells(keys: number, threads: number): CellMemory {
   }
 }
 
+/** How many threads count in it. */
+export const threadsOf = ({ ints, inside }: CellMemory): number => inside.length / (ints.length / INTS)
+
 /** What a key has of the memory, while its lock is held. */
 export interface LimitCell {
   /** Shared by all cells: this one's begin at `at`. */

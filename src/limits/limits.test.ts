@@ -5,6 +5,7 @@ import { allotCells, type CellMemory } from './cells.ts'
 import { Limits, type LimitAdmission } from './limits.ts'
 import type { LimitSettings, SubjectLimits } from './settings.ts'
 
+const NO_TURNS = { concurrent_requests: 0, requests_per_minute: 0, wait_s: 0 }
 const NONE: SubjectLimits = { requests_per_minute: 0, tokens_per_minute: 0, cost_per_day: 0, concurrent_requests: 0 }
 const MIDNIGHT = 86_400 * 20_000
 
@@ -15,7 +16,7 @@ interface Setup extends Partial<LimitSettings> {
 
 function opened({ memory = allotCells(64, 4), slot = 0, ...settings }: Setup = {}) {
   const time = { now: 1000, wallNow: MIDNIGHT + 3600, passed: () => time.now, wall: () => time.wallNow }
-  const all = { token: NONE, tokens: {}, scenario: NONE, scenarios: {}, prices: {}, ...settings }
+  const all = { token: NONE, tokens: {}, scenario: NONE, scenarios: {}, prices: {}, upstream: NO_TURNS, ...settings }
   const limits = new Limits(all, { memory, slot }, time)
   const wait = (seconds: number): void => {
     time.now += seconds

@@ -1,9 +1,10 @@
 /** Lets requests in while their token and their scenario have taken less than they may, and counts what they took. */
 import { limited, type Refusal } from '../contract/index.ts'
-import { Cells, type LimitCell, type LimitPlace } from './cells.ts'
+import { Cells, threadsOf, type LimitCell, type LimitPlace } from './cells.ts'
 import { tokensOf, type CallUsage } from './taken.ts'
 import { PriceTable } from './prices.ts'
-import { isLimiting, type LimitSettings, type SubjectLimits } from './settings.ts'
+import { UpstreamQueue } from './queue.ts'
+import { hasTurns, isLimiting, type LimitSettings, type SubjectLimits } from './settings.ts'
 import { SpentFile, type SpentNeeds } from './spent.ts'
 import { add, COST, expected, REQUESTS, settle, systemTime, TOKENS, turn, WINDOWS, type LimitTime, type Window } from './windows.ts'
 
@@ -52,6 +53,7 @@ export class Limits {
   readonly #cells: Cells
   readonly #prices: PriceTable
   readonly #time: LimitTime
+  readonly #queue: UpstreamQueue | null
   /** Null: without a limit. */
   readonly #tokens = new Map<string, Subject | null>()
   readonly #scenarios = new Map<string, Subject | null>()
@@ -61,6 +63,9 @@ export class Limits {
     this.#cells = new Cells(place, (cell) => isOver(cell, time.passed()))
     this.#prices = new PriceTable(settings.prices)
     this.#time = time
+    const { memory, slot } = place
+    const { upstream: limits } = settings
+    this.#queue = hasTurns(limits) ? new UpstreamQueue({ limits, cells: this.#cells, slot, threads: threadsOf(memory), time }) : null
   }
 
   /** Throws where one of both has taken enough; then nothing is counted. Null where neither has a limit. */
@@ -79,6 +84,11 @@ export class Limits {
       }
     }
     return this.#admission(entries)
+  }
+
+  /** A turn at the upstream: what gives it back, or a promise of that where others are first. Null where the upstream has no limit. */
+  turn(scenario: string, signal: () => AbortSignal): (() => void) | Promise<() => void> | null {
+    return this.#queue?.enter(scenario, signal) ?? null
   }
 
   /** Goes on from what was spent today, and keeps it in that file until it is closed. */

@@ -14,6 +14,15 @@ export interface LimitSettings {
   readonly scenario: SubjectLimits
   readonly scenarios: Readonly<Record<string, SubjectLimits>>
   readonly prices: Readonly<Record<string, ModelPrice>>
+  readonly upstream: UpstreamLimits
+}
+
+/** What all scenarios together may ask of the upstream. */
+export interface UpstreamLimits {
+  readonly concurrent_requests: number
+  readonly requests_per_minute: number
+  /** How long a request waits for its turn. */
+  readonly wait_s: number
 }
 
 /** Of a million tokens. */
@@ -22,9 +31,12 @@ export interface ModelPrice {
   readonly output: number
 }
 
-export function hasLimits({ token, tokens, scenario, scenarios }: LimitSettings): boolean {
+export function hasLimits({ token, tokens, scenario, scenarios, upstream }: LimitSettings): boolean {
+  if (hasTurns(upstream)) return true
   return [token, scenario, ...Object.values(tokens), ...Object.values(scenarios)].some(isLimiting)
 }
+
+export const hasTurns = (upstream: UpstreamLimits): boolean => upstream.concurrent_requests > 0 || upstream.requests_per_minute > 0
 
 /** Whether money is limited, which must outlive a restart. */
 export const limitsMoney = ({ token, tokens, scenario, scenarios }: LimitSettings): boolean =>

@@ -6,13 +6,21 @@ import { temporaryFolder } from '../../test/support/folder.ts'
 import { allotCells } from './cells.ts'
 import { Limits } from './limits.ts'
 
+const NO_TURNS = { concurrent_requests: 0, requests_per_minute: 0, wait_s: 0 }
 const NONE = { requests_per_minute: 0, tokens_per_minute: 0, cost_per_day: 0, concurrent_requests: 0 }
 const HOUR = 3600
 const NOON = 86_400 * 20_000 + 12 * HOUR
 
 async function started(path: string, { passed = 1000, wall = NOON } = {}) {
   const limits = new Limits(
-    { token: NONE, tokens: {}, scenario: { ...NONE, cost_per_day: 1 }, scenarios: {}, prices: { m: { input: 1, output: 0 } } },
+    {
+      token: NONE,
+      tokens: {},
+      scenario: { ...NONE, cost_per_day: 1 },
+      scenarios: {},
+      prices: { m: { input: 1, output: 0 } },
+      upstream: NO_TURNS,
+    },
     { memory: allotCells(64, 1), slot: 0 },
     { passed: () => passed, wall: () => wall },
   )

@@ -21,6 +21,7 @@ const here = sharedWorld({
     'limits.scenarios.narrow.concurrent_requests': 4,
     'limits.scenarios.metered.tokens_per_minute': 40,
     'limits.scenarios.dear.cost_per_day': 1,
+    'limits.upstream.concurrent_requests': 40,
     'limits.prices.m.input': 1_000_000,
     'limits.prices.m.output': 0,
   },
@@ -88,4 +89,23 @@ it('tokens and money are counted as the answers say, and estimated where they do
   const spent = await ask('dear', free)
   expect(spent).toMatchObject({ status: 429, json: { error: { code: 'cost_limit' } } })
   expect(spent.headers['x-should-retry']).toBe('false')
+})
+
+it('a scenario that asks for much leaves a turn at the upstream to another, in all threads together [access.turns]', async () => {
+  const free = bearer(textAt((await here.post('/svc/tokens/free/rotate', {}, ADMIN)).json, 'token'))
+  const asked: string[] = []
+  const gate = Promise.withResolvers<void>()
+  here.upstream.answer(async ({ body }, response) => {
+    asked.push(body.includes('quiet') ? 'quiet' : 'noisy')
+    await gate.promise
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices":[]}')
+  })
+  const noisy = Array.from({ length: 90 }, () => ask('noisy', free, { ...BODY, model: 'noisy' }))
+  await until(() => asked.length === 36)
+  const quiet = ask('quiet', free, { ...BODY, model: 'quiet' })
+  await until(() => asked.includes('quiet'))
+  expect(asked).toHaveLength(37)
+  gate.resolve()
+  const answers = await Promise.all([...noisy, quiet])
+  expect(counted(answers, 200)).toBe(91)
 })

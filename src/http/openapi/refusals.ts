@@ -38,6 +38,8 @@ export const QUERIED: Refusals = { 400: ['invalid_query'] }
 
 /** Of a token or a scenario that took what it may. */
 export const LIMITED: Refusals = { 429: ['requests_limit', 'tokens_limit', 'cost_limit', 'concurrency_limit'] }
+/** Of an upstream that is asked no more than it may be. */
+export const QUEUED: Refusals = { 429: ['upstream_queue'] }
 
 /** Of a database on another machine. */
 const REMOTE_STORE: Refusals = { 503: ['store_unreachable', 'store_unauthorized', 'store_forbidden', 'store_tls'] }

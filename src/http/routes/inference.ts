@@ -6,7 +6,7 @@ import type { HttpRoute } from '../context.ts'
 import * as inference from '../inference.ts'
 import * as multimodal from '../multimodal.ts'
 import { chosenReceipt, optionalScenario, provisional, recording, scenario, startingRelease, tags } from '../openapi/parameters.ts'
-import { CHOSEN, CREATED, KNOWN, LIMITED, LOOSE_BODY, NAMED, refusals, TAGGED, UPSTREAM, WRITING } from '../openapi/refusals.ts'
+import { CHOSEN, CREATED, KNOWN, LIMITED, LOOSE_BODY, NAMED, QUEUED, refusals, TAGGED, UPSTREAM, WRITING } from '../openapi/refusals.ts'
 import { other, type RouteAnswer, type RouteSpec } from '../openapi/spec.ts'
 import { rowsOf } from './row.ts'
 
@@ -110,7 +110,7 @@ function traffic({ dialect, name }: Format): RowSpec {
     parameters: [scenario, startingRelease, chosenReceipt, provisional, recording, tags],
     body,
     answers: { 200: answerIn(dialect, [HEADER.receipt, HEADER.release, HEADER.provisional, HEADER.recording]) },
-    refusals: refusals(pathFaults(dialect), NAMED, TAGGED, CHOSEN, LIMITED, LOOSE_BODY, CREATED, WRITING, UPSTREAM, RACE, WEIGHTS),
+    refusals: refusals(pathFaults(dialect), NAMED, TAGGED, CHOSEN, LIMITED, QUEUED, LOOSE_BODY, CREATED, WRITING, UPSTREAM, RACE, WEIGHTS),
   }
 }
 
