@@ -66,6 +66,7 @@ const LONG = [
   'test/listeners/deaths.test.ts',
   'test/ops/{large-bodies,stalled-log}.test.ts',
   'test/reef/import.test.ts',
+  'test/sdk/translated.test.ts',
   'test/spec/{components,evolution,harness,movement,pages,poisoned,progress,remote-releases,training*}.test.ts',
   'test/training/*.test.ts',
 ]

@@ -117,6 +117,8 @@ interface ExchangeSummary {
   readonly session?: string
   /** Which of several upstreams answered. */
   readonly upstream?: string
+  /** The format that it was asked in, where the call was translated. */
+  readonly upstream_format?: string
 }
 
 export interface FoundRecordList {

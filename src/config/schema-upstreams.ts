@@ -25,7 +25,7 @@ export const upstream = section({
     .min(1, FORMATS_RULE)
     .default([...FORMATS])
     .describe(
-      'The formats it speaks: `chat`, `responses`, `messages`, `gemini`. It gets no call in another one. Its models are listed in the first.',
+      'The formats it speaks: `chat`, `responses`, `messages`, `gemini`, the best first. Where no upstream of a model speaks the format of a call, the call is translated. Its models are listed in the first.',
     ),
   models: z
     .array(text(), 'must be a list of model names')

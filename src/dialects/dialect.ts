@@ -75,6 +75,8 @@ interface TranslatedClient {
   /** What of a request can be translated. */
   readonly fields: Rule
   besides(body: JsonObject): AskedBesides
+  /** Headers of clients that mean something to upstreams of the format alone. */
+  readonly headers: readonly string[]
   say(to: AnswerListener): PieceWriter
 }
 

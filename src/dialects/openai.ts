@@ -2,6 +2,8 @@
 import { errorIn, errorType, flatRequest, type DialectSpec } from './dialect.ts'
 import { filledText } from './values.ts'
 
+export const OPENAI_HEADERS: readonly string[] = ['openai-organization', 'openai-project', 'openai-beta']
+
 export const openai = {
   ...flatRequest,
   provider: 'openai',

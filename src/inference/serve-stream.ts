@@ -1,9 +1,9 @@
 /** The request line over frames: each passes as it came; the terminal one waits until the record is durable and then carries the receipt. */
-import { STREAM_FRAME_BYTES_MAX, type AnsweringUpstream, type ExchangeSummary, type JsonObject, type Refusal } from '../contract/index.ts'
+import { STREAM_FRAME_BYTES_MAX, type ExchangeSummary, type JsonObject, type Refusal } from '../contract/index.ts'
 import type { StreamReader } from '../dialects/index.ts'
 import { FrameSplitter, withoutKey, withoutSecrets } from '../kit/index.ts'
 import { answerTooLarge, isAnswerTooLarge, print } from './payload.ts'
-import { giveBack, isInFull, keep, summarize, type Exchange, type ServedStream } from './serve.ts'
+import { besides, giveBack, isInFull, keep, summarize, type Exchange, type ServedStream } from './serve.ts'
 
 /** Where frames go. Writing resolves when there is room for more, and rejects when the client is gone. */
 export interface Outlet {
@@ -31,12 +31,12 @@ const BLANK_LINE = Buffer.from('\n\n')
 const WITHHELD = ': an error of the upstream is withheld\n\n'
 
 export async function serveStream(
-  { exchange, reader, answer, training }: ServedStream,
+  { exchange, reader, answer, training, translation }: ServedStream,
   outlet: Outlet,
   keepRaw: boolean,
 ): Promise<StreamEnd> {
   try {
-    const end = await new Relay(exchange, reader, outlet, keepRaw, training, answer.by).run(answer.chunks)
+    const end = await new Relay(exchange, reader, outlet, keepRaw, training, { by: answer.by, translation }).run(answer.chunks)
     giveBack(exchange, answer)
     return end
   } finally {
@@ -49,6 +49,9 @@ interface Taken {
   readonly terminal: Buffer | null
 }
 
+/** Who answered, and in which format. */
+type Origin = Parameters<typeof summarize>[2]
+
 class Relay {
   readonly #exchange: Exchange
   readonly #reader: StreamReader
@@ -56,18 +59,11 @@ class Relay {
   readonly #splitter = new FrameSplitter()
   readonly #raw: Buffer[] | null
   readonly #training: JsonObject | null
-  readonly #by: AnsweringUpstream | undefined
+  readonly #origin: Origin
   #held: Buffer | null = null
 
-  constructor(
-    exchange: Exchange,
-    reader: StreamReader,
-    outlet: Outlet,
-    keepRaw: boolean,
-    training: JsonObject | null,
-    by: AnsweringUpstream | undefined,
-  ) {
-    this.#by = by
+  constructor(exchange: Exchange, reader: StreamReader, outlet: Outlet, keepRaw: boolean, training: JsonObject | null, origin: Origin) {
+    this.#origin = origin
     this.#exchange = exchange
     this.#reader = reader
     this.#outlet = outlet
@@ -104,7 +100,7 @@ class Relay {
 
   /** What the upstream was asked with. */
   get #key(): string | null {
-    return (this.#by ?? this.#exchange.scenario.model).apiKey
+    return (this.#origin.by ?? this.#exchange.scenario.model).apiKey
   }
 
   /** Only an error of the upstream may hold the key that it was asked with; answers pass as they came. */
@@ -191,10 +187,9 @@ class Relay {
     const said = cause === null ? null : withoutSecrets(withoutKey(cause, this.#key))
     const end = said === null ? { complete: true } : { complete: false, cause: said }
     const answer = this.#reader.answer()
-    const training = this.#training === null ? {} : { training: this.#training }
-    const response: JsonObject = { ...answer, ...training, stream: true, ...end, ...raw }
+    const response: JsonObject = { ...answer, ...besides(this.#training, this.#origin.translation), stream: true, ...end, ...raw }
     const summary: ExchangeSummary = {
-      ...summarize(this.#exchange, answer, this.#by),
+      ...summarize(this.#exchange, answer, this.#origin),
       stream: true,
       ...(cause === null ? {} : { complete: false }),
     }

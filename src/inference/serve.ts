@@ -19,7 +19,6 @@ import {
   type NewRecord,
   type RecordingMode,
   type Release,
-  type RuntimeAnswer,
   type StreamedAnswer,
   type WholeAnswer,
   RELEASE_TAG,
@@ -32,6 +31,7 @@ import { lengthOf, textOf, withBody } from '../kit/index.ts'
 import { answerTooLarge, exchangePayload, print, type Tags } from './payload.ts'
 import { parsedBody, type RequestBody } from './request-body.ts'
 import { releaseFor } from './served.ts'
+import { inClientsWords, translationOf, type TranslatedAnswer, type TranslationMark } from './translated.ts'
 import { refusalOfUpstream } from './upstream-refusal.ts'
 
 /** What serving needs of a scenario. The scenario fits by shape; neither room imports the other. */
@@ -101,6 +101,8 @@ export interface ServedStream {
   readonly reader: StreamReader
   /** What is kept of an answer that was verified before its first event, beside what was sent. */
   readonly training: JsonObject | null
+  /** Present where the client and the upstream speak different formats. */
+  readonly translation?: TranslationMark | undefined
 }
 
 export async function serve(scenario: Serving, call: Call): Promise<Served> {
@@ -119,8 +121,10 @@ export async function serve(scenario: Serving, call: Call): Promise<Served> {
     if (lengthOf(pieces) > call.answerBytesMax) throw answerTooLarge(call.answerBytesMax)
     const fields = parseAnswer(pieces)
     const training = verify(exchange, fields, answer.capture)
-    const response = training === null ? pieces : [Buffer.from(print({ ...fields, training }))]
-    const summary = summarize(exchange, fields, answer.by)
+    const { translation } = answer
+    const isAsSent = training === null && translation === undefined
+    const response = isAsSent ? pieces : [Buffer.from(print({ ...fields, ...besides(training, translation) }))]
+    const summary = summarize(exchange, fields, answer)
     const receipt = await keep(exchange, response, summary)
     giveBack(exchange, answer)
     return { kind: 'whole', answer, receipt, summary }
@@ -165,7 +169,7 @@ function refuseForeignAdapter({ runtime, surface }: Serving, { request: { facts 
 }
 
 /** A stream goes on holding what the attempt needs; anything else lets go here. */
-async function ask({ scenario, call, release, request, letGo }: Exchange): Promise<RuntimeAnswer> {
+async function ask({ scenario, call, release, request, letGo }: Exchange): Promise<TranslatedAnswer> {
   let isStreaming = false
   try {
     const { dialect, path, answerBytesMax, signal, trace } = call
@@ -174,11 +178,14 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
     const headers =
       trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, tracedFacts(call, request), isInFull(call)) }
     const asked = { dialect, path, headers, answerBytesMax, model, release, purpose, signal } as const
-    const answer = await runtime.infer(withBody(model.upstreams === undefined ? asked : withModelName(asked, request), request.pieces))
+    const named = model.upstreams === undefined ? null : withModelName(asked, request)
+    const translation =
+      named === null ? null : translationOf(runtime, named, { fields: request.fields, id: call.id, nowSeconds: call.clock() })
+    const answer = await runtime.infer(translation?.call ?? withBody(named ?? asked, request.pieces))
     if (answer.kind === 'whole' && (answer.status < 200 || answer.status > 299))
-      throw refusalOfUpstream(answer, (answer.by ?? model).apiKey, dialects[dialect])
+      throw refusalOfUpstream(answer, (answer.by ?? model).apiKey, translation === null ? dialects[dialect] : null)
     isStreaming = answer.kind === 'stream'
-    return answer
+    return translation === null || answer.kind === 'interrupted' ? answer : inClientsWords(answer, translation, readAnswer)
   } finally {
     if (!isStreaming) letGo()
   }
@@ -212,11 +219,11 @@ async function waitUnlessGone(seconds: number, signal: AbortSignal): Promise<voi
   }
 }
 
-async function openStream(exchange: Exchange, answer: StreamedAnswer): Promise<ServedStream> {
+async function openStream(exchange: Exchange, answer: StreamedAnswer & Pick<TranslatedAnswer, 'translation'>): Promise<ServedStream> {
   try {
     const reader = openReader(exchange.call.dialect)
     const training = answer.whole === undefined ? null : verify(exchange, answer.whole.answer, answer.whole.capture)
-    return { kind: 'stream', exchange, answer, reader, training }
+    return { kind: 'stream', exchange, answer, reader, training, translation: answer.translation }
   } catch (error) {
     // Given up before any of it is sent.
     exchange.letGo()
@@ -241,6 +248,8 @@ export function answerPieces(answer: Pick<WholeAnswer, 'pieces' | 'body'>): read
   return answer.pieces ?? [answer.body]
 }
 
+const readAnswer = (answer: WholeAnswer): JsonObject => parseAnswer(answerPieces(answer))
+
 function parseAnswer(pieces: readonly Uint8Array[]): JsonObject {
   try {
     const value: Json = JSON.parse(textOf(pieces))
@@ -251,14 +260,29 @@ function parseAnswer(pieces: readonly Uint8Array[]): JsonObject {
   throw upstream('upstream_not_json', 'the upstream answered with something that is not a JSON object')
 }
 
-export function summarize({ call, request }: Exchange, answer: JsonObject, by: AnsweringUpstream | undefined): ExchangeSummary {
+/** What a record has of an answer that the client did not get. */
+export const besides = (training: JsonObject | null, translation: TranslationMark | undefined): JsonObject => ({
+  ...(training !== null && { training }),
+  ...(translation !== undefined && { translation: { ...translation } }),
+})
+
+export function summarize(
+  { call, request }: Exchange,
+  answer: JsonObject,
+  { by, translation }: { readonly by?: AnsweringUpstream | undefined; readonly translation?: TranslationMark | undefined },
+): ExchangeSummary {
   const dialect = dialects[call.dialect]
   const { [SESSION_TAG]: session } = call.tags
   const exchanged = summaryOf(dialect, dialect.modelIn(call.path, request.facts), answer, call.clock() - call.begunAt)
   const summary =
     session === undefined && by === undefined
       ? exchanged
-      : { ...exchanged, ...(session !== undefined && { session }), ...(by && { upstream: by.name }) }
+      : {
+          ...exchanged,
+          ...(session !== undefined && { session }),
+          ...(by && { upstream: by.name }),
+          ...(translation && { upstream_format: translation.to }),
+        }
   call.trace?.answered(answer, summary)
   return summary
 }

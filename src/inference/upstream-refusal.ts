@@ -13,10 +13,10 @@ import { dialects, filledText, objectOf, parsed, type DialectSpec } from '../dia
 import { firstCodePoints, keyRemover, withoutSecrets } from '../kit/index.ts'
 
 /**
- * The dialect is the one the caller reads errors in; routes without one read those of chat. `key` is what the upstream was asked with: some echo
+ * The dialect is the one the caller reads errors in; routes without one read those of chat. Null: the upstream was asked in another. `key` is what the upstream was asked with: some echo
  * it, and neither it nor another secret is passed on.
  */
-export function refusalOfUpstream(answer: WholeAnswer, key: string | null, dialect: DialectSpec = dialects.chat): Refusal {
+export function refusalOfUpstream(answer: WholeAnswer, key: string | null, dialect: DialectSpec | null = dialects.chat): Refusal {
   const { status, body } = answer
   const remove = keyRemover(key)
   const clean = (words: string): string => withoutSecrets(remove(words))
@@ -31,7 +31,7 @@ export function refusalOfUpstream(answer: WholeAnswer, key: string | null, diale
     upstreamStatus: status,
     isOverload: [error['type'], error['code'], error['status']].some(isOverload),
     headers,
-    ...(isObject(said) && dialect.isError(said) && body.length <= UPSTREAM_ERROR_BYTES_MAX && clean(text) === text && { body }),
+    ...(isObject(said) && dialect?.isError(said) === true && body.length <= UPSTREAM_ERROR_BYTES_MAX && clean(text) === text && { body }),
   })
 }
 

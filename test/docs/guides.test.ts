@@ -26,6 +26,11 @@ const SAYS: Readonly<Record<string, readonly RegExp[]>> = {
   'improve.md': [/improved: 1 round/, /^\+.*numeral/im, /this run has ended/],
   'ask-for-a-change.md': [/"settled":true/, /train/],
   'many-machines.md': [/"object":"chat\.completion"/, /1 scenario copied and compared: both sides are the same/],
+  'other-formats.md': [
+    /"type":"message"/,
+    /"translation":\{"from":"messages","to":"chat","left_out":\["metadata"\]\}/,
+    /tools\.0\.type: cannot be translated/,
+  ],
   'several-providers.md': [/"id":"best"/, /this is large-1/, /this is other-1/, /"upstreams":\["spare"\]/],
   'review-and-roll-back.md': [/waits for review/, /promote/, /rollback/],
 }

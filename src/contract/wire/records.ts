@@ -105,6 +105,7 @@ export const exchangeSummarySchema = z.object({
   complete: z.exactOptional(z.literal(false)).describe('False when the answer broke off.'),
   session: z.exactOptional(text).describe('The tag of that name.'),
   upstream: z.exactOptional(text).describe('Which of several upstreams answered.'),
+  upstream_format: z.exactOptional(text).describe('The format that it was asked in, where the call was translated.'),
 })
 export type ExchangeSummary = WireType<typeof exchangeSummarySchema>
 export const recordExcerptSchema = z.object({

@@ -3,7 +3,7 @@ import { invalid, isObject, type Json, type JsonObject } from '../../contract/in
 import { chatBodySchema, errorSchema } from '../../contract/wire/index.ts'
 import type { DialectSpec } from '../dialect.ts'
 import { elementsFault, fault, limitFault, missing, openaiChoiceFault, wrongType, type RequestFault } from '../faults.ts'
-import { openai } from '../openai.ts'
+import { openai, OPENAI_HEADERS } from '../openai.ts'
 import { askChat } from './ask.ts'
 import { chatBesides, chatFields } from './fields.ts'
 import { ChatHearing } from './hear.ts'
@@ -38,7 +38,7 @@ export const chat: DialectSpec = {
   frames: chatFrames,
   askPath: () => PATH,
   writeRequest: writeChatRequest,
-  asClient: { fields: chatFields, besides: chatBesides, say: (to) => new ChatSaying(to) },
+  asClient: { fields: chatFields, besides: chatBesides, headers: OPENAI_HEADERS, say: (to) => new ChatSaying(to) },
   asUpstream: { ask: askChat, path: () => PATH, hear: () => new ChatHearing() },
 }
 

@@ -55,7 +55,12 @@ export const messages: DialectSpec = {
   frames: messageFrames,
   askPath: () => PATH,
   writeRequest: writeMessagesRequest,
-  asClient: { fields: messagesFields, besides: messagesBesides, say: (to) => new MessagesSaying(to) },
+  asClient: {
+    fields: messagesFields,
+    besides: messagesBesides,
+    headers: ['anthropic-version', 'anthropic-beta'],
+    say: (to) => new MessagesSaying(to),
+  },
   asUpstream: { ask: askMessages, path: () => PATH, hear: () => new MessagesHearing() },
 }
 

@@ -4,7 +4,7 @@ import { errorSchema, responsesBodySchema } from '../../contract/wire/index.ts'
 import { chatRequestOf } from '../chat-request.ts'
 import type { DialectSpec } from '../dialect.ts'
 import { elementsFault, fault, limitFault, missing, openaiChoiceFault, wrongType, type RequestFault } from '../faults.ts'
-import { openai } from '../openai.ts'
+import { openai, OPENAI_HEADERS } from '../openai.ts'
 import { askResponses } from './ask.ts'
 import { responsesBesides, responsesFields } from './fields.ts'
 import { ResponsesHearing } from './hear.ts'
@@ -36,7 +36,7 @@ export const responses: DialectSpec = {
   frames: responseFrames,
   askPath: () => PATH,
   writeRequest: writeResponsesRequest,
-  asClient: { fields: responsesFields, besides: responsesBesides, say: (to) => new ResponsesSaying(to) },
+  asClient: { fields: responsesFields, besides: responsesBesides, headers: OPENAI_HEADERS, say: (to) => new ResponsesSaying(to) },
   asUpstream: { ask: askResponses, path: () => PATH, hear: () => new ResponsesHearing() },
 }
 

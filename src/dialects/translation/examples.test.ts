@@ -70,11 +70,6 @@ describe('what cannot be translated is refused by its name', () => {
       expect.objectContaining({ code: 'cannot_translate', message: expect.stringMatching(new RegExp(`^${words.replaceAll('.', '\\.')}`)) }),
     )
   })
-
-  it('a count of tokens, and a call of a format that no client of is translated', () => {
-    expect(() => translated(dialects.count_tokens, chat, spoken)).toThrow('/v1/messages/count_tokens')
-    expect(() => translated(gemini, chat, { contents: [] })).toThrow('cannot be translated to chat completions')
-  })
 })
 
 describe('what the answer is right without is left out, and named', () => {

@@ -1,5 +1,5 @@
 /** Translates a call from the format of a client into that of an upstream, and the answer back. Pure: nothing is asked here. */
-import { invalid, STREAM_FRAME_BYTES_MAX, type JsonObject } from '../../contract/index.ts'
+import { invalid, STREAM_FRAME_BYTES_MAX, upstream, type JsonObject } from '../../contract/index.ts'
 import { FrameSplitter, readEvent } from '../../kit/index.ts'
 import type { DialectSpec } from '../dialect.ts'
 import { isObject, parsed } from '../values.ts'
@@ -20,7 +20,7 @@ export interface Translated {
   readonly body: JsonObject
   /** The fields that the upstream is not told of: the answer is right without them. */
   readonly leftOut: readonly string[]
-  /** The client's answer. Throws Untranslatable for what it has no words for. */
+  /** The client's answer. Throws Refusal 'upstream' for what it has no words for. */
   whole(answer: JsonObject): JsonObject
   openStream(): StreamTranslation
 }
@@ -28,25 +28,22 @@ export interface Translated {
 /** Throws Refusal 'invalid' with the name of the first field that cannot be translated. */
 export function translate(from: DialectSpec, to: DialectSpec, call: ClientCall): Translated {
   const { asClient: client } = from
-  const { asUpstream: upstream } = to
-  if (client === undefined || upstream === undefined || from.openStream === undefined)
-    throw invalid(
-      CODE,
-      `${call.path.split('?', 1)[0]}: this call cannot be translated to ${to.reader.title}; set an upstream that speaks its format, or leave the call out`,
-    )
+  const { asUpstream: target } = to
+  if (client === undefined || target === undefined || from.openStream === undefined)
+    throw new Error(`no call of ${from.name} is translated to ${to.name}`)
   const { openStream } = from
   try {
     const leftOut: string[] = []
     client.fields(call.body, '', leftOut)
     const asked = askedIn(from, call)
-    const body = upstream.ask(asked, leftOut)
+    const body = target.ask(asked, leftOut)
     const listener = listenerOf(asked, call)
     return {
-      path: upstream.path(asked.model, asked.isStreamed),
+      path: target.path(asked.model, asked.isStreamed),
       body,
       leftOut,
-      whole: (answer) => wholeAnswer(upstream.hear(), client.say(listener), openStream(), answer),
-      openStream: () => new StreamTranslation(upstream.hear(), client.say(listener)),
+      whole: (answer) => wholeAnswer(target.hear(), client.say(listener), openStream(), answer),
+      openStream: () => new StreamTranslation(target.hear(), client.say(listener)),
     }
   } catch (error) {
     if (!(error instanceof Untranslatable)) throw error
@@ -89,7 +86,7 @@ function wholeAnswer(
   answer: JsonObject,
 ): JsonObject {
   for (const said of hearing.takeWhole(answer)) {
-    if (said.kind === 'failure') throw new Untranslatable('', said.message)
+    if (said.kind === 'failure') throw upstream('upstream_untranslatable', said.message)
     for (const frame of saying.say(said)) reader.take(frame)
   }
   return reader.answer()

@@ -92,9 +92,18 @@ export const RECORDED: Refusals = {
 /** Relayed with the provider's own code where it has one. */
 const OF_PROVIDER = ['upstream_refused']
 export const UPSTREAM: Refusals = {
-  ...Object.fromEntries([400, 401, 403, 408, 409, 422, 429, 529].map((status) => [status, OF_PROVIDER])),
+  ...Object.fromEntries([401, 403, 408, 409, 422, 429, 529].map((status) => [status, OF_PROVIDER])),
+  400: ['cannot_translate', ...OF_PROVIDER],
   404: ['model_not_found', ...OF_PROVIDER],
   503: ['no_upstream', 'upstreams_resting', ...OF_PROVIDER],
   501: ['format_not_spoken'],
-  502: ['upstream_unreachable', 'upstream_timeout', 'upstream_not_json', 'upstream_encoded', 'answer_too_large', ...OF_PROVIDER],
+  502: [
+    'upstream_unreachable',
+    'upstream_timeout',
+    'upstream_not_json',
+    'upstream_encoded',
+    'upstream_untranslatable',
+    'answer_too_large',
+    ...OF_PROVIDER,
+  ],
 }

@@ -1,0 +1,111 @@
+/** A call whose format no upstream of its model speaks: asked in one that an upstream does speak, and answered in its own. */
+import {
+  isRefusal,
+  type Format,
+  type JsonObject,
+  type Refusal,
+  type Runtime,
+  type RuntimeAnswer,
+  type RuntimeCall,
+  type StreamedAnswer,
+  type WholeAnswer,
+} from '../contract/index.ts'
+import { dialects, translate, type StreamTranslation, type Translated } from '../dialects/index.ts'
+import { BytePieces, withBody } from '../kit/index.ts'
+import { print } from './payload.ts'
+
+/** What a record says of it. */
+export interface TranslationMark {
+  readonly from: Format
+  readonly to: Format
+  /** The fields that the upstream was not told of. */
+  readonly left_out?: readonly string[]
+}
+
+/** An answer in the client's format, with what was done for it. */
+export type TranslatedAnswer = RuntimeAnswer & { readonly translation?: TranslationMark }
+
+type AskedCall = Omit<RuntimeCall, 'body' | 'pieces'> & { readonly askedModel: string }
+
+/** What the client sent, and what ids and times of an answer are made of where the upstream gives none. */
+interface Sent {
+  readonly fields: () => JsonObject
+  readonly id: string
+  readonly nowSeconds: number
+}
+
+interface Asking {
+  readonly call: RuntimeCall
+  readonly translated: Translated
+  readonly mark: TranslationMark
+}
+
+/** Null where the call goes as it came: an upstream speaks its format, or nothing could make it understood. */
+export function translationOf(runtime: Runtime, asked: AskedCall, sent: Sent): Asking | null {
+  const from = dialects[asked.dialect]
+  const spoken = from.asClient === undefined ? [] : (runtime.formats?.(asked) ?? [])
+  if (spoken.length === 0 || spoken.includes(from.format)) return null
+  const call = { path: asked.path, body: sent.fields(), id: sent.id, nowSeconds: Math.floor(sent.nowSeconds) }
+  let refused: Refusal | null = null
+  for (const format of spoken) {
+    const to = dialects[format]
+    try {
+      const translated = translate(from, to, call)
+      const { path, body, leftOut } = translated
+      const headers = withoutHeaders(asked.headers, from.asClient?.headers ?? [])
+      return {
+        call: withBody({ ...asked, dialect: to.name, path, headers }, new BytePieces([Buffer.from(print(body))])),
+        translated,
+        mark: { from: from.format, to: to.format, ...(leftOut.length > 0 && { left_out: leftOut }) },
+      }
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      refused ??= error
+    }
+  }
+  throw refused ?? new Error('no format was tried')
+}
+
+const withoutHeaders = (headers: RuntimeCall['headers'], names: readonly string[]): RuntimeCall['headers'] =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
+
+const isBodySent = (): boolean => true
+
+/** Of a success alone. Nothing holds the bytes that the client sent. */
+export function inClientsWords(
+  answer: WholeAnswer | StreamedAnswer,
+  { translated, mark }: Asking,
+  read: (answer: WholeAnswer) => JsonObject,
+): TranslatedAnswer {
+  if (answer.kind === 'stream')
+    return { ...answer, chunks: inFrames(answer.chunks, translated.openStream()), isBodySent, translation: mark }
+  const { kind, status, headers, by } = answer
+  const body = new BytePieces([Buffer.from(print(translated.whole(read(answer))))])
+  return withBody({ kind, status, headers, isBodySent, ...(by && { by }), translation: mark }, body)
+}
+
+/** Leaving the loop early cancels the call, also before the first piece. */
+function inFrames(chunks: AsyncIterable<Uint8Array>, stream: StreamTranslation): AsyncIterable<Uint8Array> {
+  return {
+    [Symbol.asyncIterator]() {
+      const source = chunks[Symbol.asyncIterator]()
+      const leave = async (): Promise<IteratorResult<Uint8Array>> => {
+        await source.return?.()
+        return { done: true, value: undefined }
+      }
+      let isDone = false
+      return {
+        return: leave,
+        async next(): Promise<IteratorResult<Uint8Array>> {
+          while (!isDone) {
+            const piece = await source.next()
+            const frames = piece.done === true ? stream.end() : stream.push(piece.value)
+            isDone = piece.done === true || stream.isOver
+            if (frames.length > 0) return { done: false, value: Buffer.concat(frames) }
+          }
+          return leave()
+        },
+      }
+    },
+  }
+}
