@@ -6,8 +6,10 @@ export const WIRE_TYPES = 'client/src/wire.generated.ts'
 /** What the client takes and answers with. Schemas that these name are printed too, and not exported. */
 const NAMES = [
   'AuditList',
+  'ArchivedScenario',
   'AuditRow',
   'CatalogRow',
+  'Configuration',
   'CreateTokenBody',
   'CreatedScenario',
   'FoundRecordList',
@@ -36,6 +38,8 @@ const NAMES = [
   'TokenRow',
   'TrainBody',
   'TrainReceipt',
+  'UpdateScenarioBody',
+  'UpdatedScenario',
 ]
 
 type Schema = ReturnType<typeof componentSchemas>[string]

@@ -16,6 +16,7 @@ import {
   makeReload,
   proxySetting,
   readTls,
+  shownFacts,
   reconfigureTraffic,
   storeSettings,
   type Load,
@@ -34,7 +35,7 @@ import {
   type ExecutorFact,
   type Store,
 } from './contract/index.ts'
-import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log, type TlsPair } from './http/index.ts'
+import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
 import { knowSecrets, newId, wordsOf } from './kit/index.ts'
 import { listenAlone, listenersOf, listenersWanted, openInner } from './listeners/index.ts'
@@ -139,7 +140,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const http: HttpServices = {
       ...configured,
       ...opened,
-      ...certified(tls),
+      ...shownFacts(loaded, tls),
       model: services.model,
       ...(listeners !== null && { listeners }),
     }
@@ -172,7 +173,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       log,
       async apply(changed, pair) {
         reconfigureTraffic(http, changed)
-        Object.assign(http, certified(pair))
+        Object.assign(http, shownFacts(changed, pair))
         Object.assign(scenarioLimits, registryLimits(changed))
         await server.reconfigure(changed, pair)
       },
@@ -184,8 +185,6 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     throw error
   }
 }
-
-const certified = (tls: TlsPair | null) => ({ certificateExpiresAt: tls?.expiresAt ?? null })
 
 const registryLimits = ({ config: { svc } }: LoadedConfig) => ({
   implicitCreation: svc.allow_implicit_scenario_creation,

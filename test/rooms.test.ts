@@ -133,6 +133,7 @@ const IN_BROWSERS = [
   'src/contract/json.ts',
   'src/contract/limits.ts',
   'src/contract/outcomes.ts',
+  'src/contract/roles.ts',
   'src/contract/powers.ts',
   'src/contract/task-words.ts',
 ]

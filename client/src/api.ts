@@ -9,7 +9,7 @@ import { ask, parseJson, refusalOf, type ServiceResponse, type ServiceEndpoint, 
 export interface Address {
   /** Where the service answers, without a route. */
   readonly url: string
-  /** Needed by everything but `status`, `scenarios`, `createScenario`, `health`, `text`, and what is about tokens and the audit. */
+  /** Needed by everything but `status`, `scenarios`, `createScenario`, `health`, `text`, `configuration`, and what is about tokens and the audit. */
   readonly scenario?: string | null
   readonly token?: string | null
   /** How long one answer may take, to its last byte. */
@@ -59,6 +59,12 @@ export interface Svc {
   scenarios(): Promise<readonly wire.ScenarioRow[]>
   /** Makes a scenario of that name, or answers with the one there is. Without a recipe, the default one. */
   createScenario(name: string, recipe?: string): Promise<wire.CreatedScenario>
+  /** Changes the training mode or the model settings; a model of null goes back to those of the deployment. */
+  updateScenario(changes: wire.UpdateScenarioBody): Promise<wire.UpdatedScenario>
+  /** Sets the scenario aside with its records and releases, and frees its name. */
+  archiveScenario(): Promise<wire.ArchivedScenario>
+  /** The settings as the service read them, without secrets. */
+  configuration(): Promise<wire.Configuration>
   /** The tokens that were made, without their secrets. */
   tokens(): Promise<readonly wire.TokenRow[]>
   /** The secret is answered this once. */
@@ -120,6 +126,9 @@ export function connect(address: Address): Svc {
     status: () => get('/svc/status', nouns.isStatus),
     scenarios: async () => (await get('/svc/scenarios', nouns.isScenarios)).scenarios,
     createScenario: (name, recipe) => post('/svc/scenarios', { name, ...(recipe !== undefined && { recipe }) }, nouns.isCreated),
+    updateScenario: (changes) => own((name) => post(`${scenarioPath(name)}/update`, changes, nouns.isUpdated)),
+    archiveScenario: () => own((name) => call(endpoint, { method: 'DELETE', path: scenarioPath(name) }, nouns.isArchived)),
+    configuration: () => get('/svc/configuration', nouns.isConfiguration),
     tokens: async () => (await get(TOKENS, nouns.isTokens)).tokens,
     createToken: (token) => post(TOKENS, token, nouns.isNewToken),
     rotateToken: (name, days) => post(`${tokenPath(name)}/rotate`, days === undefined ? {} : { expires_in_days: days }, nouns.isNewToken),

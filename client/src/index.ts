@@ -14,8 +14,10 @@ export type {
   StatusReport,
 } from './nouns.ts'
 export type {
+  ArchivedScenario,
   AuditRow,
   CatalogRow,
+  Configuration,
   CreatedScenario,
   CreateTokenBody,
   FullRecord,
@@ -41,4 +43,6 @@ export type {
   TokenRow,
   TrainBody,
   TrainReceipt,
+  UpdatedScenario,
+  UpdateScenarioBody,
 } from './wire.generated.ts'

@@ -126,6 +126,10 @@ export const isHead = (value: unknown): value is wire.Head => hasTexts(value, ['
 export const isScenarios = (value: unknown): value is { readonly scenarios: readonly wire.ScenarioRow[] } =>
   isListAt(value, 'scenarios', (row) => hasTexts(row, ['scenario']))
 export const isCreated = (value: unknown): value is wire.CreatedScenario => hasTexts(value, ['scenario', 'release_id', 'content_id'])
+export const isUpdated = (value: unknown): value is wire.UpdatedScenario => hasTexts(value, ['scenario', 'training_mode'])
+export const isArchived = (value: unknown): value is wire.ArchivedScenario => hasTexts(value, ['scenario'])
+export const isConfiguration = (value: unknown): value is wire.Configuration =>
+  isListAt(value, 'keys', (row) => hasTexts(row, ['key', 'origin'])) && isListAt(value, 'recipes', (row) => hasTexts(row, ['name']))
 export const isStatus = (value: unknown): value is StatusReport =>
   isData(value) && isData(value['scenarios']) && Object.values(value['scenarios']).every(isData) && isData(value['preload_errors'])
 export const isHealth = (value: unknown): value is { readonly ok: boolean } => isData(value) && typeof value['ok'] === 'boolean'

@@ -1,5 +1,12 @@
 /** Made by `npm run docs` from src/contract/wire: do not edit. */
 
+export interface ArchivedScenario {
+  /** The name of the scenario. */
+  readonly scenario: string
+  /** Where its records and its ref are now. */
+  readonly archived: readonly string[]
+}
+
 export interface AuditList {
   readonly audit: readonly AuditRow[]
   readonly next_after_sequence?: number | null
@@ -81,6 +88,14 @@ export interface CatalogRow {
   readonly composed_rollback_target_release_id?: string
   /** The step's page, below the service's address. */
   readonly page_path: string
+}
+
+export interface Configuration {
+  /** Every setting that is in force. Secrets are masked. */
+  readonly keys: readonly { readonly key: string; readonly value: unknown; readonly origin: string }[]
+  /** What a scenario may be made with, the default one first. */
+  readonly recipes: readonly { readonly name: string; readonly adapter?: string }[]
+  readonly upstream: { readonly runtime: string; readonly url: string | null; readonly found: string }
 }
 
 export interface CreateTokenBody {
@@ -216,6 +231,16 @@ export interface Manifest {
   readonly provisional?: true
   /** What the deployment says of this release, and its signature. */
   readonly signed: { readonly statement: string; readonly signature: string; readonly rotations: readonly { readonly statement: string; readonly signature: string }[] }
+}
+
+interface ModelSettings {
+  /** The base address; must be an http or https address without credentials, query, fragment or a trailing /v1. */
+  readonly url?: string
+  readonly model?: string
+  readonly api?: 'openai' | 'responses' | 'anthropic' | 'gemini'
+  readonly api_key?: string
+  /** Which of the configured upstreams answer, by name. Unset: all of them. */
+  readonly upstreams?: readonly string[]
 }
 
 interface ModelView {
@@ -519,4 +544,16 @@ export interface TrainReceipt {
   readonly request_type: 'train'
   /** The request's page. Carries a page key when a service token was presented. */
   readonly page_path: string
+}
+
+export interface UpdateScenarioBody {
+  readonly training_mode?: 'auto' | 'manual' | 'hybrid'
+  readonly model?: ModelSettings | null
+}
+
+export interface UpdatedScenario {
+  /** The name of the scenario. */
+  readonly scenario: string
+  readonly training_mode: 'auto' | 'manual' | 'hybrid'
+  readonly model?: ModelView
 }

@@ -8,11 +8,14 @@ import { usePolled, type Polled } from './poll.ts'
 import { useRoute, type ServicePlace, type Route } from './route.ts'
 import { Notice } from './ui/notice.tsx'
 import { Shell } from './ui/shell.tsx'
+import { Access } from './views/access/access.tsx'
 import { Ask } from './views/ask/ask.tsx'
+import { ConfigurationView } from './views/configuration/configuration.tsx'
 import { Home } from './views/home/home.tsx'
 import { Release } from './views/releases/release.tsx'
 import { Releases } from './views/releases/releases.tsx'
 import { Scenarios } from './views/scenarios/scenarios.tsx'
+import { Settings } from './views/settings/settings.tsx'
 import { SignIn } from './views/sign-in/sign-in.tsx'
 import { Storage } from './views/storage/storage.tsx'
 import { Tasks } from './views/tasks/tasks.tsx'
@@ -62,6 +65,10 @@ function ServiceView({ place, scenarios }: { readonly place: ServicePlace; reado
       return <Home scenarios={scenarios} />
     case 'scenarios':
       return <Scenarios scenarios={scenarios} />
+    case 'access':
+      return <Access />
+    case 'configuration':
+      return <ConfigurationView />
     default:
       return <Storage />
   }
@@ -80,6 +87,8 @@ function View({ route, scenarios }: { readonly route: Route; readonly scenarios:
       return <Ask scenario={scenario} id={id} />
     case 'tasks':
       return <Tasks scenario={scenario} id={id} />
+    case 'settings':
+      return <Settings scenario={scenario} scenarios={scenarios} />
     default:
       return <Training scenario={scenario} />
   }

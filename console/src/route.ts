@@ -4,11 +4,11 @@
  */
 import { useEffect, useState } from 'preact/hooks'
 
-export const VIEWS = ['traffic', 'releases', 'ask', 'training', 'tasks'] as const
+export const VIEWS = ['traffic', 'releases', 'ask', 'training', 'tasks', 'settings'] as const
 export type View = (typeof VIEWS)[number]
 
 /** Places of the whole service. */
-const PLACES = ['home', 'scenarios', 'storage'] as const
+const PLACES = ['home', 'scenarios', 'access', 'configuration', 'storage'] as const
 export type ServicePlace = (typeof PLACES)[number]
 
 export type Route =

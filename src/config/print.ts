@@ -18,9 +18,11 @@ export function printConfig(loaded: LoadedConfig): string {
   return [...lines, '', `answers: ${runtime}${model === null ? '' : ` at ${model.url}`} (${found})`].join('\n')
 }
 
-export function printConfigJson(loaded: LoadedConfig): string {
+export const printConfigJson = (loaded: LoadedConfig): string => JSON.stringify(shownConfig(loaded), null, 2)
+
+export function shownConfig(loaded: Pick<LoadedConfig, 'config' | 'origins' | 'upstream'>) {
   const { runtime, model, found } = loaded.upstream
-  return JSON.stringify({ keys: printedKeys(loaded), upstream: { runtime, url: model?.url ?? null, found } }, null, 2)
+  return { keys: printedKeys(loaded), upstream: { runtime, url: model?.url ?? null, found } }
 }
 
 function masked(key: string, value: unknown): unknown {

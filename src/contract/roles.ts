@@ -17,7 +17,8 @@ export const RIGHT_SENTENCES: Readonly<Record<Right, string>> = {
   follow: 'follows a request for a change',
   read: 'reads everything but tokens and the audit: records, steps, held releases, tasks',
   review: 'promotes, rejects, rolls back and withdraws releases, and makes tasks of records',
-  manage: 'makes and archives scenarios and changes their settings, decides on tasks, evaluates, makes tokens, and reads the audit',
+  manage:
+    'makes and archives scenarios and changes their settings, decides on tasks, evaluates, makes tokens, and reads the audit and the configuration',
 }
 
 export const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {

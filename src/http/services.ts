@@ -1,6 +1,6 @@
 /** The services and options that handlers use. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Adapter, ModelAddress, Runtime, ServedProvisional, Store } from '../contract/index.ts'
+import type { Adapter, Configuration, ModelAddress, Runtime, ServedProvisional, Store } from '../contract/index.ts'
 import type { TokenBook } from '../access/index.ts'
 import type { CallTrace, Serving } from '../inference/index.ts'
 import type { Limits } from '../limits/index.ts'
@@ -68,8 +68,16 @@ export interface HttpServices extends TrafficServices {
   adapters(): Promise<ReadonlyMap<string, Adapter>>
   /** Absent where no target is configured. */
   readonly webhooks?: { counts(): readonly WebhookCounts[] } | undefined
+  /** What is in force, without secrets. */
+  readonly configuration: ShownConfiguration
   /** Absent where this thread accepts the connections itself. */
   readonly listeners?: ListenerThreads | undefined
+}
+interface ShownConfiguration {
+  readonly keys: readonly { readonly key: string; readonly value: unknown; readonly origin: string }[]
+  readonly upstream: Configuration['upstream']
+  /** Names, the default one first. */
+  readonly recipes: readonly string[]
 }
 interface ListenerThreads {
   counts(): ListenerCounts

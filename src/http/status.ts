@@ -1,5 +1,5 @@
 /** The state of the service: readiness, training, serving, storage, and metrics for a monitor. */
-import type { Commit, Health, JsonObject, Refusal, ScenarioStatus, ServiceStatus, Store } from '../contract/index.ts'
+import type { Commit, Configuration, Health, JsonObject, Refusal, ScenarioStatus, ServiceStatus, Store } from '../contract/index.ts'
 import { dataWithoutKnownSecrets } from '../kit/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import type { HttpContext } from './context.ts'
@@ -97,6 +97,19 @@ function componentStatus({ trainingMode, history }: Scenario, worker: Scenario['
 /** The latest step that trained; a promote or rollback after it is a step, but does not replace it. */
 function committedStep(last: Commit | null, context: HttpContext): ScenarioStatus['last_committed_step'] {
   return last === null ? null : rowFor(context, { step: last.step, recorded_at: last.recorded_at, metrics: last.metrics })
+}
+
+/** Parts of the configuration are for plug-ins and hold what they like: secrets that are known are taken out once more. */
+export function configuration({ services: { configuration: read, registry } }: HttpContext): HttpReply {
+  const { keys, upstream, recipes } = read
+  const adapterOf = (name: string): Pick<Configuration['recipes'][number], 'adapter'> => {
+    const adapter = registry.adapters.get(name)
+    return adapter === undefined ? {} : { adapter: adapter.name }
+  }
+  const shown: Configuration = JSON.parse(
+    JSON.stringify({ keys, recipes: recipes.map((name) => ({ name, ...adapterOf(name) })), upstream }),
+  )
+  return liveJson(dataWithoutKnownSecrets(shown))
 }
 
 export async function metrics({

@@ -47,6 +47,8 @@ const VIEWS: readonly (readonly [name: string, way: () => string, heading: RegEx
   ['ask-followed', () => `#/s/${SHOP}/ask/${world.waiting}`, /^Ask/, /writes the change/],
   ['training', () => `#/s/${SHOP}/training`, /^Training$/, /Requests waiting/],
   ['tasks', () => `#/s/${SHOP}/tasks`, /^Tasks$/, /are used|tasks_dir/],
+  ['settings', () => `#/s/${SHOP}/settings`, /^Settings$/, /max_steps/],
+  ['configuration', () => '#/configuration', /^Configuration$/, /svc\.port/],
   ['storage', () => '#/storage', /^Storage/, /helpdesk/],
 ]
 
@@ -67,7 +69,19 @@ describe('every view', () => {
     await page.getByRole('link', { name: 'Scenarios', exact: true }).click()
     await page.getByRole('link', { name: SHOP }).first().click()
     const views = page.getByRole('navigation', { name: 'Views' })
-    for (const name of ['Traffic', 'Releases', 'Ask', 'Training', 'Tasks', 'Storage', 'Scenarios', 'Home']) {
+    for (const name of [
+      'Traffic',
+      'Releases',
+      'Ask',
+      'Training',
+      'Tasks',
+      'Settings',
+      'Storage',
+      'Access',
+      'Configuration',
+      'Scenarios',
+      'Home',
+    ]) {
       await views.getByRole('link', { name, exact: true }).click()
       await heading(page).filter({ hasText: name }).waitFor()
       expect(await views.locator('[aria-current="page"]').textContent()).toBe(name)
@@ -100,6 +114,9 @@ describe('by keyboard alone', () => {
       ['gr', 'Releases'],
       ['ga', 'Ask'],
       ['gn', 'Training'],
+      ['ge', 'Settings'],
+      ['gx', 'Access'],
+      ['gc', 'Configuration'],
       ['go', 'Storage'],
       ['gs', 'Scenarios'],
       ['gh', 'Home'],

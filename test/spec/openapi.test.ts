@@ -111,7 +111,7 @@ describe('every answer is documented', () => {
     await asking('POST', '/svc/tokens', { headers, body: { name: 'a', role: 'read' } })
     await asking('POST', '/svc/tokens/a/rotate', { headers, body: {} })
     for (const query of ['', '?order=newest&limit=1']) await asking('GET', `/svc/audit${query}`, { headers })
-    await asking('GET', '/svc/tokens', { headers })
+    for (const path of ['/svc/tokens', '/svc/configuration']) await asking('GET', path, { headers })
     for (const _ of [1, 2]) await asking('DELETE', '/svc/tokens/a', { headers })
   })
 

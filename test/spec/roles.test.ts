@@ -128,6 +128,7 @@ it('every route that names a scenario is held against those of the token, and th
     'deployment DELETE /svc/tokens/:token_name',
     'deployment GET /metrics',
     'deployment GET /svc/audit',
+    'deployment GET /svc/configuration',
     'deployment GET /svc/status',
     'deployment GET /svc/tokens',
     'deployment POST /svc/scenarios',

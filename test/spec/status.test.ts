@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { routes } from '../../src/http/routes.ts'
 import { sharedWorld } from '../support/world.ts'
 import { until } from '../support/wait.ts'
-import { errorOf, importInference, LEDGER_RECIPE, named, textAt } from './support/helpers.ts'
+import { bearer, errorOf, importInference, LEDGER_RECIPE, named, textAt } from './support/helpers.ts'
 import { fresh, memberOf } from './support/trainee.ts'
 
 const here = sharedWorld()
@@ -105,6 +105,22 @@ describe('the status of a scenario that trains', () => {
   })
 })
 
+const closed = sharedWorld({ settings: { 'svc.token': 'a-token-to-hide' } })
+
+it('the configuration is shown as it was read, with where each setting comes from, and no secret [config.shown]', async () => {
+  const { json, text, headers } = await closed.get('/svc/configuration', bearer('a-token-to-hide'))
+  expect(json).toMatchObject({
+    keys: expect.arrayContaining([
+      { key: 'svc.token', value: '***', origin: 'command line' },
+      { key: 'evolution.max_steps', value: 0, origin: 'default' },
+    ]),
+    recipes: [{ name: 'record-only' }],
+    upstream: { runtime: 'provider' },
+  })
+  expect(text).not.toContain('a-token-to-hide')
+  expect(headers['cache-control']).toBe('no-store')
+})
+
 it('a scenario may have a name that objects know', async () => {
   await importInference(here, '__proto__', 'a')
   expect((await here.get('/svc/status')).text).toContain('"__proto__":{"scenario_step":0')
@@ -141,7 +157,7 @@ const INTERFACE = [
 const GEMINI = ['', '/svc/scenarios/:scenario/evaluation', '/svc/scenarios/:scenario/components/:component/evaluation'].flatMap((prefix) =>
   ['generateContent', 'streamGenerateContent', 'countTokens'].map((call) => `POST ${prefix}/v1beta/models/:model:${call}`),
 )
-/** Beside the interface's table: what the decisions add, running steps, tasks, tokens, the audit, the numbers for a monitor, this table for programs, and the console's files. */
+/** Beside the interface's table: what the decisions add, running steps, tasks, tokens, the audit, the configuration, the numbers for a monitor, this table for programs, and the console's files. */
 const BESIDE = [
   '/v1/models',
   '/v1/responses',
@@ -152,6 +168,7 @@ const BESIDE = [
   '/svc/harness/tasks/:task',
   '/svc/tokens',
   '/svc/audit',
+  '/svc/configuration',
   '/metrics',
   '/openapi.json',
   '/console',

@@ -1,12 +1,5 @@
 /** Lines for a terminal, safe to be pasted whatever a scenario is called. Pure. */
 
-type Mode = 'auto' | 'manual' | 'hybrid'
-
-export function modeCommand(origin: string, scenario: string, mode: Mode, hasToken: boolean): string {
-  const address = `${origin}/svc/scenarios/${encodeURIComponent(scenario)}/update`
-  return `${curl(hasToken)} ${quoted(address)} -d ${quoted(JSON.stringify({ training_mode: mode }))}`
-}
-
 /** Makes the first record of a scenario, and the scenario with it. A name beyond ASCII goes as UTF-8, which is what a terminal sends. */
 export function firstCommand(origin: string, scenario: string, hasToken: boolean): string {
   const headers = [`x-svc-scenario: ${scenario}`, 'content-type: application/json'].map((header) => `-H ${quoted(header)}`)

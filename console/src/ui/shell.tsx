@@ -74,10 +74,15 @@ function useWays(route: Route, rows: readonly ScenarioRow[] | null, help: () => 
     'g a': to('ask'),
     'g n': to('training'),
     'g k': to('tasks'),
+    'g e': to('settings'),
+    'g x': () => go({ at: 'access' }),
+    'g c': () => go({ at: 'configuration' }),
     'g o': () => go({ at: 'storage' }),
     Escape: () => route.at === 'scenario' && route.id !== null && go({ ...route, id: null }),
   })
 }
+
+const SERVICE_WAYS = ['storage', 'access', 'configuration'] as const
 
 interface HeaderProps extends Omit<ShellProps, 'children'> {
   readonly onHelp: () => void
@@ -101,7 +106,9 @@ function Header({ route, scenarios, onHelp }: HeaderProps) {
         <Way name="scenarios" to={{ at: 'scenarios' }} isHere={route.at === 'scenarios'} />
         {route.at === 'scenario' &&
           VIEWS.map((view) => <Way key={view} name={view} to={{ ...route, view, id: null }} isHere={route.view === view} />)}
-        <Way name="storage" to={{ at: 'storage' }} isHere={route.at === 'storage'} />
+        {SERVICE_WAYS.map((place) => (
+          <Way key={place} name={place} to={{ at: place }} isHere={route.at === place} />
+        ))}
       </nav>
       <span class="spring" />
       <span class={scenarios.said === null ? 'link-mark good' : 'link-mark bad'} role="status">
@@ -155,6 +162,9 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['g', 'a'], 'Ask for a change'],
   [['g', 'n'], 'Training'],
   [['g', 'k'], 'Tasks'],
+  [['g', 'e'], 'Settings of the scenario'],
+  [['g', 'x'], 'Access: tokens and the audit'],
+  [['g', 'c'], 'Configuration'],
   [['g', 'o'], 'Storage'],
   [['/'], 'Filter, or go to a record'],
   [['j', 'k'], 'Down and up in a list; the arrows too'],

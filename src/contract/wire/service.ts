@@ -1,6 +1,6 @@
 /** Wire shapes of the service itself: refusals, health, status. */
 import { z } from 'zod'
-import { count, jsonObject, releaseId, scenario, seconds, step, text, trainingMode, type WireType } from './fields.ts'
+import { count, jsonObject, jsonValue, releaseId, scenario, seconds, step, text, trainingMode, type WireType } from './fields.ts'
 
 const errorType = text.describe('Follows the status, such as invalid_request_error with 400.')
 const message = text.describe('Names the field, the rule and the cure; for people.')
@@ -32,6 +32,23 @@ export const notReadySchema = z.object({ ok: z.literal(false) })
 export const openApiSchema = z
   .looseObject({ openapi: text, info: jsonObject, paths: jsonObject, components: jsonObject })
   .describe('This document.')
+
+export const configurationSchema = z.object({
+  keys: z
+    .array(
+      z.object({
+        key: text,
+        value: jsonValue,
+        origin: text.describe('A line of the file, the environment, the command line, or default.'),
+      }),
+    )
+    .describe('Every setting that is in force. Secrets are masked.'),
+  recipes: z
+    .array(z.object({ name: text, adapter: z.exactOptional(text).describe('The agent whose harness it serves.') }))
+    .describe('What a scenario may be made with, the default one first.'),
+  upstream: z.object({ runtime: text, url: text.nullable(), found: text.describe('The setting that says so.') }),
+})
+export type Configuration = WireType<typeof configurationSchema>
 
 const trainerStatus = {
   batch_ready: z.boolean().describe('Whether a step would start if it were its turn.'),

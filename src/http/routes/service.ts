@@ -32,6 +32,13 @@ export const serviceRoutes = (all: () => readonly HttpRoute[]): readonly HttpRou
     answers: { 200: live(wire.serviceStatusSchema, 'As it is now.') },
     refusals: READING,
   }),
+  get('/svc/configuration', status.configuration, {
+    right: 'manage',
+    operationId: 'readConfiguration',
+    summary: 'Reports the settings as the service read them, and the recipes that scenarios may be made with',
+    answers: { 200: live(wire.configurationSchema, 'Without secrets.') },
+    refusals: {},
+  }),
   get('/metrics', status.metrics, {
     right: 'read',
     operationId: 'readMetrics',

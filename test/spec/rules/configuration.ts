@@ -14,6 +14,7 @@ export const configuration = [
     'config.interpolation': '${VAR} and ${VAR:-default} are filled from the environment.',
     'config.refusal': 'An unknown key, a wrong type or a repeated key refuses to start, naming key, line and the nearest known one.',
     'config.print': '--print-config shows every value with its origin, secrets masked.',
+    'config.shown': 'GET /svc/configuration shows the same of a running service, to tokens that manage it.',
     'config.schema': 'svc config schema prints the JSON schema.',
     'config.defaults': 'Each key has the default the table gives.',
     'config.upstream': 'Without any upstream configured or found the practice runtime answers.',

@@ -2,13 +2,13 @@
 import { usePolled } from '../../poll.ts'
 import { go, placeIn } from '../../route.ts'
 import { useSession } from '../../session.ts'
-import { Command } from '../../ui/command.tsx'
+import { Done } from '../../ui/done.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { AskBox } from './ask-box.tsx'
 import { AskFollow } from './ask-follow.tsx'
 import { AskList } from './ask-list.tsx'
-import { modeCommand } from '../../data/commands.ts'
 import { takesRequests } from '../../data/requests.ts'
+import { useAction } from '../../data/use-action.ts'
 import { useChain } from '../../data/use-chain.ts'
 import './ask.css'
 
@@ -38,14 +38,22 @@ export function Ask({ scenario, id }: { readonly scenario: string; readonly id: 
 }
 
 function Switch({ scenario }: { readonly scenario: string }) {
-  const { token } = useSession()
+  const { service } = useSession()
+  const { isBusy, said, done, act } = useAction()
+  const use = (): Promise<void> =>
+    act(
+      () => service(scenario).updateScenario({ training_mode: 'hybrid' }),
+      () => 'It takes requests now.',
+    )
   return (
     <div class="notice warn stack tight">
-      <p>
-        This scenario is in mode auto: it learns from traffic alone and takes no requests. Switch it to hybrid, which takes both; this page
-        goes on by itself.
-      </p>
-      <Command line={modeCommand(location.origin, scenario, 'hybrid', token !== null)} />
+      <p>This scenario is in mode auto: it learns from traffic alone and takes no requests. Switch it to hybrid, which takes both.</p>
+      <div>
+        <button type="button" class="button" disabled={isBusy} onClick={() => void use()}>
+          Switch to hybrid
+        </button>
+      </div>
+      <Done said={said} done={done} />
     </div>
   )
 }

@@ -12,6 +12,7 @@ import { Id } from '../../ui/id.tsx'
 import { useListKeys } from '../../ui/keys.ts'
 import { NumberCell, Table } from '../../ui/table.tsx'
 import { Text } from '../../ui/text.tsx'
+import { visible } from '../../ui/visible.ts'
 import { FirstRequest } from './first-request.tsx'
 import { loadFailure, statusFor, trainingFailures } from '../../data/status.ts'
 import './scenarios.css'
@@ -42,7 +43,7 @@ export function Scenarios({ scenarios }: { readonly scenarios: Polled<readonly S
       {rows.length > 0 && <Listed rows={rows.slice(0, ROWS_MAX)} status={status.value} />}
       {rows.length > ROWS_MAX && <p class="muted">{`The first ${ROWS_MAX}; filter by name to see others.`}</p>}
       {rows.length === 0 && filter !== '' && <p class="muted">None is named so.</p>}
-      <Create recipes={[...new Set((scenarios.value ?? []).flatMap(({ recipe }) => recipe ?? []))]} />
+      <Create />
     </div>
   )
 }
@@ -87,8 +88,21 @@ function Row({ row, status }: { readonly row: ScenarioRow; readonly status: Stat
   )
 }
 
-function Create({ recipes }: { readonly recipes: readonly string[] }) {
+function Create() {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details class="fold" onToggle={(event) => setOpen(event.currentTarget.open)}>
+      <summary>New scenario</summary>
+      {isOpen && <CreateForm />}
+    </details>
+  )
+}
+
+/** The recipes are those of the configuration; a token that may not read it may make no scenario either. */
+function CreateForm() {
   const session = useSession()
+  const { value: configured, said: notRead } = usePolled('configuration', (service) => service().configuration(), null)
+  const names = configured?.recipes.map((each) => each.name) ?? ['']
   const [name, setName] = useState('')
   const [recipe, setRecipe] = useState('')
   const [said, setSaid] = useState<FailureNotice | null>(null)
@@ -97,7 +111,7 @@ function Create({ recipes }: { readonly recipes: readonly string[] }) {
     setMaking(true)
     setSaid(null)
     try {
-      const { scenario } = await session.service().createScenario(name.trim(), recipe.trim() === '' ? undefined : recipe.trim())
+      const { scenario } = await session.service().createScenario(name.trim(), recipe === '' ? undefined : recipe)
       go(placeIn(scenario, 'traffic'))
     } catch (error) {
       setSaid(saidOf(error))
@@ -106,8 +120,7 @@ function Create({ recipes }: { readonly recipes: readonly string[] }) {
     }
   }
   return (
-    <details class="fold">
-      <summary>New scenario</summary>
+    <>
       <form
         class="row create"
         onSubmit={(event) => {
@@ -120,20 +133,21 @@ function Create({ recipes }: { readonly recipes: readonly string[] }) {
           <input required value={name} onInput={(event) => setName(event.currentTarget.value)} autocomplete="off" />
         </label>
         <label class="field">
-          <span>Recipe, if not the default one</span>
-          <input list="recipes" value={recipe} onInput={(event) => setRecipe(event.currentTarget.value)} autocomplete="off" />
+          <span>Recipe</span>
+          <select value={recipe} onChange={(event) => setRecipe(event.currentTarget.value)}>
+            {names.map((each, at) => (
+              <option key={each} value={each}>
+                {at === 0 && configured !== null ? `${visible(each)} (default)` : visible(each)}
+              </option>
+            ))}
+          </select>
         </label>
-        <datalist id="recipes">
-          {recipes.map((each) => (
-            <option key={each} value={each} />
-          ))}
-        </datalist>
         <button class="button primary" disabled={isMaking}>
           Create
         </button>
       </form>
-      <Notice said={said} />
-    </details>
+      <Notice said={said ?? notRead} />
+    </>
   )
 }
 

@@ -2,10 +2,8 @@
 import type { StepProgress } from '@svc-ai/client'
 import { usePolled } from '../../poll.ts'
 import { hrefOf, placeIn } from '../../route.ts'
-import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
-import { Command } from '../../ui/command.tsx'
 import { Empty, Notice } from '../../ui/notice.tsx'
 import { Facts, type Fact } from '../../ui/facts.tsx'
 import { LinePlot } from '../../ui/plot.tsx'
@@ -13,7 +11,7 @@ import { Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { requestStatus, statusOf, whole } from '../../../../src/presentation/index.ts'
 import type { StepChain } from '../../data/chain.ts'
-import { modeCommand } from '../../data/commands.ts'
+import { MODES } from '../../data/training-modes.ts'
 import { readMetrics, valueOf } from '../../data/metrics.ts'
 import { outcomeSeries, trainingStateOf, troublesOf, type TrainingState } from './training-state.ts'
 import { useChain } from '../../data/use-chain.ts'
@@ -77,14 +75,7 @@ function Now({ state: { learns, trainers } }: { readonly state: TrainingState })
   )
 }
 
-const MODES: Readonly<Record<string, string>> = {
-  auto: 'A batch of traffic starts a step. Requests are refused.',
-  manual: 'A request starts a step. Traffic waits.',
-  hybrid: 'A request starts a step, else a batch of traffic does.',
-}
-
 function ModeCard({ scenario, state, chain }: { scenario: string; state: TrainingState; chain: StepChain | null }) {
-  const { token } = useSession()
   const { lastStep, mode, learns } = state
   const last = chain?.steps.find(({ row }) => row.step === lastStep?.step)
   const shown = lastStep !== null && (
@@ -95,14 +86,12 @@ function ModeCard({ scenario, state, chain }: { scenario: string; state: Trainin
   )
   return (
     <Card title="Mode" aside={<Badge tone="plain">{mode}</Badge>}>
-      <p>{learns ? MODES[mode] : 'The recipe keeps what comes in and learns nothing from it.'}</p>
+      <p>{learns ? MODES.find(([name]) => name === mode)?.[1] : 'The recipe keeps what comes in and learns nothing from it.'}</p>
       <Facts facts={[['Last step', shown === false ? 'none yet' : shown]]} />
       {learns && (
-        <details>
-          <summary class="small">Switch it</summary>
-          <Command line={modeCommand(location.origin, scenario, mode === 'hybrid' ? 'manual' : 'hybrid', token !== null)} />
-          <p class="muted small">The mode is not kept over a restart: data.training_mode in the configuration is.</p>
-        </details>
+        <p class="small">
+          <a href={hrefOf(placeIn(scenario, 'settings'))}>Switch it</a>
+        </p>
       )}
     </Card>
   )

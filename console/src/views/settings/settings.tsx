@@ -1,0 +1,194 @@
+/** The settings of a scenario: its mode, its model, what bounds its training, who is served a change, and its deletion. */
+import { useState } from 'preact/hooks'
+import type { ScenarioRow } from '@svc-ai/client'
+import { keysAbout, type ConfigurationTopic } from '../../data/configuration.ts'
+import { statusFor } from '../../data/status.ts'
+import { MODES } from '../../data/training-modes.ts'
+import { useAction } from '../../data/use-action.ts'
+import { usePolled, type Polled } from '../../poll.ts'
+import { go, hrefOf, placeIn } from '../../route.ts'
+import { useSession } from '../../session.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { Card } from '../../ui/card.tsx'
+import { Confirm } from '../../ui/confirm.tsx'
+import { Done } from '../../ui/done.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Text } from '../../ui/text.tsx'
+import { Keys } from '../configuration/configuration.tsx'
+import { ModelCard } from './model-card.tsx'
+import './settings.css'
+
+const STATUS_SECONDS = 3
+
+export interface SettingsProps {
+  readonly scenario: string
+  readonly scenarios: Polled<readonly ScenarioRow[]>
+}
+
+export function Settings({ scenario, scenarios }: SettingsProps) {
+  const row = scenarios.value?.find((each) => each.scenario === scenario)
+  // Only a loaded scenario says what it is set to; asking for its releases loads it.
+  const { said } = usePolled(`load ${scenario}`, (service) => service(scenario).releasePage({ limit: 1 }), null)
+  return (
+    <div class="stack settings">
+      <div class="row">
+        <h1>Settings</h1>
+        {row?.recipe != null && (
+          <span class="muted">
+            recipe <Text value={row.recipe} />
+          </span>
+        )}
+      </div>
+      <Notice said={said} />
+      {row?.training_mode !== undefined && <ModeCard scenario={scenario} mode={row.training_mode} changed={scenarios.refresh} />}
+      {row?.model !== undefined && <ModelCard scenario={scenario} model={row.model} changed={scenarios.refresh} />}
+      <RolloutCard scenario={scenario} recipe={row?.recipe ?? null} />
+      <KeysCard title="Budgets" topic="budgets" recipe={row?.recipe ?? null} />
+      {row !== undefined && <DeleteCard scenario={scenario} deleted={scenarios.refresh} />}
+    </div>
+  )
+}
+
+interface ModeProps {
+  readonly scenario: string
+  readonly mode: NonNullable<ScenarioRow['training_mode']>
+  readonly changed: () => void
+}
+
+function ModeCard({ scenario, mode, changed }: ModeProps) {
+  const { service } = useSession()
+  const [chosen, setChosen] = useState<typeof mode | null>(null)
+  const wanted = chosen ?? mode
+  const { isBusy, said, done, act } = useAction()
+  const use = (): Promise<void> =>
+    act(
+      () => service(scenario).updateScenario({ training_mode: wanted }),
+      ({ training_mode: now }) => {
+        setChosen(null)
+        changed()
+        return `The mode is ${now} now.`
+      },
+    )
+  return (
+    <Card title="Training mode" aside={<Badge tone="plain">{mode}</Badge>}>
+      <fieldset class="choices">
+        <legend class="hidden-visually">Training mode</legend>
+        {MODES.map(([name, meaning]) => (
+          <label key={name}>
+            <input type="radio" name="mode" checked={wanted === name} onChange={() => setChosen(name)} />
+            <span>
+              <b>{name}</b> <span class="muted">{meaning}</span>
+            </span>
+          </label>
+        ))}
+      </fieldset>
+      <div class="row">
+        <button type="button" class="button primary" disabled={isBusy || wanted === mode} onClick={() => void use()}>
+          Use this mode
+        </button>
+        <span class="muted small">It is not kept over a restart: data.training_mode in the configuration is.</span>
+      </div>
+      <Done said={said} done={done} />
+    </Card>
+  )
+}
+
+function RolloutCard({ scenario, recipe }: { readonly scenario: string; readonly recipe: string | null }) {
+  const { service } = useSession()
+  const { value: status, refresh } = usePolled('status', (of) => of().status(), STATUS_SECONDS)
+  const provisional = statusFor(status, scenario)?.provisional
+  const { isBusy, said, done, act } = useAction()
+  const withdraw = (): Promise<void> =>
+    act(
+      () => service(scenario).withdraw(provisional?.release_id ?? ''),
+      () => {
+        refresh()
+        return 'It is withdrawn. What is served stays.'
+      },
+    )
+  return (
+    <Card title="Rollout" aside={provisional !== undefined && <Badge tone="warn">a release is unproven</Badge>}>
+      {provisional === undefined ? (
+        <p class="muted">No release is provisional: everybody is served the same one.</p>
+      ) : (
+        <div class="row">
+          <span>
+            The <a href={hrefOf(placeIn(scenario, 'releases', `@${provisional.step}`))}>provisional release</a>{' '}
+            {provisional.canary_share === null
+              ? 'is served to nobody.'
+              : `is served to ${Math.round(provisional.canary_share * 100)}% of sessions and to those who ask for it.`}
+          </span>
+          <button type="button" class="button small" disabled={isBusy} onClick={() => void withdraw()}>
+            Withdraw it
+          </button>
+        </div>
+      )}
+      <Done said={said} done={done} />
+      <ConfiguredKeys topic="rollout" recipe={recipe} />
+    </Card>
+  )
+}
+
+interface KeysProps {
+  readonly topic: ConfigurationTopic
+  readonly recipe: string | null
+}
+
+function KeysCard({ title, ...keys }: KeysProps & { readonly title: string }) {
+  return (
+    <Card title={title} aside={<span class="muted small">changed in the configuration, then restart</span>}>
+      <ConfiguredKeys {...keys} />
+    </Card>
+  )
+}
+
+/** A token that may not read the configuration sees why in a line. */
+function ConfiguredKeys({ topic, recipe }: KeysProps) {
+  const { value, said } = usePolled('configuration', (service) => service().configuration(), null)
+  if (value === null) return <Notice said={said} />
+  const keys = keysAbout(value, topic, recipe)
+  return keys.length === 0 ? <p class="muted">Nothing is configured.</p> : <Keys keys={keys} />
+}
+
+/** The name is typed once more, since a click is too easy. */
+function DeleteCard({ scenario, deleted }: { readonly scenario: string; readonly deleted: () => void }) {
+  const { service } = useSession()
+  const [isAsked, setAsked] = useState(false)
+  const [typed, setTyped] = useState('')
+  const act = async (): Promise<void> => {
+    await service(scenario).archiveScenario()
+    deleted()
+    go({ at: 'scenarios' })
+  }
+  return (
+    <Card title="Delete the scenario">
+      <p>Its records and releases are archived beside the others, its name is free again, and it is served no longer.</p>
+      <div>
+        <Button class="danger" onClick={() => setAsked(true)}>
+          Delete …
+        </Button>
+      </div>
+      {isAsked && (
+        <Confirm
+          title="Delete the scenario?"
+          verb="Delete"
+          isReady={typed === scenario}
+          act={act}
+          close={() => {
+            setAsked(false)
+            setTyped('')
+          }}
+        >
+          <p>
+            Clients that name <Text value={scenario} /> are refused from then on, or make a new scenario where that is allowed.
+          </p>
+          <label class="field">
+            <span>Type its name to confirm</span>
+            <input autocomplete="off" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
+          </label>
+        </Confirm>
+      )}
+    </Card>
+  )
+}

@@ -1,0 +1,164 @@
+/** What a person manages in the console: tokens, the audit, the configuration, and the settings of a scenario. */
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bearer, textAt } from '../spec/support/helpers.ts'
+import { send, type World } from '../support/world.ts'
+import { browserOfFile } from './support/browser.ts'
+import { HOSTILE_NAME } from './support/hostile.ts'
+import { expectScreensFit } from './support/screens.ts'
+import { openShop } from './support/world.ts'
+
+const TOKEN = 'a-token-of-the-shop'
+const open = browserOfFile()
+let here: World
+beforeAll(async () => {
+  here = await openShop(TOKEN)
+  for (const name of ['shop', HOSTILE_NAME]) await here.post('/svc/scenarios', { name })
+})
+afterAll(() => here.close())
+
+const heading = (page: Page) => page.getByRole('heading', { level: 1 })
+
+async function enter(way: string, token = TOKEN): Promise<Page> {
+  const { page } = await open(`${here.address}/console${way}`, { expects: /status of (400|401)/ })
+  await page.getByLabel('Service token').fill(token)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await heading(page).filter({ hasNotText: 'svc console' }).waitFor()
+  return page
+}
+
+const statusWith = async (token: string): Promise<number> =>
+  (await send(here.address, 'GET', '/svc/scenarios', { headers: bearer(token) })).status
+
+const tokens = (page: Page) => page.getByRole('region', { name: 'Tokens' })
+const secretIn = async (page: Page): Promise<string> => (await tokens(page).getByText('svc_token_').textContent()) ?? ''
+
+async function confirm(page: Page, verb: string): Promise<void> {
+  await page.getByRole('dialog').getByRole('button', { name: verb }).click()
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+}
+
+describe('tokens', () => {
+  it('are made, shown once, rotated and revoked, and the audit says who did it', async () => {
+    const page = await enter('#/access')
+    await page.getByText('New token').click()
+    await page.getByLabel('Name of the token').fill('laptop')
+    await page.getByLabel('Role').selectOption('read')
+    await page.getByLabel('Expires in days').fill('30')
+    await page.keyboard.press('Enter')
+    const first = await secretIn(page)
+    expect(await statusWith(first)).toBe(200)
+    await expectScreensFit(page, 'console-token-made')
+    await page.getByRole('button', { name: 'I have it' }).click()
+    await tokens(page).getByText(first).waitFor({ state: 'detached' })
+
+    await tokens(page).getByRole('button', { name: 'Rotate laptop' }).click()
+    await confirm(page, 'Rotate laptop')
+    const second = await secretIn(page)
+    expect(second).not.toBe(first)
+    expect([await statusWith(first), await statusWith(second)]).toEqual([401, 200])
+
+    await tokens(page).getByRole('button', { name: 'Revoke laptop' }).click()
+    await confirm(page, 'Revoke laptop')
+    await tokens(page).getByRole('button', { name: 'Revoke laptop' }).waitFor({ state: 'detached' })
+    expect(await statusWith(second)).toBe(401)
+    expect(await page.locator('body').innerText()).not.toContain(second)
+
+    await page.reload()
+    await page.getByLabel('Service token').fill(TOKEN)
+    await page.keyboard.press('Enter')
+    const audit = page.getByRole('region', { name: 'Audit' })
+    await audit.getByRole('row').filter({ hasText: 'revoke token' }).filter({ hasText: 'svc.token' }).first().waitFor()
+    expect(await page.locator('body').innerText()).not.toContain('svc_token_')
+    await expectScreensFit(page, 'console-access')
+  })
+
+  it('that may not be made are refused in a line, and what was typed stays', async () => {
+    const page = await enter('#/access')
+    await page.getByText('New token').click()
+    await page.getByLabel('Name of the token').fill('not a name')
+    await page.getByRole('button', { name: 'Make the token' }).click()
+    await page.getByRole('alert').filter({ hasText: 'letters, digits' }).waitFor()
+    expect(await page.getByLabel('Name of the token').inputValue()).toBe('not a name')
+  })
+
+  it('of another role than admin see why they see none, in a line', async () => {
+    const { json } = await here.post('/svc/tokens', { name: 'reader', role: 'read' })
+    const page = await enter('#/access', textAt(json, 'token'))
+    await page.getByRole('alert').filter({ hasText: 'role read' }).first().waitFor()
+    expect(await heading(page).textContent()).toBe('Access')
+  })
+})
+
+describe('the configuration', () => {
+  it('is shown as it was read, narrowed by choice and by name, without secrets', async () => {
+    const page = await enter('#/configuration')
+    const names = page.locator('td.mono')
+    await expect.poll(() => names.count()).toBeGreaterThan(50)
+    await page.getByRole('row').filter({ hasText: 'svc.token' }).first().getByText('***').waitFor()
+    expect(await page.locator('body').innerText()).not.toContain(TOKEN)
+    await page.getByRole('button', { name: 'Budgets' }).click()
+    await expect.poll(() => names.allTextContents()).toContain('evolution.max_cost_per_day')
+    expect(await names.count()).toBeLessThan(20)
+    await page.getByLabel('Filter by name').fill('streak')
+    await expect.poll(() => names.allTextContents()).toEqual(['evolution.max_failure_streak'])
+  })
+})
+
+const modeOf = async (name: string): Promise<unknown> =>
+  (await here.get(`/svc/scenarios/${encodeURIComponent(name)}/contract`)).json['training_mode']
+
+describe('the settings of a scenario', () => {
+  it('switch its mode, by keyboard alone', async () => {
+    const page = await enter('#/s/shop/settings')
+    const mode = page.getByRole('region', { name: 'Training mode' })
+    await mode.getByRole('radio', { name: /^hybrid/ }).focus()
+    await page.keyboard.press('ArrowUp')
+    await mode.getByRole('button', { name: 'Use this mode' }).focus()
+    await page.keyboard.press('Enter')
+    await mode.getByText('The mode is manual now.').waitFor()
+    expect(await modeOf('shop')).toBe('manual')
+  })
+
+  it('change its model; the key is never shown, and the deployment has the last word', async () => {
+    const page = await enter('#/s/shop/settings')
+    const model = page.getByRole('region', { name: 'Model' })
+    await model.getByLabel('Address').fill('https://models.example')
+    await model.getByLabel(/^Model/).fill('large')
+    await model.getByLabel(/^Key/).fill('a-key-to-hide')
+    await model.getByRole('button', { name: 'Use this model' }).click()
+    await model.getByText('The next request asks this model.').waitFor()
+    await expect.poll(() => model.getByText('a key is set').count()).toBe(1)
+    expect(await model.getByLabel(/^Key/).inputValue()).toBe('')
+    await model.getByRole('button', { name: /^Back to/ }).click()
+    await model.getByText('asks the model of the deployment').waitFor()
+    await expect.poll(() => model.getByLabel('Address').inputValue()).toBe(here.upstream.url)
+    await model.getByLabel('Address').fill('https://models.example/v1')
+    await model.getByRole('button', { name: 'Use this model' }).click()
+    await model.getByRole('alert').filter({ hasText: 'trailing /v1' }).waitFor()
+  })
+
+  it('of a hostile name are shown as text, and delete it once the name is typed', async () => {
+    const page = await enter(`#/s/${encodeURIComponent(HOSTILE_NAME)}/settings`)
+    await page.getByRole('button', { name: 'Delete' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(HOSTILE_NAME).waitFor()
+    expect(await dialog.getByRole('button', { name: 'Delete' }).isDisabled()).toBe(true)
+    await expectScreensFit(page, 'console-delete')
+    await dialog.getByLabel('Type its name').fill(HOSTILE_NAME)
+    await dialog.getByRole('button', { name: 'Delete' }).click()
+    await heading(page).filter({ hasText: 'Scenarios' }).waitFor()
+    await page.getByRole('link', { name: HOSTILE_NAME }).waitFor({ state: 'detached' })
+    expect((await here.get('/svc/scenarios')).text).not.toContain(JSON.stringify(HOSTILE_NAME))
+  })
+})
+
+it('a scenario is made with a recipe from the list', async () => {
+  const page = await enter('#/scenarios')
+  await page.getByText('New scenario').click()
+  await expect.poll(() => page.getByLabel('Recipe').locator('option').allTextContents()).toEqual(['harness (default)'])
+  await page.getByLabel('Name', { exact: true }).fill('branch')
+  await page.getByRole('button', { name: 'Create' }).click()
+  await heading(page).filter({ hasText: 'Traffic' }).waitFor()
+  expect((await here.get('/svc/scenarios')).text).toContain('"branch"')
+})
