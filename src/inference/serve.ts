@@ -185,7 +185,9 @@ async function ask({ scenario, call, release, request, letGo }: Exchange): Promi
     if (answer.kind === 'whole' && (answer.status < 200 || answer.status > 299))
       throw refusalOfUpstream(answer, (answer.by ?? model).apiKey, translation === null ? dialects[dialect] : null)
     isStreaming = answer.kind === 'stream'
-    return translation === null || answer.kind === 'interrupted' ? answer : inClientsWords(answer, translation, readAnswer)
+    return translation === null || answer.kind === 'interrupted'
+      ? answer
+      : inClientsWords(answer, translation, (answer.by ?? model).apiKey, readAnswer)
   } finally {
     if (!isStreaming) letGo()
   }
@@ -273,7 +275,8 @@ export function summarize(
 ): ExchangeSummary {
   const dialect = dialects[call.dialect]
   const { [SESSION_TAG]: session } = call.tags
-  const exchanged = summaryOf(dialect, dialect.modelIn(call.path, request.facts), answer, call.clock() - call.begunAt)
+  const told = summaryOf(dialect, dialect.modelIn(call.path, request.facts), answer, call.clock() - call.begunAt)
+  const exchanged = translation === undefined ? told : withoutEmptyCounts(told)
   const summary =
     session === undefined && by === undefined
       ? exchanged
@@ -285,6 +288,12 @@ export function summarize(
         }
   call.trace?.answered(answer, summary)
   return summary
+}
+
+/** A format in which every answer has counts says 0 where the upstream did not count. */
+function withoutEmptyCounts(summary: ExchangeSummary): ExchangeSummary {
+  const { input_tokens: input, output_tokens: output, ...rest } = summary
+  return input === 0 && output === 0 ? rest : summary
 }
 
 /** Durable when this resolves; only then may the receipt be sent. */

@@ -1,6 +1,7 @@
 /** A call whose format no upstream of its model speaks: asked in one that an upstream does speak, and answered in its own. */
 import {
   isRefusal,
+  upstream,
   type Format,
   type JsonObject,
   type Refusal,
@@ -11,7 +12,7 @@ import {
   type WholeAnswer,
 } from '../contract/index.ts'
 import { dialects, translate, type StreamTranslation, type Translated } from '../dialects/index.ts'
-import { BytePieces, withBody } from '../kit/index.ts'
+import { BytePieces, withBody, withoutKey, withoutSecrets } from '../kit/index.ts'
 import { print } from './payload.ts'
 
 /** What a record says of it. */
@@ -75,13 +76,23 @@ const isBodySent = (): boolean => true
 export function inClientsWords(
   answer: WholeAnswer | StreamedAnswer,
   { translated, mark }: Asking,
+  key: string | null,
   read: (answer: WholeAnswer) => JsonObject,
 ): TranslatedAnswer {
   if (answer.kind === 'stream')
     return { ...answer, chunks: inFrames(answer.chunks, translated.openStream()), isBodySent, translation: mark }
   const { kind, status, headers, by } = answer
-  const body = new BytePieces([Buffer.from(print(translated.whole(read(answer))))])
+  const body = new BytePieces([Buffer.from(print(wholeOf(translated, read(answer), key)))])
   return withBody({ kind, status, headers, isBodySent, ...(by && { by }), translation: mark }, body)
+}
+
+/** The words of an upstream that failed may hold the key that it was asked with. */
+function wholeOf(translated: Translated, answer: JsonObject, key: string | null): JsonObject {
+  try {
+    return translated.whole(answer)
+  } catch (error) {
+    throw isRefusal(error) ? upstream(error.code, withoutSecrets(withoutKey(error.message, key))) : error
+  }
 }
 
 /** Leaving the loop early cancels the call, also before the first piece. */
@@ -93,13 +104,22 @@ function inFrames(chunks: AsyncIterable<Uint8Array>, stream: StreamTranslation):
         await source.return?.()
         return { done: true, value: undefined }
       }
+      /** The loop does not leave by itself what fails here. */
+      const orLeave = async <T>(work: () => T): Promise<T> => {
+        try {
+          return work()
+        } catch (error) {
+          await leave()
+          throw error
+        }
+      }
       let isDone = false
       return {
         return: leave,
         async next(): Promise<IteratorResult<Uint8Array>> {
           while (!isDone) {
             const piece = await source.next()
-            const frames = piece.done === true ? stream.end() : stream.push(piece.value)
+            const frames = await orLeave(() => (piece.done === true ? stream.end() : stream.push(piece.value)))
             isDone = piece.done === true || stream.isOver
             if (frames.length > 0) return { done: false, value: Buffer.concat(frames) }
           }

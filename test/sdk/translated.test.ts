@@ -222,6 +222,16 @@ describe('what is kept', () => {
       ])
   })
 
+  it('has no counts where the upstream gives none', async () => {
+    upstream.answer((_received, response) =>
+      sendJson(response, 200, { choices: [{ index: 0, message: { content: 'x' }, finish_reason: 'stop' }] }),
+    )
+    await anthropic().messages.create({ model: 'on-chat', max_tokens: 5, messages: [{ role: 'user', content: 'x' }] })
+    const [record] = await recordsOf(here, scenario)
+    expect(record).toHaveProperty('summary.upstream_format')
+    expect(record).not.toHaveProperty('summary.input_tokens')
+  })
+
   it('is not translated where an upstream of the model speaks the format', async () => {
     await anthropic().messages.create({ model: 'on-messages', max_tokens: 50, messages: [{ role: 'user', content: 'What is 2 + 3?' }] })
     const [record] = await recordsOf(here, scenario)
@@ -274,6 +284,36 @@ describe('errors of the upstream', () => {
     expect(answer.text).toContain('"error":{"message":"too much"')
     expect(answer.text).not.toContain('[DONE]')
     expect(await recordsOf(here, scenario)).toMatchObject([{ payload: { response: { complete: false, cause: 'too much' } } }])
+  })
+
+  it('that echo the key that the upstream was asked with do not pass it on', async () => {
+    const failed = { status: 'failed', output: [], error: { code: 'server_error', message: 'bad key-of-responses-0123456789' } }
+    upstream.answer((_received, response) => sendJson(response, 200, failed))
+    const answer = await here.post('/v1/chat/completions', { model: 'on-responses', messages: [{ role: 'user', content: 'x' }] }, headers())
+    expect(answer.status).toBe(502)
+    expect(answer.text).toContain('bad ')
+    expect(answer.text).not.toContain('0123456789')
+  })
+
+  it('that are an event longer than the service holds end the call', async () => {
+    upstream.answer((_received, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      const more = (): void => {
+        while (!response.destroyed && response.write('a'.repeat(1 << 20))) void 0
+        if (!response.destroyed) response.once('drain', more)
+      }
+      response.write('data: "')
+      more()
+    })
+    const cancelled = upstream.cancelled
+    const asking = here.post(
+      '/v1/chat/completions',
+      { model: 'on-messages', stream: true, messages: [{ role: 'user', content: 'x' }] },
+      headers(),
+    )
+    expect(await errorOf(asking)).not.toBeNull()
+    await expect.poll(() => upstream.cancelled).toBe(cancelled + 1)
+    await expect.poll(() => recordsOf(here, scenario)).toMatchObject([{ summary: { complete: false } }])
   })
 
   it('that are no JSON, or an answer of another kind, are 502', async () => {

@@ -106,7 +106,7 @@ export class MessagesHearing implements PieceReader {
 
   /** The counts of the beginning stand until the end says otherwise. */
   *#count(usage: JsonObject): Iterable<AnswerPiece> {
-    for (const [name, count] of Object.entries(usage)) if (count !== null) this.#usage = { ...this.#usage, [name]: count }
+    this.#usage = { ...this.#usage, ...Object.fromEntries(Object.entries(usage).filter(([, count]) => count !== null)) }
     if (Object.keys(this.#usage).length > 0) yield { kind: 'usage', usage: usageOf(this.#usage) }
   }
 }

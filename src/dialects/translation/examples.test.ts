@@ -167,6 +167,82 @@ describe('a request', () => {
   })
 })
 
+const item = (role: string, text: string) => ({ type: 'message', role, content: [{ type: 'input_text', text }] })
+
+describe('what agents send', () => {
+  it('Claude Code is understood by a chat upstream', () => {
+    const hint = { cache_control: { type: 'ephemeral' } }
+    const { body, leftOut } = translated(messages, chat, {
+      max_tokens: 32000,
+      stream: true,
+      system: [{ type: 'text', text: 'base', ...hint }],
+      tools: [{ name: 'Bash', description: 'd', input_schema: { type: 'object' }, eager_input_streaming: true }],
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'one' },
+            { type: 'text', text: 'two', ...hint },
+          ],
+        },
+        { role: 'system', content: 'mid' },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'Bash', input: { command: 'ls' } }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x', is_error: false, ...hint }] },
+      ],
+      thinking: { type: 'adaptive', display: 'updates' },
+      context_management: { edits: [{ type: 'clear_thinking_20251015', keep: 'all' }] },
+      output_config: { effort: 'high' },
+      metadata: { user_id: '{}' },
+    })
+    expect(body).toMatchObject({
+      max_tokens: 32000,
+      reasoning_effort: 'high',
+      messages: [
+        { role: 'system', content: 'base' },
+        { role: 'user', content: [{ text: 'one' }, { text: 'two' }] },
+        { role: 'system', content: 'mid' },
+        { role: 'assistant', tool_calls: [{ id: 'a', function: { name: 'Bash', arguments: '{"command":"ls"}' } }] },
+        { role: 'tool', tool_call_id: 'a', content: 'x' },
+      ],
+    })
+    expect(leftOut).toHaveLength(7)
+  })
+
+  it('Codex is, without its tools of the provider, by a messages upstream', () => {
+    const sent = {
+      stream: true,
+      input: [
+        item('developer', 'base'),
+        item('user', 'hi'),
+        { type: 'reasoning', id: 'rs', summary: [], encrypted_content: 'x' },
+        { type: 'function_call', call_id: 'a', name: 'spawn_agent', namespace: 'agents', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'a', output: 'done' },
+      ],
+      tools: [
+        { type: 'function', name: 'exec_command', description: 'd', strict: false, parameters: { type: 'object' } },
+        { type: 'namespace', name: 'agents', description: 'g', tools: [{ type: 'function', name: 'spawn_agent', parameters: {} }] },
+      ],
+      tool_choice: 'auto',
+      parallel_tool_calls: true,
+      reasoning: { summary: 'auto' },
+      store: false,
+      include: ['reasoning.encrypted_content'],
+      prompt_cache_key: 'k',
+      client_metadata: {},
+    }
+    expect(translated(responses, messages, sent).body).toMatchObject({
+      system: [{ text: 'base' }],
+      tools: [{ name: 'exec_command' }, { name: 'spawn_agent' }],
+      messages: [
+        { role: 'user', content: [{ text: 'hi' }] },
+        { role: 'assistant', content: [{ type: 'tool_use', name: 'spawn_agent' }] },
+        { role: 'user', content: [{ type: 'tool_result', content: [{ text: 'done' }] }] },
+      ],
+    })
+    expect(() => translated(responses, messages, { ...sent, tools: [...sent.tools, { type: 'web_search' }] })).toThrow('tools.2.type: ')
+  })
+})
+
 const called = (name: string, given: string) => ({
   choices: [
     {
