@@ -142,6 +142,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       ...opened,
       ...shownFacts(loaded, tls),
       model: services.model,
+      addAudit: (noted) => store.deployment.addAudit(noted),
       ...(listeners !== null && { listeners }),
     }
     const listener = makeListener(http)

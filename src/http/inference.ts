@@ -13,6 +13,7 @@ import {
 } from '../inference/index.ts'
 import { lengthOf } from '../kit/index.ts'
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
+import { noteImplicitScenario } from './audit.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from './context.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
 import { inTurn, withinLimits, type CallAnswered, type Settle } from './limited.ts'
@@ -46,14 +47,15 @@ export function traffic(dialect: Dialect): TrafficHandler {
     const answered = async (settle: Settle): Promise<void> => {
       const call = { ...(await callOf(context, dialect, context.path)), takesProvisional: takes, recording }
       const askedBytes = call.request.pieces.length
-      await context.services.registry.useOrCreate(name, release, async (scenario) => {
+      const answerIn = async (scenario: TrafficScenario): Promise<void> => {
         const answer = async (asked: Call): Promise<void> => {
           // Every answer names the release that is served, refusals included.
           const served = await serve(scenario, asked).finally(() => Object.assign(context.headers, releaseHeaders(scenario, asked)))
           settle({ ...(await write(context, served)), askedBytes })
         }
         await (chosen === null ? answer(call) : scenario.claim(chosen, () => answer({ ...call, id: chosen, interruptedId: call.id })))
-      })
+      }
+      await context.services.registry.useOrCreate(name, release, answerIn, (row) => noteImplicitScenario(context, name, row))
     }
     await withinLimits(context, name, (settle) => inTurn(context, name, () => answered(settle)))
   }

@@ -1,8 +1,11 @@
 /** The multimodal routes: they take JSON and answer with the gateway's status, content type and bytes. Nothing is recorded. */
 import { HEADER, invalid, unsupported } from '../contract/index.ts'
 import { refusalOfUpstream } from '../inference/index.ts'
+import type { Scenario } from '../scenarios/index.ts'
+import { noteImplicitScenario } from './audit.ts'
 import type { Handler } from './context.ts'
 import { withinLimits } from './limited.ts'
+import type { HttpReply } from './reply.ts'
 import { headerText, scenarioOf } from './request-fields.ts'
 import { clientSignal } from './response-stream.ts'
 
@@ -14,7 +17,7 @@ export function relay(route: string): Handler {
     return withinLimits(context, name, async () => {
       const { facts, pieces } = await services.bodies.line(await context.readBytes(), {})
       if (facts['stream'] === true) throw invalid('stream_unsupported', 'stream: multimodal calls are not streamed; leave it out')
-      return services.registry.useOrCreate(name, headerText(context.request, HEADER.release), async ({ binding }) => {
+      const ask = async ({ binding }: Scenario): Promise<HttpReply> => {
         if (binding.gateway === undefined)
           throw unsupported('no_gateway', 'this deployment has no multimodal gateway; configure inference.gateway')
         const { gateway } = binding
@@ -25,7 +28,9 @@ export function relay(route: string): Handler {
           headers: { 'content-type': harmless(answer.headers['content-type'] ?? 'application/json') },
           body: answer.body,
         }
-      })
+      }
+      const release = headerText(context.request, HEADER.release)
+      return services.registry.useOrCreate(name, release, ask, (row) => noteImplicitScenario(context, name, row))
     })
   }
 }

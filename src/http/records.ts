@@ -1,11 +1,11 @@
 /** Records: import, report, train instructions, and reading them back. */
 import { HEADER, invalid, isMetadataOnly, ROUTE_PREFIX, unknown } from '../contract/index.ts'
-import type { NewRecord, RecordRow, Receipt, Receipts, RecordList, TrainReceipt, TrainRequest } from '../contract/index.ts'
+import type { Commit, NewRecord, RecordRow, Receipt, Receipts, RecordList, TrainReceipt, TrainRequest } from '../contract/index.ts'
 import { admit, admitTrain, appendRecords, checkFirstRecords, noExchange, quoteSession } from '../records/index.ts'
 import type { AdmissionRules, RecordDraft, FieldPrefix } from '../records/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import { pageQuery } from './auth.ts'
-import { noteChange } from './audit.ts'
+import { noteChange, noteImplicitScenario } from './audit.ts'
 import type { HttpContext } from './context.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
 import { cutPage, headerText, nameInPath, oneOf, pageLimit, pageStart, REQUEST_TYPES, scenarioOf, tagsOf } from './request-fields.ts'
@@ -40,14 +40,16 @@ async function keep(context: HttpContext, kind: 'report' | 'import' | 'batch', p
     if (isOpen) throw noExchange()
     checkFirstRecords(early, place)
   }
-  return services.registry.useOrCreate(name, headerText(context.request, HEADER.release), async (scenario) => {
+  const append = async (scenario: Scenario): Promise<readonly Receipt[]> => {
     const whole = isOpen ? await Promise.all(drafts.map((draft) => quoteSession(draft, scenario.store))) : drafts
     const rows = await appendRecords(scenario, scenario === loaded ? early : admitted(whole, scenario), place)
     return drafts.flatMap(({ request_type }, index) => {
       const id = rows[index]?.agent_record_id
       return id === undefined ? [] : [{ agent_record_id: id, scenario: name, request_type }]
     })
-  })
+  }
+  const made = (row: Commit): Promise<void> => noteImplicitScenario(context, name, row)
+  return services.registry.useOrCreate(name, headerText(context.request, HEADER.release), append, made)
 }
 
 function admissionOf({ newId, clock }: HttpServices, scenario: Scenario | null): AdmissionRules {

@@ -1,6 +1,6 @@
 /** The services and options that handlers use. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Adapter, Configuration, ModelAddress, Runtime, ServedProvisional, Store } from '../contract/index.ts'
+import type { Adapter, Commit, Configuration, DeploymentStore, ModelAddress, Runtime, ServedProvisional, Store } from '../contract/index.ts'
 import type { TokenBook } from '../access/index.ts'
 import type { CallTrace, Serving } from '../inference/index.ts'
 import type { Limits } from '../limits/index.ts'
@@ -35,6 +35,8 @@ export interface TrafficServices {
   readonly recorder: Recorder
   readonly speaksReef: boolean
   readonly wrongTokens: WrongTokens
+  /** Absent from a listener thread, which makes no scenario. */
+  readonly addAudit?: DeploymentStore['addAudit'] | undefined
   /** Absent where nothing is limited. */
   readonly limits?: Limits | undefined
   /** Absent when tracing is off. */
@@ -43,7 +45,13 @@ export interface TrafficServices {
 
 /** What the inference routes need of the registry, which fits by shape. */
 export interface TrafficRegistry {
-  useOrCreate<T>(name: string, release: string | null, work: (scenario: TrafficScenario) => Promise<T>): Promise<T>
+  /** `made` is called with the row of a scenario that this call made, before the work. */
+  useOrCreate<T>(
+    name: string,
+    release: string | null,
+    work: (scenario: TrafficScenario) => Promise<T>,
+    made: (row: Commit) => Promise<void>,
+  ): Promise<T>
 }
 export interface TrafficScenario extends Serving {
   /** The release that clients pull now. */

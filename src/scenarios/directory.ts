@@ -14,6 +14,9 @@ export interface RegistryLimits {
   readonly loadedMax: number
 }
 
+/** Told of a scenario that was made here, before anybody uses it. */
+export type ScenarioMade = (row: Commit) => Promise<void>
+
 export class Directory {
   readonly #services: Services
   readonly #limits: RegistryLimits
@@ -75,10 +78,13 @@ export class Directory {
   }
 
   /** Answers the row of the scenario created here, or by another process in the same moment. */
-  async createImplicitly(name: string, release: string | null): Promise<Commit | undefined> {
+  async createImplicitly(name: string, release: string | null, made?: ScenarioMade): Promise<Commit | undefined> {
     if (!this.#limits.implicitCreation)
       throw unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; create it with POST /svc/scenarios`)
-    return (await this.create(name, { release, recipe: null }, null)) ?? this.creationRow(name)
+    const row = await this.create(name, { release, recipe: null }, null)
+    if (row === undefined) return this.creationRow(name)
+    await made?.(row)
+    return row
   }
 
   /** Answers the creation row, or undefined when another process created the scenario in the same moment. */

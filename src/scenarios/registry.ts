@@ -4,7 +4,7 @@ import type { Adapter, Commit, TrainingMode, ModelSettings, ServiceStatus } from
 import { LaneByName } from '../kit/index.ts'
 import { archiveFolders, bindScenario, closeBinding, releaseUnloaded, retireBinding } from './bind.ts'
 import { checkOptions, type NewScenario } from './create.ts'
-import { Directory, type RegistryLimits } from './directory.ts'
+import { Directory, type RegistryLimits, type ScenarioMade } from './directory.ts'
 import { reach, type ScenarioView, type Services } from './services.ts'
 import { Following, type Loading } from './following.ts'
 import { moveByHand, type Move, type Moved } from './move.ts'
@@ -66,12 +66,12 @@ export class Registry {
   }
 
   /** Creates the scenario on the first request where that is allowed. `release` binds a new scenario; an existing one must be bound to it already. */
-  async useOrCreate<T>(name: string, release: string | null, work: (scenario: Scenario) => Promise<T>): Promise<T> {
+  async useOrCreate<T>(name: string, release: string | null, work: (scenario: Scenario) => Promise<T>, made?: ScenarioMade): Promise<T> {
     const checked = (scenario: Scenario): Promise<T> => {
       checkOptions(scenario, { release, recipe: null })
       return work(scenario)
     }
-    return this.#use(name, checked, () => this.#directory.createImplicitly(name, release))
+    return this.#use(name, checked, () => this.#directory.createImplicitly(name, release, made))
   }
 
   /** For callers that must never load or create a scenario. */

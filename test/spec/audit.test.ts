@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { ownWorld, sharedWorld, type World } from '../support/world.ts'
-import { bearer, expectRefusal, LEDGER_RECIPE, named, rowsOf, textAt } from './support/helpers.ts'
+import { bearer, expectRefusal, importInference, LEDGER_RECIPE, named, rowsOf, textAt } from './support/helpers.ts'
 import { trainee } from './support/trainee.ts'
 
 const TOKEN = 'admin-token-of-the-test'
@@ -14,6 +14,24 @@ const newest = async (there: World, query = ''): Promise<JsonObject> =>
   rowsOf(await there.get(`/svc/audit?order=newest&limit=1${query}`), 'audit')[0] ?? {}
 
 describe('an entry [access.audit]', () => {
+  it('of a scenario that a request made by naming it says who asked, once', async () => {
+    const first = await here.post('/v1/chat/completions', { model: 'm', messages: [] }, named('implicit'))
+    const made = await newest(here)
+    expect(made).toMatchObject({
+      id: `${String(first.headers['x-request-id'])}.scenario`,
+      by: 'svc.token',
+      from: '127.0.0.1',
+      action: 'createScenario',
+      scenario: 'implicit',
+      before: null,
+      after: { release_id: expect.any(String) },
+    })
+    await here.post('/v1/chat/completions', { model: 'm', messages: [] }, named('implicit'))
+    expect(await newest(here)).toEqual(made)
+    await importInference(here, 'imported', 'first of its scenario')
+    expect(await newest(here)).toMatchObject({ action: 'createScenario', scenario: 'imported' })
+  })
+
   it('of a scenario says what it became, and what its settings were', async () => {
     const created = await here.post('/svc/scenarios', { name: 'told' })
     expect(await newest(here)).toEqual({

@@ -78,7 +78,7 @@ export const KNOWN = refusals(READING, BUCKET, {
   ],
 })
 /** Of a scenario that the request creates where there is none. */
-export const CREATED = refusals(KNOWN, WRITING, {
+export const CREATED = refusals(KNOWN, AUDITED, {
   400: ['release_not_admitted'],
   404: ['unknown_release'],
   409: ['other_release', 'other_base', 'too_many_scenarios', 'too_many_weight_scenarios'],
