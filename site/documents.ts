@@ -4,7 +4,7 @@ import { join } from 'node:path'
 
 /** How the paths of a group begin. A page that no group names is a guide. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
-  Start: ['docs/README.md', 'README.md', 'docs/quickstart.md', 'docs/clients.md'],
+  Start: ['docs/README.md', 'README.md', 'docs/quickstart.md', 'docs/session.md', 'docs/clients.md'],
   Guides: ['docs/guides/README.md', 'docs/guides/', 'docs/console.md', 'docs/harness.md', 'docs/wrapper.md', 'docs/evolution.md'],
   Reference: [
     'docs/interface.md',

@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     globalSetup: 'test/needs/setup.ts',
     include: ['test/browser/**/*.test.ts'],
-    exclude: isShort ? ['test/browser/{acts,many}.test.ts'] : [],
+    exclude: isShort ? ['test/browser/{acts,many,pictures}.test.ts'] : [],
     testTimeout: 60_000,
     hookTimeout: 300_000,
     maxWorkers: 2,
