@@ -16,6 +16,8 @@ const ASSETS = { 'site.css': 'site/style.css', 'icon.svg': 'console/src/icon.svg
 const OUTSIDE = /^(?:https?|mailto):/
 /** Names of files that the documents write as code, and that the site has. */
 const EXAMPLES = 'examples/**/*.*'
+/** What a search shows last. */
+const LAST = new Set(['docs/conformance.md', 'CHANGELOG.md'])
 const DARK = /\.(?=\w+$)/
 
 export async function buildSite(root: string, out: string): Promise<void> {
@@ -132,8 +134,13 @@ const MISSING: FramedPage = {
   main: markup`<h1>No such page</h1><p>There is no page at this address. Search for it above, or choose one from the list of all pages.</p>`,
 }
 
-function indexOf({ pages }: Site): readonly IndexedPage[] {
-  return [...pages].map(([path, { title, sections }]) => ({
+/** What is found equally well is shown in the order of the navigation: guides before lists of rules and changes. */
+function indexOf({ pages, groups }: Site): readonly IndexedPage[] {
+  const order = groups.flatMap((group) => group.pages.map(({ path }) => path))
+  const placeOf = (path: string): number =>
+    LAST.has(path) || !order.includes(sitePath(path)) ? order.length : order.indexOf(sitePath(path))
+  const sorted = [...pages].toSorted(([one], [other]) => placeOf(one) - placeOf(other))
+  return sorted.map(([path, { title, sections }]) => ({
     title,
     address: addressOf(sitePath(path)),
     sections: sections.map(({ heading, text }) => ({ heading: heading?.text ?? '', anchor: heading?.anchor ?? '', text })),

@@ -80,6 +80,8 @@ function excerptOf(text: string, wanted: readonly string[]): string {
   const places = wanted.map((word) => plain.indexOf(word)).filter((place) => place !== -1)
   const first = places.length === 0 ? 0 : Math.min(...places)
   const begin = first <= EXCERPT_BEFORE ? 0 : text.indexOf(' ', first - EXCERPT_BEFORE) + 1
-  const cut = text.slice(begin, begin + EXCERPT_CHARACTERS)
-  return `${begin > 0 ? '… ' : ''}${cut.trim()}${begin + EXCERPT_CHARACTERS < text.length ? ' …' : ''}`
+  const rest = text.slice(begin)
+  if (rest.length <= EXCERPT_CHARACTERS) return `${begin > 0 ? '… ' : ''}${rest}`
+  const cut = rest.slice(0, EXCERPT_CHARACTERS)
+  return `${begin > 0 ? '… ' : ''}${cut.slice(0, Math.max(cut.lastIndexOf(' '), 0)) || cut} …`
 }
