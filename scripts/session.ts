@@ -25,7 +25,7 @@ const env = {
   PATH: [join(root, 'bin'), process.env['PATH'] ?? ''].join(delimiter),
   SVC_URL: `http://127.0.0.1:${port}`,
 }
-const service = spawn('svc', ['serve', '--svc.port', port], { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'] })
+const service = spawn(join(root, 'bin/svc'), ['serve', '--svc.port', port], { cwd: folder, env, stdio: ['ignore', 'pipe', 'ignore'] })
 try {
   const [start, ...others] = SESSION
   const played: PlayedCommand[] = [{ ...start, printed: tidy(await printedUntil(READY)) }]
@@ -63,7 +63,6 @@ async function printedBy(line: string): Promise<string> {
 /** Without the places of this run, and of lines that only count on the first and the last. */
 function tidy(printed: string): string {
   const lines = printed.replaceAll(port, USUAL_PORT).replaceAll(folder, '~').replaceAll(basename(folder), 'agent').trimEnd().split('\n')
-  const shape = (line: string | undefined): string | undefined => line?.replaceAll(/\d+/g, '0').replace('episodes', 'episode')
   const shown = lines.filter((line, at) => shape(line) !== shape(lines[at - 1]) || shape(line) !== shape(lines[at + 1]))
   return shown.flatMap((line, at) => (isCut(lines, line, shown[at - 1]) ? ['…', line] : [line])).join('\n')
 }
@@ -71,4 +70,8 @@ function tidy(printed: string): string {
 /** Whether lines between these two are left out. */
 function isCut(lines: readonly string[], line: string, before: string | undefined): boolean {
   return before !== undefined && lines.indexOf(line) - lines.indexOf(before) > 1
+}
+
+function shape(line: string | undefined): string | undefined {
+  return line?.replaceAll(/\d+/g, '0').replace('episodes', 'episode')
 }
