@@ -70,6 +70,7 @@ function addLooking(program: Command, run: BindCommand): void {
   )
     .argument('<record>', 'the receipt of an exchange')
     .option('--model <name>', 'the model to ask instead')
+    .option('--release <release>', `with the texts of this release in place of its own: ${RELEASE}`)
     .option('--scenario <name>', SCENARIO)
 }
 

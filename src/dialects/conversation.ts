@@ -93,6 +93,8 @@ export interface DialectReader {
   readAnswer(answer: JsonObject): readonly AnswerTurn[]
   /** Where an answer counts its tokens. */
   readonly usage: string
+  /** The path at which a model is asked, below its address. */
+  askPath(model: string): string
 }
 
 /** An answer as models inside this process give it. */

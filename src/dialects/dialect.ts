@@ -62,8 +62,7 @@ export interface DialectSpec {
   frames(answer: JsonObject, request: JsonObject, pieces: Pieces): Iterable<Buffer>
   /** Present where the request only counts tokens. */
   readonly writeCount?: (tokens: number) => JsonObject
-  /** Asking a model: the path below its address, and the body. */
-  askPath(model: string): string
+  /** The body of a question to a model; its reader has the path. */
   writeRequest(question: ModelQuestion): JsonObject
   /** Absent: its clients are answered by upstreams of the format only. */
   readonly asClient?: TranslatedClient

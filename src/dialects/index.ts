@@ -103,7 +103,7 @@ export {
   type Turn,
 } from './conversation.ts'
 export { ownWords } from './own-words.ts'
-export { claimingReader, readerOf } from './readers/index.ts'
+export { readerOf, replayOf, type Replay, type ReplayOrder } from './readers/index.ts'
 export type { RequestFault } from './faults.ts'
 export { filledText, isList, isObject, listOf, objectOf, objectsOf, parsed, tagsIn, textOf, written } from './values.ts'
 export type { DialectSpec } from './dialect.ts'

@@ -3,6 +3,7 @@
  * console and the terminal.
  * Does not lay anything out, read stores, or import anything that a browser lacks.
  */
+export * from './another-try.ts'
 export * from './chain.ts'
 export * from './changes.ts'
 export * from './decision.ts'

@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceFailure, type ReleaseRow, type RequestProgress, type Svc, type TrainReceipt } from '@svc-ai/client'
-import { conflict, invalid, TRAIN_TEXT_CHARACTERS_MAX, unknown } from '../../contract/index.ts'
-import { firstCodePoints } from '../../kit/index.ts'
-import { madeRelease, objectAt, rejectionReason, requestStatus, stepView, textAt } from '../../presentation/index.ts'
+import { conflict, invalid, unknown } from '../../contract/index.ts'
+import { anotherTry, anotherTryText, madeRelease, requestStatus, stepView } from '../../presentation/index.ts'
 import { powerLines } from '../screen/powers.ts'
 import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
@@ -47,17 +46,10 @@ function requestText({ text: words, again }: AskOptions, rows: readonly ReleaseR
     return said
   }
   const row = findRelease(rows, again, list)
-  const rejection = rejectionReason(rows, row)
-  if (rejection === null)
-    throw conflict('not_rejected', `${numberOf(row)} was not rejected, so there is nothing to try again; see: ${list}`)
-  const about = `Another try at release ${row.release_id}, which a person rejected. The reason: ${rejection.reason}`
-  const asked = textAt(objectAt(row.metrics, 'training_request'), 'text')
-  const first = [about, ...(said === '' ? [] : [said])].join('\n\n')
-  return asked === null ? first : withinLimit(first, `\n\nIt was asked for in these words: ${asked}`)
+  const about = anotherTry(rows, row)
+  if (about === null) throw conflict('not_rejected', `${numberOf(row)} was not rejected, so there is nothing to try again; see: ${list}`)
+  return anotherTryText(about, said, row)
 }
-
-/** The words of the first request give way. */
-const withinLimit = (first: string, rest: string): string => firstCodePoints(first + rest, TRAIN_TEXT_CHARACTERS_MAX)
 
 interface Asked {
   readonly service: RemoteService

@@ -12,7 +12,7 @@ import { ChatSaying } from './say.ts'
 import { ChatReader } from './stream.ts'
 import { chatFrames, writeChat, writeChatRequest } from './write.ts'
 
-const PATH = '/v1/chat/completions'
+const PATH = chatReader.askPath('')
 
 export const chat: DialectSpec = {
   ...openai,
@@ -36,7 +36,6 @@ export const chat: DialectSpec = {
   idCharacters: 29,
   writeAnswer: writeChat,
   frames: chatFrames,
-  askPath: () => PATH,
   writeRequest: writeChatRequest,
   asClient: { fields: chatFields, besides: chatBesides, headers: OPENAI_HEADERS, say: (to) => new ChatSaying(to) },
   asUpstream: { ask: askChat, path: () => PATH, hear: () => new ChatHearing() },

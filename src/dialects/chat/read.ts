@@ -6,6 +6,7 @@ import { isObject, objectOf, objectsOf, pick, textOf, wordsAt } from '../values.
 
 export const chatReader: DialectReader = {
   title: 'chat completions',
+  askPath: () => '/v1/chat/completions',
   usage: 'usage',
   instructions: [],
   isExchange: (_request, { choices }) => Array.isArray(choices),

@@ -7,11 +7,10 @@ import { choiceFault, fault, type RequestFault } from '../faults.ts'
 import { filledText, isObject, listOf, objectOf } from '../values.ts'
 import { askGemini } from './ask.ts'
 import { GeminiHearing } from './hear.ts'
-import { geminiReader, memberOf } from './read.ts'
+import { GEMINI_MODELS, geminiReader, memberOf } from './read.ts'
 import { GeminiReader } from './stream.ts'
 import { geminiFrames, writeGemini, writeGeminiRequest } from './write.ts'
 
-const MODELS = '/v1beta/models'
 const STREAM = ':streamGenerateContent'
 
 const STATUSES: Readonly<Record<number, string>> = {
@@ -30,8 +29,8 @@ const STATUSES: Readonly<Record<number, string>> = {
 export const gemini: DialectSpec = {
   name: 'gemini',
   format: 'gemini',
-  paths: [`${MODELS}/:model:generateContent`, `${MODELS}/:model${STREAM}`],
-  ownsPath: (path) => path.includes(`${MODELS}/`),
+  paths: [`${GEMINI_MODELS}/:model:generateContent`, `${GEMINI_MODELS}/:model${STREAM}`],
+  ownsPath: (path) => path.includes(`${GEMINI_MODELS}/`),
   pathFault: (path) => {
     const [called = '', query = ''] = path.split('?', 2)
     if (!called.endsWith(STREAM) || new URLSearchParams(query).get('alt') === 'sse') return null
@@ -83,11 +82,10 @@ export const gemini: DialectSpec = {
   idCharacters: 24,
   writeAnswer: writeGemini,
   frames: geminiFrames,
-  askPath: (model) => `${MODELS}/${encodeURIComponent(model)}:generateContent`,
   writeRequest: writeGeminiRequest,
   asUpstream: {
     ask: askGemini,
-    path: (model, isStreamed) => `${MODELS}/${encodeURIComponent(model)}${isStreamed ? `${STREAM}?alt=sse` : ':generateContent'}`,
+    path: (model, isStreamed) => `${GEMINI_MODELS}/${encodeURIComponent(model)}${isStreamed ? `${STREAM}?alt=sse` : ':generateContent'}`,
     hear: () => new GeminiHearing(),
   },
 }
@@ -97,7 +95,7 @@ const { openStream: _never, pathFault: _none, seedAt: _neither, asUpstream: _nor
 export const geminiCount: DialectSpec = {
   ...shared,
   name: 'gemini_count_tokens',
-  paths: [`${MODELS}/:model:countTokens`],
+  paths: [`${GEMINI_MODELS}/:model:countTokens`],
   operation: 'count_tokens',
   openApi: { ...gemini.openApi, name: 'ContentCount', words: 'a token count', body: countContentBodySchema },
   isStreamed: () => false,

@@ -8,8 +8,12 @@ import { isList, isObject, listOf, objectOf, objectsOf, textOf, wordsAt } from '
 export const memberOf = (value: JsonObject, name: string): Json | undefined =>
   value[name] ?? value[name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
 
+/** Where the models of the format are. */
+export const GEMINI_MODELS = '/v1beta/models'
+
 export const geminiReader: DialectReader = {
   title: 'generateContent',
+  askPath: (model) => `${GEMINI_MODELS}/${encodeURIComponent(model)}:generateContent`,
   usage: 'usageMetadata',
   instructions: ['systemInstruction', 'system_instruction'],
   isExchange: ({ contents }, { candidates }) => Array.isArray(candidates) || contents !== undefined,

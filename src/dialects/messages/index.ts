@@ -13,7 +13,7 @@ import { MessagesSaying } from './say.ts'
 import { MessagesReader } from './stream.ts'
 import { messageFrames, writeMessage, writeMessagesRequest } from './write.ts'
 
-const PATH = '/v1/messages'
+const PATH = messagesReader.askPath('')
 
 export const messages: DialectSpec = {
   ...flatRequest,
@@ -53,7 +53,6 @@ export const messages: DialectSpec = {
   idCharacters: 24,
   writeAnswer: writeMessage,
   frames: messageFrames,
-  askPath: () => PATH,
   writeRequest: writeMessagesRequest,
   asClient: {
     fields: messagesFields,

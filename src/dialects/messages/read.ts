@@ -6,6 +6,7 @@ import { isObject, objectOf, objectsOf, pick, textOf, wordsAt } from '../values.
 
 export const messagesReader: DialectReader = {
   title: 'messages',
+  askPath: () => '/v1/messages',
   usage: 'usage',
   instructions: ['system'],
   isExchange: (_request, { type, content }) => type === 'message' || Array.isArray(content),

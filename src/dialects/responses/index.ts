@@ -13,7 +13,7 @@ import { ResponsesSaying } from './say.ts'
 import { ResponsesReader } from './stream.ts'
 import { responseFrames, writeResponse, writeResponsesRequest } from './write.ts'
 
-const PATH = '/v1/responses'
+const PATH = responsesReader.askPath('')
 
 export const responses: DialectSpec = {
   ...openai,
@@ -34,7 +34,6 @@ export const responses: DialectSpec = {
   idCharacters: 48,
   writeAnswer: writeResponse,
   frames: responseFrames,
-  askPath: () => PATH,
   writeRequest: writeResponsesRequest,
   asClient: { fields: responsesFields, besides: responsesBesides, headers: OPENAI_HEADERS, say: (to) => new ResponsesSaying(to) },
   asUpstream: { ask: askResponses, path: () => PATH, hear: () => new ResponsesHearing() },

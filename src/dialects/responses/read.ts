@@ -6,6 +6,7 @@ import { isObject, listOf, objectOf, objectsOf, pick, textOf, wordsAt } from '..
 
 export const responsesReader: DialectReader = {
   title: 'responses',
+  askPath: () => '/v1/responses',
   usage: 'usage',
   instructions: ['instructions'],
   isExchange: ({ input }, { output, object }) => Array.isArray(output) || object === 'response' || input !== undefined,

@@ -152,7 +152,7 @@ const TOKENS_REFUSED = /max_?(?:completion_|output_?)?tokens/i
 async function asked(address: ModelAddress, model: string, question: Question, signal: AbortSignal): Promise<JsonObject> {
   const dialect = dialectsByApi[address.api]
   const request = {
-    url: `${address.url.replace(/\/+$/, '')}${dialect.askPath(model)}`,
+    url: `${address.url.replace(/\/+$/, '')}${dialect.reader.askPath(model)}`,
     headers: { ...(address.apiKey !== null && { authorization: `Bearer ${address.apiKey}` }), ...dialect.defaultHeaders },
   }
   try {

@@ -42,8 +42,8 @@ export interface BrowserWorld {
   openGate(): Promise<void>
 }
 
-export async function openBrowserWorld(token: string | null = null): Promise<BrowserWorld> {
-  const here = await openShop(token)
+export async function openBrowserWorld(token: string | null = null, more: WorldSettings = {}): Promise<BrowserWorld> {
+  const here = await openShop(token, more)
   const shop = trainee(here, SHOP)
   const pages = new Map<string, string>()
   const ask = async (words: string): Promise<string> => {
@@ -62,8 +62,10 @@ export async function openBrowserWorld(token: string | null = null): Promise<Bro
   return { here, shop, conversations, waiting, queued, pages, openGate }
 }
 
+type WorldSettings = Parameters<World['restart']>[0]
+
 /** The service without history. */
-export async function openShop(token: string | null): Promise<World> {
+export async function openShop(token: string | null, more: WorldSettings = {}): Promise<World> {
   const here = await world({ backend: 'sqlite', headers: token === null ? {} : bearer(token) })
   await mkdir(join(here.directory, 'steps'))
   const fixtures = join(import.meta.dirname, '..', 'fixtures')
@@ -84,6 +86,7 @@ export async function openShop(token: string | null): Promise<World> {
     'evolution.publish_powers': JSON.stringify(POWERS),
     'evolution.proposals_dir': join(here.directory, 'proposals'),
     'evolution.step_record_dir': join(here.directory, 'steps'),
+    ...more,
   })
   return here
 }

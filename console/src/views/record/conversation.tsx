@@ -42,22 +42,30 @@ export function Conversation({ exchange }: { readonly exchange: ShownExchange })
         <Bounded items={asked} step={TURNS_STEP} noun="turns" fromEnd>
           {(turn, at) => <TurnBlock key={at} turn={turn} />}
         </Bounded>
-        <Bounded items={answers} step={TURNS_STEP} noun="choices">
-          {(answer, at) => (
-            <TurnBlock key={`answer ${at}`} turn={answer} isAnswer>
-              {answers.length > 1 && <Badge tone="plain">{`choice ${at + 1}`}</Badge>}
-              {answer.stop !== null && (
-                <Badge tone="plain" title="Why the answer ended">
-                  <Text value={answer.stop} />
-                </Badge>
-              )}
-            </TurnBlock>
-          )}
-        </Bounded>
-        {answers.length === 0 && <p class="muted">No answer was stored with it.</p>}
+        <Answers answers={answers} />
       </section>
       <Facts facts={textFacts(usage)} />
     </div>
+  )
+}
+
+export function Answers({ answers }: Pick<ShownExchange, 'answers'>) {
+  return (
+    <>
+      <Bounded items={answers} step={TURNS_STEP} noun="choices">
+        {(answer, at) => (
+          <TurnBlock key={`answer ${at}`} turn={answer} isAnswer>
+            {answers.length > 1 && <Badge tone="plain">{`choice ${at + 1}`}</Badge>}
+            {answer.stop !== null && (
+              <Badge tone="plain" title="Why the answer ended">
+                <Text value={answer.stop} />
+              </Badge>
+            )}
+          </TurnBlock>
+        )}
+      </Bounded>
+      {answers.length === 0 && <p class="muted">There is no answer.</p>}
+    </>
   )
 }
 

@@ -4,6 +4,7 @@ import { usePolled } from '../../poll.ts'
 import { hrefOf, placeIn } from '../../route.ts'
 import { Bounded } from '../../ui/bounded.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { Text } from '../../ui/text.tsx'
 import { Conversation } from './conversation.tsx'
 import { exchangeOf } from './exchange.ts'
 
@@ -27,9 +28,14 @@ function Quoted({ scenario, id, isFirst }: { readonly scenario: string; readonly
   return (
     <details class="fold" open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>
-        Exchange <a href={hrefOf(placeIn(scenario, 'traffic', id))}>{id.slice(0, ID_CHARACTERS)}</a>
+        Exchange <Text value={id.slice(0, ID_CHARACTERS)} class="mono" />
       </summary>
-      {isOpen && <Whole scenario={scenario} id={id} />}
+      {isOpen && (
+        <>
+          <a href={hrefOf(placeIn(scenario, 'traffic', id))}>Open the exchange</a>
+          <Whole scenario={scenario} id={id} />
+        </>
+      )}
     </details>
   )
 }

@@ -17,6 +17,7 @@ import { Conversation } from './conversation.tsx'
 import { exchangeOf, lastAsked } from './exchange.ts'
 import { MakeTask } from './make-task.tsx'
 import { QuotedExchanges } from './quoted.tsx'
+import { Replay } from './replay.tsx'
 import { ReportBody, TrainBody } from './record-bodies.tsx'
 import './record.css'
 
@@ -175,6 +176,7 @@ function Body({ scenario, record }: { readonly scenario: string; readonly record
           {exchange.isStreamed && <Badge tone="plain">streamed</Badge>}
         </div>
         <MakeTask scenario={scenario} id={record.agent_record_id} asked={lastAsked(exchange)} />
+        <Replay scenario={scenario} record={record} exchange={exchange} />
         <Conversation exchange={exchange} />
       </>
     )

@@ -22,6 +22,7 @@ import { PageLink } from '../../ui/button.tsx'
 import { LongText, Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { madeBy, mayReject, moveIn, stepIn, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
+import { AnotherTryButton } from './another-try.tsx'
 import { MoveButton, useMoves } from './move.tsx'
 import { PowersCard } from './powers.tsx'
 import { RejectButton } from './reject.tsx'
@@ -110,6 +111,7 @@ function Head({ scenario, chain, step, view: { status, madeRelease, brief }, don
         {row.current && <Badge tone="good">Served now</Badge>}
         <span class="spring" />
         <PageLink path={pagePath} words="Page to share" class="button small" />
+        <AnotherTryButton scenario={scenario} chain={chain} step={step} />
         {mayReject(chain, step) && <RejectButton scenario={scenario} step={step} done={done} />}
         {move !== null && <MoveButton scenario={scenario} chain={chain} step={step} move={move} done={done} />}
       </div>
