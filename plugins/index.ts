@@ -63,6 +63,9 @@ export const builtins = {
   gateway: {
     relay: () => import('./gateways/relay/index.ts'),
   },
+  redactor: {
+    personal: () => import('./redactors/personal/index.ts'),
+  },
   store: {
     sqlite: () => import('./stores/sqlite/index.ts'),
     memory: () => import('./stores/memory/index.ts'),

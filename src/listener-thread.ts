@@ -1,6 +1,6 @@
 /** Composes a listener thread: what main is to the service. */
 import { builtins } from '../plugins/index.ts'
-import { configuredTraffic, loaderOf, openRuntime, openTracing, reconfigureTraffic } from './compose/index.ts'
+import { configuredTraffic, loaderOf, openRecorder, openRuntime, openTracing, reconfigureTraffic } from './compose/index.ts'
 import { runListener } from './listeners/index.ts'
 
 await runListener(async ({ loaded, store: port, limits }, log) => {
@@ -11,5 +11,6 @@ await runListener(async ({ loaded, store: port, limits }, log) => {
   // No evaluation is answered here.
   const configured = configuredTraffic(loaded, '', limits)
   const [runtime, traces] = [await openRuntime(loaded, load), await openTracing(loaded, log)]
-  return { store, configured, runtime, traces, reconfigure: reconfigureTraffic }
+  const recorder = await openRecorder(loaded, load)
+  return { store, configured, recorder, runtime, traces, reconfigure: reconfigureTraffic }
 })

@@ -10,6 +10,7 @@ import {
   logWriting,
   openConfiguredWebhooks,
   openContents,
+  openRecorder,
   openRuntime,
   openTokens,
   openTracing,
@@ -102,6 +103,8 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const configured = configuredTraffic(loaded, evaluationToken, limits)
     const spent = await keepSpent(loaded, { limits: configured.limits, warn })
     if (spent !== null) closing.push(() => spent.close())
+    const recorder = await openRecorder(loaded, load)
+    closing.push(() => recorder.close())
     // Known once the socket listens; scenarios are bound after that.
     let innerUrl = ''
     const services: Services = {
@@ -113,7 +116,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       defaultRecipe: config.recipe,
       gateway: await openGateway(loaded, load),
       model: loaded.upstream.model ?? embeddedModel(loaded),
-      recorder: configured.recorder,
+      recorder,
       clock,
       newId,
       evaluation: (name) => evaluationAddress(loaded, innerUrl, name, evaluationToken),
@@ -136,7 +139,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     closing.push(() => bodies.close())
     const tokens = await openTokens({ store, auth: configured.auth, listeners, warn })
     closing.push(() => tokens.close())
-    const opened = { store, runtime, registry, tokens, signer, log, metrics, bodies, adapters, traces, webhooks }
+    const opened = { store, recorder, runtime, registry, tokens, signer, log, metrics, bodies, adapters, traces, webhooks }
     const http: HttpServices = {
       ...configured,
       ...opened,

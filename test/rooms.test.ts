@@ -92,6 +92,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/training',
     'plugins/index.ts',
   ],
+  'src/redactor-thread.ts': ['src/config', 'src/recording', 'plugins/index.ts'],
   'src/trainer-thread.ts': ['src/config', 'src/training', 'plugins/index.ts'],
   'src/listener-thread.ts': ['src/compose', 'src/listeners', 'plugins/index.ts'],
   plugins: ['src/contract', 'src/kit'],

@@ -5,18 +5,16 @@ import { Authenticator, WrongTokens, type ConfiguredTokens, type TrafficServices
 import { newId } from '../kit/index.ts'
 import type { LimitPlace } from '../limits/index.ts'
 import { openLimits } from './limits.ts'
-import { openRecorder } from './recording.ts'
 
 export const clock = (): number => Date.now() / 1000
 
-type Configured = Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'traces'>
+type Configured = Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'traces' | 'recorder'>
 
 export function configuredTraffic(loaded: LoadedConfig, evaluationToken: string, limits: LimitPlace | null): Configured {
   return {
     auth: new Authenticator(tokensIn(loaded), evaluationToken, steadyClock(clock)),
     wrongTokens: new WrongTokens(),
     limits: openLimits(loaded, limits),
-    recorder: openRecorder(loaded),
     ...trafficSettings(loaded),
   }
 }
@@ -31,7 +29,7 @@ function tokensIn({ config: { svc } }: LoadedConfig): ConfiguredTokens {
   return { token: svc.token, tokens: [...new Set(svc.tokens)] }
 }
 
-function trafficSettings({ config }: LoadedConfig): Omit<Configured, 'auth' | 'wrongTokens' | 'limits' | 'recorder'> {
+function trafficSettings({ config }: LoadedConfig): Omit<Configured, 'auth' | 'wrongTokens' | 'limits'> {
   const { tls, console_origins, served_url } = config.svc
   return {
     origins: new Set(console_origins),

@@ -97,6 +97,7 @@ const WHOLE: Readonly<Record<Kind, Readonly<Record<string, unknown>>>> = {
   miner: made,
   runtime: made,
   gateway: made,
+  redactor: made,
   store: made,
   contents: made,
 }

@@ -66,6 +66,7 @@ const MEMBERS: { readonly [K in Kind]: Readonly<Record<RequiredMember<ItselfOf<K
     readTrajectory: 'a function',
   },
   processor: MADE,
+  redactor: MADE,
   trainer: MADE,
   proposer: { acceptsRequests: 'true or false', propose: 'a function' },
   evaluator: { score: 'a function' },

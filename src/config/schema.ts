@@ -170,12 +170,26 @@ const storage = section({
 })
 
 const MODES_IN_WORDS =
-  '`full` stores every exchange as it was, `metadata` everything about it but its words (time, release, model, tokens, score, tags), `off` nothing: there is no receipt, and reports, imports and train requests are refused.'
+  '`full` stores every exchange as it was, `redacted` without personal data, `metadata` everything about it but its words (time, release, model, tokens, score, tags), `off` nothing: there is no receipt, and reports, imports and train requests are refused.'
 
 const recording = section({
   mode: oneOf(RECORDING_MODES)
     .default('full')
     .describe(`How much of a record is stored. ${MODES_IN_WORDS} A request may ask for less with the header \`${HEADER.recording}\`.`),
+  redactor: text()
+    .default('personal')
+    .describe('What takes personal data out of what is `redacted`: `personal`, or a redactor plug-in, by path or package.'),
+  redactor_settings: z
+    .record(
+      z.string().regex(OWN_NAME),
+      z
+        .json('must be JSON')
+        .describe(
+          'A setting of the redactor. `personal` knows `kinds`, a list of `keys`, `emails`, `cards`, `phones` and `addresses`; unset: all.',
+        ),
+      'must be a section with one setting per name',
+    )
+    .default({}),
   scenarios: z
     .record(
       z.string().min(1),

@@ -5,6 +5,7 @@ import type { Evaluator, Executor, Proposer, Selection } from './evolution.ts'
 import type { Adapter } from './harness.ts'
 import type { Miner } from './mining.ts'
 import type { Gateway, Recipe, Runtime } from './plugins.ts'
+import type { Redactor } from './recording.ts'
 import type { ContentStore, Store } from './stores.ts'
 import type { Processor, Trainer } from './training.ts'
 import type { Examiner, Objective } from './weights.ts'
@@ -87,6 +88,7 @@ export interface Kinds {
   miner: Make<Miner>
   runtime: Make<Runtime>
   gateway: Make<Gateway>
+  redactor: Make<Redactor>
   store: MakeStore
   contents: Make<ContentStore>
 }

@@ -179,7 +179,10 @@ export async function proposals(context: HttpContext): Promise<HttpReply> {
       throw unknown('no_proposals', `recipe ${scenario.recipeName} is not a harness evolution recipe and takes no proposals`)
     parseProposal(proposal)
     const head = scenario.head()
-    const admission: Admission = scenario.trainingMode === 'manual' ? refusedInManual(head.release_id) : await taken.offer(proposal, head)
+    const admission: Admission =
+      scenario.trainingMode === 'manual'
+        ? refusedInManual(head.release_id)
+        : await taken.offer(await services.recorder.keptBody(name, proposal), head)
     if (admission.admitted)
       await noteChange(context, {
         scenario: name,

@@ -137,7 +137,7 @@ async function write(context: HttpContext<TrafficServices>, served: Served): Pro
   logSummary(context.logFields, summary)
   if (receipt !== null) context.logFields.receipt = receipt
   if (cause !== null) {
-    context.logFields.cause = cause
+    context.logFields.cause = await services.recorder.loggedWords(served.exchange.call.recording ?? 'full', cause)
     services.metrics.streamInterrupted()
   }
   return { summary, answeredBytes }

@@ -11,7 +11,8 @@ import type { FromListener, ListenerSettings, ToListener } from './wire.ts'
 
 interface ListenerParts {
   readonly runtime: Runtime
-  readonly configured: Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'traces'>
+  readonly recorder: TrafficServices['recorder']
+  readonly configured: Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'traces' | 'recorder'>
   readonly traces: (NonNullable<TrafficServices['traces']> & { close(): Promise<void> }) | undefined
   readonly store: Pick<Store, 'scenario' | 'close'>
   /** Gives services what a changed configuration says. */
@@ -33,27 +34,28 @@ export async function runListener(compose: Compose): Promise<void> {
   process.on('unhandledRejection', (reason) => log.write('error', 'failure', { message: wordsOf(reason) }))
   try {
     const parts = await compose(settings, log)
-    const { auth, recorder } = parts.configured
+    const { recorder } = parts
+    const { auth } = parts.configured
     auth.use(settings.tokens)
     if (parts.traces !== undefined) news.spans = parts.traces.spans
     const views = new Views({
       runtime: parts.runtime,
       append: async (scenario, record) => {
-        const records = recorder.admit(scenario, [record])
+        const records = await recorder.admit(scenario, [record])
         return (await parts.store.scenario(scenario).append(records)).step
       },
       ask: (name) => say({ said: 'ask', name }),
     })
     const relay = new Relay(settings.relayPath)
     const bodies = new Bodies(settings.bodies)
-    const services = { ...parts.configured, registry: views, log, metrics, bodies, traces: parts.traces }
+    const services = { ...parts.configured, recorder, registry: views, log, metrics, bodies, traces: parts.traces }
     const listener = makeTrafficListener(services, views, (request, response) => relay.pass(request, response))
     const server = await listen(listener, { ...settings.at, reusePort: true }, settings)
     const close = async (): Promise<void> => {
       await server.close()
       await views.idle()
       relay.close()
-      await Promise.all([bodies.close(), parts.runtime.close(), parts.traces?.close()])
+      await Promise.all([bodies.close(), recorder.close(), parts.runtime.close(), parts.traces?.close()])
       await parts.store.close()
       news.flush()
       say({ said: 'closed' })

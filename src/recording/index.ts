@@ -3,3 +3,5 @@
  * Does not store, and changes nothing that a client is sent.
  */
 export { Recorder } from './recorder.ts'
+export { Redaction } from './redaction.ts'
+export { runRedactor } from './redactor-threads.ts'

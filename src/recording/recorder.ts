@@ -1,8 +1,10 @@
 /** What is stored of the records of each scenario. */
-import { leastOf, unsupported, type NewRecord, type RecordingMode } from '../contract/index.ts'
+import { leastOf, unsupported, type JsonObject, type NewRecord, type RecordingMode } from '../contract/index.ts'
 import { withoutWords } from './metadata.ts'
+import { payloadOf, withPayload } from './payload.ts'
+import type { Redaction } from './redaction.ts'
 
-export interface RecordingRules {
+interface RecordingRules {
   readonly mode: RecordingMode
   /** Those that have a rule of their own, by name. */
   readonly scenarios: ReadonlyMap<string, { readonly mode: RecordingMode }>
@@ -10,9 +12,17 @@ export interface RecordingRules {
 
 export class Recorder {
   readonly #rules: RecordingRules
+  readonly #redaction: Redaction
 
-  constructor(rules: RecordingRules) {
+  constructor(rules: RecordingRules, redaction: Redaction) {
     this.#rules = rules
+    this.#redaction = redaction
+  }
+
+  /** Loads the redactor where the configuration needs one, so that one that cannot be loaded ends the start. */
+  async open(): Promise<void> {
+    const modes = [this.#rules.mode, ...[...this.#rules.scenarios.values()].map(({ mode }) => mode)]
+    if (modes.some((mode) => mode !== 'full')) await this.#redaction.load()
   }
 
   modeOf(scenario: string): RecordingMode {
@@ -20,19 +30,37 @@ export class Recorder {
   }
 
   /** The records as they are to be stored; the same ones where they are stored in full. Throws where nothing is. */
-  admit(scenario: string, records: readonly NewRecord[]): readonly NewRecord[] {
+  admit(scenario: string, records: readonly NewRecord[]): readonly NewRecord[] | Promise<readonly NewRecord[]> {
     const mode = this.modeOf(scenario)
     if (mode === 'full' && records.every(({ recording }) => recording === undefined)) return records
-    return records.map((record) => stored(record, leastOf(mode, record.recording ?? mode)))
+    return Promise.all(records.map((record) => this.#stored(record, leastOf(mode, record.recording ?? mode))))
+  }
+
+  /** A body that is kept as a file, such as a proposal. */
+  async keptBody(scenario: string, body: JsonObject): Promise<JsonObject> {
+    return this.modeOf(scenario) === 'full' ? body : this.#redaction.object(body)
+  }
+
+  /** Words of others for the log. */
+  async loggedWords(mode: RecordingMode, words: string): Promise<string> {
+    return mode === 'full' ? words : this.#redaction.words(words)
+  }
+
+  close(): Promise<void> {
+    return this.#redaction.close()
+  }
+
+  async #stored(record: NewRecord, mode: RecordingMode): Promise<NewRecord> {
+    if (mode === 'full') return record
+    if (mode === 'off') throw recordingOff()
+    // An instruction without its words would instruct nobody.
+    if (mode === 'metadata' && record.request_type !== 'train') return withoutWords(record)
+    return withPayload(record, await this.#redaction.payload(payloadOf(record)))
   }
 }
 
-function stored(record: NewRecord, mode: RecordingMode): NewRecord {
-  if (mode === 'off')
-    throw unsupported(
-      'recording_off',
-      'nothing is recorded in this scenario (recording.mode is off), so nothing can be reported, imported or trained; record at least metadata, or use another scenario',
-    )
-  // An instruction without its words would instruct nobody.
-  return mode === 'full' || record.request_type === 'train' ? record : withoutWords(record)
-}
+const recordingOff = (): Error =>
+  unsupported(
+    'recording_off',
+    'nothing is recorded in this scenario (recording.mode is off), so nothing can be reported, imported or trained; record at least metadata, or use another scenario',
+  )

@@ -187,7 +187,7 @@ export class Scenario {
   }
 
   async append(records: readonly NewRecord[]): Promise<readonly RecordRow[]> {
-    const { rows, step } = await this.store.append(this.#recorder.admit(this.name, records))
+    const { rows, step } = await this.store.append(await this.#recorder.admit(this.name, records))
     this.#noteStep(this, step)
     return rows
   }

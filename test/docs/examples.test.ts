@@ -21,6 +21,7 @@ const KINDS: Readonly<Record<Kind, true>> = {
   miner: true,
   runtime: true,
   gateway: true,
+  redactor: true,
   store: true,
   contents: true,
 }

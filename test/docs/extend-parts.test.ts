@@ -10,6 +10,7 @@ import {
   objectiveConformance,
   processorConformance,
   recipeConformance,
+  redactorConformance,
   saying,
   simulatedCandidate,
   trainerConformance,
@@ -21,6 +22,7 @@ import lines from '../../examples/miner/lines.ts'
 import betterHalf from '../../examples/objective/better-half.ts'
 import everyRecord from '../../examples/processor/every-record.ts'
 import mostAsked from '../../examples/trainer/most-asked.ts'
+import orderNumbers from '../../examples/redactor/order-numbers.ts'
 import putTogether from '../../examples/trainer/put-together.ts'
 import { loadPlugin } from '../../src/config/index.ts'
 import {
@@ -52,6 +54,7 @@ const LOADED_BY_PATH: readonly (readonly [Kind, string, object])[] = [
   ['gateway', './examples/gateway/by-fetch.ts', byFetch.plugin],
   ['contents', './examples/contents/folder.ts', folderContents.plugin],
   ['miner', './examples/miner/lines.ts', lines.plugin],
+  ['redactor', './examples/redactor/order-numbers.ts', orderNumbers.plugin],
   ['examiner', './examples/examiner/still-polite.ts', stillPolite.plugin],
   ['objective', './examples/objective/better-half.ts', betterHalf.plugin],
 ]
@@ -60,6 +63,20 @@ describe('an example', () => {
   it.each(LOADED_BY_PATH)('of a %s, %s, is loaded by its path', async (kind, path, plugin) => {
     expect(await loadPlugin(kind, path, {}, process.cwd())).toBe(plugin)
   })
+})
+
+describe('examples/redactor/order-numbers.ts', () => {
+  it('takes its numbers out of what is stored, and of nothing that the client is sent', async () => {
+    const redactor = './examples/redactor/order-numbers.ts'
+    const service = await ownWorld({ settings: { 'recording.mode': 'redacted', 'recording.redactor': redactor } })
+    const body = { model: 'm', messages: [{ role: 'user', content: 'Where is ORD-123456?' }] }
+    const answer = await service.post('/v1/chat/completions', body, scenario)
+    expect(service.upstream.received.at(-1)?.body.toString()).toContain('ORD-123456')
+    const record = await service.get(`/svc/scenarios/examples/records/${String(answer.headers['x-svc-agent-record-id'])}`)
+    expect(record.json).toMatchObject({ payload: { messages: [{ content: 'Where is [order]?' }] } })
+  })
+
+  redactorConformance({ describe, it, make: () => orderNumbers.plugin.make({}), personal: 'Where is ORD-123456?' })
 })
 
 const parts: Parts = {

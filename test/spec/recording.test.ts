@@ -8,7 +8,12 @@ import { expectRefusal, inference, named, recordIds } from './support/helpers.ts
 
 const here = sharedWorld({
   backend: 'sqlite',
-  settings: { 'recording.scenarios.brief.mode': 'metadata', 'recording.scenarios.silent.mode': 'off' },
+  settings: {
+    'recording.scenarios.brief.mode': 'metadata',
+    'recording.scenarios.silent.mode': 'off',
+    'recording.scenarios.careful.mode': 'redacted',
+    'storage.keep_raw_streams': true,
+  },
 })
 
 const SECRET = 'zanzibar-eleven'
@@ -24,6 +29,99 @@ function onDisk(): string {
   const files = readdirSync(here.directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name)).toString('latin1')).join('\n')
 }
+
+const EMAIL = 'zoe.q@example.org'
+const CARD = '4111 1111 1111 1111'
+const data = (event: object): string => `data: ${JSON.stringify(event)}\n\n`
+const event = (said: { readonly type: string } & Readonly<Record<string, unknown>>): string => `event: ${said.type}\n${data(said)}`
+
+/** Each answers with the address in pieces, over events and in the arguments of a tool. */
+const SPLIT: readonly (readonly [string, object, readonly string[]])[] = [
+  [
+    '/v1/chat/completions',
+    { model: 'm', messages: [], stream: true },
+    [
+      ...['Ask zoe', '.q@exa', 'mple.org.'].map((content) => data({ choices: [{ index: 0, delta: { content } }] })),
+      data({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, id: 't', function: { name: 'f', arguments: '{"to":"zoe\\' } }] } }] }),
+      data({ choices: [{ index: 0, delta: { tool_calls: [{ index: 0, function: { arguments: 'u002eq@example.org"}' } }] } }] }),
+      data({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }),
+      'data: [DONE]\n\n',
+    ],
+  ],
+  [
+    '/v1/messages',
+    { model: 'm', messages: [], max_tokens: 9, stream: true },
+    [
+      event({ type: 'message_start', message: { id: 'm', type: 'message', role: 'assistant', content: [], model: 'm', usage: {} } }),
+      event({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } }),
+      ...['Ask zoe.q', '@exam', 'ple.org'].map((text) =>
+        event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } }),
+      ),
+      event({ type: 'content_block_stop', index: 0 }),
+      event({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 1 } }),
+      event({ type: 'message_stop' }),
+    ],
+  ],
+  [
+    '/v1beta/models/m:streamGenerateContent?alt=sse',
+    { contents: [] },
+    ['Ask zoe', '.q@example', '.org'].map((text, at) =>
+      data({ candidates: [{ index: 0, content: { role: 'model', parts: [{ text }] }, ...(at === 2 && { finishReason: 'STOP' }) }] }),
+    ),
+  ],
+]
+
+describe('redacted', () => {
+  it.each(SPLIT)(
+    'takes out what came in pieces on %s, and changes no byte of it for the client [recording.redacted]',
+    async (path, body, frames) => {
+      here.upstream.answer((_received, response) => sendFrames(response, frames))
+      const { text, headers } = await here.post(path, body, named('careful'))
+      for (const frame of frames.slice(0, -1)) expect(text).toContain(frame)
+      expect(headers['x-svc-recording']).toBe('redacted')
+      const id = /"svc\.agent_record_id":"([0-9a-f]+)"/.exec(text)?.[1] ?? ''
+      const record = await here.get(`/svc/scenarios/careful/records/${id}`)
+      expect(record.text).toContain('Ask [email 1]')
+      for (const part of ['zoe', 'example.org']) expect(onDisk()).not.toContain(part)
+    },
+  )
+
+  it('takes out of requests, answers, reports, imports and long bodies before the disk, the same each time [recording.redacted]', async () => {
+    here.upstream.answer((received, response) => {
+      expect(received.body.toString()).toContain(CARD)
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ id: 'x', choices: [], echo: EMAIL }))
+    })
+    const filler = 'lorem ipsum '.repeat(40_000)
+    const whole = { model: 'm', messages: [{ role: 'user', content: `${filler} pay with ${CARD} for ${EMAIL}` }] }
+    const answer = await here.post('/v1/chat/completions', whole, { ...named('careful'), 'x-svc-tag-user': 'u7' })
+    expect(answer.text).toContain(EMAIL)
+    const id = String(answer.headers['x-svc-agent-record-id'])
+    const { json } = await here.get(`/svc/scenarios/careful/records/${id}`)
+    const content = `${filler} pay with [card 1] for [email 1]`
+    expect(json['payload']).toEqual({
+      ...whole,
+      messages: [{ role: 'user', content }],
+      metadata: { tags: { user: 'u7' } },
+      response: { id: 'x', choices: [], echo: '[email 1]' },
+    })
+    const report = { agent_record_id: 'r1', references: [id], feedback: `tell ${EMAIL}` }
+    for (const _ of [1, 2]) expect((await here.post('/svc/report', report, named('careful'))).status).toBe(200)
+    const imported = inference('i1', { messages: [{ role: 'user', content: EMAIL }] })
+    for (const _ of [1, 2]) expect((await here.post('/svc/records', imported, named('careful'))).status).toBe(200)
+    expect((await here.get('/svc/scenarios/careful/records/r1')).json).toMatchObject({ payload: { feedback: 'tell [email 1]' } })
+    expect((await here.get('/svc/scenarios/careful/records/i1')).json).toMatchObject({ payload: { messages: [{ content: '[email 1]' }] } })
+    for (const part of [EMAIL, CARD]) expect(onDisk()).not.toContain(part)
+  })
+
+  it('takes the words of a broken stream out of the log too [recording.redacted]', async () => {
+    const failing = data({ error: { message: `no account for ${EMAIL}` } })
+    here.upstream.answer((_received, response) => sendFrames(response, [failing, 'data: [DONE]\n\n']))
+    const answer = await here.post('/v1/chat/completions', { model: 'm', messages: [], stream: true }, named('careful'))
+    expect(answer.text).toContain(EMAIL)
+    expect(here.log.some(({ cause }) => typeof cause === 'string' && cause.includes('no account for [email 1]'))).toBe(true)
+    expect(JSON.stringify(here.log)).not.toContain(EMAIL)
+  })
+})
 
 describe('metadata', () => {
   it('lists the record with everything but its words, which never reach the disk [recording.metadata]', async () => {

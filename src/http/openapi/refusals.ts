@@ -87,6 +87,8 @@ export const CREATED = refusals(KNOWN, AUDITED, {
 export const RECORDED: Refusals = {
   400: ['unknown_reference', 'not_an_inference', 'repeated_reference', 'report_schema', 'eligibility_removed'],
   409: ['record_conflict'],
+  501: ['recording_off'],
+  503: ['redaction_failed'],
 }
 
 /** Relayed with the provider's own code where it has one. */

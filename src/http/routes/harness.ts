@@ -174,7 +174,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     refusals: refusals(OF_SCENARIO, STRICT_BODY, AUDITED, {
       400: ['bad_proposal', 'no_entries'],
       404: ['no_proposals'],
-      503: ['inbox_failed'],
+      503: ['inbox_failed', 'redaction_failed'],
     }),
   }),
   get('/svc/harness/install', installing('install'), {

@@ -110,7 +110,9 @@ function traffic({ dialect, name }: Format): RowSpec {
     parameters: [scenario, startingRelease, chosenReceipt, provisional, recording, tags],
     body,
     answers: { 200: answerIn(dialect, [HEADER.receipt, HEADER.release, HEADER.provisional, HEADER.recording]) },
-    refusals: refusals(pathFaults(dialect), NAMED, TAGGED, CHOSEN, LIMITED, QUEUED, LOOSE_BODY, CREATED, WRITING, UPSTREAM, RACE, WEIGHTS),
+    refusals: refusals(pathFaults(dialect), NAMED, TAGGED, CHOSEN, LIMITED, QUEUED, LOOSE_BODY, CREATED, WRITING, UPSTREAM, RACE, WEIGHTS, {
+      503: ['redaction_failed'],
+    }),
   }
 }
 

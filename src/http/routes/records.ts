@@ -23,7 +23,7 @@ const { get, post } = rowsOf('records')
 const ofType = query('request_type', 'Only records of this type.', z.enum(REQUEST_TYPES))
 const number = z.number()
 
-const SENT = refusals(NAMED, TAGGED, CHECKED_BODY, RECORDED, CREATED, { 501: ['recording_off'] })
+const SENT = refusals(NAMED, TAGGED, CHECKED_BODY, RECORDED, CREATED)
 
 export const recordRoutes: readonly HttpRoute[] = [
   post('/svc/records', records.importOne, {
@@ -74,6 +74,7 @@ export const recordRoutes: readonly HttpRoute[] = [
       400: ['auto_mode', 'credential_in_text', 'override_in_text'],
       409: ['record_conflict'],
       501: ['recording_off'],
+      503: ['redaction_failed'],
     }),
   }),
   get('/svc/scenarios/:scenario/records', records.list, {

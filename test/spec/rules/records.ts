@@ -19,6 +19,8 @@ export const records = [
   }),
   ...section('Recording', {
     'recording.full': 'By default every exchange is recorded in full, and its answer says nothing of recording.',
+    'recording.redacted':
+      'With redacted, personal data is taken out of everything that is stored and logged; what clients and upstreams are sent is unchanged.',
     'recording.metadata': 'With metadata, a record is listed with model, tokens, release, time and tags, and none of its words is stored.',
     'recording.off':
       'With off nothing is stored: the answer has no receipt and says so, and reports, imports and train requests are refused.',

@@ -1,0 +1,91 @@
+/** Redaction of payloads: JSON stays JSON, and nothing but the texts changes. */
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Json, Redactor } from '../contract/index.ts'
+import { changeJson } from './json-texts.ts'
+import { redactPayload } from './redact.ts'
+
+/** Takes out the word `zoe`, whatever its case. */
+const redactor: Redactor = { open: () => (text) => text.replaceAll(/zoe/gi, '[name]') }
+const redact = (payload: string): string => redactPayload(payload, redactor)
+
+function mapped(value: Json, change: (text: string) => string): Json {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((item) => mapped(item, change))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [change(key), mapped(member, change)]))
+}
+
+const louder = (text: string): string => `${text}!`
+
+const words = fc.string({
+  unit: fc.oneof(fc.constantFrom('zoe', 'Zoe', '"', '\\', '\n', '{', '}', 'é', '𝄞', '\ud83d', ':', ','), fc.string()),
+})
+const value = fc.letrec<{ any: Json; list: Json; object: Json }>((tie) => ({
+  any: fc.oneof({ maxDepth: 4 }, words, fc.integer(), fc.boolean(), fc.constant(null), tie('list'), tie('object')),
+  list: fc.array(tie('any'), { maxLength: 4 }),
+  object: fc.dictionary(
+    words.filter((key) => key !== '__proto__'),
+    tie('any'),
+    { maxKeys: 4 },
+  ),
+})).object
+
+const escaped = (json: string): string =>
+  json.replaceAll(/[a-z\u0080-\uffff](?=[^"]*")/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
+
+describe('a payload', () => {
+  it('has every text changed, and nothing else', () => {
+    fc.assert(
+      fc.property(value, (payload) => {
+        expect(JSON.parse(changeJson(JSON.stringify(payload), { text: louder }))).toEqual(mapped(payload, louder))
+      }),
+    )
+  })
+
+  it('stays as it was, byte for byte, where there is nothing to take out', () => {
+    fc.assert(
+      fc.property(value, fc.constantFrom(0, 2), (payload, indent) => {
+        const text = JSON.stringify(payload, null, indent)
+        expect(changeJson(text, { text: (same) => same })).toBe(text)
+      }),
+    )
+    const odd = String.raw` {"a" :1e3,"b":12345678901234567890.10, "\u0061":"\/"} `
+    expect(redact(odd)).toBe(odd)
+  })
+
+  it('hides nothing in escapes, also in JSON inside a text inside a text', () => {
+    const say = (depth: number): string => (depth === 0 ? 'zoe' : JSON.stringify({ a: say(depth - 1) }))
+    for (const depth of [0, 1, 2, 3]) {
+      const payload = escaped(JSON.stringify({ text: escaped(say(depth)) }))
+      expect(payload).not.toContain('zoe')
+      expect(JSON.stringify(JSON.parse(redact(payload)))).toContain('[name]')
+    }
+    expect(redact(String.raw`{"arguments":"{\"to\":\"\\u007aoe\"}"}`)).toBe(String.raw`{"arguments":"{\"to\":\"[name]\"}"}`)
+  })
+
+  it('keeps tags and quoted receipts, and loses the tokens of an answer that was changed', () => {
+    const kept = '"metadata":{"tags":{"user":"zoe"}},"references":["zoe"]'
+    expect(redact(`{${kept},"metadata_tags":{"a":"zoe"}}`)).toBe(`{${kept},"metadata_tags":{"a":"zoe"}}`)
+    expect(redact(`{${kept},"logprobs":true,"response":{"text":"zoe","logprobs":{"content":[{"token":"zo"},{"token":"e"}]}}}`)).toBe(
+      `{${kept},"logprobs":true,"response":{"text":"[name]","logprobs":null}}`,
+    )
+    const plain = '{"response":{"text":"x","logprobs":{"content":[{"token":"x"}]},"training":{"token_ids":[1,2]}}}'
+    expect(redact(plain)).toBe(plain)
+  })
+
+  it('is read in linear time, whatever it is made of', () => {
+    const size = 200_000
+    for (const part of ['"', '\\', '\\"', '{', '[', '{"a":', '"a":"b",', '1', '-', '"\\u00e9"', ' ', '"zoe",'])
+      expect(redact(part.repeat(size / part.length))).not.toContain('zoe')
+  })
+
+  it('that is no JSON ends without an error', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: fc.constantFrom('"', '\\', '{', '}', '[', ']', ':', 'u', '1', '-', 'zoe', ' ') }),
+        (text) => void redact(text),
+      ),
+    )
+  })
+})
