@@ -38,6 +38,8 @@ export class WebhookTarget {
   readonly #needs: WebhookNeeds
   readonly #positions: Positions
   readonly #waiting = new Set<string>()
+  /** Scenarios that were archived since the row that is being told was read. */
+  readonly #archived = new Set<string>()
   readonly #closing = new AbortController()
   #working: Promise<void> | null = null
   delivered = 0
@@ -71,6 +73,7 @@ export class WebhookTarget {
 
   forget(scenario: string): void {
     this.#waiting.delete(scenario)
+    this.#archived.add(scenario)
     this.#positions.forget(scenario)
   }
 
@@ -107,6 +110,7 @@ export class WebhookTarget {
 
   async #tell(scenario: string): Promise<void> {
     const { store, told } = this.#needs
+    this.#archived.clear()
     const head = await store.scenario(scenario).head()
     // Another scenario has this name now.
     if (head !== null && head.newest.step < this.#positions.of(scenario)) this.#positions.forget(scenario)
@@ -115,6 +119,8 @@ export class WebhookTarget {
       for (const row of rows) {
         const messages = messagesOf({ scenario, row, ...(await told(scenario, row)) }, this.#settings.events)
         for (const message of messages) await this.#deliver(message, row)
+        // Another scenario may have this name by now, and begins at its first step.
+        if (this.#archived.has(scenario)) return
         this.#positions.move(scenario, row.step)
         if (messages.length > 0) await this.#positions.keep()
       }
