@@ -43,6 +43,7 @@ async function keep(context: HttpContext, kind: 'report' | 'import' | 'batch', p
   const append = async (scenario: Scenario): Promise<readonly Receipt[]> => {
     const whole = isOpen ? await Promise.all(drafts.map((draft) => quoteSession(draft, scenario.store))) : drafts
     const rows = await appendRecords(scenario, scenario === loaded ? early : admitted(whole, scenario), place)
+    for (const { score, references } of kind === 'report' ? whole : []) context.trace?.reported(score, references)
     return drafts.flatMap(({ request_type }, index) => {
       const id = rows[index]?.agent_record_id
       return id === undefined ? [] : [{ agent_record_id: id, scenario: name, request_type }]

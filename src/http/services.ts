@@ -99,6 +99,8 @@ interface RequestTraces {
   readonly spans: { readonly exported: number; readonly dropped: number }
 }
 export interface HttpTrace extends CallTrace {
+  /** The request reported a score of these receipts. */
+  reported(score: number | null, receipts: readonly string[]): void
   end(seen: {
     readonly id: string
     readonly method: string

@@ -5,4 +5,5 @@
  */
 export { allotCells, type LimitPlace } from './cells.ts'
 export { Limits, type LimitedToken } from './limits.ts'
+export { PriceTable } from './prices.ts'
 export { hasLimits, limitsMoney } from './settings.ts'

@@ -19,6 +19,12 @@ export class PriceTable {
     return (input * price.input + output * price.output) / MILLION
   }
 
+  /** Null where the table has no price for that model. */
+  listedCostOf(model: string, { input, output }: CountedTokens): number | null {
+    const price = this.#priceOf(model) ?? this.#prices.get(OTHERS)
+    return price === undefined ? null : (input * price.input + output * price.output) / MILLION
+  }
+
   /** Providers answer with a dated name: `gpt-4o-2024-08-06` where `gpt-4o` was asked for. */
   #priceOf(model: string): ModelPrice | undefined {
     return this.#prices.get(model) ?? this.#prices.get(model.replace(/-(?:\d{4}-\d{2}-\d{2}|\d{8})$/, ''))

@@ -9,7 +9,7 @@ import { RequestSpans } from './request.ts'
 import type { SpanSink } from './span.ts'
 import { StepSpans } from './step.ts'
 
-interface TraceSettings extends ExporterSettings {
+interface TraceSettings extends ExporterSettings, Pick<SpanSink, 'scheme' | 'costOf'> {
   /** The share of sampled traces among those that begin here. */
   readonly sampleRatio: number
   /** Whether spans include prompts and answers. */
@@ -25,9 +25,9 @@ export interface Traces {
   close(): Promise<void>
 }
 
-export function openTraces({ sampleRatio, isWithContent, ...destination }: TraceSettings): Traces {
+export function openTraces({ sampleRatio, isWithContent, scheme, costOf, ...destination }: TraceSettings): Traces {
   const exporter = new Exporter(destination)
-  const sink: SpanSink = { write: (count, make) => exporter.add(count, make), isWithContent }
+  const sink: SpanSink = { write: (count, make) => exporter.add(count, make), isWithContent, scheme, costOf }
   return {
     request: (headers) => new RequestSpans(sink, continuedContext(headers, sampleRatio)),
     step: (scenario, component, requestId) => new StepSpans(sink, begunContext(sampleRatio), { scenario, component, requestId }),

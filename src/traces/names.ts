@@ -22,6 +22,9 @@ export const NAME = {
   timeToFirstChunk: 'gen_ai.response.time_to_first_chunk',
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
+  /** By the table of prices. Not in the conventions, and what tools for them read. */
+  cost: 'gen_ai.usage.cost',
+  score: 'gen_ai.evaluation.score.value',
   instructions: 'gen_ai.system_instructions',
   inputMessages: 'gen_ai.input.messages',
   outputMessages: 'gen_ai.output.messages',
@@ -30,6 +33,8 @@ export const NAME = {
   component: 'svc.component',
   requestId: 'svc.request_id',
   receipt: 'svc.receipt',
+  /** The receipts that a report is about. */
+  reported: 'svc.reported_receipts',
   upstream: 'svc.upstream',
   step: 'svc.step',
   outcome: 'svc.outcome',

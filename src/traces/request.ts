@@ -33,6 +33,7 @@ export class RequestSpans {
   readonly #callId = newSpanId()
   readonly #begun = performance.now()
   #call: TracedCall | null = null
+  #report: { readonly score: number | null; readonly receipts: readonly string[] } | null = null
 
   constructor(sink: SpanSink, context: TraceContext) {
     this.#sink = sink
@@ -53,6 +54,11 @@ export class RequestSpans {
     if (this.#call !== null) this.#call.answer = { fields, summary, at: performance.now() }
   }
 
+  /** The request reported a score of these receipts, or none of them. */
+  reported(score: number | null, receipts: readonly string[]): void {
+    this.#report = { score, receipts }
+  }
+
   end(seen: FinishedRequest): void {
     if (!this.#context.isSampled) return
     const ended = performance.now()
@@ -66,7 +72,7 @@ export class RequestSpans {
     const failure = failureOf(seen)
     const attributes = new Attributes()
       .text(NAME.method, method)
-      .text(NAME.scheme, 'http')
+      .text(NAME.scheme, this.#sink.scheme)
       .text(NAME.path, path)
       .text(NAME.route, route)
       .whole(NAME.status, status)
@@ -74,6 +80,8 @@ export class RequestSpans {
       .text(NAME.requestId, id)
       .text(NAME.scenario, note.scenario)
       .text(NAME.receipt, note.receipt)
+      .number(NAME.score, this.#report?.score)
+      .texts(NAME.reported, this.#report?.receipts ?? [])
     return {
       context: this.#context,
       id: this.#id,
@@ -97,7 +105,7 @@ export class RequestSpans {
       kind: 'client',
       begun: call.begun,
       ended: call.answer?.at ?? ended,
-      attributes: callAttributes(call, this.#sink.isWithContent && call.hasWords).text(NAME.errorType, failure?.type),
+      attributes: callAttributes(call, this.#sink).text(NAME.errorType, failure?.type),
       failure: failure?.words ?? null,
     }
   }
@@ -137,7 +145,8 @@ function callName({ dialect, request: { model } }: TracedCall): string {
 }
 
 /** In the words of the GenAI conventions. */
-function callAttributes(call: TracedCall, isWithContent: boolean): Attributes {
+function callAttributes(call: TracedCall, sink: SpanSink): Attributes {
+  const isWithContent = sink.isWithContent && call.hasWords
   const { dialect, model, request, begun, firstChunk, answer } = call
   const spec = dialects[dialect]
   const settings = spec.settingsIn(request)
@@ -166,7 +175,20 @@ function callAttributes(call: TracedCall, isWithContent: boolean): Attributes {
     .text(NAME.upstream, summary.upstream)
     .whole(NAME.inputTokens, summary.input_tokens)
     .whole(NAME.outputTokens, summary.output_tokens)
+    .number(NAME.cost, costOf(call, answer, sink))
   return isWithContent ? attributes.json(NAME.outputMessages, outputMessages(fields, spec.reader)) : attributes
+}
+
+/** By the name that the answer has, or else the one that was asked for. Null without a price, and where the provider counted nothing. */
+function costOf({ dialect, request }: TracedCall, { fields, summary }: NonNullable<TracedCall['answer']>, sink: SpanSink): number | null {
+  const { input_tokens: input, output_tokens: output } = summary
+  if (input === undefined || output === undefined) return null
+  const names = [fields[dialects[dialect].answer.model], request['model']].filter((name) => typeof name === 'string')
+  for (const name of names) {
+    const cost = sink.costOf(name, { input, output })
+    if (cost !== null) return cost
+  }
+  return null
 }
 
 function portOf({ port, protocol }: URL): number {

@@ -21,6 +21,9 @@ export interface TraceSpan {
 export interface SpanSink {
   write(count: number, make: () => readonly TraceSpan[]): void
   readonly isWithContent: boolean
+  readonly scheme: 'http' | 'https'
+  /** What tokens of that model cost; null where no price is known. */
+  costOf(model: string, tokens: { readonly input: number; readonly output: number }): number | null
 }
 
 const ID_DIGITS = 16

@@ -1,5 +1,5 @@
 /** The trace of one training step: a span for the step, and a child span per phase. All are written when the step is over. */
-import type { Commit, JsonObject } from '../contract/index.ts'
+import { isObject, type Commit, type JsonObject } from '../contract/index.ts'
 import { Attributes, shortened } from './attributes.ts'
 import type { TraceContext } from './context.ts'
 import { NAME } from './names.ts'
@@ -85,6 +85,7 @@ function stepAttributes({ scenario, component, requestId }: Subject, commit: Com
     .whole(NAME.step, commit?.step)
     .text(NAME.outcome, commit?.outcome ?? (failure === null ? 'overtaken' : 'interrupted'))
     .text(NAME.errorType, failure === null ? null : 'step_failed')
+  if (isObject(metrics['spent'])) attributes.number(NAME.cost, metrics['spent']['cost'])
   for (const [name, attribute] of Object.entries(NAMED)) attributes.whole(attribute, metrics[name])
   for (const [name, value] of numbersIn(metrics)) attributes.number(`${NAME.metric}${shortened(name, METRIC_NAME_CHARACTERS_MAX)}`, value)
   return attributes

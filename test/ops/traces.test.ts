@@ -71,6 +71,21 @@ describe('an exchange', () => {
     expect(here.upstream.received[0]?.headers['traceparent']).toBe(`00-${server.traceId}-${client.spanId}-01`)
   })
 
+  it('has its cost where the table of prices has the model, and a report on it the score and the receipt', async () => {
+    const { here, over } = await traced({ 'limits.prices.m.input': 2_000_000, 'limits.prices.m.output': 3_000_000 })
+    const receipt = await here.exchange('traced')
+    const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
+    here.upstream.answer((_, response) => sendJson(response, 200, { id: 'x', model: 'unlisted', choices: [], usage }))
+    expect((await here.post(chat, { ...body, model: 'other' }, scenario)).status).toBe(200)
+    expect((await here.post('/svc/report', { references: [receipt], score: 0.75 }, scenario)).status).toBe(200)
+    const spans = await over()
+    // One token in and one out.
+    const calls = spans.filter(({ kind }) => kind === KIND.client)
+    expect(calls.map(({ attributes }) => attributes['gen_ai.usage.cost'])).toEqual([5, undefined])
+    const report = spans.find(({ name }) => name === 'POST /svc/report')
+    expect(report?.attributes).toMatchObject({ 'gen_ai.evaluation.score.value': 0.75, 'svc.reported_receipts': [receipt] })
+  })
+
   it('of an evaluation, which is not recorded, is traced alike', async () => {
     const { here, over } = await traced()
     await here.exchange('traced')
