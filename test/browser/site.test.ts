@@ -20,6 +20,9 @@ const FEW = ['docs/README.md', 'docs/clients.md', 'docs/extend/README.md']
 const LEFT_OUT = /^docs\/(?:decisions\/00(?!01)|conformance)/
 const DOCUMENTS = IS_SHORT ? FEW : documentPages(ROOT).filter((page) => !LEFT_OUT.test(page))
 
+/** A reference of a thousand rows takes axe a minute on a busy machine. */
+const LARGE_PAGE_MS = 300_000
+
 const browse = browserOfFile()
 const surroundings = fakeSurroundings()
 let root = ''
@@ -38,7 +41,7 @@ const open = async (path: string): Promise<Page> => (await browse(root + path)).
 const results = (page: Page) => page.locator('#results a')
 
 describe('every page', () => {
-  it.each(DOCUMENTS)('%s fits its screens and is accessible', async (path) => {
+  it.each(DOCUMENTS)('%s fits its screens and is accessible', { timeout: LARGE_PAGE_MS }, async (path) => {
     const page = await open(sitePath(path))
     expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1)
     await expectScreensFit(page, `site-${path.replaceAll('/', '-')}`)
