@@ -2,7 +2,7 @@
 import type { Adapter } from './harness.ts'
 import type { JsonObject } from './json.ts'
 import type { Format } from './names.ts'
-import type { Dialect, Files, ModelAddress, Release } from './nouns.ts'
+import type { Dialect, Files, ModelAddress, Release, TrainRequest } from './nouns.ts'
 import type { Processor, TrainerPlan } from './training.ts'
 import type { Capture, WeightRuntime, WeightSurface } from './weights.ts'
 import type { Admission, ListedTask, NewTask, ShownTask, StepFile, TaskChange } from './wire/index.ts'
@@ -73,7 +73,7 @@ export interface Binding {
 /** Changes that agents propose by themselves. */
 export interface Proposals {
   /** Keeps an admitted proposal until a step takes it. Throws Refusal 'invalid' for what is no proposal. */
-  offer(proposal: JsonObject, head: Release): Promise<Admission>
+  offer(proposal: JsonObject, head: Release, askedBy?: TrainRequest['asked_by']): Promise<Admission>
 }
 /** The tasks that candidates are measured by, for people to look at and decide on. */
 export interface TaskBook {

@@ -1,6 +1,18 @@
 /** Finds the change of a step (the oldest proposal in the inbox, else the proposer's) and admits or refuses it. */
 import { isDeepStrictEqual } from 'node:util'
-import type { Brief, Entry, EntryAuthor, Json, JsonObject, Mutation, PowerReason, Proposal, Task, Trial } from '../contract/index.ts'
+import type {
+  Brief,
+  Entry,
+  EntryAuthor,
+  Json,
+  JsonObject,
+  Mutation,
+  PowerReason,
+  Proposal,
+  Task,
+  TrainRequest,
+  Trial,
+} from '../contract/index.ts'
 import { admit, authored, contentOf, renderTree, runsCode, touchedEntries } from '../harness/index.ts'
 import { cacheKey } from './cache.ts'
 import { isResumed, standingOf } from './cases.ts'
@@ -17,6 +29,8 @@ export interface ProposedChange {
   readonly proposalId: string | null
   /** Only shown with the step. */
   readonly notes: JsonObject
+  /** The token that it was proposed with, where that is not one of the configuration. */
+  readonly askedBy?: TrainRequest['asked_by']
 }
 export interface HarnessCandidate extends ProposedChange {
   readonly entries: readonly Entry[]
@@ -43,11 +57,12 @@ export async function findCandidates(run: StepRun, choice: TaskChoice): Promise<
   // A step on a person's request takes no proposal.
   const claimed = run.order.batch.request === null ? await run.context.inbox.claim() : null
   if (claimed === null) return goesOn(run, choice) ?? ask(run, choice)
-  const { proposal_id: id, session, release_id, reason, mutations } = claimed
-  run.metrics['proposal'] = { id, session, release_id, reason }
+  const { proposal_id: id, session, release_id, reason, mutations, asked_by: askedBy } = claimed
+  const asked = askedBy === undefined ? {} : { asked_by: askedBy }
+  run.metrics['proposal'] = { id, session, release_id, reason, ...asked }
   run.origin = { claimed: id }
   run.report.line('proposer', `takes proposal ${id} from the inbox`)
-  return { changes: [{ mutations, requires: [], proposalId: id, notes: {} }], isNew: false }
+  return { changes: [{ mutations, requires: [], proposalId: id, notes: {}, askedBy }], isNew: false }
 }
 
 /** The screened change of the step before, where its case is open; null where there is none. */

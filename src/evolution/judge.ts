@@ -363,10 +363,15 @@ function reviewReason(run: StepRun, candidate: HarnessCandidate, unshown: string
     publish === 'review' ? 'evolution.publish is review' : null,
     reviewedKind(run, candidate),
     heldPowers(run, candidate.powers),
+    agentReason(candidate),
   ]
   const held = reasons.filter((reason) => reason !== null)
   return held.length === 0 ? null : held.join('; ')
 }
+
+/** Whoever runs an agent may propose; what comes of it reaches everybody who pulls. */
+const agentReason = ({ askedBy }: HarnessCandidate): string | null =>
+  askedBy?.role === 'agent' ? `it was proposed with the token ${askedBy.token}, of the role agent` : null
 
 function reviewedKind({ context: { settings, adapter }, entries }: StepRun, candidate: HarnessCandidate): string | null {
   const touched = reviewedEntry(adapter, settings.review_kinds, entries, candidate.entries)

@@ -348,6 +348,21 @@ describe('proposals of agents', () => {
     expect(await readdir(join(bench.folder, 'inbox', 'settled'))).toHaveLength(1)
   })
 
+  it('that came with a token of the role agent are held for review, and those of another role are not', async () => {
+    const bench = await testBench()
+    await bench.inbox.offer(proposalFor(RULE), 'head', { token: 'laptop', role: 'agent' })
+    expect(await bench.step()).toMatchObject({
+      kind: 'hold',
+      metrics: {
+        held_because: 'it was proposed with the token laptop, of the role agent',
+        proposal: { asked_by: { token: 'laptop', role: 'agent' } },
+      },
+    })
+    const other = await testBench()
+    await other.inbox.offer(proposalFor(RULE), 'head', { token: 'admin', role: 'admin' })
+    expect(await other.step()).toMatchObject({ kind: 'publish' })
+  })
+
   it('that the tree refuses by now are refused, and the row still names them', async () => {
     const bench = await testBench()
     await bench.inbox.offer(proposalFor({ op: 'remove', id: 'gone' }), 'head')

@@ -19,6 +19,7 @@ import { listedRows, type PlacedRow, type Scenario } from '../scenarios/index.ts
 import { pageQuery } from './auth.ts'
 import { refuseAgents, rowFor, seesHeldReleases } from './held-out.ts'
 import { noteChange } from './audit.ts'
+import { askerOf } from './records.ts'
 import type { HttpContext } from './context.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
 import { cutPage, pageLimit, scenarioOf, tagsOf, takesProvisional, wholeNumber } from './request-fields.ts'
@@ -182,7 +183,7 @@ export async function proposals(context: HttpContext): Promise<HttpReply> {
     const admission: Admission =
       scenario.trainingMode === 'manual'
         ? refusedInManual(head.release_id)
-        : await taken.offer(await services.recorder.keptBody(name, proposal), head)
+        : await taken.offer(await services.recorder.keptBody(name, proposal), head, askerOf(context))
     if (admission.admitted)
       await noteChange(context, {
         scenario: name,

@@ -87,7 +87,7 @@ export async function train(context: HttpContext): Promise<HttpReply> {
 }
 
 /** A token of the configuration is everybody's who runs the service, and names nobody. */
-const askerOf = ({ principal }: HttpContext): TrainRequest['asked_by'] =>
+export const askerOf = ({ principal }: HttpContext): TrainRequest['asked_by'] =>
   principal.kind === 'service' && principal.isStored ? { token: principal.name, role: principal.role } : undefined
 
 function refuseAutoMode({ name, trainingMode }: Scenario): void {

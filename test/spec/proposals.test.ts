@@ -4,9 +4,9 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/contract/index.ts'
-import { sharedFolder } from '../support/folder.ts'
+import { sharedFolder, temporaryFolder } from '../support/folder.ts'
 import { ownWorld, sharedWorld, type Answer } from '../support/world.ts'
-import { expectRefusal, INBOX_RECIPE, named, scenarioNames, textAt } from './support/helpers.ts'
+import { bearer, expectRefusal, INBOX_RECIPE, named, scenarioNames, textAt } from './support/helpers.ts'
 import { fresh, type Trainee } from './support/trainee.ts'
 
 const folder = sharedFolder()
@@ -173,4 +173,24 @@ it('a crash loses no waiting proposal, and returns one that a step had claimed w
   await here.restart()
   await s.consumer((await s.reported())[1])
   expect(await s.release()).toMatchObject({ result: 'published', proposal: { id } })
+})
+
+it('of a token that was made is kept with its name and role, by which the step holds it [access.agent-asks]', async () => {
+  const place = temporaryFolder()
+  const there = await ownWorld({
+    settings: {
+      'svc.token': 'admin-token-of-the-test',
+      recipe: INBOX_RECIPE,
+      'evolution.adapter': 'native',
+      'evolution.proposals_dir': join(place, 'proposals'),
+      'evolution.step_record_dir': join(place, 'steps'),
+    },
+    headers: bearer('admin-token-of-the-test'),
+  })
+  await there.post('/svc/scenarios', { name: 'own' })
+  const made = await there.post('/svc/tokens', { name: 'laptop', role: 'agent', scenarios: ['own'] })
+  const own = { ...bearer(textAt(made.json, 'token')), ...named('own') }
+  const { json } = await there.post('/svc/harness/proposals', bodyOf([rule('more')]), own)
+  const [file = ''] = globSync(join(place, 'proposals', '**', `${textAt(json, 'proposal_id')}.json`))
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ asked_by: { token: 'laptop', role: 'agent' } })
 })

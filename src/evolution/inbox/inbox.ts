@@ -3,7 +3,17 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { unavailable, type Adapter, type Admission, type Files, type Mutation, type Proposals, type Release } from '../../contract/index.ts'
+import {
+  ROLES,
+  unavailable,
+  type Adapter,
+  type Admission,
+  type Files,
+  type Mutation,
+  type Proposals,
+  type Release,
+  type TrainRequest,
+} from '../../contract/index.ts'
 import { parseMutations, admitBeside, entriesIn, parseProposal, type NewProposal } from '../../harness/index.ts'
 import { hasCode, Lane, removeFile, writeAtomicFile, newId, screenText } from '../../kit/index.ts'
 
@@ -20,6 +30,8 @@ const keptSchema = z.object({
   head_release_id: z.string(),
   /** How many steps took it and wrote no row. */
   attempts: z.number().int().nonnegative(),
+  /** The token that it was sent with, where that is not one of the configuration. */
+  asked_by: z.exactOptional(z.object({ token: z.string(), role: z.enum(ROLES) })),
 })
 type KeptProposal = Readonly<z.infer<typeof keptSchema>>
 
@@ -55,14 +67,19 @@ export class Inbox {
   }
 
   /** Keeps the proposal unless the inbox is full. Offers run one at a time: two could both take the last place. */
-  offer(proposal: NewProposal, headReleaseId: string): Promise<{ readonly proposal_id: string } | 'full'> {
+  offer(
+    proposal: NewProposal,
+    headReleaseId: string,
+    askedBy?: TrainRequest['asked_by'],
+  ): Promise<{ readonly proposal_id: string } | 'full'> {
     return this.#lane.run(async () => {
       try {
         const waiting = await this.#idsIn('pending')
         if (waiting.length >= this.#pendingMax) return 'full'
         const proposal_id = nextId(waiting.at(-1))
         const kept = { ...proposal, proposal_id, received_at: Date.now() / 1000, head_release_id: headReleaseId, attempts: 0 }
-        await this.#write('pending', kept)
+        const asked = askedBy === undefined ? {} : { asked_by: askedBy }
+        await this.#write('pending', { ...kept, ...asked })
         return { proposal_id }
       } catch (cause) {
         const words = 'the proposal cannot be kept; check the disk of evolution.proposals_dir, then send it again'
@@ -217,7 +234,7 @@ interface ProposalParts {
 /** Takes proposals for a scenario: checks each like any other change, and keeps the admitted ones. */
 export function openProposals({ inbox, adapter, problem, read }: ProposalParts): Proposals {
   return {
-    async offer(body, head): Promise<Admission> {
+    async offer(body, head, askedBy): Promise<Admission> {
       const proposal = parseProposal(body)
       const { release_id } = head
       const refused = (reason: string): Admission => ({ proposal_id: newId(), admitted: false, reason, release_id })
@@ -227,7 +244,7 @@ export function openProposals({ inbox, adapter, problem, read }: ProposalParts):
       if (leak !== null) return refused(`${leak} holds what looks like a credential; take it out, and rotate it if it is real`)
       const tree = await admitBeside(adapter, entriesIn(adapter, await read(head)), proposal.mutations)
       if (!tree.admitted) return refused(tree.reason)
-      const kept = await inbox.offer({ ...proposal, mutations: proposal.mutations.map(plainMutation) }, release_id)
+      const kept = await inbox.offer({ ...proposal, mutations: proposal.mutations.map(plainMutation) }, release_id, askedBy)
       return kept === 'full' ? refused('inbox full') : { ...kept, admitted: true, reason: null, release_id }
     },
   }

@@ -32,7 +32,7 @@ export const access = section('Access', {
   'access.hashed': 'Of a secret its SHA-256 alone is kept; it is answered once.',
   'access.page-keys': 'A page key of a token that was made opens what that token may see, in its scenarios, while it lives.',
   'access.agent': 'The role agent sees no release that waits for review, no step records and no tasks.',
-  'access.agent-asks': 'A change that is asked for with a token of the role agent is held until a person promotes it.',
+  'access.agent-asks': 'A change that is asked for or proposed with a token of the role agent is held until a person promotes it.',
   'access.wrong-tokens': 'Many wrong tokens of one address are slowed and counted, and a token in use is not.',
   'access.limits':
     'Requests, tokens and money beyond the limit of a token or a scenario, and more requests at once, are 429 with retry-after, in the shape of the route.',
