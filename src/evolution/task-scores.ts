@@ -16,12 +16,18 @@ export function taskScoreMetrics(pairs: readonly Pair[], results: readonly Episo
   const byTask = [...Map.groupBy(pairs, ({ task }) => task.name)].slice(0, TASK_SCORES_MAX)
   const rows = byTask.map(([task, own]) => ({
     task,
+    ...familyIn(own),
     pairs: own.length,
     ...meanIn('candidate', own),
     ...meanIn('current', own),
     ...recordedIn(results.filter((each) => each.task.name === task)),
   }))
   return rows.length === 0 ? {} : { task_scores: rows }
+}
+
+const familyIn = (own: readonly Pair[]): JsonObject => {
+  const family = own[0]?.task.family
+  return family === undefined ? {} : { family }
 }
 
 /** Where an episode of each side can be read; of the same repeat where both sides have one. */

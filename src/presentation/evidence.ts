@@ -1,6 +1,6 @@
 /** The evidence of a decision, read from a step's metrics: each figure with its place on a scale of 0 to 100, and the same in words. */
 import { brief, counted, formatted, signed } from './numbers.ts'
-import { isNumber, isRecord, listAt, numberAt, objectsAt, textAt, type UnknownRecord } from './read.ts'
+import { isNumber, isRecord, listAt, numberAt, objectAt, objectsAt, textAt, type UnknownRecord } from './read.ts'
 import { scoreText } from './scores.ts'
 
 export interface StepEvidence {
@@ -139,10 +139,18 @@ function countedPairs(counts: UnknownRecord): readonly number[] {
 const REACH_MIN = 0.1
 const REACH_MARGIN = 1.15
 
+/** Between which differences the change lies with confidence, by score; null where nothing was shown. */
+export const gainInterval = (metrics: UnknownRecord) => spanIn(objectAt(metrics, 'evidence'))
+
+function spanIn(evidence: UnknownRecord): readonly [low: number, high: number] | null {
+  const [low = NaN, high = NaN] = listAt(evidence, 'interval').filter(isNumber)
+  return low <= high ? [low, high] : null
+}
+
 function intervalOf(evidence: UnknownRecord): readonly BarFigure[] {
   const mean = numberAt(evidence, 'mean_difference')
-  const [low = NaN, high = NaN] = listAt(evidence, 'interval').filter(isNumber)
-  if (mean === null || !(low <= high)) return []
+  const [low, high] = spanIn(evidence) ?? []
+  if (mean === null || low === undefined || high === undefined) return []
   const margin = numberAt(evidence, 'margin')
   const reach = REACH_MARGIN * Math.max(REACH_MIN, ...[low, high, mean, margin ?? 0].map(Math.abs))
   const at = (value: number): number => 50 + (50 * value) / reach

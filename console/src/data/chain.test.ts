@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chainOfReleases, madeBy, moveIn, paretoPlots, scoreSeries, viewOf } from './chain.ts'
+import { chainOfReleases, madeBy, moveIn, paretoPlots, viewOf } from './chain.ts'
 import { chainOf, rowOf, stepAt } from './testing/rows.ts'
 
 const means = (score: number, cost: number) => ({ metrics: { candidate_mean_score: score, candidate_mean_cost: cost } })
@@ -36,15 +36,6 @@ describe('the chain of a scenario', () => {
   it('calls a step by its name in the chain', () => {
     const chain = chainOf(rowOf(0), rowOf(3), rowOf(4, { operation: 'rollback', rollback_target_release_id: 'release-3' }))
     expect(viewOf(chain, stepAt(chain, 2)).reason.text).toBe('Serves the content of v1.')
-  })
-
-  it('has two lines of scores over its steps', () => {
-    const chain = chainOf(rowOf(0), rowOf(1, { metrics: { candidate_score: 4, current_score: 2, ties: 4 } }), rowOf(2))
-    expect(scoreSeries(chain)).toEqual([
-      { name: 'candidate', tone: 'accent', points: [{ x: 1, y: 1, label: 'v1, Published' }] },
-      { name: 'served then', tone: 'plain', points: [{ x: 1, y: 0.5, label: 'v1, Published' }] },
-    ])
-    expect(scoreSeries(chainOf(rowOf(0)))).toEqual([])
   })
 
   it('plots scores against money and time, once two of what was tried have them', () => {

@@ -4,11 +4,9 @@ import {
   duration,
   isRejectable,
   makerOf,
-  meanScores,
   moneyText,
   moveOf,
   paretoOf,
-  statusOf,
   stepView,
   type StepMove,
   type StepView,
@@ -77,20 +75,6 @@ export const mayReject = ({ rows }: StepChain, { row }: ChainStep): boolean => i
 export function madeBy({ steps, rows }: StepChain, releaseId: string | null | undefined): ChainStep | undefined {
   const maker = makerOf(rows, releaseId)
   return maker && steps.find(({ row }) => row === maker)
-}
-
-export function scoreSeries({ steps, rows }: StepChain): readonly PlotSeries[] {
-  const played = steps.toReversed().flatMap(({ row, name }) => {
-    const scores = meanScores(row.metrics)
-    return scores === null ? [] : [{ x: row.step, label: `${name}, ${statusOf(rows, row).word}`, scores }]
-  })
-  const side = (name: 'candidate' | 'current') =>
-    played.flatMap(({ x, label, scores }) => (scores[name] === null ? [] : [{ x, y: scores[name], label }]))
-  const series: readonly PlotSeries[] = [
-    { name: 'candidate', tone: 'accent', points: side('candidate') },
-    { name: 'served then', tone: 'plain', points: side('current') },
-  ]
-  return series.filter(({ points }) => points.length > 0)
 }
 
 export interface ParetoPlot {

@@ -11,6 +11,8 @@ export interface PlotPoint {
   readonly y: number
   /** Said in place of x. */
   readonly label?: string
+  /** Where it lies with confidence: drawn as a whisker. */
+  readonly interval?: AxisSpan
 }
 export interface PlotSeries {
   readonly name: string
@@ -32,7 +34,19 @@ export interface PlotColumn {
   /** In pixels. */
   readonly at: number
   readonly label: string
-  readonly values: readonly { readonly name: string; readonly tone: PlotTone; readonly y: number; readonly at: number }[]
+  readonly values: readonly {
+    readonly name: string
+    readonly tone: PlotTone
+    readonly y: number
+    readonly at: number
+    readonly whisker: Whisker | null
+  }[]
+}
+/** Its ends in pixels, and what they stand for. */
+interface Whisker {
+  readonly from: number
+  readonly to: number
+  readonly interval: AxisSpan
 }
 interface Mark {
   readonly at: number
@@ -83,15 +97,16 @@ interface Valued {
   readonly tone: PlotTone
   readonly y: number
   readonly label: string | undefined
+  readonly interval: AxisSpan | null
 }
 
 /** By x, the values of every series that has one there. What is no number is not drawn. */
-function stacksOf({ series }: PlotData): ReadonlyMap<number, readonly Valued[]> {
+function stacksOf({ series, kind }: PlotData): ReadonlyMap<number, readonly Valued[]> {
   const stacks = new Map<number, Valued[]>()
   series.forEach(({ name, tone, points }, place) => {
-    for (const { x, y, label } of points.filter(isDrawn)) {
+    for (const { x, y, label, interval } of points.filter(isDrawn)) {
       const stack = stacks.get(x) ?? []
-      stack.push({ name, tone: tone ?? toneAt(place), y, label })
+      stack.push({ name, tone: tone ?? toneAt(place), y, label, interval: kind === 'bars' ? null : (interval ?? null) })
       stacks.set(x, stack)
     }
   })
@@ -107,7 +122,9 @@ function ySpanOf(
   stacks: ReadonlyMap<number, readonly Valued[]>,
   pixels: number,
 ): { span: AxisSpan; marks: readonly number[] } {
-  const values = [...stacks.values()].flatMap((stack) => (kind === 'bars' ? [sumOf(stack)] : stack.map(({ y }) => y)))
+  const values = [...stacks.values()].flatMap((stack) =>
+    kind === 'bars' ? [sumOf(stack)] : stack.flatMap(({ y, interval }) => [y, ...(interval ?? [])]),
+  )
   const count = Math.max(1, Math.min(5, Math.floor(pixels / PIXELS_PER_Y_MARK)))
   // Round numbers of bytes are those of their unit.
   const size = unit === 'bytes' ? 1024 ** bytePower(values.reduce((most, value) => Math.max(most, value), 0)) : 1
@@ -137,9 +154,10 @@ export function valueText(value: number, unit: string | undefined): string {
 
 function columnOf(x: number, stack: readonly Valued[], data: PlotData, xAt: (x: number) => number, yAt: (y: number) => number): PlotColumn {
   let below = 0
-  const values = stack.map(({ name, tone, y }) => {
+  const values = stack.map(({ name, tone, y, interval }) => {
     below += y
-    return { name, tone, y, at: yAt(data.kind === 'bars' ? below : y) }
+    const whisker = interval === null ? null : { from: yAt(interval[0]), to: yAt(interval[1]), interval }
+    return { name, tone, y, at: yAt(data.kind === 'bars' ? below : y), whisker }
   })
   const label = stack.find((value) => value.label !== undefined)?.label
   return { x, at: xAt(x), label: label ?? (data.xIsTime ? momentOf(x) : brief(x)), values }

@@ -158,9 +158,31 @@ function Drawing({ layout, width, height, kind, column }: DrawingProps) {
       ))}
       {kind === 'line' &&
         lines.map(({ name, tone, path }, place) => <path key={name} class={`plot-line tone-${tone} dash-${place % DASHES}`} d={path} />)}
+      {columns.map((each) => (
+        <Whiskers key={each.x} column={each} />
+      ))}
       {hasDots && columns.map((each) => <Dots key={each.x} column={each} />)}
       {column !== undefined && !hasDots && kind === 'line' && <Dots column={column} />}
     </svg>
+  )
+}
+
+const WHISKER_END = 4
+
+function Whiskers({ column: { at, values } }: { readonly column: PlotColumn }) {
+  return (
+    <>
+      {values.map(
+        ({ name, tone, whisker }) =>
+          whisker !== null && (
+            <path
+              key={name}
+              class={`plot-whisker tone-${tone}`}
+              d={`M${at - WHISKER_END} ${whisker.from}H${at + WHISKER_END}M${at} ${whisker.from}V${whisker.to}M${at - WHISKER_END} ${whisker.to}H${at + WHISKER_END}`}
+            />
+          ),
+      )}
+    </>
   )
 }
 
@@ -181,9 +203,9 @@ function Readout({ column, width, unit }: { readonly column: PlotColumn; readonl
   return (
     <div class="plot-readout" style={style} aria-hidden="true">
       <b>{visible(label)}</b>
-      {values.map(({ name, tone, y }) => (
-        <span key={name} class={`tone-${tone}`}>
-          <i /> {visible(name)} <span class="number">{valueText(y, unit)}</span>
+      {values.map((value) => (
+        <span key={value.name} class={`tone-${value.tone}`}>
+          <i /> {visible(value.name)} <span class="number">{pointText(value, unit)}</span>
         </span>
       ))}
     </div>
@@ -191,7 +213,13 @@ function Readout({ column, width, unit }: { readonly column: PlotColumn; readonl
 }
 
 const spoken = ({ label, values }: PlotColumn, unit: string | undefined): string =>
-  visible(`${label}: ${values.map(({ name, y }) => `${name} ${valueText(y, unit)}`).join(', ')}`)
+  visible(`${label}: ${values.map((value) => `${value.name} ${pointText(value, unit)}`).join(', ')}`)
+
+/** "0.75 (0.5 to 0.9)" */
+const pointText = ({ y, whisker }: PlotColumn['values'][number], unit: string | undefined): string =>
+  whisker === null
+    ? valueText(y, unit)
+    : `${valueText(y, unit)} (${valueText(whisker.interval[0], unit)} to ${valueText(whisker.interval[1], unit)})`
 
 const ROWS_MAX = 200
 
@@ -230,5 +258,5 @@ function AsTable({ title, columns, series, unit }: Pick<PlotProps, 'title' | 'se
 
 function cellOf(values: PlotColumn['values'], name: string, unit: string | undefined): string {
   const value = values.find((each) => each.name === name)
-  return value === undefined ? '' : valueText(value.y, unit)
+  return value === undefined ? '' : pointText(value, unit)
 }

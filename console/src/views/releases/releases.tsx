@@ -6,13 +6,13 @@ import { Button, Toggle, PageLink } from '../../ui/button.tsx'
 import { Empty } from '../../ui/notice.tsx'
 import { Id } from '../../ui/id.tsx'
 import { useListKeys } from '../../ui/keys.ts'
-import { LinePlot } from '../../ui/plot.tsx'
 import { shortened, Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
-import { mayReject, moveIn, paretoPlots, scoreSeries, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
+import { mayReject, moveIn, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { Install } from './install.tsx'
 import { MoveButton, useMoves } from './move.tsx'
 import { RejectButton } from './reject.tsx'
+import { ReleasePlots } from './release-plots.tsx'
 import { ScoreLine } from './result-card.tsx'
 import './releases.css'
 
@@ -36,8 +36,7 @@ export function Releases({ scenario }: { readonly scenario: string }) {
       </div>
       {notices}
       <Install scenario={scenario} />
-      {chain !== null && <ScorePlot chain={chain} />}
-      {chain !== null && <ParetoPlots chain={chain} />}
+      {chain !== null && <ReleasePlots scenario={scenario} chain={chain} />}
       {chain !== null && <Timeline scenario={scenario} chain={chain} isBrief={isBrief} done={done} />}
     </div>
   )
@@ -58,28 +57,6 @@ function Served({ chain: { head, steps } }: { readonly chain: StepChain }) {
         </Badge>
       )}
     </span>
-  )
-}
-
-function ScorePlot({ chain }: { readonly chain: StepChain }) {
-  const series = scoreSeries(chain)
-  if (series.length === 0) return null
-  return (
-    <section class="card" aria-label="Scores">
-      <LinePlot title="Score over releases, mean per episode" series={series} />
-    </section>
-  )
-}
-
-function ParetoPlots({ chain }: { readonly chain: StepChain }) {
-  const plots = paretoPlots(chain)
-  if (plots.length === 0) return null
-  return (
-    <section class="card" aria-label="Score against cost and time">
-      {plots.map(({ title, series }) => (
-        <LinePlot key={title} kind="points" title={title} series={series} />
-      ))}
-    </section>
   )
 }
 
