@@ -32,7 +32,7 @@ describe('help and version', () => {
   test('--help shows every command and examples', async () => {
     const { exit, out } = await run('--help')
     expect(exit).toBe(0)
-    const commands = ['serve', 'init', 'improve', 'doctor', 'verify', 'docs', 'config', ...REMOTE, 'completion']
+    const commands = ['serve', 'init', 'improve', 'doctor', 'verify', 'forget', 'docs', 'config', ...REMOTE, 'completion']
     for (const word of [...commands, 'Examples:', '--section.key value', 'Exit codes']) expect(out).toContain(word)
   })
 
@@ -42,6 +42,7 @@ describe('help and version', () => {
     ['improve'],
     ['doctor'],
     ['verify'],
+    ['forget'],
     ['docs'],
     ['config'],
     ['config', 'print'],

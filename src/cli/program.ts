@@ -14,6 +14,7 @@ import { addImproveCommand } from './program-improve.ts'
 import { addKeyCommands } from './key.ts'
 import { addRemoteCommands } from './program-remote.ts'
 import { addOnDemandCommands } from './on-demand.ts'
+import type { ForgetOptions } from './forget.ts'
 import { serve } from './serve.ts'
 import { EXIT, later, type Action, type BindCommand, type ConfigOptions, type Surroundings } from './surroundings.ts'
 import { addTasksCommands } from './tasks.ts'
@@ -29,6 +30,7 @@ Examples:
   svc serve -c svc.yaml --svc.port 9000       a file, and one key over it
   svc doctor -c svc.yaml                      what is misconfigured, and how to fix it
   svc verify -c svc.yaml                      check every stored record for damage
+  svc forget -c svc.yaml --tag user=u7        count what is stored of a person; --yes removes it, with proof
   svc config schema > svc.schema.json         for your editor
   svc import reef --records DIR --artifacts DIR
                                               import the data of the system reef
@@ -156,6 +158,13 @@ function addOwnCommands(program: Command, run: BindCommand): void {
     .option('--port <number>', 'the port to serve them at (default: 8980, or a free one)', portOf)
     .option('--no-open', 'only print the address')
     .option('--json', 'print the address and the folder of the documents as JSON, and open nothing')
+  run<ForgetOptions>(
+    configured(program, 'forget', "remove a person's records by their tag, and prove it", 'svc forget -c svc.yaml --tag user=u7 --yes'),
+    later(async () => (await import('./forget.ts')).forget),
+  )
+    .requiredOption('--tag <name=value>', 'the tag of the records, such as user=u7')
+    .option('--backup <folder>', 'also in a copy of the records; may be repeated', collected, [])
+    .option('--yes', 'remove them; without it they are only counted')
   const config = program.command('config').description('show the configuration')
   config.addHelpText('after', example('svc config print -c svc.yaml'))
   run<ConfigOptions>(configured(config, 'print', 'print every value and where it came from', 'svc config print -c svc.yaml'), configPrint)
@@ -179,6 +188,8 @@ function configured(parent: Command, name: string, description: string, line: st
     .option('--json', 'print JSON instead of a table')
     .addHelpText('after', example(line))
 }
+
+const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
 const example = (line: string): string => `\nExample:\n  ${line}`
 

@@ -13,6 +13,7 @@ export type ServiceModule = Pick<
   | 'openArtifacts'
   | 'checkTotals'
   | 'checkFolders'
+  | 'forgetRecords'
   | 'importFolders'
   | 'sandboxProblem'
   | 'readTls'

@@ -6,7 +6,7 @@ import type { Adapter } from './harness.ts'
 import type { Miner } from './mining.ts'
 import type { Gateway, Recipe, Runtime } from './plugins.ts'
 import type { Redactor } from './recording.ts'
-import type { ContentStore, Store } from './stores.ts'
+import type { ContentStore, ForgetOrder, Forgotten, Store } from './stores.ts'
 import type { Processor, Trainer } from './training.ts'
 import type { Examiner, Objective } from './weights.ts'
 
@@ -63,6 +63,8 @@ export interface Ready {
 interface MakeStore extends Make<Store> {
   /** Opens, in another thread, the store behind a port of its `share`. */
   join?(port: MessagePort): Promise<Store>
+  /** Removes the records that have a tag, while nobody has the store open. Absent: the store cannot. */
+  forget?(config: JsonObject, order: ForgetOrder): Forgotten | Promise<Forgotten>
 }
 
 interface Makers {

@@ -72,6 +72,32 @@ export interface Damage {
   readonly problem: string
 }
 
+/** Whose records are removed. */
+export interface ForgetOrder {
+  readonly tag: readonly [name: string, value: string]
+  /** Only counts. */
+  readonly isTrial: boolean
+  /** Whether a text holds the value of the tag as a word. */
+  readonly mentions: (text: string) => boolean
+}
+/** What was removed, and what was looked for afterwards, everywhere. */
+export interface Forgotten {
+  /** Exchanges and train requests with the tag. */
+  readonly records: number
+  /** Reports that quoted them. */
+  readonly reports: number
+  /** Bodies of others that were stored against theirs, written anew. */
+  readonly rewritten: number
+  readonly scenarios: readonly string[]
+  readonly places: readonly SearchedPlace[]
+}
+export interface SearchedPlace {
+  readonly place: string
+  readonly searched: string
+  /** 0: nothing is left. */
+  readonly found: number
+}
+
 /** Records are told together: once for all that became durable at the same time. */
 export type StoreChange =
   | { readonly kind: 'created' | 'archived' | 'settings'; readonly scenario: string }

@@ -4,6 +4,7 @@
  * index of their words is kept.
  */
 import { define, invalid, RECORD_CAPACITY_BYTES_DEFAULT, type JsonObject } from '../../../src/contract/index.ts'
+import { forgetTag } from './forget.ts'
 import { joinStore, openStore } from './store.ts'
 
 export default define('store', {
@@ -19,4 +20,8 @@ export default define('store', {
     return openStore({ directory, capacityBytes: capacity_bytes, isSearched: search })
   },
   join: joinStore,
+  forget({ directory }, order) {
+    if (typeof directory !== 'string') throw invalid('store_config', 'directory must be the path of the folder that holds the records')
+    return forgetTag(directory, order)
+  },
 })

@@ -65,6 +65,7 @@ export function fakeSurroundings(
         openArtifacts: () => Promise.reject(new Error('no releases in this test')),
         checkTotals: () => Promise.resolve([]),
         checkFolders: () => Promise.resolve(),
+        forgetRecords: () => Promise.resolve(null),
         sandboxProblem: () => Promise.resolve(null),
         importFolders: () => Promise.reject(new Error('no import in this test')),
         readTls: () => Promise.resolve(null),

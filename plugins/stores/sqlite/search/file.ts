@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { Query } from '../query.ts'
 import { isDamage } from '../refusals.ts'
 
-const SEARCH_FILE = 'search.sqlite3'
+export const SEARCH_FILE = 'search.sqlite3'
 const VERSION = 1
 /** The searcher reads while the indexer writes; neither waits long. */
 const LOCK_WAIT_MS = 5000

@@ -1,0 +1,105 @@
+/** Forgetting a tag: nothing of it is left in any file, and everything of others is as it was. */
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it } from 'vitest'
+import { commit, create } from '../../../conformance/store-samples.ts'
+import { assertRefused } from '../../../conformance/support.ts'
+import type { ForgetOrder, NewRecord, RequestType } from '../../../src/contract/index.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
+import { forgetTag } from './forget.ts'
+import { open, rowsOf } from './testing/stores.ts'
+
+const order = (tag: ForgetOrder['tag'], isTrial = false): ForgetOrder => ({ tag, isTrial, mentions: (text) => text.includes(tag[1]) })
+
+function record(id: string, payload: object, request_type: RequestType = 'inference', references: readonly string[] = []): NewRecord {
+  const row = { agent_record_id: id, request_type, created_at: 1, references, artifact_ref: null, score: null }
+  return { ...row, payload: Buffer.from(JSON.stringify(payload)) }
+}
+
+/** Long, and the same at the beginning, so that one is stored against the other. */
+const STORY = Array.from({ length: 6000 }, (_, at) => `word${(at * 7919) % 10_007}`).join(' ')
+const said = (user: string, words: string): object => ({
+  messages: [{ role: 'user', content: `${STORY} ${words}` }],
+  metadata: { tags: { user } },
+})
+
+/** Two people in one scenario, the body of the second stored against that of the first; and a scenario that was archived. */
+async function filled(): Promise<string> {
+  const directory = temporaryFolder()
+  const store = await open(directory, { capacityBytes: 64 * 1024 * 1024 })
+  const [live, old] = [await create(store, 'live'), await create(store, 'old')]
+  await live.append([record('a1', said('anna-77', 'violet'))])
+  await live.append([record('b1', said('bert-88', 'orange'))])
+  await live.append([record('a2', said('anna-77', 'violet again')), record('plain', { messages: [] })])
+  await live.append([
+    record('ra', { feedback: 'violet was right' }, 'report', ['a1']),
+    record('rb', { feedback: 'orange' }, 'report', ['b1']),
+  ])
+  await live.commit({ ...commit(1, ['a1']), metrics: { note: 'kept' } })
+  await old.append([record('a3', said('anna-77', 'violet once')), record('b3', said('bert-88', 'orange once'))])
+  await store.archive('old')
+  await store.close()
+  return directory
+}
+
+const allBytes = (directory: string): string =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => readFileSync(join(parentPath, name)).toString('latin1'))
+    .join('\n')
+
+describe('forgetting', () => {
+  it('counts in a trial and removes nothing', async () => {
+    const directory = await filled()
+    const counted = { records: 3, reports: 1, rewritten: 0, scenarios: ['live', 'old'], places: [] }
+    assert.deepEqual(forgetTag(directory, order(['user', 'anna-77'], true)), counted)
+    assert.deepEqual(forgetTag(directory, order(['user', 'anna-77'], true)), counted)
+    assert.deepEqual(forgetTag(directory, order(['user', 'nobody'], true)), { ...counted, records: 0, reports: 0, scenarios: [] })
+  })
+
+  it('leaves nothing of the person in any file, and proves it', async () => {
+    const directory = await filled()
+    const { places, rewritten, ...removed } = forgetTag(directory, order(['user', 'anna-77']))
+    assert.deepEqual(removed, { records: 3, reports: 1, scenarios: ['live', 'old'] })
+    assert.ok(rewritten >= 2, 'what was stored against it was written anew')
+    assert.deepEqual(
+      places.filter(({ found }) => found > 0),
+      [],
+    )
+    assert.ok(places.length >= 12, 'every file was looked at')
+    for (const word of ['anna-77', 'violet']) assert.ok(!allBytes(directory).includes(word), word)
+    assert.deepEqual(forgetTag(directory, order(['user', 'anna-77'])).records, 0)
+  })
+
+  it('leaves what others said as it was, and the order whole', async () => {
+    const directory = await filled()
+    forgetTag(directory, order(['user', 'anna-77']))
+    const store = await open(directory, { capacityBytes: 64 * 1024 * 1024 })
+    const live = store.scenario('live')
+    assert.deepEqual(await store.verify(() => undefined), [])
+    assert.deepEqual(JSON.parse(Buffer.from((await live.get('b1'))?.payload ?? []).toString()), said('bert-88', 'orange'))
+    assert.deepEqual(
+      (await live.records({ after: 0, limit: 10 })).map((row) => row.agent_record_id),
+      ['a1', 'b1', 'a2', 'plain', 'ra', 'rb'],
+    )
+    assert.equal((await live.get('a1'))?.payload, null)
+    assert.deepEqual((await live.get('ra'))?.references, [])
+    // It does not come back by a retry.
+    await assertRefused('conflict', 'record_conflict', live.append([record('a1', said('anna-77', 'violet'))]))
+    await live.append([record('new', said('bert-88', 'orange and more'))])
+    assert.deepEqual(await store.verify(() => undefined), [])
+  })
+
+  it('finds records of a session whose bodies are gone, and refuses a store that is in use or not there', async () => {
+    const directory = temporaryFolder()
+    const store = await open(directory, { capacityBytes: 10 })
+    const live = await create(store, 'live')
+    await live.append([{ ...record('a1', { text: 'x'.repeat(1000) }), summary: { latency_ms: 1, session: 's-9' } }])
+    assert.throws(() => forgetTag(directory, order(['session', 's-9'])), { code: 'store_in_use' })
+    await store.close()
+    assert.equal(forgetTag(directory, order(['session', 's-9'])).records, 1)
+    assert.deepEqual(rowsOf(directory, 'SELECT summary FROM record'), [{ summary: null }])
+    assert.throws(() => forgetTag(temporaryFolder(), order(['user', 'x'])), { code: 'no_store' })
+  })
+})

@@ -1,0 +1,214 @@
+/**
+ * Removes the records that have a tag, with the reports about them, from every file of the store, while nobody else has it open. Bodies that
+ * were stored against a removed one are written anew first. The file is then written anew without the room that was freed, the log is
+ * emptied and the index of the search removed, which is made anew at the next start.
+ */
+import { existsSync, globSync, statSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import {
+  invalid,
+  isObject,
+  SESSION_TAG,
+  type ForgetOrder,
+  type Forgotten,
+  type Json,
+  type RecordRow,
+  type SearchedPlace,
+} from '../../../src/contract/index.ts'
+import { excerptOf } from '../../../src/excerpts/index.ts'
+import { BODY_COLUMNS, compress, LEVEL, readBody, readWholeBody, WITH_BODY, type BodyColumns } from './bodies.ts'
+import { ARCHIVE_FOLDER, LOCK_WAIT_MS, migrate, openForWriting, RECORDS_FILE } from './open.ts'
+import { Query } from './query.ts'
+import { RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
+import { removeIndex, SEARCH_FILE } from './search/file.ts'
+
+/** Removes nothing in a trial: the counts say what would go. */
+export function forgetTag(directory: string, order: ForgetOrder): Forgotten {
+  if (!existsSync(join(directory, RECORDS_FILE))) throw invalid('no_store', `there are no records in ${directory}; name their folder`)
+  const { db, close } = openForWriting(directory, LOCK_WAIT_MS)
+  try {
+    const archives = archivesIn(directory)
+    const files = [forgetIn(db, order), ...archives.map((path) => within(path, (archive) => forgetIn(archive, order)))]
+    if (!order.isTrial) removeIndex(directory)
+    const places = order.isTrial ? [] : [...placesOf(db, RECORDS_FILE, order), ...archives.flatMap((path) => placesIn(path, order))]
+    return { ...added(files), places: order.isTrial ? [] : [...places, ...filesLeft(directory)] }
+  } finally {
+    close()
+  }
+}
+
+const archivesIn = (directory: string): readonly string[] => globSync(join(directory, ARCHIVE_FOLDER, '*.sqlite3'))
+
+function within<T>(path: string, work: (db: DatabaseSync) => T): T {
+  const db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS })
+  try {
+    migrate(db)
+    return work(db)
+  } finally {
+    db.close()
+  }
+}
+
+type Removed = Omit<Forgotten, 'places'>
+
+const added = (all: readonly Removed[]): Removed => ({
+  records: all.reduce((sum, { records }) => sum + records, 0),
+  reports: all.reduce((sum, { reports }) => sum + reports, 0),
+  rewritten: all.reduce((sum, { rewritten }) => sum + rewritten, 0),
+  scenarios: [...new Set(all.flatMap(({ scenarios }) => scenarios))].toSorted(),
+})
+
+interface Doomed {
+  readonly key: number
+  readonly scenario: string
+  readonly row: RecordRow
+  readonly age: number | null
+  /** False for rows of an archived scenario that are on their way out: they are counted in its archive. */
+  readonly isCounted: boolean
+}
+
+function forgetIn(db: DatabaseSync, order: ForgetOrder): Removed {
+  const doomed = findDoomed(db, order)
+  const rewritten = order.isTrial || doomed.length === 0 ? 0 : remove(db, doomed)
+  const counted = doomed.filter(({ isCounted }) => isCounted)
+  const reports = counted.filter(({ row }) => row.request_type === 'report').length
+  return {
+    records: counted.length - reports,
+    reports,
+    rewritten,
+    scenarios: [...new Set(counted.map(({ scenario }) => scenario))],
+  }
+}
+
+interface ReadColumns extends RecordColumns, BodyColumns {
+  readonly key: number
+  readonly name: string | null
+  readonly age: number | null
+}
+
+/** A report comes after the exchanges that it quotes, so one reading in order finds both. */
+function findDoomed(db: DatabaseSync, order: ForgetOrder): readonly Doomed[] {
+  const all = new Query<ReadColumns>(
+    db,
+    `SELECT s.key, s.name, r.age, ${RECORD_COLUMNS}, ${BODY_COLUMNS}
+     FROM scenario s JOIN record r ON r.scenario = s.key ${WITH_BODY} ORDER BY s.key, r.sequence`,
+  )
+  const doomed: Doomed[] = []
+  const ids = new Set<string>()
+  for (const columns of all.each()) {
+    const row = recordRow(columns)
+    const isQuoting = row.references.some((id) => ids.has(`${columns.key} ${id}`))
+    if (!isQuoting && !hasTag(row, readWholeBody(columns), order)) continue
+    ids.add(`${columns.key} ${row.agent_record_id}`)
+    doomed.push({ key: columns.key, scenario: columns.name ?? '', row, age: columns.age, isCounted: columns.name !== null })
+  }
+  return doomed
+}
+
+/** Of a body that is gone only the session is known. */
+function hasTag({ request_type, summary }: RecordRow, payload: Uint8Array | null, { tag: [name, value] }: ForgetOrder): boolean {
+  if (name === SESSION_TAG && summary?.session === value) return true
+  if (payload === null) return false
+  if (excerptOf(request_type, payload).tags[name] === value) return true
+  return name === SESSION_TAG && request_type === 'train' && sessionIn(payload) === value
+}
+
+function sessionIn(payload: Uint8Array): Json {
+  const value: Json = JSON.parse(Buffer.from(payload).toString())
+  return isObject(value) ? (value['session'] ?? null) : null
+}
+
+/** Answers how many bodies of others were written anew. */
+function remove(db: DatabaseSync, doomed: readonly Doomed[]): number {
+  db.exec(`PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; CREATE TEMP TABLE doomed (age INTEGER PRIMARY KEY)`)
+  const mark = db.prepare('INSERT INTO doomed VALUES (?)')
+  const empty = db.prepare(
+    // The receipt stays, so that the order and the steps that used it stay whole. What was said equals nothing that is sent again.
+    `UPDATE record SET digest = randomblob(32), age = NULL, summary = NULL, score = NULL, "references" = NULL WHERE scenario = ? AND sequence = ?`,
+  )
+  const unsay = db.prepare(
+    `UPDATE commit_row SET metrics = json_set(metrics, '$.training_request.text', '', '$.training_request.session', '')
+     WHERE scenario = ? AND json_extract(metrics, '$.training_request.id') = ?`,
+  )
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    for (const { age } of doomed) if (age !== null) mark.run(age)
+    const rewritten = rewriteReferring(db)
+    db.exec('DELETE FROM body_base WHERE age IN doomed; DELETE FROM body WHERE age IN doomed')
+    for (const { key, row } of doomed) {
+      empty.run(key, row.sequence)
+      if (row.request_type === 'train') unsay.run(key, row.agent_record_id)
+    }
+    db.exec('UPDATE scenario SET body_bytes = (SELECT coalesce(sum(length(payload)), 0) FROM body b WHERE b.scenario = scenario.key)')
+    db.exec('COMMIT')
+    // Writes the file anew: what was deleted before, and not overwritten, goes too.
+    db.exec('DROP TABLE doomed; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
+    return rewritten
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+interface ReferringColumns extends BodyColumns {
+  readonly age: number
+}
+
+function rewriteReferring(db: DatabaseSync): number {
+  const referring = new Query<ReferringColumns>(
+    db,
+    `SELECT b.age, ${BODY_COLUMNS} FROM body_base d JOIN body b ON b.age = d.age JOIN body base ON base.age = d.base
+     WHERE d.base IN doomed AND d.age NOT IN doomed`,
+  )
+  const rewrite = db.prepare('UPDATE body SET payload = ?, size = ? WHERE age = ?')
+  const detach = db.prepare('DELETE FROM body_base WHERE age = ?')
+  const all = referring.all()
+  for (const columns of all) {
+    const original = readBody(columns) ?? new Uint8Array()
+    const compressed = compress(original, null, 0, LEVEL)
+    if (compressed !== null && compressed.byteLength < original.byteLength) rewrite.run(compressed, original.byteLength, columns.age)
+    else rewrite.run(original, null, columns.age)
+    detach.run(columns.age)
+  }
+  return all.length
+}
+
+// ── the proof ────────────────────────────────────────────────────────────────────────────────
+
+const placesIn = (path: string, order: ForgetOrder): readonly SearchedPlace[] =>
+  within(path, (db) => placesOf(db, join(ARCHIVE_FOLDER, basename(path)), order))
+
+/** Reads everything once more. */
+function placesOf(db: DatabaseSync, file: string, order: ForgetOrder): readonly SearchedPlace[] {
+  const free = new Query<{ freelist_count: number }>(db, 'PRAGMA freelist_count').first()?.freelist_count ?? 0
+  const texts = new Query<{ place: string; said: string }>(
+    db,
+    `SELECT 'rows of records' AS place, agent_record_id || ' ' || coalesce(summary, '') AS said FROM record
+     UNION ALL SELECT 'rows of steps', metrics || ' ' || state || ' ' || coalesce(totals, '') FROM commit_row
+     UNION ALL SELECT 'audit', entry FROM audit`,
+  )
+  const mentions = new Map([
+    ['rows of records', 0],
+    ['rows of steps', 0],
+    ['audit', 0],
+  ])
+  for (const { place, said } of texts.each()) if (order.mentions(said)) mentions.set(place, (mentions.get(place) ?? 0) + 1)
+  return [
+    {
+      place: file,
+      searched: 'bodies with the tag, and reports about them',
+      found: findDoomed(db, order).filter(({ age }) => age !== null).length,
+    },
+    { place: file, searched: 'pages that were freed and not overwritten', found: free },
+    ...[...mentions].map(([place, found]) => ({ place: file, searched: `the value of the tag in ${place}`, found })),
+  ]
+}
+
+function filesLeft(directory: string): readonly SearchedPlace[] {
+  const bytes = (name: string): number => (existsSync(join(directory, name)) ? statSync(join(directory, name)).size : 0)
+  return [
+    { place: `${RECORDS_FILE}-wal`, searched: 'bytes in the write-ahead log', found: bytes(`${RECORDS_FILE}-wal`) },
+    { place: SEARCH_FILE, searched: 'bytes in the search index', found: bytes(SEARCH_FILE) + bytes(`${SEARCH_FILE}-wal`) },
+  ]
+}

@@ -1,0 +1,57 @@
+/** `svc forget`: counts first, removes with --yes, and prints where it looked. */
+import { cpSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import * as main from '../main.ts'
+import { execute, fakeSurroundings } from './testing/surroundings.ts'
+
+const { forgetRecords, openStore, openArtifacts } = main
+
+/** One record of each of two people, and a copy of the records. */
+async function deployment() {
+  const folder = temporaryFolder()
+  const place = ['--storage.agent_record_dir', join(folder, 'records'), '--storage.artifact_repository', join(folder, 'artifacts.git')]
+  const run = (...args: readonly string[]) =>
+    execute(['forget', ...args, ...place], fakeSurroundings({ forgetRecords, openStore, openArtifacts }))
+  const store = await openTestStore(join(folder, 'records'))
+  await store.close()
+  cpSync(join(folder, 'records'), join(folder, 'backup'), { recursive: true })
+  return { run, records: join(folder, 'records'), backup: join(folder, 'backup') }
+}
+
+const said = (user: string): Buffer => Buffer.from(JSON.stringify({ messages: [], said: `words of ${user}`, metadata: { tags: { user } } }))
+
+async function openTestStore(directory: string) {
+  const { default: sqlite } = await import('../../plugins/stores/sqlite/index.ts')
+  const store = await sqlite.plugin.make({ directory, search: false })
+  const row = { request_type: 'inference', created_at: 1, references: [], artifact_ref: null, score: null } as const
+  const creation = { step: 0, operation: 'create', recorded_at: 1, release: null, pending: false, outcome: 'published' } as const
+  await store.scenario('s').commit({ ...creation, consumed_ids: [], metrics: {}, state: {} })
+  await store
+    .scenario('s')
+    .append(['anna-77', 'bert-88'].map((user) => ({ ...row, agent_record_id: `of ${user.at(0)}`, payload: said(user) })))
+  return store
+}
+
+test('counts without --yes, and removes with it, also from a backup, with the places as proof', async () => {
+  const { run, records, backup } = await deployment()
+  const trial = await run('--tag', 'user=anna-77')
+  expect(trial).toMatchObject({ exit: 0, out: '1 records and 0 reports about them, in 1 scenarios; add --yes to remove them' })
+  const { exit, out } = await run('--tag', 'user=anna-77', '--backup', backup, '--yes', '--json')
+  const proof = JSON.parse(out)
+  expect([exit, proof.records, proof.left]).toEqual([0, 2, 0])
+  expect(proof.places).toContainEqual({ place: 'records.sqlite3-wal', searched: 'bytes in the write-ahead log', found: 0 })
+  for (const folder of [records, backup]) {
+    const bytes = readFileSync(join(folder, 'records.sqlite3')).toString('latin1')
+    expect([bytes.includes('anna-77'), bytes.includes('bert-88')]).toEqual([false, true])
+  }
+  expect(await run('--tag', 'user=anna-77', '--yes')).toMatchObject({ exit: 0, out: expect.stringContaining('nothing is left') })
+})
+
+test('a tag without a value, and a store that cannot, are said so', async () => {
+  const { run } = await deployment()
+  expect(await run('--tag', 'user')).toMatchObject({ exit: 2, err: ['--tag must be a name and a value, such as user=u7'] })
+  const cannot = await execute(['forget', '--tag', 'a=b', '--storage.record_backend', 'memory'], fakeSurroundings())
+  expect(cannot).toMatchObject({ exit: 2, err: ['the store memory cannot remove records by their tag; sqlite can'] })
+})

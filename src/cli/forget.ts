@@ -1,0 +1,143 @@
+/** `svc forget`: removes a person's records by their tag from the store, its archives and copies of it, and says where it looked for what is left. */
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { LoadedConfig } from '../config/index.ts'
+import type { Commit, ForgetOrder, Forgotten, SearchedPlace } from '../contract/index.ts'
+import { loadFor } from './config.ts'
+import { printError } from './explain.ts'
+import { jsonText, oneLine } from './screen/text.ts'
+import { EXIT, type ConfigOptions, type ServiceModule, type Surroundings } from './surroundings.ts'
+
+export interface ForgetOptions extends ConfigOptions {
+  readonly tag: string
+  readonly backup: readonly string[]
+  readonly yes?: boolean
+}
+
+export async function forget(options: ForgetOptions, surroundings: Surroundings): Promise<number> {
+  const loaded = await loadFor(options, surroundings)
+  const order = orderOf(options)
+  if (order === null) {
+    surroundings.err('--tag must be a name and a value, such as user=u7')
+    return EXIT.misconfigured
+  }
+  try {
+    const service = await surroundings.service()
+    await service.checkFolders(loaded)
+    const stores = [loaded, ...options.backup.map((folder) => backupOf(loaded, folder))]
+    const found: Forgotten[] = []
+    for (const store of stores) {
+      const forgotten = await service.forgetRecords(store, order)
+      if (forgotten === null) {
+        surroundings.err(`the store ${loaded.config.storage.record_backend} cannot remove records by their tag; sqlite can`)
+        return EXIT.misconfigured
+      }
+      found.push(store === loaded ? forgotten : named(forgotten, store.config.storage.agent_record_dir))
+    }
+    const beside = order.isTrial ? [] : [...placesOfFiles(loaded, order), ...(await placesOfReleases(service, loaded, order))]
+    return report(found, beside, order, options, surroundings)
+  } catch (error) {
+    printError(error, loaded, surroundings)
+    return EXIT.misconfigured
+  }
+}
+
+function orderOf({ tag, yes }: ForgetOptions): ForgetOrder | null {
+  const [, name = '', value = ''] = /^([^=\s]+)=(.+)$/s.exec(tag) ?? []
+  if (name === '') return null
+  const word = new RegExp(`(?<![\\p{L}\\p{N}])${value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)}(?![\\p{L}\\p{N}])`, 'u')
+  return { tag: [name.toLowerCase(), value], isTrial: yes !== true, mentions: (text) => word.test(text) }
+}
+
+const backupOf = (loaded: LoadedConfig, folder: string): LoadedConfig => ({
+  ...loaded,
+  moved: [],
+  config: { ...loaded.config, storage: { ...loaded.config.storage, agent_record_dir: folder } },
+})
+
+const named = (forgotten: Forgotten, folder: string): Forgotten => ({
+  ...forgotten,
+  places: forgotten.places.map((place) => ({ ...place, place: join(folder, place.place) })),
+})
+
+/** Larger ones are no texts of the service. */
+const FILE_BYTES_MAX = 64 * 1024 * 1024
+
+/** What steps and agents left in folders: they are a person's to read, and to remove. */
+function placesOfFiles({ config }: LoadedConfig, { mentions }: ForgetOrder): readonly SearchedPlace[] {
+  const recipes = Object.values(config.recipes).flatMap(({ evolution }) => [evolution.proposals_dir, evolution.step_record_dir ?? ''])
+  const folders = [...new Set([join(config.storage.agent_record_dir, 'scenarios'), ...recipes])].filter((folder) => existsSync(folder))
+  return folders.flatMap((folder) => {
+    const files = globSync('**/*', { cwd: folder })
+      .map((file) => join(folder, file))
+      .filter((file) => statSync(file).isFile() && statSync(file).size <= FILE_BYTES_MAX)
+    const left = files.filter((file) => mentions(readFileSync(file, 'utf8')))
+    const searched = 'the value of the tag in files'
+    return left.length === 0 ? [{ place: folder, searched, found: 0 }] : left.map((place) => ({ place, searched, found: 1 }))
+  })
+}
+
+const ROWS_PER_READ = 100
+
+async function placesOfReleases(
+  service: ServiceModule,
+  loaded: LoadedConfig,
+  { mentions }: ForgetOrder,
+): Promise<readonly SearchedPlace[]> {
+  const store = await service.openStore(loaded)
+  const contents = await service.openArtifacts(loaded)
+  try {
+    const left: SearchedPlace[] = []
+    let read = 0
+    for (const scenario of await store.scenarios()) {
+      for (let after = -1; ;) {
+        const rows = await store.scenario(scenario).chain({ after, limit: ROWS_PER_READ })
+        for (const row of rows) {
+          read += 1
+          const texts = await Promise.all(contentIds(row).map(async (id) => Object.values(await contents.read(id))))
+          if (texts.flat().some(mentions))
+            left.push({ place: `release of step ${row.step} in ${scenario}`, searched: IN_RELEASES, found: 1 })
+        }
+        after = rows.at(-1)?.step ?? after
+        if (rows.length === 0) break
+      }
+    }
+    return left.length === 0 ? [{ place: `${read} releases`, searched: IN_RELEASES, found: 0 }] : left
+  } finally {
+    await contents.close()
+    await store.close()
+  }
+}
+
+const IN_RELEASES = 'the value of the tag in files of releases'
+
+const contentIds = ({ release }: Commit): readonly string[] =>
+  release === null ? [] : Object.values(release.components ?? { '': release.content_id })
+
+function report(
+  found: readonly Forgotten[],
+  beside: readonly SearchedPlace[],
+  { tag: [name, value], isTrial }: ForgetOrder,
+  { json }: ForgetOptions,
+  { out }: Surroundings,
+): number {
+  const sum = (count: (forgotten: Forgotten) => number): number => found.reduce((total, each) => total + count(each), 0)
+  const [records, reports, rewritten] = [sum((each) => each.records), sum((each) => each.reports), sum((each) => each.rewritten)]
+  const scenarios = [...new Set(found.flatMap((each) => each.scenarios))]
+  const places = [...found.flatMap((each) => each.places), ...beside]
+  const left = places.filter((place) => place.found > 0)
+  if (json === true) {
+    out(jsonText({ tag: { [name]: value }, removed: !isTrial, records, reports, rewritten, scenarios, places, left: left.length }, 2))
+    return left.length === 0 ? EXIT.fine : EXIT.failed
+  }
+  const counted = `${records} records and ${reports} reports about them, in ${scenarios.length} scenarios`
+  if (isTrial) {
+    out(`${counted}; add --yes to remove them`)
+    return EXIT.fine
+  }
+  out(`removed ${counted}; ${rewritten} bodies of others were written anew`)
+  for (const { place, searched, found: count } of places)
+    out(`${count === 0 ? 'nothing' : `${count} left`}  ${oneLine(place)}: ${searched}`)
+  out(left.length === 0 ? 'nothing is left' : `${left.length} places hold something that is for you to look at`)
+  return left.length === 0 ? EXIT.fine : EXIT.failed
+}
