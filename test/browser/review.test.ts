@@ -15,13 +15,20 @@ import { HELPDESK, openBrowserWorld, PLACES, SHOP, type BrowserWorld } from './s
 
 const browse = browserOfFile()
 const tasks = sharedFolder()
+/** A scenario whose one release waits for review. */
+const STALL = 'stall'
+/** Its steps give way to everything else on the machine. */
+const HISTORY_MS = 900_000
 let world: BrowserWorld
 beforeAll(async () => {
   // Never played, so that the history is that of every other file.
   await mkdir(join(tasks, 'kept'))
   await writeFile(join(tasks, 'kept', 'task.json'), '{"prompt":"Say hello.","answer":"hello","role":"sealed"}')
   world = await openBrowserWorld(null, { 'evolution.tasks_dir': tasks })
-})
+  const stall = trainee(world.here, STALL)
+  await world.here.post('/svc/scenarios', { name: STALL })
+  await stall.consumer(await stall.ask(PLAYS.promoted.words))
+}, HISTORY_MS)
 afterAll(() => world.here.close())
 
 async function open(way: string): Promise<Page> {
@@ -91,10 +98,7 @@ describe('in at most four actions a reviewer', () => {
   })
 
   it('rejects it with a reason, and asks for another try', async () => {
-    const stall = trainee(world.here, 'stall')
-    await world.here.post('/svc/scenarios', { name: stall.name })
-    await stall.consumer(await stall.ask(PLAYS.promoted.words))
-    const page = await open('#/s/stall/releases/1')
+    const page = await open(`#/s/${STALL}/releases/1`)
     const { click, write, expectFew } = reviewer(page)
     await click(page.getByRole('button', { name: 'Reject' }))
     const dialog = page.getByRole('dialog')
