@@ -162,3 +162,30 @@ it('a scenario is made with a recipe from the list', async () => {
   await heading(page).filter({ hasText: 'Traffic' }).waitFor()
   expect((await here.get('/svc/scenarios')).text).toContain('"branch"')
 })
+
+describe('the palette', () => {
+  it('opens on Ctrl-K, finds a view by a few letters, and goes there with Enter', async () => {
+    const page = await enter('#/s/shop/settings')
+    await page.keyboard.press('Control+k')
+    const palette = page.getByRole('dialog', { name: 'Go to' })
+    await palette.getByRole('combobox').fill('tok')
+    await palette.getByRole('option', { name: /^Access/, selected: true }).waitFor()
+    await expectScreensFit(page, 'console-palette')
+    await page.keyboard.press('Enter')
+    await heading(page).filter({ hasText: 'Access' }).waitFor()
+    await palette.waitFor({ state: 'detached' })
+  })
+
+  it('searches the traffic for what is typed, and is left with Escape', async () => {
+    const page = await enter('#/s/shop/settings')
+    await page.keyboard.press('Control+k')
+    const palette = page.getByRole('dialog', { name: 'Go to' })
+    await page.keyboard.press('Escape')
+    await palette.waitFor({ state: 'detached' })
+    await page.keyboard.press('Control+k')
+    await palette.getByRole('combobox').fill('zebra stripes')
+    await page.keyboard.press('Enter')
+    await heading(page).filter({ hasText: 'Traffic' }).waitFor()
+    expect(new URL(page.url()).hash).toBe('#/s/shop/traffic?text=zebra+stripes')
+  })
+})

@@ -8,6 +8,7 @@ import { go, plainHref, VIEWS, type Route, type View, placeIn } from '../route.t
 import { useSession } from '../session.ts'
 import { Button } from './button.tsx'
 import { useKeys } from './keys.ts'
+import { Palette, usePalette } from './palette.tsx'
 import { visible } from './visible.ts'
 import './shell.css'
 
@@ -21,6 +22,7 @@ const titleOf = (place: string): string => place.slice(0, 1).toUpperCase() + pla
 
 export function Shell({ route, scenarios, children }: ShellProps) {
   const [isHelping, setHelping] = useState(false)
+  const [isGoing, setGoing] = usePalette()
   const main = useRef<HTMLElement>(null)
   const place = route.at === 'scenario' ? `${route.scenario}/${route.view}` : route.at
   useTitle(route)
@@ -35,6 +37,7 @@ export function Shell({ route, scenarios, children }: ShellProps) {
       <main ref={main} tabIndex={-1}>
         {children}
       </main>
+      {isGoing && <Palette route={route} scenarios={scenarios.value ?? []} onClose={() => setGoing(false)} />}
       {isHelping && <KeyHelp onClose={() => setHelping(false)} />}
     </>
   )
@@ -171,6 +174,7 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['Enter'], 'Open'],
   [['Esc'], 'Back, or close'],
   [['p'], 'Pause the traffic'],
+  [['Ctrl', 'K'], 'Go anywhere, by a few letters'],
   [['?'], 'These keys'],
 ]
 
