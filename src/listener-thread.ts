@@ -3,14 +3,14 @@ import { builtins } from '../plugins/index.ts'
 import { configuredTraffic, loaderOf, openRecorder, openRuntime, openTracing, reconfigureTraffic } from './compose/index.ts'
 import { runListener } from './listeners/index.ts'
 
-await runListener(async ({ loaded, store: port, limits }, log) => {
+await runListener(async ({ loaded, store: port, limits, group }, log) => {
   const load = loaderOf(loaded, builtins)
   const { record_backend } = loaded.config.storage
   const store = await (await load('store', record_backend)).join?.(port)
   if (store === undefined) throw new Error(`the store ${record_backend} is shared, and cannot be joined: its plug-in has no join`)
   // No evaluation is answered here.
   const configured = configuredTraffic(loaded, '', limits)
-  const [runtime, traces] = [await openRuntime(loaded, load), await openTracing(loaded, log)]
+  const [runtime, traces] = [await openRuntime(loaded, load, group), await openTracing(loaded, log)]
   const recorder = await openRecorder(loaded, load)
   return { store, configured, recorder, runtime, traces, reconfigure: reconfigureTraffic }
 })

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { builtins } from '../plugins/index.ts'
 import {
+  allowedInside,
   allotLimits,
   clock,
   configuredTraffic,
@@ -39,7 +40,7 @@ import {
 } from './contract/index.ts'
 import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
-import { knowSecrets, newId, wordsOf } from './kit/index.ts'
+import { InsideAddresses, knowSecrets, newId, wordsOf } from './kit/index.ts'
 import { listenAlone, listenersOf, listenersWanted, openInner } from './listeners/index.ts'
 import {
   importInto,
@@ -90,14 +91,14 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const { store, signer, contents } = await openFolders(loaded, load, closing)
     store.onLoss((scenario, lost) => log.write('warn', 'records_evicted', { scenario, records: lost.records, bytes: lost.bytes }))
     store.writing?.onChange((trouble) => logWriting(log, trouble))
-    const runtime = await openRuntime(loaded, load)
+    const [group, metrics] = [newId(), new Metrics()]
+    const runtime = await openRuntime(loaded, load, group)
     closing.push(() => runtime.close())
     const hosts = openHosts(loaded, closing, options)
-    const metrics = new Metrics()
     const limits = allotLimits(loaded, listenersWanted(loaded) + 1)
     const hasOwnPlugins = plugins !== builtins
     const entry = options.listenerThread ?? threadEntry('listener-thread')
-    const listeners = listenersOf(loaded, { entry, hasOwnPlugins, store, log, metrics, limits })
+    const listeners = listenersOf(loaded, { entry, hasOwnPlugins, store, log, metrics, limits, group })
     const warn: Services['warn'] = (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) })
     const evaluationToken = randomBytes(32).toString('hex')
     knowSecrets([evaluationToken])
@@ -140,6 +141,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     closing.push(() => bodies.close())
     const tokens = await openTokens({ store, auth: configured.auth, listeners, warn })
     closing.push(() => tokens.close())
+    const inside = new InsideAddresses(allowedInside(loaded))
     const opened = { store, recorder, runtime, registry, tokens, signer, log, metrics, bodies, adapters, traces, webhooks }
     const http: HttpServices = {
       ...configured,
@@ -147,6 +149,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       ...shownFacts(loaded, tls),
       model: services.model,
       addAudit: (noted) => store.deployment.addAudit(noted),
+      inside,
       ...(listeners !== null && { listeners }),
     }
     const listener = makeListener(http)

@@ -1,7 +1,8 @@
 /** Doctor's checks of the upstream: whether it answers, accepts the key, and has the model. */
-import { EnvHttpProxyAgent, fetch, type Response } from 'undici'
+import { EnvHttpProxyAgent, fetch, type Dispatcher, type Response } from 'undici'
+import { connectionsTo, tlsOptions } from '../../plugins/runtimes/common/upstream.ts'
 import type { LoadedConfig } from '../config/index.ts'
-import type { ModelAddress } from '../contract/index.ts'
+import { API_OF_FORMAT, type ModelAddress } from '../contract/index.ts'
 import { dialectsByApi } from '../dialects/index.ts'
 import type { Finding } from './explain.ts'
 
@@ -10,9 +11,11 @@ const CALL_MILLISECONDS_MAX = 30_000
 /** `asksModels`: whether the service itself calls the model, besides its clients. */
 export async function checkUpstream({ config, upstream, proxies }: LoadedConfig, asksModels: boolean): Promise<readonly Finding[]> {
   const { runtime, model, found } = upstream
+  const named = Object.entries(config.inference.upstreams)
+  if (named.length > 0) return (await Promise.all(named.map(([name, own]) => checkNamed(name, own, proxies)))).flat()
   if (runtime === 'practice' && config.inference.runtime === null) return [MOCK_MODEL]
   if (model === null) return [{ check: 'upstream', state: 'ok', found: `${runtime} (${found})` }]
-  const problem = await reachProblem(model.url, proxies)
+  const problem = await reachProblem(model.url, through(proxies))
   if (problem !== null) {
     return [
       {
@@ -24,12 +27,56 @@ export async function checkUpstream({ config, upstream, proxies }: LoadedConfig,
       ...nameFindings(model, null, asksModels),
     ]
   }
-  const listed = await listModels(model, proxies)
+  const listed = await listModels(model, through(proxies))
   return [
     { check: 'upstream', state: 'ok', found: `${model.url} answers (${found})` },
     keyFinding(model, listed),
     ...nameFindings(model, typeof listed === 'object' ? listed : null, asksModels),
   ]
+}
+
+type NamedUpstream = LoadedConfig['config']['inference']['upstreams'][string]
+
+/** Asked with its own key and TLS files, as the service asks it. */
+async function checkNamed(name: string, own: NamedUpstream, proxies: Proxies): Promise<readonly Finding[]> {
+  const check = `upstream ${name}`
+  const section = `inference.upstreams.${name}`
+  const problem = (found: string, fix: string): readonly Finding[] => [{ check, state: 'problem', found, fix }]
+  let connections: ReturnType<typeof connectionsTo>
+  try {
+    connections = connectionsTo(own.url, CALL_MILLISECONDS_MAX, proxies === null ? {} : { proxy: { ...proxies } }, {
+      connectTimeoutMs: own.connect_timeout_s * 1000,
+      ...(own.url.startsWith('https:') && { tls: tlsOptions({ ...own.tls }) }),
+    })
+  } catch (error) {
+    return problem(reasonOf(error), `check the files of ${section}.tls`)
+  }
+  const { dispatcher } = connections
+  const model = { url: own.url, api: API_OF_FORMAT[own.formats[0] ?? 'chat'], apiKey: own.api_key, model: null }
+  try {
+    const unreached = await reachProblem(own.url, { dispatcher })
+    if (unreached !== null) return problem(`${own.url} cannot be reached: ${unreached}`, `check the network, or set ${section}.url`)
+    const listed = await listModels(model, { dispatcher })
+    const reached: Finding = { check, state: 'ok', found: `${own.url} answers` }
+    return [reached, keyFinding(model, listed, `${check} key`, `set ${section}.api_key`), ...unlistedFindings(own, listed, check, section)]
+  } finally {
+    await dispatcher.close()
+  }
+}
+
+/** Names that the configuration gives to models which the upstream does not list. */
+function unlistedFindings(
+  { models, aliases }: NamedUpstream,
+  listed: readonly string[] | number | string,
+  check: string,
+  section: string,
+): readonly Finding[] {
+  if (typeof listed !== 'object' || listed.length === 0) return []
+  const wanted = [...(models ?? []).filter((name) => !name.endsWith('*') && aliases[name] === undefined), ...Object.values(aliases)]
+  const missing = wanted.filter((name) => !listed.includes(name))
+  if (missing.length === 0) return []
+  const found = `it does not list ${missing.join(', ')}`
+  return [{ check: `${check} models`, state: 'warning', found, fix: `correct ${section}.models and ${section}.aliases` }]
 }
 
 const MOCK_MODEL: Finding = {
@@ -40,9 +87,9 @@ const MOCK_MODEL: Finding = {
 }
 
 /** Lists the models, which costs nothing at any provider. Answers their names, a status, or the reason of a failure. */
-async function listModels(model: ModelAddress, proxies: Proxies): Promise<readonly string[] | number | string> {
+async function listModels(model: ModelAddress, way: Way): Promise<readonly string[] | number | string> {
   try {
-    const answer = await call(`${model.url}/v1/models`, credentials(model), proxies)
+    const answer = await call(`${model.url}/v1/models`, credentials(model), way)
     if (!answer.ok) {
       await answer.body?.cancel()
       return answer.status
@@ -59,15 +106,19 @@ function namesIn(list: unknown): readonly string[] {
   return ids.filter((id) => typeof id === 'string')
 }
 
-function keyFinding({ apiKey }: ModelAddress, listed: readonly string[] | number | string): Finding {
-  const check = 'upstream key'
+function keyFinding(
+  { apiKey }: ModelAddress,
+  listed: readonly string[] | number | string,
+  check = 'upstream key',
+  fix = 'set inference.upstream_api_key (or SVC_UPSTREAM_API_KEY)',
+): Finding {
   const who = apiKey === null ? 'no key' : 'the key'
   if (listed === 401 || listed === 403) {
     return {
       check,
       state: 'problem',
       found: `the upstream refused ${who} (${listed})`,
-      fix: 'set inference.upstream_api_key (or SVC_UPSTREAM_API_KEY)',
+      fix,
     }
   }
   if (typeof listed === 'object') return { check, state: 'ok', found: `${who} is accepted` }
@@ -98,22 +149,26 @@ function credentials({ api, apiKey }: ModelAddress): Readonly<Record<string, str
 }
 
 /** Why there was no answer; null when there was one. */
-async function reachProblem(url: string, proxies: Proxies): Promise<string | null> {
+async function reachProblem(url: string, way: Way): Promise<string | null> {
   try {
-    await (await call(url, {}, proxies)).body?.cancel()
+    await (await call(url, {}, way)).body?.cancel()
     return null
   } catch (error) {
     return reasonOf(error)
   }
 }
 
-const call = (url: string, headers: Readonly<Record<string, string>>, proxies: Proxies): Promise<Response> =>
-  fetch(url, { headers, ...through(proxies), redirect: 'manual', signal: AbortSignal.timeout(CALL_MILLISECONDS_MAX) })
+const call = (url: string, headers: Readonly<Record<string, string>>, way: Way): Promise<Response> =>
+  fetch(url, { headers, ...way, redirect: 'manual', signal: AbortSignal.timeout(CALL_MILLISECONDS_MAX) })
 
 type Proxies = LoadedConfig['proxies']
+/** Through which connections. */
+interface Way {
+  readonly dispatcher?: Dispatcher
+}
 
 /** As the service itself connects. */
-function through(proxies: Proxies): { readonly dispatcher?: EnvHttpProxyAgent } {
+function through(proxies: Proxies): Way {
   if (proxies === null) return {}
   const { http, https, direct } = proxies
   return { dispatcher: new EnvHttpProxyAgent({ httpProxy: http, httpsProxy: https, noProxy: direct }) }

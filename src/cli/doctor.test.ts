@@ -44,6 +44,9 @@ async function examine(
 
 const evolving: Surroundings['parts'] = () => Promise.resolve([{ part: 'recipe harness', problems: [], warnings: [], asksModels: true }])
 
+const several = (name: string, more: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(more).flatMap(([key, value]) => [`--inference.upstreams.${name}.${key}`, value])
+
 const KEY = '--inference.upstream_api_key'
 
 const withoutKey = () => Promise.reject(new ConfigProblem(['svc.tls.key: k.pem: there is no such file; name a PEM file']))
@@ -83,6 +86,22 @@ describe('doctor', () => {
       { check: 'configuration', state: 'problem', found: 'command line: svc.max_scenarios must be a whole number of at least 1' },
     ])
     expect(findings.some(({ check }) => check === 'git')).toBe(true)
+  })
+
+  test('tries each of several upstreams with its own key', async () => {
+    const { exit, find } = await examine([
+      ...several('good', { url, api_key: 'good', models: '[small, lagre, x-*]', aliases: '{fast: large, odd: hgue}' }),
+      ...several('refused', { url, api_key: 'bad' }),
+      ...several('gone', { url: 'http://127.0.0.1:1' }),
+      ...several('torn', { url: 'https://127.0.0.1:1', 'tls.ca_file': join(directory, 'no-such.pem') }),
+    ])
+    expect(exit).toBe(2)
+    expect(find('upstream good')).toMatchObject({ state: 'ok', found: `${url} answers` })
+    expect(find('upstream good key')).toMatchObject({ state: 'ok' })
+    expect(find('upstream good models')).toMatchObject({ state: 'warning', found: 'it does not list lagre, hgue' })
+    expect(find('upstream refused key')).toMatchObject({ state: 'problem', fix: 'set inference.upstreams.refused.api_key' })
+    expect(find('upstream gone')).toMatchObject({ state: 'problem', fix: 'check the network, or set inference.upstreams.gone.url' })
+    expect(find('upstream torn')).toMatchObject({ state: 'problem', fix: 'check the files of inference.upstreams.torn.tls' })
   })
 
   test.each([

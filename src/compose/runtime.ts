@@ -1,13 +1,17 @@
 /** Opens the configured runtime. */
 import type { LoadedConfig } from '../config/index.ts'
 import type { JsonObject, ModelAddress, Runtime } from '../contract/index.ts'
+import { allowedInside } from './inside.ts'
 import type { Load } from './load.ts'
 
-export async function openRuntime({ config, upstream, proxies }: LoadedConfig, load: Load): Promise<Runtime> {
+/** `group` is the same for the threads of one service: they share what they find out about upstreams. */
+export async function openRuntime(loaded: LoadedConfig, load: Load, group: string): Promise<Runtime> {
+  const { config, upstream, proxies } = loaded
   const { timeout_s, engine, upstreams, upstream_retries, breaker } = config.inference
   const settings = { timeout_s, ...engineSettings(engine) }
-  const several = Object.keys(upstreams).length === 0 ? {} : { upstreams, upstream_retries, breaker }
-  const proxied = { timeout_s, ...several, ...proxySetting(proxies) }
+  const outside = { allow_inside: allowedInside(loaded), own_urls: [upstream.model?.url ?? []].flat() }
+  const several = Object.keys(upstreams).length === 0 ? {} : { upstreams, upstream_retries, breaker, group }
+  const proxied = { timeout_s, ...several, ...outside, ...proxySetting(proxies) }
   if (upstream.runtime === 'provider') return (await load('runtime', 'provider')).make(proxied)
   if (upstream.runtime !== 'practice') return (await load('runtime', upstream.runtime)).make(settings)
   const [practice, provider] = await Promise.all([load('runtime', 'practice'), load('runtime', 'provider')])

@@ -117,6 +117,7 @@ describe('defaults', () => {
         upstream_api: 'openai',
         upstream_api_key: null,
         upstreams: {},
+        allow_inside: null,
         upstream_retries: 2,
         breaker: { failures: 5, rest_s: 30 },
         timeout_s: 300,

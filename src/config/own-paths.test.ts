@@ -25,6 +25,7 @@ const REFUSES_PATHS = [
   'inference.upstreams.<name>.url',
   'inference.upstreams.<name>.formats',
   'inference.upstreams.<name>.tls.min_version',
+  'inference.allow_inside',
   'inference.gateway.url',
   'inference.gateway.api_key_env',
   'inference.engine.url',

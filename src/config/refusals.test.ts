@@ -62,6 +62,13 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
     'inference:\n  upstream_api_key: k',
     'inference.upstream_api_key is set without inference.upstream_url; set the address the key belongs to (or SVC_UPSTREAM_URL)',
   ],
+  ...['http://a', '10.0.0.0/33', '::1/129', '10.0.0.1/8/8', 'a b', '10.0.0.0/'].map(
+    (value) =>
+      [
+        `inference:\n  allow_inside: ["${value}"]`,
+        'inference.allow_inside[0] must be a host name, an address, or a range such as 10.1.0.0/16',
+      ] as const,
+  ),
   ['inference:\n  upstreams:\n    a: {api_key: k}', 'inference.upstreams.a.url is missing'],
   [
     'inference:\n  upstreams:\n    a b: {url: http://a}',

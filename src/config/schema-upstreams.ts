@@ -1,7 +1,8 @@
 /** Several upstreams: the keys of each, and what holds for all of them. */
 import * as z from 'zod'
 import { FORMATS } from '../contract/index.ts'
-import { baseUrl, from0, oneOf, seconds, secret, section, text, whole } from './types.ts'
+import { isAddressRange } from '../kit/index.ts'
+import { isHostName, baseUrl, from0, oneOf, seconds, secret, section, text, whole } from './types.ts'
 
 const FORMATS_RULE = `must be a list of ${FORMATS.join(', ')}`
 const WEIGHT_RULE = 'must be a number from 0 to 1000000'
@@ -53,8 +54,21 @@ export const upstream = section({
   tls: tls.prefault({}),
 })
 
-/** Of several upstreams together. */
+/** Of upstreams together. */
 export const upstreamRules = {
+  allow_inside: z
+    .array(
+      text().refine(
+        (value) => isAddressRange(value) || isHostName(value),
+        'must be a host name, an address, or a range such as 10.1.0.0/16',
+      ),
+      'must be a list of host names, addresses and ranges',
+    )
+    .nullable()
+    .default(null)
+    .describe(
+      "Which hosts of the inside (this machine, private and link-local networks, a cloud's metadata) a scenario's own `model.url` may be at. Unset: this machine, where the service listens on loopback, and else none. Upstreams of the configuration may be anywhere.",
+    ),
   upstream_retries: whole('must be a whole number from 0 to 20', 0, 20)
     .default(2)
     .describe(

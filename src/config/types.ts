@@ -77,9 +77,11 @@ export const origin = () =>
     if (problem !== null) context.issues.push({ code: 'custom', input: context.value, message: problem })
   })
 
+export const isHostName = (value: string): boolean => /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value)
+
 export const host = () =>
   text().refine(
-    (value) => isIP(value) !== 0 || /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value),
+    (value) => isIP(value) !== 0 || isHostName(value),
     'must be a host name or an address alone: no scheme, no port (that is svc.port), no brackets',
   )
 

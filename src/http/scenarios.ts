@@ -85,7 +85,7 @@ export async function update(context: HttpContext): Promise<HttpReply> {
   return json({ scenario: name, training_mode: scenario.trainingMode, ...view } satisfies UpdatedScenario)
 }
 
-const modelSettings = ({ services }: HttpContext, model: JsonObject) => checkModelSettings(parseModelSettings(model), services.model)
+const modelSettings = ({ services }: HttpContext, model: JsonObject) => checkModelSettings(parseModelSettings(model), services)
 
 /** What `update` changes, as the audit shows it: without the key of the model. */
 const settingsOf = ({ trainingMode, model }: Scenario) => ({ training_mode: trainingMode, model: modelView(model) })

@@ -4,6 +4,7 @@ import type { Adapter, Commit, Configuration, DeploymentStore, ModelAddress, Run
 import type { TokenBook } from '../access/index.ts'
 import type { CallTrace, Serving } from '../inference/index.ts'
 import type { Limits } from '../limits/index.ts'
+import type { InsideAddresses } from '../kit/index.ts'
 import type { DeploymentSigner } from '../keys/index.ts'
 import type { Recorder } from '../recording/index.ts'
 import type { Registry } from '../scenarios/index.ts'
@@ -72,6 +73,7 @@ export interface HttpServices extends TrafficServices {
   readonly model: ModelAddress
   /** In seconds; null where the port speaks plain HTTP. */
   readonly certificateExpiresAt: number | null
+  readonly inside: InsideAddresses
   /** The built-in adapters, and those of the configured recipes, by name. */
   adapters(): Promise<ReadonlyMap<string, Adapter>>
   /** Absent where no target is configured. */

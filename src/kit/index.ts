@@ -8,6 +8,7 @@ export { codeOf, hasCode, isMissing } from './error-code.ts'
 export { asData, fence } from './fence.ts'
 export { hiddenAsJson, hiddenCharacters, showHidden, showHiddenLine, shownParts, type HiddenCharacter } from '@svc-ai/client/hidden'
 export { newId } from './ids.ts'
+export { INSIDE_ADDRESS, InsideAddresses, isAddressRange, isInsideAddress } from './inside-address.ts'
 export { faultInDocument, faultInJson, type JsonFault, type JsonRules } from './json/check.ts'
 export {
   cutOut,
@@ -35,7 +36,6 @@ export {
   knowSecrets,
   withoutKnownSecrets,
 } from './known-secrets.ts'
-export { isInsideAddress } from './inside-address.ts'
 export { Lane, LaneByName } from './lane.ts'
 export { chanceOf, lotOf } from './lots.ts'
 export { lengthOf, BytePieces, textOf, withBody } from './pieces.ts'

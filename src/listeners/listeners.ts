@@ -29,6 +29,8 @@ export interface ListenerOptions {
   readonly metrics: Metrics
   /** The main thread's place; null where nothing is limited. */
   readonly limits: LimitPlace | null
+  /** By which the threads of this service find each other. */
+  readonly group: string
 }
 
 export interface ListenOptions {
@@ -129,8 +131,8 @@ export class Listeners implements ServedViews {
     const start = (slot: number): HostedListener => {
       const bodies = { all: this.#bodies, slot }
       const known = { secrets: knownSecrets(), tokens: this.#tokens }
-      const { limits, share } = this.#options
-      const own = { bodies, limits: limits === null ? null : { ...limits, slot }, store: share() }
+      const { limits, share, group } = this.#options
+      const own = { bodies, group, limits: limits === null ? null : { ...limits, slot }, store: share() }
       const configured = { loaded, tls, ...this.#reloaded }
       return this.#start(options, { ...configured, at, relayPath, graceSeconds, ...known, ...own })
     }

@@ -4,7 +4,7 @@ import type { LoadedConfig } from '../config/index.ts'
 import type { Store } from '../contract/index.ts'
 import { Listeners, type ListenerOptions } from './listeners.ts'
 
-interface ListenersNeeds extends Pick<ListenerOptions, 'entry' | 'log' | 'metrics' | 'limits'> {
+interface ListenersNeeds extends Pick<ListenerOptions, 'entry' | 'log' | 'metrics' | 'limits' | 'group'> {
   readonly store: Store
   /** Whether plug-ins were given to the main thread that another thread cannot load. */
   readonly hasOwnPlugins: boolean

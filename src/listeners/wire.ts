@@ -20,6 +20,8 @@ export interface ListenerSettings {
   readonly bodies: HeldBytes
   /** Where it counts what is limited; null where nothing is. */
   readonly limits: LimitPlace | null
+  /** The same for every thread of the service. */
+  readonly group: string
   /** Leads to the store of the main thread. */
   readonly store: MessagePort
 }

@@ -1,14 +1,25 @@
 /** A scenario's own model settings. Missing fields fall back to the deployment's. The key is stored and used, never shown. */
 import { invalid, type JsonObject, type ModelAddress, type ModelSettings, type ModelView } from '../contract/index.ts'
 import { modelSettingsSchema } from '../contract/wire/index.ts'
+import type { InsideAddresses } from '../kit/index.ts'
 import { checkShape } from '../records/index.ts'
 
 export function parseModelSettings(value: JsonObject): ModelSettings {
   return checkShape(modelSettingsSchema, value, 'model')
 }
 
+interface Deployment {
+  readonly model: ModelAddress
+  readonly inside: InsideAddresses
+}
+
 /** What a scenario asks for must be there, and a key must have one address that it belongs to. */
-export function checkModelSettings(own: ModelSettings, { upstreams }: ModelAddress): ModelSettings {
+export function checkModelSettings(own: ModelSettings, { model: { url, upstreams }, inside }: Deployment): ModelSettings {
+  if (own.url !== undefined && own.url !== url && inside.refusesHost(own.url))
+    throw invalid(
+      'inside_address',
+      'model.url: is an address inside this network; list its host in inference.allow_inside, or give another',
+    )
   if (own.upstreams !== undefined && own.url !== undefined)
     throw invalid('upstream_unclear', 'model.upstreams: stands beside model.url; give one of them')
   const unknown = own.upstreams?.find((name) => upstreams?.includes(name) !== true)

@@ -1,8 +1,10 @@
 /** Connections to an upstream, direct or through the machine's proxy, and messages for those that fail. */
 import { readFileSync } from 'node:fs'
+import type { LookupFunction } from 'node:net'
 import { createSecureContext } from 'node:tls'
 import { EnvHttpProxyAgent, Pool } from 'undici'
 import { isObject, upstream, type Json, type JsonObject, type Refusal } from '../../../src/contract/index.ts'
+import { INSIDE_ADDRESS } from '../../../src/kit/index.ts'
 
 export interface Connections {
   readonly dispatcher: Pool | EnvHttpProxyAgent
@@ -18,18 +20,24 @@ interface Proxies {
   readonly direct: string
 }
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   readonly factory?: Pool.Options['factory']
   /** Unset: as long as an answer. */
   readonly connectTimeoutMs?: number
   readonly tls?: TlsOptions
+  /** Resolves the host's name. */
+  readonly lookup?: LookupFunction
 }
 
 /** The setting `proxy` holds what the environment said; it is not read again. */
 export function connectionsTo(url: string, timeoutMs: number, config: JsonObject, options: ConnectionOptions = {}): Connections {
-  const { factory, connectTimeoutMs = timeoutMs, tls } = options
+  const { factory, connectTimeoutMs = timeoutMs, tls, lookup } = options
   const { origin, pathname, protocol } = new URL(url)
-  const limits = { headersTimeout: timeoutMs, bodyTimeout: timeoutMs, connect: { timeout: connectTimeoutMs, ...tls } }
+  const limits = {
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    connect: { timeout: connectTimeoutMs, ...tls, ...(lookup && { lookup }) },
+  }
   const prefix = pathname.replace(/\/+$/, '')
   const proxies = proxiesOf(config['proxy'])
   const through = protocol === 'https:' ? proxies?.https : proxies?.http
@@ -95,6 +103,7 @@ const TIMEOUTS = new Set(['UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'UN
 export function failureOf(error: unknown, { name, origin, setting, proxy }: Whom): Refusal {
   const { code, message } = read(error)
   const detail = { cause: error }
+  if (code === INSIDE_ADDRESS) return insideAddress()
   if (TIMEOUTS.has(code)) return upstream('upstream_timeout', `${name} at ${origin} did not answer in time; try again later`, detail)
   const refused = /^Proxy (?:response \((\d+)\)|Authentication Required)/.exec(message)
   if (refused !== null && proxy !== null) {
@@ -106,6 +115,10 @@ export function failureOf(error: unknown, { name, origin, setting, proxy }: Whom
   const said = [code === '' ? message : code, ...(proxy === null ? [] : [`a proxy is set: ${proxy}`])].join('; ')
   return upstream('upstream_unreachable', `${name} at ${origin} ${why} (${said}); ${cure}`, detail)
 }
+
+/** Without the address that the name led to. */
+export const insideAddress = (): Refusal =>
+  upstream('inside_address', "the scenario's model.url leads inside this network; list its host in inference.allow_inside, or give another")
 
 function read(error: unknown): { readonly code: string; readonly message: string } {
   if (!(error instanceof Error)) return { code: '', message: String(error) }

@@ -14,12 +14,14 @@ import {
   type WholeAnswer,
 } from '../../../src/contract/index.ts'
 import { dialects, dialectsByApi, type DialectSpec } from '../../../src/dialects/index.ts'
-import { connectionsTo, type Connections } from '../common/upstream.ts'
+import { InsideAddresses } from '../../../src/kit/index.ts'
+import { connectionsTo, insideAddress, type Connections } from '../common/upstream.ts'
 import { ask } from './ask.ts'
 import { SentBody } from './body.ts'
-import { UpstreamLine } from './line.ts'
+import { upstreamLine } from './line.ts'
 import { loadOf } from './load.ts'
 import { SeveralUpstreams } from './several.ts'
+import { textsIn } from './upstreams.ts'
 
 const UPSTREAMS_MAX = 256
 
@@ -36,6 +38,9 @@ const WHOM = { name: 'the upstream', setting: "inference.upstream_url, or the sc
 
 class Provider implements Runtime {
   readonly #config: JsonObject
+  /** Null where every address may be asked. */
+  readonly #inside: InsideAddresses | null
+  readonly #ownUrls: ReadonlySet<string>
   /** Null where none are configured by name. */
   readonly #several: SeveralUpstreams | null
   /** Shared by all scenarios with the same address; least recently used first. */
@@ -43,6 +48,8 @@ class Provider implements Runtime {
 
   constructor(config: JsonObject) {
     this.#config = config
+    this.#inside = Array.isArray(config['allow_inside']) ? new InsideAddresses(textsIn(config['allow_inside'])) : null
+    this.#ownUrls = new Set(textsIn(config['own_urls']))
     this.#several = isObject(config['upstreams']) ? new SeveralUpstreams(config) : null
   }
 
@@ -69,18 +76,26 @@ class Provider implements Runtime {
   }
 
   #ask({ path, headers, signal, model }: ModelsCall, dialect: DialectSpec, body: SentBody | null, bytesMax = UPSTREAM_ANSWER_BYTES_MAX) {
-    return ask(this.#upstreamOf(model.url), { path, headers, signal, dialect, apiKey: model.apiKey, body, bytesMax, whom: WHOM })
+    const connections = this.#upstreamOf(model.url)
+    if (connections === null) return Promise.reject(insideAddress())
+    return ask(connections, { path, headers, signal, dialect, apiKey: model.apiKey, body, bytesMax, whom: WHOM })
   }
 
-  #upstreamOf(url: string): Connections {
+  #upstreamOf(url: string): Connections | null {
     const known = this.#upstreams.get(url)
-    const used =
-      known ??
-      connectionsTo(url, timeoutOf(this.#config), this.#config, { factory: (origin, options) => new UpstreamLine(origin, options) })
+    const used = known ?? this.#connect(url)
+    if (used === null) return null
     if (known !== undefined) this.#upstreams.delete(url)
     this.#upstreams.set(url, used)
     if (known === undefined) this.#letOneGo()
     return used
+  }
+
+  /** Only the configuration's own address may be anywhere. Null where it may not be asked. */
+  #connect(url: string): Connections | null {
+    const inside = this.#ownUrls.has(url) ? null : this.#inside
+    if (inside?.refusesHost(url) === true) return null
+    return connectionsTo(url, timeoutOf(this.#config), this.#config, { factory: upstreamLine, ...(inside && { lookup: inside.lookup }) })
   }
 
   /** Closes the least recently used; its running answers are finished. */

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { Client, type buildConnector, type Dispatcher } from 'undici'
 import { AnswerHandler } from './answer.ts'
 
-export class UpstreamLine extends Client {
+class UpstreamLine extends Client {
   readonly #socketOf: () => Socket | null
 
   constructor(origin: URL, options: object) {
@@ -31,3 +31,6 @@ function connectorIn(options: object): buildConnector.connector | null {
 }
 
 const isConnector = (value: unknown): value is buildConnector.connector => typeof value === 'function'
+
+/** Makes the connections of a pool. */
+export const upstreamLine = (origin: URL, options: object): UpstreamLine => new UpstreamLine(origin, options)

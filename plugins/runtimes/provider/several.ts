@@ -26,6 +26,7 @@ import { listTogether } from './model-list.ts'
 import { renamed } from './rename.ts'
 import { isFault, mayResend, restAfter, retryAfter } from './resend.ts'
 import { loadOf } from './load.ts'
+import { SharedHealth } from './sharing.ts'
 import { NamedUpstream, numberIn } from './upstreams.ts'
 
 /** A round over all upstreams is repeated after a pause, which doubles. A longer one is the client's to wait. */
@@ -55,6 +56,8 @@ interface Missed {
 
 export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
   readonly #upstreams: ReadonlyMap<string, NamedUpstream>
+  /** Null where this thread answers alone. */
+  readonly #shared: SharedHealth | null
   readonly #retries: number
   readonly #chances: Chances
 
@@ -62,8 +65,10 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
     const breaker = isObject(config['breaker']) ? config['breaker'] : {}
     const rules = { failures: numberIn(breaker['failures'], 5), restSeconds: numberIn(breaker['rest_s'], 30) }
     const given = isObject(config['upstreams']) ? Object.entries(config['upstreams']) : []
-    const made = given.map(([name, settings]) => new NamedUpstream(name, isObject(settings) ? settings : {}, config, rules, chances.clock))
+    const options = { rules, clock: chances.clock, rests: (name: string, until: number | null) => this.#shared?.rests(name, until) }
+    const made = given.map(([name, settings]) => new NamedUpstream(name, isObject(settings) ? settings : {}, config, options))
     this.#upstreams = new Map(made.map((upstream) => [upstream.name, upstream]))
+    this.#shared = typeof config['group'] === 'string' ? new SharedHealth(config['group'], this.#upstreams) : null
     this.#retries = numberIn(config['upstream_retries'], 2)
     this.#chances = chances
   }
@@ -100,20 +105,26 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
     return [...new Set(this.#listed(model).flatMap((upstream) => (hasModel(upstream, askedModel) ? upstream.formats : [])))]
   }
 
+  /** Of all threads together, but for the connections: those are this thread's. */
   status(): readonly JsonObject[] {
-    return [...this.#upstreams.values()].map((upstream) => ({
-      name: upstream.name,
-      url: upstream.url,
-      breaker: upstream.breaker.state,
-      rests_until: upstream.breaker.restsUntil,
-      calls: upstream.calls,
-      failures: upstream.failures,
-      last_failure: upstream.lastFailure === null ? null : { ...upstream.lastFailure },
-      ...loadOf(upstream.connections.dispatcher),
-    }))
+    return [...this.#upstreams.values()].map(({ name, url, breaker, counts, connections }) => {
+      const all = [counts, ...(this.#shared?.countsOf(name) ?? [])]
+      const last = all.flatMap(({ lastFailure }) => lastFailure ?? []).toSorted((one, other) => other.at - one.at)[0]
+      return {
+        name,
+        url,
+        breaker: breaker.state,
+        rests_until: breaker.restsUntil,
+        calls: all.reduce((sum, { calls }) => sum + calls, 0),
+        failures: all.reduce((sum, { failures }) => sum + failures, 0),
+        last_failure: last === undefined ? null : { ...last },
+        ...loadOf(connections.dispatcher),
+      }
+    })
   }
 
   async close(): Promise<void> {
+    this.#shared?.close()
     await Promise.all([...this.#upstreams.values()].map(({ connections }) => connections.dispatcher.destroy()))
   }
 
@@ -154,7 +165,7 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
     const model = upstream.nameOf(askedModel)
     const asSent = { path: call.path, pieces: call.pieces ?? [call.body] }
     const { path, pieces } = model === askedModel ? asSent : renamed(asSent, dialect, model)
-    const watch = new Attempt(upstream, model, this.#chances.clock, isFirst)
+    const watch = new Attempt(upstream, model, this.#chances.clock, isFirst, () => this.#shared?.counted())
     const whom = { name: `the upstream ${upstream.name}`, setting: `inference.upstreams.${upstream.name}` }
     const request = { dialect, path, headers, signal, bytesMax, apiKey: upstream.apiKey, body: new SentBody(pieces), whom, watch }
     try {
@@ -176,17 +187,19 @@ class Attempt implements AnswerWatch {
   readonly #model: string
   readonly #clock: () => number
   readonly #isTrial: boolean
+  readonly #counted: () => void
   #status = 0
   restSeconds = 0
 
-  constructor(upstream: NamedUpstream, model: string, clock: () => number, isFirst: boolean) {
+  constructor(upstream: NamedUpstream, model: string, clock: () => number, isFirst: boolean, counted: () => void) {
+    this.#counted = counted
     this.by = { name: upstream.name, apiKey: upstream.apiKey }
     this.isFirst = isFirst
     this.#upstream = upstream
     this.#model = model
     this.#clock = clock
     this.#isTrial = upstream.breaker.begin()
-    upstream.calls += 1
+    upstream.counts.calls += 1
   }
 
   /** A success began, and perhaps some of it was passed on. */
@@ -204,6 +217,7 @@ class Attempt implements AnswerWatch {
 
   ended(how: 'whole' | 'broken' | 'left'): void {
     const { breaker } = this.#upstream
+    this.#counted()
     if (how === 'left') return breaker.left(this.#isTrial)
     if (how === 'whole' && !isFault(this.#status)) return breaker.worked(this.#isTrial)
     this.#upstream.failed(how === 'whole' ? `status ${this.#status}` : this.#status === 0 ? 'no answer' : 'the answer broke off')

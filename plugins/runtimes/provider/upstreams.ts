@@ -3,10 +3,23 @@ import { FORMATS, isObject, type Format, type Json, type JsonObject } from '../.
 import { connectionsTo, tlsOptions, type Connections } from '../common/upstream.ts'
 import { Breaker, type BreakerRules } from './breaker.ts'
 import type { Aliases, Choice } from './choose.ts'
-import { UpstreamLine } from './line.ts'
+import { upstreamLine } from './line.ts'
 
 /** Models of one upstream that rest at a time. */
 const RESTS_MAX = 256
+
+interface UpstreamOptions {
+  readonly rules: BreakerRules
+  readonly clock: () => number
+  /** Hears when its breaker opens and closes. */
+  readonly rests: (name: string, until: number | null) => void
+}
+
+export interface UpstreamCounts {
+  calls: number
+  failures: number
+  lastFailure: { readonly at: number; readonly reason: string } | null
+}
 
 export class NamedUpstream implements Choice {
   readonly name: string
@@ -22,11 +35,9 @@ export class NamedUpstream implements Choice {
   readonly #clock: () => number
   /** When a model may be asked for again, by the upstream's own word. */
   readonly #rests = new Map<string, number>()
-  calls = 0
-  failures = 0
-  lastFailure: { readonly at: number; readonly reason: string } | null = null
+  readonly counts: UpstreamCounts = { calls: 0, failures: 0, lastFailure: null }
 
-  constructor(name: string, settings: JsonObject, config: JsonObject, rules: BreakerRules, clock: () => number) {
+  constructor(name: string, settings: JsonObject, config: JsonObject, { rules, clock, rests }: UpstreamOptions) {
     this.name = name
     this.url = textIn(settings['url']) ?? ''
     this.apiKey = textIn(settings['api_key'])
@@ -40,11 +51,11 @@ export class NamedUpstream implements Choice {
     this.priority = numberIn(settings['priority'], 0)
     this.weight = numberIn(settings['weight'], 1)
     this.connections = connectionsTo(this.url, numberIn(settings['timeout_s'], numberIn(config['timeout_s'], 300)) * 1000, config, {
-      factory: (origin, options) => new UpstreamLine(origin, options),
+      factory: upstreamLine,
       connectTimeoutMs: numberIn(settings['connect_timeout_s'], 10) * 1000,
       ...(this.url.startsWith('https:') && { tls: tlsOptions(settings['tls']) }),
     })
-    this.breaker = new Breaker(rules, clock)
+    this.breaker = new Breaker(rules, clock, (until) => rests(name, until))
     this.#clock = clock
   }
 
@@ -68,11 +79,12 @@ export class NamedUpstream implements Choice {
   }
 
   failed(reason: string): void {
-    this.failures += 1
-    this.lastFailure = { at: this.#clock(), reason }
+    this.counts.failures += 1
+    this.counts.lastFailure = { at: this.#clock(), reason }
   }
 }
 
 const textIn = (value: Json | undefined): string | null => (typeof value === 'string' ? value : null)
-const textsIn = (value: Json | undefined): readonly string[] => (Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [])
+export const textsIn = (value: Json | undefined): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 export const numberIn = (value: Json | undefined, usual: number): number => (typeof value === 'number' ? value : usual)

@@ -72,9 +72,14 @@ function servingWords(serving: unknown): string {
 }
 
 function upstreamWords(upstreams: unknown): string {
-  const urls: readonly unknown[] = Array.isArray(upstreams) ? upstreams.map((upstream) => Object(upstream).url) : []
-  const known = urls.filter((url) => typeof url === 'string')
+  const known = Array.isArray(upstreams) ? upstreams.map((upstream) => placeWords(Object(upstream))).filter((words) => words !== '') : []
   return known.length === 0 ? '' : ` from ${known.map(oneLine).join(', ')}`
+}
+
+/** An upstream without a name is known by its address; one that is not asked now says so. */
+function placeWords({ name, url, breaker }: Readonly<Record<string, unknown>>): string {
+  const place = [name, url].find((word) => typeof word === 'string') ?? ''
+  return typeof breaker === 'string' && breaker !== 'closed' ? `${place} (rests)` : place
 }
 
 function storageWords({ records, body_bytes: used, capacity_bytes: capacity }: StatusReport['storage']): string {
