@@ -2,7 +2,6 @@
 import { randomBytes } from 'node:crypto'
 import { builtins } from '../plugins/index.ts'
 import {
-  allowedInside,
   allotLimits,
   clock,
   configuredTraffic,
@@ -40,7 +39,7 @@ import {
 } from './contract/index.ts'
 import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
-import { InsideAddresses, knowSecrets, newId, wordsOf } from './kit/index.ts'
+import { knowSecrets, newId, wordsOf } from './kit/index.ts'
 import { listenAlone, listenersOf, listenersWanted, openInner } from './listeners/index.ts'
 import {
   importInto,
@@ -141,7 +140,6 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     closing.push(() => bodies.close())
     const tokens = await openTokens({ store, auth: configured.auth, listeners, warn })
     closing.push(() => tokens.close())
-    const inside = new InsideAddresses(allowedInside(loaded))
     const opened = { store, recorder, runtime, registry, tokens, signer, log, metrics, bodies, adapters, traces, webhooks }
     const http: HttpServices = {
       ...configured,
@@ -149,7 +147,6 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       ...shownFacts(loaded, tls),
       model: services.model,
       addAudit: (noted) => store.deployment.addAudit(noted),
-      inside,
       ...(listeners !== null && { listeners }),
     }
     const listener = makeListener(http)

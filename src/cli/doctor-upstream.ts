@@ -1,9 +1,9 @@
 /** Doctor's checks of the upstream: whether it answers, accepts the key, and has the model. */
-import { EnvHttpProxyAgent, fetch, type Dispatcher, type Response } from 'undici'
-import { connectionsTo, tlsOptions } from '../../plugins/runtimes/common/upstream.ts'
+import { Agent, EnvHttpProxyAgent, fetch, type Dispatcher, type Response } from 'undici'
 import type { LoadedConfig } from '../config/index.ts'
 import { API_OF_FORMAT, type ModelAddress } from '../contract/index.ts'
 import { dialectsByApi } from '../dialects/index.ts'
+import { tlsOptions } from '../kit/index.ts'
 import type { Finding } from './explain.ts'
 
 const CALL_MILLISECONDS_MAX = 30_000
@@ -12,7 +12,10 @@ const CALL_MILLISECONDS_MAX = 30_000
 export async function checkUpstream({ config, upstream, proxies }: LoadedConfig, asksModels: boolean): Promise<readonly Finding[]> {
   const { runtime, model, found } = upstream
   const named = Object.entries(config.inference.upstreams)
-  if (named.length > 0) return (await Promise.all(named.map(([name, own]) => checkNamed(name, own, proxies)))).flat()
+  if (named.length > 0 && model !== null) {
+    const each = await Promise.all(named.map(([name, own]) => checkNamed(name, own, proxies)))
+    return [...each.flat(), ...nameFindings(model, null, asksModels)]
+  }
   if (runtime === 'practice' && config.inference.runtime === null) return [MOCK_MODEL]
   if (model === null) return [{ check: 'upstream', state: 'ok', found: `${runtime} (${found})` }]
   const problem = await reachProblem(model.url, through(proxies))
@@ -42,16 +45,14 @@ async function checkNamed(name: string, own: NamedUpstream, proxies: Proxies): P
   const check = `upstream ${name}`
   const section = `inference.upstreams.${name}`
   const problem = (found: string, fix: string): readonly Finding[] => [{ check, state: 'problem', found, fix }]
-  let connections: ReturnType<typeof connectionsTo>
+  let dispatcher: Dispatcher
   try {
-    connections = connectionsTo(own.url, CALL_MILLISECONDS_MAX, proxies === null ? {} : { proxy: { ...proxies } }, {
-      connectTimeoutMs: own.connect_timeout_s * 1000,
-      ...(own.url.startsWith('https:') && { tls: tlsOptions({ ...own.tls }) }),
-    })
+    const tls = own.url.startsWith('https:') ? tlsOptions(own.tls) : {}
+    const connect = { timeout: own.connect_timeout_s * 1000, ...tls }
+    dispatcher = proxies === null ? new Agent({ connect }) : new EnvHttpProxyAgent({ ...proxyOptions(proxies), connect, requestTls: tls })
   } catch (error) {
     return problem(reasonOf(error), `check the files of ${section}.tls`)
   }
-  const { dispatcher } = connections
   const model = { url: own.url, api: API_OF_FORMAT[own.formats[0] ?? 'chat'], apiKey: own.api_key, model: null }
   try {
     const unreached = await reachProblem(own.url, { dispatcher })
@@ -170,9 +171,10 @@ interface Way {
 /** As the service itself connects. */
 function through(proxies: Proxies): Way {
   if (proxies === null) return {}
-  const { http, https, direct } = proxies
-  return { dispatcher: new EnvHttpProxyAgent({ httpProxy: http, httpsProxy: https, noProxy: direct }) }
+  return { dispatcher: new EnvHttpProxyAgent(proxyOptions(proxies)) }
 }
+
+const proxyOptions = ({ http, https, direct }: NonNullable<Proxies>) => ({ httpProxy: http, httpsProxy: https, noProxy: direct })
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -98,6 +98,7 @@ describe('doctor', () => {
     expect(exit).toBe(2)
     expect(find('upstream good')).toMatchObject({ state: 'ok', found: `${url} answers` })
     expect(find('upstream good key')).toMatchObject({ state: 'ok' })
+    expect(find('upstream model')).toMatchObject({ state: 'ok', found: 'none is set; clients name their own' })
     expect(find('upstream good models')).toMatchObject({ state: 'warning', found: 'it does not list lagre, hgue' })
     expect(find('upstream refused key')).toMatchObject({ state: 'problem', fix: 'set inference.upstreams.refused.api_key' })
     expect(find('upstream gone')).toMatchObject({ state: 'problem', fix: 'check the network, or set inference.upstreams.gone.url' })

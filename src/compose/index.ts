@@ -3,7 +3,6 @@
  * Does not hold what it opened.
  */
 export { loaderOf, type Load } from './load.ts'
-export { allowedInside } from './inside.ts'
 export { openContents } from './contents.ts'
 export { allotLimits, keepSpent } from './limits.ts'
 export { makeReload } from './reload.ts'

@@ -1,17 +1,23 @@
 /** What the configuration says of every request. */
 import { steadyClock } from '../access/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
-import { Authenticator, WrongTokens, type ConfiguredTokens, type TrafficServices } from '../http/index.ts'
-import { newId } from '../kit/index.ts'
+import { Authenticator, WrongTokens, type ConfiguredTokens, type HttpServices, type TrafficServices } from '../http/index.ts'
+import { InsideAddresses, newId } from '../kit/index.ts'
 import type { LimitPlace } from '../limits/index.ts'
+import { allowedInside } from './inside.ts'
 import { openLimits } from './limits.ts'
 
 export const clock = (): number => Date.now() / 1000
 
 type Configured = Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'traces' | 'recorder'>
 
-export function configuredTraffic(loaded: LoadedConfig, evaluationToken: string, limits: LimitPlace | null): Configured {
+export function configuredTraffic(
+  loaded: LoadedConfig,
+  evaluationToken: string,
+  limits: LimitPlace | null,
+): Configured & Pick<HttpServices, 'inside'> {
   return {
+    inside: new InsideAddresses(allowedInside(loaded)),
     auth: new Authenticator(tokensIn(loaded), evaluationToken, steadyClock(clock)),
     wrongTokens: new WrongTokens(),
     limits: openLimits(loaded, limits),

@@ -1,10 +1,8 @@
 /** Connections to an upstream, direct or through the machine's proxy, and messages for those that fail. */
-import { readFileSync } from 'node:fs'
 import type { LookupFunction } from 'node:net'
-import { createSecureContext } from 'node:tls'
 import { EnvHttpProxyAgent, Pool } from 'undici'
-import { isObject, upstream, type Json, type JsonObject, type Refusal } from '../../../src/contract/index.ts'
-import { INSIDE_ADDRESS } from '../../../src/kit/index.ts'
+import { isObject, Refusal, upstream, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import { INSIDE_ADDRESS, tlsOptions, type TlsOptions } from '../../../src/kit/index.ts'
 
 export interface Connections {
   readonly dispatcher: Pool | EnvHttpProxyAgent
@@ -49,40 +47,12 @@ export function connectionsTo(url: string, timeoutMs: number, config: JsonObject
   return { dispatcher, origin, prefix, proxy: new URL(through).origin }
 }
 
-/** What is shown to an upstream and asked of it. */
-export interface TlsOptions {
-  readonly ca?: Buffer
-  readonly cert?: Buffer
-  readonly key?: Buffer
-  readonly minVersion?: 'TLSv1.2' | 'TLSv1.3'
-}
-
-/** Reads the files once. Throws an error that names the file and never quotes it. */
-export function tlsOptions(settings: Json | undefined): TlsOptions {
-  const given = isObject(settings) ? settings : {}
-  const [ca, cert, key] = [pemAt(given, 'ca_file'), pemAt(given, 'cert_file'), pemAt(given, 'key_file')]
-  const version = given['min_version']
-  const options: TlsOptions = {
-    ...(ca && { ca }),
-    ...(cert && { cert }),
-    ...(key && { key }),
-    ...((version === 'TLSv1.2' || version === 'TLSv1.3') && { minVersion: version }),
-  }
+/** The TLS files of an upstream. Throws Refusal 'invalid' where they cannot be used. */
+export function tlsOf(settings: Json | undefined): TlsOptions {
   try {
-    createSecureContext(options)
+    return tlsOptions(isObject(settings) ? settings : {})
   } catch (cause) {
-    throw new Error(`the TLS files of an upstream cannot be used (${read(cause).code}); check ca_file, cert_file and key_file`, { cause })
-  }
-  return options
-}
-
-function pemAt(settings: JsonObject, name: string): Buffer | null {
-  const path = settings[name]
-  if (typeof path !== 'string') return null
-  try {
-    return readFileSync(path)
-  } catch (cause) {
-    throw new Error(`${name} of an upstream cannot be read (${read(cause).code}); check inference.upstreams`, { cause })
+    throw new Refusal('invalid', 'bad_setting', cause instanceof Error ? cause.message : String(cause), { cause })
   }
 }
 
@@ -135,7 +105,7 @@ function whyNot(code: string, setting: string): readonly [why: string, cure: str
   if (/CERT|UNABLE_TO_/.test(code))
     return [
       'has a certificate that is not trusted here',
-      'name the file of its authority in NODE_EXTRA_CA_CERTS and start the service again',
+      `name the file of its authority in ${setting.startsWith('inference.upstreams.') ? `${setting}.tls.ca_file` : 'NODE_EXTRA_CA_CERTS'} and start the service again`,
     ]
   if (/^EPROTO$|^ERR_SSL_/.test(code)) return ['could not agree on TLS', `see whether ${setting} should begin with http or https`]
   return ['could not be reached or broke off', `try again; if it stays, see whether it runs, and check ${setting}`]

@@ -1,6 +1,6 @@
 /** The configured upstreams: the settings of each, its connections, and how it fares. */
 import { FORMATS, isObject, type Format, type Json, type JsonObject } from '../../../src/contract/index.ts'
-import { connectionsTo, tlsOptions, type Connections } from '../common/upstream.ts'
+import { connectionsTo, tlsOf, type Connections } from '../common/upstream.ts'
 import { Breaker, type BreakerRules } from './breaker.ts'
 import type { Aliases, Choice } from './choose.ts'
 import { upstreamLine } from './line.ts'
@@ -53,7 +53,7 @@ export class NamedUpstream implements Choice {
     this.connections = connectionsTo(this.url, numberIn(settings['timeout_s'], numberIn(config['timeout_s'], 300)) * 1000, config, {
       factory: upstreamLine,
       connectTimeoutMs: numberIn(settings['connect_timeout_s'], 10) * 1000,
-      ...(this.url.startsWith('https:') && { tls: tlsOptions(settings['tls']) }),
+      ...(this.url.startsWith('https:') && { tls: tlsOf(settings['tls']) }),
     })
     this.breaker = new Breaker(rules, clock, (until) => rests(name, until))
     this.#clock = clock
