@@ -172,7 +172,7 @@ describe('the console', () => {
 
   it('shows the first page with hostile requests, failures and names as text', async () => {
     const { page } = await open(`${here.address}/console`)
-    await page.getByRole('link', { name: HOSTILE_NAME }).first().waitFor()
+    await page.locator('.inbox-scenario').filter({ hasText: HOSTILE_NAME }).first().waitFor()
     await page
       .getByText(ATTACKS[0] ?? '')
       .first()
