@@ -1,10 +1,11 @@
 /** Makes JavaScript of the sources, without checking types: `compile.mjs FOLDER`. Runs on the pinned Node, with what npm installed. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import { transform } from 'rolldown/utils'
 import { build } from 'vite'
-import { buildSite } from '../site/build.ts'
 import { bundleService } from './bundle-service.mjs'
 import { filesUnder, PACKAGES } from './inputs.mjs'
 import { at } from './run.mjs'
@@ -22,13 +23,7 @@ const TESTING = /\.(test|fixture)\.ts$|[\\/]testing([\\/]|\.ts$)/
 
 const out = process.argv[2]
 if (out === undefined) throw new Error('usage: compile.mjs FOLDER')
-await Promise.all([
-  ...MODULES.map(compileFolder),
-  ...BUNDLES.map(bundle),
-  bundleService(out),
-  bundleConsole(),
-  buildSite(at(), join(out, SITE)),
-])
+await Promise.all([...MODULES.map(compileFolder), ...BUNDLES.map(bundle), bundleService(out), bundleConsole(), makeSite()])
 
 async function compileFolder({ from, to }) {
   const sources = filesUnder(from).filter((file) => file.endsWith('.ts') && !TESTING.test(file))
@@ -59,4 +54,15 @@ async function bundle({ from, to }) {
 
 function bundleConsole() {
   return build({ configFile: at('console/vite.config.ts'), build: { outDir: join(out, CONSOLE), emptyOutDir: true } })
+}
+
+/** The generator runs from its sources, and from those of the client, whose build is made at the same time. */
+async function makeSite() {
+  registerHooks({ resolve: (specifier, context, next) => next(specifier.replace(/^@svc-ai\/client\/(\w+)$/, clientSource), context) })
+  const { buildSite } = await import('../site/build.ts')
+  await buildSite(at(), join(out, SITE))
+}
+
+function clientSource(_, name) {
+  return pathToFileURL(at(`client/src/${name}.ts`)).href
 }
