@@ -1,6 +1,6 @@
 /** Every route with every kind of credentials: which are accepted, and which get 401. */
 import { createHmac, hash } from 'node:crypto'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Access } from '../../src/http/auth.ts'
 import { routes } from '../../src/http/routes.ts'
 import { ownWorld, sharedWorld, world } from '../support/world.ts'
@@ -67,7 +67,12 @@ function waysToAuthenticate(evaluation: string): Readonly<Record<string, Way>> {
 const pathOf = (pattern: string): string => pattern.replace(':scenario', MINE).replaceAll(/\/:\w+/g, '/0')
 const openRoutes = routes.map((route) => ({ ...route, path: pathOf(route.path) }))
 
-const here = sharedWorld({ settings: { 'svc.token': TOKEN, 'svc.tokens': `[${SECOND}]`, recipe: OPEN_RECIPE } })
+/** Each test comes from an address of its own, since many wrong tokens from one are slowed. */
+let count = 0
+beforeEach(() => void (count += 1))
+const from = (): string => `127.0.${Math.floor(count / 250)}.${1 + (count % 250)}`
+
+const here = sharedWorld({ settings: { 'svc.token': TOKEN, 'svc.tokens': `[${SECOND}]`, recipe: OPEN_RECIPE }, from })
 let evaluation: string
 beforeAll(async () => {
   await create()

@@ -45,6 +45,8 @@ export interface WorldOptions {
   readonly environment?: Readonly<Record<string, string>>
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The address of this machine that a request comes from: wrong tokens are counted by it. */
+  readonly from?: () => string
   /** 'memory' is quick; 'sqlite' is what ships. */
   readonly backend?: 'memory' | 'sqlite'
 }
@@ -57,7 +59,7 @@ export async function world(options: WorldOptions = {}): Promise<World> {
   const log: JsonObject[] = []
   let service: RunningService = await start(settings, options.environment ?? {}, log)
   const ask: World['ask'] = (method, path, what = {}) =>
-    send(service.address, method, path, { ...what, headers: { ...options.headers, ...what.headers } })
+    send(service.address, method, path, { ...what, headers: { ...options.headers, ...what.headers } }, options.from?.())
   return {
     get address() {
       return service.address
@@ -123,12 +125,13 @@ async function start(settings: Settings, environment: Readonly<Record<string, st
 }
 
 /** A request with the exact path, without URL normalisation. */
-export function send(address: string, method: string, path: string, { headers = {}, body }: Ask): Promise<Answer> {
+export function send(address: string, method: string, path: string, { headers = {}, body }: Ask, localAddress?: string): Promise<Answer> {
   const { hostname, port } = new URL(address)
   const bytes = body === undefined ? null : bytesOf(body)
   return new Promise((resolve, reject) => {
     const length = bytes === null ? {} : { 'content-length': String(bytes.length) }
-    const request = httpRequest({ hostname, port, method, path, headers: { ...length, ...headers }, agent: false }, (response) => {
+    const from = localAddress === undefined ? {} : { localAddress }
+    const request = httpRequest({ hostname, port, method, path, headers: { ...length, ...headers }, agent: false, ...from }, (response) => {
       const parts: Buffer[] = []
       response.on('data', (part: Buffer) => parts.push(part))
       response.on('error', reject)
