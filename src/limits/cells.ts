@@ -3,8 +3,11 @@ import { hash } from 'node:crypto'
 
 /** A key is looked for in so many neighbouring cells. */
 const PROBES = 32
-/** A lock is held for less than a microsecond. Beyond this its thread was ended or put aside, and the lock counts as free: better a miscount than a standstill. */
-const SPINS_MAX = 200_000
+/** A lock is held for less than a microsecond, unless the machine put its thread aside: then waiting lets it go on. */
+const SPINS_MAX = 1000
+const WAIT_MS = 1
+/** Beyond this its thread was ended, and the lock counts as free: better a miscount than a standstill. */
+const HELD_MS_MAX = 1000
 const HANDLES_MAX = 100_000
 
 /** Whole numbers of a cell: its lock, its key, how many are inside. */
@@ -141,7 +144,7 @@ export class Cells {
   /** Finds the key's cell, or gives it one. */
   #find(handle: Handle): number {
     const { ints, numbers, lock } = this.#memory
-    spin(lock, 0)
+    lockAt(lock, 0)
     const cell = this.#known(handle) ?? this.#free(handle)
     if (!this.#holds(cell, handle)) {
       this.#take(cell * INTS)
@@ -186,12 +189,16 @@ export class Cells {
   }
 
   #take(base: number): void {
-    spin(this.#memory.ints, base + LOCK)
+    lockAt(this.#memory.ints, base + LOCK)
   }
 }
 
 const digitsOf = (half: number): string => (half >>> 0).toString(16).padStart(8, '0')
 
-function spin(ints: Int32Array, at: number): void {
-  for (let spins = 0; spins < SPINS_MAX; spins += 1) if (Atomics.compareExchange(ints, at, 0, 1) === 0) return
+function lockAt(ints: Int32Array, at: number): void {
+  const isTaken = (): boolean => Atomics.compareExchange(ints, at, 0, 1) === 0
+  for (let spins = 0; spins < SPINS_MAX; spins += 1) if (isTaken()) return
+  const end = performance.now() + HELD_MS_MAX
+  do Atomics.wait(ints, at, 1, WAIT_MS)
+  while (!isTaken() && performance.now() < end)
 }
