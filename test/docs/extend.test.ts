@@ -271,18 +271,14 @@ describe('examples of the four slots of evolution', () => {
 const withoutComments = (text: string): string => text.replaceAll(/^ *\/\*\*.*\*\/\n/gm, '')
 const read = (path: string): Promise<string> => readFile(path, 'utf8')
 
+/** Those that a page shows whole are written by `npm run docs`. */
 describe('a page quotes its example as it is', () => {
   it.each([
-    ['recipe', ['examples/recipe/text-counter.ts']],
     ['trainer', ['examples/trainer/most-asked.ts', 'examples/trainer/put-together.ts']],
-    ['gateway', ['examples/gateway/by-fetch.ts']],
     ['contents', ['examples/contents/folder.ts']],
     ['processor', ['examples/processor/every-record.ts']],
     ['adapter', ['examples/adapter/rulebook.ts']],
     ['executor', ['examples/executor/folder.ts']],
-    ['evaluator', ['examples/evaluator/last-line.ts']],
-    ['selection', ['examples/selection/more-wins.ts']],
-    ['proposer', ['examples/proposer/one-rule.ts']],
   ])('docs/extend/%s.md: %s', async (page, paths) => {
     const [, section = ''] = /^## The smallest([\s\S]*?)^## /m.exec(await read(`docs/extend/${page}.md`)) ?? []
     const quoted = [...section.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, text = '']) => withoutComments(text))
