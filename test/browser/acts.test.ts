@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { bearer, LEDGER_RECIPE, named, textAt } from '../spec/support/helpers.ts'
 import { fresh, trainee } from '../spec/support/trainee.ts'
 import { send, world as openWorld } from '../support/world.ts'
-import { browserOfFile } from './support/browser.ts'
+import { browserOfFile, stepLink } from './support/browser.ts'
 import { expectScreensFit } from './support/screens.ts'
 import { PLAYS, QUEUED_WORDS } from './support/script.ts'
 import { serving } from './support/service.ts'
@@ -51,7 +51,7 @@ describe('signing in', () => {
 
   it('leaves the token nowhere but in the memory of the page', async () => {
     const page = await enter(`#/s/${SHOP}/releases`)
-    await page.getByRole('link', { name: 'v3', exact: true }).waitFor()
+    await stepLink(page, 'v3').waitFor()
     const kept = await page.evaluate<string>(`(async () => JSON.stringify([
       location.href, document.cookie, name, history.state,
       { ...localStorage }, { ...sessionStorage },

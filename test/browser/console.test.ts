@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { typeCommand } from '../../src/cli/testing/surroundings.ts'
 import { named, textAt } from '../spec/support/helpers.ts'
-import { browserOfFile } from './support/browser.ts'
+import { browserOfFile, stepLink } from './support/browser.ts'
 import { tabStops, typeUntil } from './support/keyboard.ts'
 import { expectScreensFit } from './support/screens.ts'
 import { PLAYS } from './support/script.ts'
@@ -91,7 +91,7 @@ describe('every view', () => {
 
   it('is in the history of the browser like any page', async () => {
     const page = await open(`#/s/${SHOP}/releases`)
-    await page.getByRole('link', { name: 'v3', exact: true }).click()
+    await stepLink(page, 'v3').click()
     await heading(page).filter({ hasText: 'v3' }).waitFor()
     await page.goBack()
     await heading(page).filter({ hasText: 'Releases' }).waitFor()
@@ -146,7 +146,7 @@ describe('by keyboard alone', () => {
 
   it('a step is found, opened and left again', async () => {
     const page = await open(`#/s/${SHOP}/releases`)
-    await page.getByRole('link', { name: 'v3', exact: true }).waitFor()
+    await stepLink(page, 'v3').waitFor()
     for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key)
     await heading(page).filter({ hasText: 'v10' }).waitFor()
     await page.keyboard.press('Escape')
@@ -267,11 +267,11 @@ describe('what a view is narrowed to', () => {
 
   it('holds for releases, what a step is compared with, and its step record', async () => {
     const page = await open(`#/s/${SHOP}/releases`)
-    await page.getByRole('link', { name: 'v3', exact: true }).waitFor()
+    await stepLink(page, 'v3').waitFor()
     await page.getByRole('button', { name: 'Hide steps without a release' }).click()
-    await page.getByRole('link', { name: 'v3', exact: true }).waitFor({ state: 'detached' })
+    await stepLink(page, 'v3').waitFor({ state: 'detached' })
     await page.reload()
-    await page.getByRole('link', { name: 'v2', exact: true }).click()
+    await stepLink(page, 'v2').click()
     await page.getByLabel('compared with').selectOption({ label: 'nothing' })
     await page.getByText('added').first().waitFor()
     await page.getByRole('heading', { name: 'Step record' }).click()
@@ -282,8 +282,8 @@ describe('what a view is narrowed to', () => {
     await page.getByRole('region', { name: 'proposer.json' }).waitFor()
     expect(await page.getByPlaceholder('candidate-3').inputValue()).toBe('proposer')
     await page.getByRole('link', { name: 'All releases' }).click()
-    await page.getByRole('link', { name: 'v2', exact: true }).waitFor()
-    expect(await page.getByRole('link', { name: 'v3', exact: true }).count()).toBe(0)
+    await stepLink(page, 'v2').waitFor()
+    expect(await stepLink(page, 'v3').count()).toBe(0)
   })
 
   it('holds for the list of scenarios, letter by letter and as one step back', async () => {

@@ -8,7 +8,7 @@ import { typeCommand } from '../../src/cli/testing/surroundings.ts'
 import { named, textAt } from '../spec/support/helpers.ts'
 import { trainee } from '../spec/support/trainee.ts'
 import { sharedFolder } from '../support/folder.ts'
-import { browserOfFile } from './support/browser.ts'
+import { browserOfFile, stepLink } from './support/browser.ts'
 import { expectScreensFit } from './support/screens.ts'
 import { PLAYS, RIGHT } from './support/script.ts'
 import { HELPDESK, openBrowserWorld, PLACES, SHOP, type BrowserWorld } from './support/world.ts'
@@ -126,7 +126,7 @@ describe('in at most four actions a reviewer', () => {
     const week = page.getByRole('region', { name: 'This week' }).getByRole('row').filter({ hasText: SHOP })
     await week.getByText('1.25').waitFor()
     await click(week.getByRole('link', { name: SHOP }))
-    await click(page.getByRole('link', { name: `v${PLACES.learned}`, exact: true }))
+    await click(stepLink(page, `v${PLACES.learned}`))
     await page.getByRole('region', { name: 'Result' }).getByText('34,100 tokens in, 2,000 out, cost 1.25').first().waitFor()
     expectFew()
   })

@@ -1,5 +1,5 @@
 /** A real browser; a test fails on foreign requests, injected scripts and policy violations of its pages. */
-import { chromium, type Browser, type BrowserContext, type Page, type Response } from 'playwright-core'
+import { chromium, type Browser, type BrowserContext, type Locator, type Page, type Response } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { program } from '../../support/programs.ts'
 import { RAN } from './hostile.ts'
@@ -73,3 +73,7 @@ function watch(context: BrowserContext, origin: string, expected: RegExp): reado
 
 /** Inline images are not requests. */
 const isOwn = (url: string, origin: string): boolean => url.startsWith(`${origin}/`) || url.startsWith('data:image/')
+
+/** The link to a step in the list of a scenario's steps: plots have links of the same name. */
+export const stepLink = (page: Page, name: string): Locator =>
+  page.getByRole('list', { name: 'Steps, newest first' }).getByRole('link', { name, exact: true })
