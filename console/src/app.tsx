@@ -1,8 +1,8 @@
 /** The console: sign-in, navigation, views. */
 import type { ComponentChildren } from 'preact'
-import { useErrorBoundary, useMemo } from 'preact/hooks'
+import { useErrorBoundary } from 'preact/hooks'
 import type { ScenarioRow } from '@svc-ai/client'
-import { useSignIn, serviceFor, SessionProvider, type ConsoleSession } from './session.ts'
+import { useSignIn, SessionProvider } from './session.ts'
 import { noticeOf } from './failure.ts'
 import { usePolled, type Polled } from './poll.ts'
 import { useRoute, type ServicePlace, type Route } from './route.ts'
@@ -23,12 +23,7 @@ import { Traffic } from './views/traffic/traffic.tsx'
 import { Training } from './views/training/training.tsx'
 
 export function App() {
-  const { entry, enter, leave } = useSignIn()
-  const token = entry.at === 'inside' ? entry.token : null
-  const session = useMemo<ConsoleSession>(
-    () => ({ token, service: (scenario) => serviceFor(token, { scenario: scenario ?? null }), end: leave }),
-    [token],
-  )
+  const { entry, enter, session } = useSignIn()
   if (entry.at !== 'inside') return <SignIn entry={entry} onToken={enter} />
   return (
     <SessionProvider value={session}>

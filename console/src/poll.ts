@@ -23,8 +23,8 @@ export function usePolled<T>(key: string, ask: (service: ConsoleSession['service
     said: null,
   })
   const [turn, setTurn] = useState(0)
-  const asking = useRef(ask)
-  asking.current = ask
+  const asking = useRef({ ask, session })
+  asking.current = { ask, session }
 
   useEffect(() => {
     let isOver = false
@@ -35,12 +35,13 @@ export function usePolled<T>(key: string, ask: (service: ConsoleSession['service
     }
     const once = async (): Promise<void> => {
       const late = setTimeout(() => showFailure(NO_ANSWER_YET), LATE_SECONDS * 1000)
+      const { ask: askNow, session: asked } = asking.current
       try {
-        const value = await asking.current(session.service)
+        const value = await askNow(asked.service)
         if (!isOver) setAnswer({ key, value, said: null })
       } catch (error) {
         const said = saidOf(error)
-        if (!isOver && said.isSignedOut) session.end(said.line)
+        if (!isOver && said.isSignedOut) asked.end(said.line)
         showFailure(said)
       }
       clearTimeout(late)

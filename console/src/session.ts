@@ -1,7 +1,7 @@
 /** Signing in, and the session: the token a person typed is kept in memory alone and gone with the page. An open service needs none. */
 import { createContext } from 'preact'
-import { useContext, useEffect, useState } from 'preact/hooks'
-import { connect, ServiceFailure, type Address, type Svc } from '@svc-ai/client'
+import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { connect, ServiceFailure, type Address, type NewToken, type Svc } from '@svc-ai/client'
 import { saidOf, type FailureNotice } from './failure.ts'
 
 export interface ConsoleSession {
@@ -11,6 +11,8 @@ export interface ConsoleSession {
   readonly service: (scenario?: string) => Svc
   /** Forgets the token and asks for one again, with a line that says why. */
   end(reason: string | null): void
+  /** Gives a token another secret. Where it is the token of this session, the session goes on with the new one, which nobody else has seen. */
+  renew(rotate: () => Promise<NewToken>): Promise<NewToken>
 }
 
 const SessionContext = createContext<ConsoleSession | null>(null)
@@ -58,8 +60,38 @@ export function useSignIn() {
       if (next.at === 'inside') setEntry(next)
       return next.at === 'outside' ? next.line : next.at === 'connecting' ? (next.said?.line ?? null) : null
     },
-    leave: (line: string | null): void => setEntry({ at: 'outside', line }),
+    session: useSessionOf(entry.at === 'inside' ? entry.token : null, setEntry),
   }
+}
+
+function useSessionOf(token: string | null, setEntry: (entry: SignInState) => void): ConsoleSession {
+  const newest = useRef(token)
+  newest.current = token
+  const isRenewing = useRef(false)
+  return useMemo<ConsoleSession>(
+    () => ({
+      token,
+      service: (scenario) => serviceFor(token, { scenario: scenario ?? null }),
+      // A question of before may be refused late: the old secret is, from the moment there is a new one.
+      end: (line) => {
+        if (!isRenewing.current && newest.current === token) setEntry({ at: 'outside', line })
+      },
+      renew: async (rotate) => {
+        isRenewing.current = true
+        try {
+          const made = await rotate()
+          if (token !== null && (await signIn(token)).at === 'outside') {
+            newest.current = made.token
+            setEntry({ at: 'inside', token: made.token })
+          }
+          return made
+        } finally {
+          isRenewing.current = false
+        }
+      },
+    }),
+    [token],
+  )
 }
 
 async function signIn(token: string | null): Promise<SignInState> {

@@ -73,6 +73,21 @@ describe('tokens', () => {
     await expectScreensFit(page, 'console-access')
   })
 
+  it('that rotate themselves stay signed in, and the secret is shown until it was taken', async () => {
+    const { json } = await here.post('/svc/tokens', { name: 'second', role: 'admin' })
+    await here.post('/svc/tokens', { name: 'spare', role: 'read' })
+    const before = textAt(json, 'token')
+    const page = await enter('#/access', before)
+    await tokens(page).getByRole('button', { name: 'Rotate second' }).click()
+    await confirm(page, 'Rotate second')
+    const secret = await secretIn(page)
+    expect([await statusWith(before), await statusWith(secret)]).toEqual([401, 200])
+    await tokens(page).getByRole('button', { name: 'Revoke spare' }).click()
+    await confirm(page, 'Revoke spare')
+    await tokens(page).getByRole('button', { name: 'Revoke spare' }).waitFor({ state: 'detached' })
+    expect(await secretIn(page)).toBe(secret)
+  })
+
   it('that may not be made are refused in a line, and what was typed stays', async () => {
     const page = await enter('#/access')
     await page.getByText('New token').click()

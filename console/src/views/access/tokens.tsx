@@ -22,8 +22,9 @@ const COLUMNS = ['Name', 'Role', 'Scenarios', 'Expires', 'Made', 'By', 'Change']
 export function Tokens() {
   const { value, said, refresh } = usePolled('tokens', (service) => service().tokens(), AGAIN_SECONDS)
   const [made, setMade] = useState<NewToken | null>(null)
-  const show = (token: NewToken | null): void => {
-    setMade(token)
+  // The secret of another token stays until it was taken.
+  const show: ShowsToken['show'] = (name, token) => {
+    setMade((shown) => token ?? (shown?.name === name ? null : shown))
     refresh()
   }
   return (
@@ -56,7 +57,8 @@ function Secret({ made: { name, token }, close }: { readonly made: NewToken; rea
 }
 
 interface ShowsToken {
-  readonly show: (token: NewToken | null) => void
+  /** Null: the token is gone. */
+  readonly show: (name: string, token: NewToken | null) => void
 }
 
 function Row({ token, show }: { readonly token: TokenRow } & ShowsToken) {
@@ -100,12 +102,12 @@ const CONSEQUENCES = {
 } as const
 
 function Change({ token: { name }, verb, show }: { readonly token: TokenRow; readonly verb: keyof typeof CONSEQUENCES } & ShowsToken) {
-  const { service } = useSession()
+  const { service, renew } = useSession()
   const [isAsked, setAsked] = useState(false)
   const act = async (): Promise<void> => {
-    if (verb === 'Rotate') return show(await service().rotateToken(name))
+    if (verb === 'Rotate') return show(name, await renew(() => service().rotateToken(name)))
     await service().revokeToken(name)
-    show(null)
+    show(name, null)
   }
   return (
     <>
@@ -139,7 +141,7 @@ function NewTokenForm({ show }: ShowsToken) {
           ...(names.length > 0 && { scenarios: names }),
           ...(days !== '' && { expires_in_days: Number(days) }),
         })
-        show(made)
+        show(made.name, made)
         setName('')
       },
       () => null,
