@@ -12,7 +12,7 @@ export function taskName(text: string, id: string): string {
     .slice(0, NAME_WORDS)
     .join('-')
     .slice(0, NAME_CHARACTERS_MAX)
-    .replace(/^promoted-/, '')
+    .replace(/^(?:promoted(?:-|$))+/, '')
   return `${slug || 'task'}-${id.slice(0, ID_CHARACTERS)}`
 }
 const NAME_WORDS = 6

@@ -116,6 +116,32 @@ it('gives a near duplicate the family and the role of its twin, and refuses the 
   await expect(book.add({ record_id: 'r3', exchange, role: 'gate' })).rejects.toMatchObject({ code: 'task_invalid' })
 })
 
+it('refuses a twin of tasks on both sides of the held-out line', async () => {
+  const directory = temporaryFolder()
+  for (const role of ['gate', 'train']) {
+    mkdirSync(join(directory, role))
+    writeFileSync(join(directory, role, 'task.json'), JSON.stringify({ prompt: 'Parcel 7, ordered on Monday by express.', role }))
+  }
+  const book = openTaskBook(directory)
+  for (const wanted of [{}, { role: 'gate' }, { role: 'train' }] as const)
+    await expect(book.add({ record_id: 'r1', exchange, ...wanted })).rejects.toMatchObject({ code: 'task_invalid' })
+})
+
+it('makes no task with which the service would not start again', async () => {
+  const directory = temporaryFolder()
+  for (let n = 0; n < 2000; n += 1) mkdirSync(join(directory, `task-${n}`))
+  const book = openTaskBook(directory)
+  await expect(book.add({ record_id: 'r1', exchange })).rejects.toMatchObject({ kind: 'conflict', code: 'too_many_tasks' })
+})
+
+it('makes a task of words with which only tasks of reports may begin', async () => {
+  const directory = temporaryFolder()
+  for (const [at, content] of ['Promoted', 'promoted promoted again'].entries()) {
+    const { name } = await openTaskBook(directory).add({ record_id: `r${at}`, exchange: { ...exchange, messages: [{ role: 'user', content }] } })
+    expect(name).toMatch(at === 0 ? /^task-/ : /^again-/)
+  }
+})
+
 it('makes no task of what says nothing, orders a model about, hides characters, or has two ways to be graded', async () => {
   const directory = temporaryFolder()
   const book = openTaskBook(directory)

@@ -1,7 +1,7 @@
 /** Makes a task of a recorded exchange, for a person who wants changes to be measured by it. */
 import { createHash } from 'node:crypto'
 import { conflict, invalid, taskName, unavailable, type MinedTask, type RecordedTask } from '../contract/index.ts'
-import { userTexts } from '../evolution/index.ts'
+import { TASKS_MAX, userTexts } from '../evolution/index.ts'
 import { codeOf, makeFolder } from '../kit/index.ts'
 import { readMined, writeMined, type Placement } from './folder.ts'
 import { placedIn, screen } from './mine.ts'
@@ -16,12 +16,16 @@ export async function addRecorded(directory: string, wanted: RecordedTask): Prom
   const there = await readMined(directory)
   const before = there.find(({ mined }) => mined?.origin === found.origin)
   if (before !== undefined) throw alreadyTask(before.name)
-  const twin = twinsOf({ shingles: textOf(found) }, await placedIn(directory, there))[0] ?? null
-  const placement = { role: wanted.role ?? twin?.role ?? 'gate', family: twin?.family ?? found.name }
-  if (twin !== null && isHeldOut(twin) !== isHeldOut(placement))
+  // With one more the service would not start again.
+  if (there.length >= TASKS_MAX)
+    throw conflict('too_many_tasks', `evolution.tasks_dir holds ${there.length} folders; at most ${TASKS_MAX} are allowed, so move some away`)
+  const twins = twinsOf({ shingles: textOf(found) }, await placedIn(directory, there))
+  const placement = { role: wanted.role ?? twins[0]?.role ?? 'gate', family: twins[0]?.family ?? found.name }
+  const across = twins.find((twin) => isHeldOut(twin) !== isHeldOut(placement))
+  if (across !== undefined)
     throw invalid(
       'task_invalid',
-      `role: a task that says nearly the same has the role ${twin.role}; on both sides of the held-out line it would give itself away`,
+      `role: a task that says nearly the same has the role ${across.role}; on both sides of the held-out line it would give itself away`,
     )
   const isNew = await writeMined(directory, found, placement, { status: 'accepted', check: null }).catch(unwritable)
   if (!isNew) throw alreadyTask(found.name)

@@ -4,7 +4,8 @@ import { invalid, type Json, type Task } from '../../contract/index.ts'
 import { readFolder } from './folder.ts'
 import { bytesOf, taskFrom } from './task.ts'
 
-const TASKS_MAX = 2000
+/** Those that are not in use count too. */
+export const TASKS_MAX = 2000
 /** The files of all tasks, which each training thread holds in memory. */
 const TASKS_BYTES_MAX = 256 * 1024 * 1024
 

@@ -140,7 +140,7 @@ export const harnessRoutes: readonly HttpRoute[] = [
     refusals: refusals(OF_TASKS, CHECKED_BODY, AUDITED, {
       400: ['task_invalid', 'mined_invalid', 'not_an_inference'],
       404: ['unknown_record', 'record_expired', 'record_not_kept'],
-      409: ['task_exists'],
+      409: ['task_exists', 'too_many_tasks'],
       503: ['tasks_unwritable'],
     }),
   }),
