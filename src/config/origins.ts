@@ -8,7 +8,7 @@ export function originsOf(config: Config, given: ReadonlyMap<string, GivenValue>
   const isNamed = namesUnder('recipes', given).includes(config.recipe)
   const keys = allKeys().flatMap(({ key }) => {
     const [section = '', own] = key.split(`.${ANY_NAME}`)
-    if (own !== undefined) return namesUnder(section, given).map((name) => key.replace(ANY_NAME, name))
+    if (own !== undefined) return namesUnder(section, given).map((name) => key.replace(ANY_NAME, () => name))
     return isNamed && isRecipeSection(key) ? [] : [key]
   })
   return new Map(keys.map((key) => [key, given.get(key)?.origin ?? 'default']))
@@ -22,7 +22,18 @@ function namesUnder(section: string, given: ReadonlyMap<string, GivenValue>): re
 
 export function valueOf(config: Config, key: string): unknown {
   const path = isRecipeSection(key) ? ['recipes', config.recipe, ...key.split('.')] : key.split('.')
-  return path.reduce<unknown>((node, name) => (isRecord(node) ? node[name] : null), config) ?? null
+  return memberAt(config, path)
+}
+
+/** A name that people choose may hold dots, as `gpt-4.1` does, so the longest that there is counts. */
+function memberAt(node: unknown, path: readonly string[]): unknown {
+  if (path.length === 0) return node ?? null
+  if (!isRecord(node)) return null
+  for (let length = path.length; length > 0; length -= 1) {
+    const name = path.slice(0, length).join('.')
+    if (Object.hasOwn(node, name)) return memberAt(node[name], path.slice(length))
+  }
+  return null
 }
 
 const isRecipeSection = (key: string): boolean => RECIPE_SECTIONS.has(key.split('.', 1)[0] ?? '')

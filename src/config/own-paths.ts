@@ -24,7 +24,7 @@ function dataIn({ evolution: { binary: _program, seed: _tree, tasks, ...evolutio
   return [sections, evolution, (tasks ?? []).map((task) => (typeof task === 'string' ? null : (task['data'] ?? null)))]
 }
 
-function textsIn(value: unknown): readonly string[] {
+export function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }

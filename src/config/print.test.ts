@@ -11,7 +11,9 @@ const text = [
   '  upstream_api_key: secret-three',
   '  gateway: {url: "http://g", api_key: secret-four}',
   'traces: {headers: {x-api_key: secret-six, authorization: Basic secret-seven}}',
-  'storage: {record_database_url: "postgres://svc:secret-eight@host/db", record_settings: {schema: s, password: secret-nine, pool: {size: 3}}}',
+  'storage: {record_database_url: "postgres://svc:secret-eight@host/db", record_settings: {schema: s, password: secret-nine, pool: {size: 3, password: secret-ten}, replica: "postgres://svc:secret-eleven@host/db"}}',
+  'recording: {redactor_settings: {api_key: secret-twelve, kinds: [emails]}}',
+  'evolution: {seed: [{id: a, name: mcp, config: {env: {A_TOKEN: secret-thirteen, MODE: fast}, headers: {Authorization: Bearer secret-fourteen}}}]}',
 ].join('\n')
 
 function load(): LoadedConfig {
@@ -44,12 +46,21 @@ test('secrets are masked, in the table and in JSON', () => {
   expect(values.get('inference.gateway.api_key')).toBe('***')
   expect(values.get('inference.gateway.api_key_env')).toBeNull()
   expect([values.get('storage.record_database_url'), values.get('storage.record_settings.password')]).toEqual(['***', '***'])
-  expect([values.get('storage.record_settings.schema'), values.get('storage.record_settings.pool')]).toEqual(['s', { size: 3 }])
+  expect([values.get('storage.record_settings.schema'), values.get('storage.record_settings.pool')]).toEqual([
+    's',
+    { size: 3, password: '***' },
+  ])
+  expect([values.get('recording.redactor_settings.api_key'), values.get('recording.redactor_settings.kinds')]).toEqual(['***', ['emails']])
+  expect(values.get('evolution.seed')).toEqual([
+    { id: 'a', name: 'mcp', config: { env: { A_TOKEN: '***', MODE: 'fast' }, headers: { Authorization: '***' } } },
+  ])
   expect([values.get('traces.headers.x-api_key'), values.get('traces.headers.authorization')]).toEqual(['***', '***'])
 })
 
-test('a password is known also where it is part of an address or a setting of a store', () => {
-  expect(secretsIn(load(), {})).toEqual(expect.arrayContaining(['secret-eight', 'secret-nine']))
+test('a password is known also where it is part of an address or a setting of a plug-in', () => {
+  expect(secretsIn(load(), {})).toEqual(
+    expect.arrayContaining(['secret-eight', 'secret-nine', 'secret-ten', 'secret-eleven', 'secret-twelve']),
+  )
   expect(secretsIn(load(), {})).not.toContain('s')
 })
 
@@ -61,4 +72,10 @@ test('an unset secret shows that it is unset', () => {
 test('JSON holds the same keys', () => {
   const printed: unknown = JSON.parse(printConfigJson(load()))
   expect(printed).toMatchObject({ upstream: { runtime: 'provider', url: 'http://up' } })
+})
+
+test('a name may hold dots', () => {
+  const prices = 'limits: {prices: {gpt-4: {input: 1, output: 2}, gpt-4.1: {input: 3, output: 4}}}'
+  const values = new Map(printedKeys(readConfig({ text: prices, environment: {} })).map(({ key, value }) => [key, value]))
+  expect([values.get('limits.prices.gpt-4.input'), values.get('limits.prices.gpt-4.1.output')]).toEqual([1, 4])
 })

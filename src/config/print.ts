@@ -1,9 +1,7 @@
 /** Prints the effective configuration with origins, as a table or as JSON. Secrets are masked. */
 import type { LoadedConfig } from './load.ts'
 import { valueOf } from './origins.ts'
-import { isSecretKey } from './secrets.ts'
-
-const MASK = '***'
+import { masked } from './secrets.ts'
 
 export function printedKeys({ config, origins }: Pick<LoadedConfig, 'config' | 'origins'>) {
   return [...origins].map(([key, origin]) => ({ key, value: masked(key, valueOf(config, key)), origin }))
@@ -23,9 +21,4 @@ export const printConfigJson = (loaded: LoadedConfig): string => JSON.stringify(
 export function shownConfig(loaded: Pick<LoadedConfig, 'config' | 'origins' | 'upstream'>) {
   const { runtime, model, found } = loaded.upstream
   return { keys: printedKeys(loaded), upstream: { runtime, url: model?.url ?? null, found } }
-}
-
-function masked(key: string, value: unknown): unknown {
-  if (value === null || !isSecretKey(key)) return value
-  return Array.isArray(value) ? value.map(() => MASK) : MASK
 }

@@ -2,6 +2,7 @@
 import type { Environment } from './interpolate.ts'
 import { ANY_NAME, listedKey } from './keys.ts'
 import { valueOf } from './origins.ts'
+import { textsIn } from './own-paths.ts'
 import type { ValueOrigin } from './problem.ts'
 import { SECRET_KEYS, type Config } from './schema.ts'
 import type { ResolvedUpstream } from './upstream.ts'
@@ -15,13 +16,36 @@ interface Holder {
 export function secretsIn({ config, origins, upstream }: Holder, environment: Environment): readonly (string | null | undefined)[] {
   const configured = [...origins.keys()].filter(isSecretKey).flatMap((key) => textsIn(valueOf(config, key)))
   const around = Object.entries(environment).flatMap(([name, value = '']) => (isNamedSecret(name) && isOneWord(value) ? [value] : []))
-  return [...configured, ...configured.flatMap(passwordsIn), upstream.model?.apiKey, ...around]
+  const ofPlugins = [...origins.keys()].filter(isPluginSetting).flatMap((key) => secretsWithin(valueOf(config, key)))
+  return [...configured, ...configured.flatMap(passwordsIn), ...ofPlugins, upstream.model?.apiKey, ...around]
 }
 
-/** Only a store knows its own settings, so a secret among them is known by its name. */
-export function isSecretKey(key: string): boolean {
-  const listed = listedKey(key)
-  return SECRET_KEYS.has(listed) || (listed === `storage.record_settings.${ANY_NAME}` && isNamedSecret(key))
+const PLUGIN_SETTINGS: ReadonlySet<string> = new Set([`storage.record_settings.${ANY_NAME}`, `recording.redactor_settings.${ANY_NAME}`])
+const isPluginSetting = (key: string): boolean => PLUGIN_SETTINGS.has(listedKey(key))
+
+/** Only a plug-in knows its own settings, so a secret among them is known by its name. */
+const isSecretKey = (key: string): boolean => SECRET_KEYS.has(listedKey(key)) || (isPluginSetting(key) && isNamedSecret(key))
+
+/** A value as it may be shown. Sections of people and plug-ins hold what they like: environments, headers, addresses with a password. */
+export function masked(key: string, value: unknown): unknown {
+  if (value === null || !isSecretKey(key)) return maskedWithin(value)
+  return Array.isArray(value) ? value.map(() => MASK) : MASK
+}
+const MASK = '***'
+
+function maskedWithin(value: unknown): unknown {
+  if (typeof value === 'string') return passwordsIn(value).length === 0 ? value : MASK
+  if (Array.isArray(value)) return value.map(maskedWithin)
+  if (typeof value !== 'object' || value === null) return value
+  const shown = (name: string, member: unknown): unknown => (isNamedSecret(name) && member !== null ? MASK : maskedWithin(member))
+  return Object.fromEntries(Object.entries(value).map(([name, member]): [string, unknown] => [name, shown(name, member)]))
+}
+
+/** The same secrets of a setting, as texts. */
+function secretsWithin(value: unknown): readonly string[] {
+  if (typeof value === 'string') return passwordsIn(value)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([name, member]) => (isNamedSecret(name) ? textsIn(member) : secretsWithin(member)))
 }
 
 /** As it is written in an address and as it is meant: messages may repeat either. */
@@ -38,9 +62,7 @@ function decoded(text: string): string {
   }
 }
 
-const textsIn = (value: unknown): readonly string[] => [value].flat().filter((each) => typeof each === 'string')
-
-const isNamedSecret = (name: string): boolean => /(?:key|token|secret|passw(?:or)?d|credentials?)$/i.test(name)
+const isNamedSecret = (name: string): boolean => /(?:key|token|secret|passw(?:or)?d|credentials?|authorization)$/i.test(name)
 
 /** Paths of key files and whole documents are no secrets that a text could repeat. */
 const isOneWord = (value: string): boolean => /^[^\s/{"][^\s{"]{7,511}$/.test(value)
