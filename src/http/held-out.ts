@@ -10,7 +10,7 @@ export const readsHeldOut = ({ principal, request }: Pick<HttpContext, 'principa
   hasPrincipalRight(principal, 'read') && request.headers[SESSION_HEADER] === undefined
 
 export function refuseAgents(context: HttpContext): void {
-  if (!readsHeldOut(context)) throw unauthorized('step records hold held-out tasks, which the session of an agent may not read')
+  if (!readsHeldOut(context)) throw unauthorized('this holds held-out tasks, which the session of an agent may not read')
 }
 
 /** Whether releases that wait for review are there for the reader. */

@@ -3,7 +3,7 @@ import type { Commit, Configuration, Health, JsonObject, Refusal, ScenarioStatus
 import { dataWithoutKnownSecrets } from '../kit/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import type { HttpContext } from './context.ts'
-import { rowFor } from './held-out.ts'
+import { refuseAgents, rowFor } from './held-out.ts'
 import { liveJson, type HttpReply } from './reply.ts'
 
 /** A service that cannot store records is not ready. The reason is shown to holders of a token alone. */
@@ -99,8 +99,10 @@ function committedStep(last: Commit | null, context: HttpContext): ScenarioStatu
   return last === null ? null : rowFor(context, { step: last.step, recorded_at: last.recorded_at, metrics: last.metrics })
 }
 
-/** Parts of the configuration are for plug-ins and hold what they like: secrets that are known are taken out once more. */
-export function configuration({ services: { configuration: read, registry } }: HttpContext): HttpReply {
+/** Tasks may stand in it. Parts of it are for plug-ins and hold what they like: secrets that are known are taken out once more. */
+export function configuration(context: HttpContext): HttpReply {
+  refuseAgents(context)
+  const { configuration: read, registry } = context.services
   const { keys, upstream, recipes } = read
   const adapterOf = (name: string): Pick<Configuration['recipes'][number], 'adapter'> => {
     const adapter = registry.adapters.get(name)

@@ -119,6 +119,9 @@ it('the configuration is shown as it was read, with where each setting comes fro
   })
   expect(text).not.toContain('a-token-to-hide')
   expect(headers['cache-control']).toBe('no-store')
+  // Tasks may stand in it, which no session of an agent may read.
+  const ofAgent = await closed.get('/svc/configuration', { ...bearer('a-token-to-hide'), 'x-svc-tag-session': 'a' })
+  expect(ofAgent.status).toBe(401)
 })
 
 it('a scenario may have a name that objects know', async () => {
