@@ -139,8 +139,8 @@ function countedPairs(counts: UnknownRecord): readonly number[] {
 const REACH_MIN = 0.1
 const REACH_MARGIN = 1.15
 
-/** Between which differences the change lies with confidence, by score; null where nothing was shown. */
-export const gainInterval = (metrics: UnknownRecord) => spanIn(objectAt(metrics, 'evidence'))
+/** Between which differences of scores the change lies with confidence; null where nothing was shown, or where money or time counted too. */
+export const gainInterval = (metrics: UnknownRecord) => (isRecord(metrics['objective']) ? null : spanIn(objectAt(metrics, 'evidence')))
 
 function spanIn(evidence: UnknownRecord): readonly [low: number, high: number] | null {
   const [low = NaN, high = NaN] = listAt(evidence, 'interval').filter(isNumber)

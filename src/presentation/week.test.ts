@@ -28,6 +28,19 @@ describe('what a week improved', () => {
     expect(gainsSince([...rows, further], SINCE)).toEqual({ releases: [], before: null, after: null })
   })
 
+  it('leaves out a release that was held early, promoted late and taken back', () => {
+    const back = (step: number, target: string) =>
+      at(1000 + step, rowOf(step, { operation: 'rollback', rollback_target_release_id: target }))
+    const moved = [
+      at(1001, rowOf(1, { result: 'pending', pending: true, metrics: scored(0.2, 0.9) })),
+      at(1002, rowOf(2, { metrics: scored(0.2, 0.5) })),
+      at(1003, rowOf(3, { operation: 'promote', rollback_target_release_id: 'release-1' })),
+    ]
+    expect(stepsOf(gainsSince(moved, SINCE))).toEqual([2, 1])
+    expect(stepsOf(gainsSince([...moved, back(4, 'release-2')], SINCE))).toEqual([2])
+    expect(stepsOf(gainsSince([...moved, back(4, 'release-2'), back(5, 'release-3')], SINCE))).toEqual([2, 1])
+  })
+
   it('counts a held release once a person promotes it', () => {
     const held = at(10, rowOf(1, { result: 'pending', pending: true, metrics: scored(0.5, 1) }))
     expect(stepsOf(gainsSince([held], 0))).toEqual([])

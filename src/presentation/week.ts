@@ -28,15 +28,17 @@ export interface SpentTotals {
   readonly unpriced_calls: number
 }
 
-/** What was learned since then. A rollback takes back what came after its target. */
+/** What was learned since then. A rollback goes back to what was there when its target was published; what came before the span counts as nothing. */
 export function gainsSince<Row extends DatedRow>(rows: StepRows<Row>, since: number): GainsOfSpan<Row> {
   let releases: readonly Row[] = []
+  const served = new Map<Row | undefined, readonly Row[]>()
   for (const row of rows.toSorted((one, other) => one.step - other.step)) {
     if (row.recorded_at < since || row.result !== 'published') continue
     if (row.operation === 'train') releases = [...releases, row]
     const target = makerOf(rows, row.rollback_target_release_id)
     if (row.operation === 'promote' && target?.operation === 'train') releases = [...releases, target]
-    if (row.operation === 'rollback') releases = target === undefined ? [] : releases.filter(({ step }) => step <= target.step)
+    if (row.operation === 'rollback') releases = served.get(target) ?? []
+    served.set(row, releases)
   }
   const measured = releases.flatMap(({ metrics }) => meanScores(metrics) ?? [])
   return { releases, before: measured[0]?.current ?? null, after: measured.at(-1)?.candidate ?? null }

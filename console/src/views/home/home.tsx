@@ -33,11 +33,13 @@ export function Home({ scenarios }: { readonly scenarios: Polled<readonly Scenar
   )
 }
 
-function Summary({ inbox: { decisions, failures } }: { readonly inbox: HomeInbox }) {
+function Summary({ inbox: { decisions, failures, unseen } }: { readonly inbox: HomeAnswer }) {
   const parts = [
     ...(decisions.length === 0 ? [] : [counted(decisions.length, 'decision')]),
     ...(failures.length === 0 ? [] : [counted(failures.length, 'failure')]),
   ]
+  if (parts.length === 0 && unseen > 0)
+    return <Badge tone="plain">{`Nothing needs you; ${counted(unseen, 'scenario')} not looked at`}</Badge>
   if (parts.length === 0) return <Badge tone="good">Nothing needs you</Badge>
   return <Badge tone={failures.length > 0 ? 'bad' : 'warn'}>{`${parts.join(' and ')} for you`}</Badge>
 }

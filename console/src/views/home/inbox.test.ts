@@ -58,6 +58,11 @@ describe('what failed', () => {
     expect(inbox(withDemo({}), { ...failed, recorded_at: NOW - 8 * 24 * 3600 }).failures).toEqual([])
   })
 
+  it('is a scenario that could not be loaded, though nothing else is known of it', () => {
+    const status = { ...withDemo({}), preload_errors: { lost: 'the repository is damaged' } }
+    expect(inbox(status, rowOf(0)).failures).toMatchObject([{ scenario: 'lost', title: 'the repository is damaged' }])
+  })
+
   it('is a store that takes no records, first of all', () => {
     const status = withDemo({})
     const full = { ...status, storage: { ...status.storage, error: { code: 'disk_full', message: 'the disk is full' } } }

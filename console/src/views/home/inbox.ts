@@ -59,7 +59,11 @@ export function inboxOf(status: StatusReport, histories: readonly ScenarioHistor
   const spent = week.flatMap((row) => row.spent ?? [])
   return {
     decisions: newestFirst(each((history, state) => [...heldIn(history), ...stoppedIn(history, state)])),
-    failures: [...storageTrouble(status), ...newestFirst(each((history) => failuresIn(status, history, since)))],
+    failures: [
+      ...storageTrouble(status),
+      ...unloadedIn(status, histories),
+      ...newestFirst(each((history) => failuresIn(status, history, since))),
+    ],
     forTraffic: each((history, state) => [...unprovenIn(status, history), ...hungryIn(history, state)]),
     working: each(({ scenario }, state) =>
       state?.trainers.some(({ isReady }) => isReady) === true ? [item(scenario, 'A step runs or is next')] : [],
@@ -104,6 +108,16 @@ const stoppedIn = ({ scenario }: ScenarioHistory, state: TrainingState | null): 
 const storageTrouble = ({ storage: { error } }: StatusReport): readonly InboxItem[] =>
   error === null ? [] : [item('', error.message, { line: 'No record can be stored until this is fixed.' })]
 
+/** One that could not be loaded is not in memory, so it has no history here. */
+function unloadedIn(status: StatusReport, histories: readonly ScenarioHistory[]): readonly InboxItem[] {
+  const seen = new Set(histories.map(({ scenario }) => scenario))
+  const names = Object.keys(status.preload_errors).filter((scenario) => !seen.has(scenario))
+  return names.flatMap((scenario) => troublesIn(status, scenario))
+}
+
+const troublesIn = (status: StatusReport, scenario: string): readonly InboxItem[] =>
+  troublesOf(status, scenario).map(({ line, cure }) => item(scenario, line, { line: cure }))
+
 /** A failed step is listed once: as the trouble that it still is, or else as a step of this week. */
 function failuresIn(status: StatusReport, { scenario, rows }: ScenarioHistory, since: number): readonly InboxItem[] {
   const troubles = troublesOf(status, scenario)
@@ -117,7 +131,7 @@ function failuresIn(status: StatusReport, { scenario, rows }: ScenarioHistory, s
       asked.requestId === null ? 'Traffic is retried by itself.' : 'Fix the cause, then ask again: a request is not retried by itself.'
     return [item(scenario, why, { step: row.step, line: cure, at: row.recorded_at })]
   })
-  return [...troubles.map(({ line, cure }) => item(scenario, line, { line: cure })), ...steps]
+  return [...troublesIn(status, scenario), ...steps]
 }
 
 function unprovenIn(status: StatusReport, { scenario }: ScenarioHistory): readonly InboxItem[] {
