@@ -13,6 +13,11 @@ describe('the palette', () => {
     expect(choicesFor('', { at: 'home' }, rows).map(({ title }) => title)).toContain('help desk')
   })
 
+  it('offers a place once', () => {
+    const places = choicesFor('', inShop, rows).map(({ href }) => href)
+    expect(places).toEqual([...new Set(places)])
+  })
+
   it('finds by parts of words, in any order, and offers a search of the traffic last', () => {
     expect(titles('TOK')).toEqual(['Access', 'Search the traffic for “TOK”'])
     expect(titles('desk help')[0]).toBe('help desk')

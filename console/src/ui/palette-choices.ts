@@ -29,7 +29,9 @@ export function choicesFor(words: string, route: Route, scenarios: readonly Scen
       ? []
       : VIEWS.map((view) => ({ title: view.slice(0, 1).toUpperCase() + view.slice(1), hint: here, href: plainHref(placeIn(here, view)) }))),
     ...SERVICE.map(([at, title, hint]) => ({ title, hint, href: plainHref({ at }) })),
-    ...scenarios.map(({ scenario }) => ({ title: scenario, hint: 'scenario', href: plainHref(placeIn(scenario, 'releases')) })),
+    ...scenarios
+      .filter(({ scenario }) => scenario !== here)
+      .map(({ scenario }) => ({ title: scenario, hint: 'scenario', href: plainHref(placeIn(scenario, 'releases')) })),
   ]
   const found = choices.filter(({ title, hint }) => parts.every((part) => `${title} ${hint}`.toLowerCase().includes(part)))
   return [...found.slice(0, CHOICES_MAX), ...searchFor(words.trim(), here)]

@@ -42,6 +42,8 @@ export function Palette({ route, scenarios, onClose }: PaletteProps) {
   }
   const walk = (event: KeyboardEvent): void => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    // Enter may end the writing of a word, as in Japanese.
+    if (event.isComposing) return
     if (event.key === 'Enter') take(choices[chosen])
     else if (by !== undefined) setAt(Math.max(0, Math.min(choices.length - 1, chosen + by)))
     else return
@@ -80,7 +82,7 @@ export function Palette({ route, scenarios, onClose }: PaletteProps) {
             onMouseMove={() => setAt(place)}
             onClick={() => take(choice)}
           >
-            <Text value={choice.title} /> <span class="muted small">{choice.hint}</span>
+            <Text value={choice.title} /> <Text value={choice.hint} class="muted small" />
           </li>
         ))}
       </ul>

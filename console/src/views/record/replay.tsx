@@ -9,6 +9,8 @@ import { useChain } from '../../data/use-chain.ts'
 import { serviceFor, useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { Text } from '../../ui/text.tsx'
+import { visible } from '../../ui/visible.ts'
 import { Answers } from './conversation.tsx'
 import { exchangeOf, type ShownExchange } from './exchange.ts'
 
@@ -112,7 +114,11 @@ function Compared({ record, exchange, replayed }: Omit<ReplayProps, 'scenario'> 
   const took = summary === undefined ? '' : `, ${duration(summary.latency_ms / 1000)}`
   return (
     <>
-      {replayed.texts !== null && <p class="muted small">{textsLine(replayed.texts)}</p>}
+      {replayed.texts !== null && (
+        <p class="muted small">
+          <Text value={textsLine(replayed.texts)} />
+        </p>
+      )}
       <div class="sides" role="group" aria-label="Both answers">
         <Side title={`Stored: ${summary?.model ?? 'model unknown'}${took}`} exchange={exchange} />
         <Side title={replayed.title} exchange={replayed.exchange} />
@@ -132,8 +138,10 @@ function textsLine({ replaced, absent }: ReplayedTexts): string {
 
 function Side({ title, exchange }: { readonly title: string; readonly exchange: ShownExchange }) {
   return (
-    <section class="stack tight" aria-label={title}>
-      <h4>{title}</h4>
+    <section class="stack tight" aria-label={visible(title)}>
+      <h4>
+        <Text value={title} />
+      </h4>
       <Answers answers={exchange.answers} />
     </section>
   )
