@@ -14,7 +14,7 @@ import { Done } from '../../ui/done.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Text } from '../../ui/text.tsx'
-import { Ago, isoOf } from '../../ui/time.tsx'
+import { Ago, Clock } from '../../ui/time.tsx'
 
 const AGAIN_SECONDS = 10
 const COLUMNS = ['Name', 'Role', 'Scenarios', 'Expires', 'Made', 'By', 'Change'] as const
@@ -93,7 +93,7 @@ function Row({ token, show }: { readonly token: TokenRow } & ShowsToken) {
 
 function Expiry({ at }: { readonly at: number }) {
   if (at * 1000 <= Date.now()) return <Badge tone="bad">expired</Badge>
-  return <time dateTime={isoOf(at)}>{isoOf(at).slice(0, 16).replace('T', ' ')}</time>
+  return <Clock at={at} />
 }
 
 const CONSEQUENCES = {
