@@ -137,7 +137,10 @@ it('makes no task with which the service would not start again', async () => {
 it('makes a task of words with which only tasks of reports may begin', async () => {
   const directory = temporaryFolder()
   for (const [at, content] of ['Promoted', 'promoted promoted again'].entries()) {
-    const { name } = await openTaskBook(directory).add({ record_id: `r${at}`, exchange: { ...exchange, messages: [{ role: 'user', content }] } })
+    const { name } = await openTaskBook(directory).add({
+      record_id: `r${at}`,
+      exchange: { ...exchange, messages: [{ role: 'user', content }] },
+    })
     expect(name).toMatch(at === 0 ? /^task-/ : /^again-/)
   }
 })

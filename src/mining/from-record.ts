@@ -18,7 +18,10 @@ export async function addRecorded(directory: string, wanted: RecordedTask): Prom
   if (before !== undefined) throw alreadyTask(before.name)
   // With one more the service would not start again.
   if (there.length >= TASKS_MAX)
-    throw conflict('too_many_tasks', `evolution.tasks_dir holds ${there.length} folders; at most ${TASKS_MAX} are allowed, so move some away`)
+    throw conflict(
+      'too_many_tasks',
+      `evolution.tasks_dir holds ${there.length} folders; at most ${TASKS_MAX} are allowed, so move some away`,
+    )
   const twins = twinsOf({ shingles: textOf(found) }, await placedIn(directory, there))
   const placement = { role: wanted.role ?? twins[0]?.role ?? 'gate', family: twins[0]?.family ?? found.name }
   const across = twins.find((twin) => isHeldOut(twin) !== isHeldOut(placement))
