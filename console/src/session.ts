@@ -12,7 +12,7 @@ export interface ConsoleSession {
   /** Forgets the token and asks for one again, with a line that says why. */
   end(reason: string | null): void
   /** Gives a token another secret. Where it is the token of this session, the session goes on with the new one, which nobody else has seen. */
-  renew(rotate: () => Promise<NewToken>): Promise<NewToken>
+  readonly renew: (rotate: () => Promise<NewToken>) => Promise<NewToken>
 }
 
 const SessionContext = createContext<ConsoleSession | null>(null)
