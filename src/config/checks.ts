@@ -34,9 +34,14 @@ function lacksPrices({ limits }: ConfigValues, refused: ReadonlySet<string>): bo
   return all.some(({ cost_per_day }) => cost_per_day > 0) && Object.keys(prices).length === 0
 }
 
-function isOpen({ svc: { host, token, tokens } }: ConfigValues, refused: ReadonlySet<string>): boolean {
+function isOpen({ svc }: ConfigValues, refused: ReadonlySet<string>): boolean {
   const isUnknown = ['svc.host', 'svc.token', 'svc.tokens'].some((key) => refused.has(key))
-  return !isUnknown && token === null && tokens.length === 0 && !isLoopback(host)
+  return !isUnknown && isOpenToAll(svc)
+}
+
+/** Whether other machines would be let in without a token. */
+export function isOpenToAll({ host, token, tokens }: Pick<Config['svc'], 'host' | 'token' | 'tokens'>): boolean {
+  return token === null && tokens.length === 0 && !isLoopback(host)
 }
 
 /** A key is sent only to the address configured with it, never to one that was detected. */

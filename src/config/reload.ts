@@ -1,6 +1,8 @@
 /** What a configuration that was read again changes: what is in force at once, and what needs a restart. */
 import { isDeepStrictEqual } from 'node:util'
+import { isOpenToAll } from './checks.ts'
 import type { LoadedConfig } from './load.ts'
+import { ConfigProblem } from './problem.ts'
 import type { Config } from './schema.ts'
 
 /** The keys that a running service takes over. Every other one needs a restart. */
@@ -20,10 +22,10 @@ export interface ReloadedConfig {
   readonly needsRestart: readonly string[]
 }
 
+/** Throws ConfigProblem where the two together would leave the service open, though each of them does not. */
 export function reloadConfig(now: LoadedConfig, next: LoadedConfig): ReloadedConfig {
   const changed = changedKeys(now.config, next.config)
-  // A port that speaks HTTP does not begin to speak https, nor the other way round.
-  const isTlsLive = now.config.svc.tls !== null && next.config.svc.tls !== null
+  const isTlsLive = haveSameFiles(now.config.svc.tls, next.config.svc.tls)
   const isLive = (key: string): boolean => LIVE_KEYS.includes(key) && (key !== 'svc.tls' || isTlsLive)
   const { svc, inference, storage } = now.config
   const config: Config = {
@@ -32,7 +34,19 @@ export function reloadConfig(now: LoadedConfig, next: LoadedConfig): ReloadedCon
     inference: { ...inference, ...picked(next.config.inference, LIVE.inference) },
     storage: { ...storage, ...picked(next.config.storage, LIVE.storage) },
   }
+  if (isOpenToAll(config.svc))
+    throw new ConfigProblem([
+      `svc.host stays ${config.svc.host} until a restart, which is open to other machines, and no token is set any more; keep svc.token until then`,
+    ])
   return { loaded: { ...now, config }, applied: changed.filter(isLive), needsRestart: changed.filter((key) => !isLive(key)) }
+}
+
+/**
+ * A port that speaks HTTP does not begin to speak https, nor the other way round. Files of other names need a restart too: which files no
+ * episode may see is settled at the start.
+ */
+function haveSameFiles(now: Config['svc']['tls'], next: Config['svc']['tls']): boolean {
+  return now !== null && next !== null && now.certificate === next.certificate && now.key === next.key
 }
 
 /** `section.key`, for recipes `recipes.name`. */
