@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import type { Store } from '../contract/index.ts'
-import { Positions } from './positions.ts'
+import { Positions, type ToldPosition } from './positions.ts'
 import { WebhookTarget, type WebhookNeeds, type WebhookSettings } from './target.ts'
 
 export type { WebhookSettings } from './target.ts'
@@ -20,7 +20,7 @@ export async function openWebhooks(settings: readonly WebhookSettings[], folder:
   const targets: WebhookTarget[] = []
   for (const each of settings) {
     const file = folder === null ? null : join(folder, `${each.name}.json`)
-    targets.push(new WebhookTarget(each, await Positions.open(file, () => newestSteps(store)), needs))
+    targets.push(new WebhookTarget(each, await Positions.open(file, () => newestRows(store)), needs))
   }
   // Followed before the scenarios are listed, so that no row is missed.
   const unfollow = store.follow((change) => {
@@ -39,8 +39,11 @@ export async function openWebhooks(settings: readonly WebhookSettings[], folder:
   }
 }
 
-async function newestSteps(store: Store): Promise<Map<string, number>> {
-  const steps = new Map<string, number>()
-  for (const name of await store.scenarios()) steps.set(name, (await store.scenario(name).head())?.newest.step ?? 0)
-  return steps
+async function newestRows(store: Store): Promise<Map<string, ToldPosition>> {
+  const rows = new Map<string, ToldPosition>()
+  for (const name of await store.scenarios()) {
+    const head = await store.scenario(name).head()
+    if (head !== null) rows.set(name, { step: head.newest.step, recorded_at: head.newest.recorded_at })
+  }
+  return rows
 }

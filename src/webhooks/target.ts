@@ -8,6 +8,8 @@ import { sendWebhook } from './send.ts'
 import { signedHeaders } from './signature.ts'
 
 const ROWS_AT_ONCE = 50
+/** The step of the row that makes a scenario, of which nothing is told. */
+const CREATION = 0
 const PAUSE_SECONDS_FIRST = 1
 const PAUSE_SECONDS_MAX = 600
 /** An event that nobody took for so long is left out, so that the later ones come through. */
@@ -42,6 +44,7 @@ export class WebhookTarget {
   readonly #archived = new Set<string>()
   readonly #closing = new AbortController()
   #working: Promise<void> | null = null
+  #telling: string | null = null
   delivered = 0
   failed = 0
 
@@ -55,9 +58,10 @@ export class WebhookTarget {
     return this.#settings.name
   }
 
-  /** Scenarios with rows that the target may not have been told of. */
+  /** Scenarios with rows that the target may not have been told of, with the one that it is being told of. */
   get waiting(): number {
-    return this.#waiting.size
+    const isOneMore = this.#telling !== null && !this.#waiting.has(this.#telling)
+    return this.#waiting.size + (isOneMore ? 1 : 0)
   }
 
   wake(scenario: string): void {
@@ -90,12 +94,15 @@ export class WebhookTarget {
       try {
         // Deleted first: a row that lands meanwhile adds it again.
         this.#waiting.delete(scenario)
+        this.#telling = scenario
         await this.#tell(scenario)
         failures = 0
       } catch (error) {
         this.#waiting.add(scenario)
         failures += 1
         await this.#rest(failures, { scenario, error: wordsOf(error) })
+      } finally {
+        this.#telling = null
       }
     }
   }
@@ -111,21 +118,30 @@ export class WebhookTarget {
   async #tell(scenario: string): Promise<void> {
     const { store, told } = this.#needs
     this.#archived.clear()
-    const head = await store.scenario(scenario).head()
-    // Another scenario has this name now.
-    if (head !== null && head.newest.step < this.#positions.of(scenario)) this.#positions.forget(scenario)
+    // Another scenario has this name now: the one before was archived while the service was down, or its position was not kept.
+    if (!(await this.#isToldRowThere(scenario))) this.#positions.forget(scenario)
     for (;;) {
-      const rows = await store.scenario(scenario).commits({ after: this.#positions.of(scenario), limit: ROWS_AT_ONCE })
+      const after = this.#positions.of(scenario)?.step ?? CREATION
+      const rows = await store.scenario(scenario).commits({ after, limit: ROWS_AT_ONCE })
       for (const row of rows) {
         const messages = messagesOf({ scenario, row, ...(await told(scenario, row)) }, this.#settings.events)
         for (const message of messages) await this.#deliver(message, row)
         // Another scenario may have this name by now, and begins at its first step.
         if (this.#archived.has(scenario)) return
-        this.#positions.move(scenario, row.step)
+        this.#positions.move(scenario, row)
         if (messages.length > 0) await this.#positions.keep()
       }
       if (rows.length < ROWS_AT_ONCE) return
+      // Rows of which nothing is told are not read again after every start.
+      await this.#positions.keep()
     }
+  }
+
+  async #isToldRowThere(scenario: string): Promise<boolean> {
+    const told = this.#positions.of(scenario)
+    if (told === null) return false
+    const [row] = await this.#needs.store.scenario(scenario).commits({ after: told.step - 1, limit: 1 })
+    return row?.step === told.step && row.recorded_at === told.recorded_at
   }
 
   async #deliver(message: WebhookMessage, row: Commit): Promise<void> {

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import memory from '../../plugins/stores/memory/index.ts'
@@ -59,6 +59,9 @@ async function startTarget(script: readonly (number | ((response: ServerResponse
   onTestFinished(() => closeServer(server))
   return { url, got, types: () => got.map(({ body }) => body['type']) }
 }
+
+const keptStep = (folder: string, scenario: string): unknown =>
+  Object(JSON.parse(readFileSync(join(folder, 'chat.json'), 'utf8'))[scenario])['step']
 
 const usedUp = async () => ({ error: null, budget: 'evolution.max_steps (1) is used up' })
 
@@ -155,7 +158,7 @@ describe('a target', () => {
     expect(new Set(target.got.slice(0, 5).map(({ headers }) => headers['webhook-id'])).size).toBe(1)
     expect(pauses).toEqual([1, 2, 4, 8])
     expect(log[0]).toContain('the target answered 500')
-    await until(() => webhooks.counts()[0]?.delivered === 2)
+    await until(() => webhooks.counts()[0]?.waiting === 0)
     expect(webhooks.counts()).toEqual([{ name: 'chat', delivered: 2, failed: 4, waiting: 0 }])
   })
 
@@ -190,7 +193,7 @@ describe('a target', () => {
     await until(() => target.got.length === 3)
     expect(new Set(target.types())).toEqual(new Set(['failed', 'held', 'published']))
     expect(target.got.map(({ headers }) => headers['webhook-id'])).toContain(refusing.got[0]?.headers['webhook-id'])
-    await until(() => JSON.parse(readFileSync(join(folder, 'chat.json'), 'utf8'))['new'] === 1)
+    await until(() => keptStep(folder, 'new') === 1)
   })
 
   it('that takes nothing for three days does not hold up the later events', async () => {
@@ -215,12 +218,66 @@ describe('a target', () => {
     expect(target.types()).toEqual(['published', 'failed'])
   })
 
+  it('that answers after its scenario was archived and made again is told of the new one from its first step', async () => {
+    const answer = Promise.withResolvers<ServerResponse>()
+    const [store, target] = [await storeWith('a'), await startTarget([answer.resolve])]
+    const { webhooks } = await open({ store, hooks: [hook(target.url)] })
+    await store.scenario('a').commit(rowAt(1))
+    const response = await answer.promise
+    expect(webhooks.counts()).toMatchObject([{ delivered: 0, waiting: 1 }])
+    await store.archive('a')
+    await store.scenario('a').commit(rowAt(0))
+    await store.scenario('a').commit(rowAt(1, { outcome: 'failed' }))
+    response.writeHead(204).end()
+    await until(() => target.got.length === 2)
+    expect(target.types()).toEqual(['published', 'failed'])
+  })
+
+  it('is told of a scenario that was archived and made again while the service was down, also where it has more rows by now', async () => {
+    const [store, target, folder] = [await storeWith('a'), await startTarget(), temporaryFolder()]
+    const { webhooks } = await open({ store, hooks: [hook(target.url)], folder })
+    await store.scenario('a').commit(rowAt(1))
+    await until(() => webhooks.counts()[0]?.delivered === 1)
+    await webhooks.close()
+    await store.archive('a')
+    for (const [step, outcome] of (['published', 'failed', 'pending'] as const).entries())
+      await store.scenario('a').commit(rowAt(step, { outcome, recorded_at: NOW - 5 }))
+    await open({ store, hooks: [hook(target.url)], folder })
+    await until(() => target.got.length === 3)
+    expect(target.types()).toEqual(['published', 'failed', 'held'])
+  })
+
+  it('whose positions cannot be kept is told all the same, each event once, and they are kept again with the next one', async () => {
+    const [store, target, folder] = [await storeWith('a'), await startTarget(), temporaryFolder()]
+    const { webhooks, log } = await open({ store, hooks: [hook(target.url)], folder })
+    rmSync(folder, { recursive: true })
+    writeFileSync(folder, 'in the way')
+    await store.scenario('a').commit(rowAt(1))
+    await until(() => log.length > 0 && webhooks.counts()[0]?.waiting === 0)
+    rmSync(folder)
+    await store.scenario('a').commit(rowAt(2, { outcome: 'failed' }))
+    await until(() => webhooks.counts()[0]?.delivered === 2 && webhooks.counts()[0]?.waiting === 0)
+    expect(target.types()).toEqual(['published', 'failed'])
+    expect(keptStep(folder, 'a')).toBe(2)
+  })
+
+  it('does not read a long history without events again after every start', async () => {
+    const [store, folder] = [await storeWith('a'), temporaryFolder()]
+    const { webhooks } = await open({ store, hooks: [hook('http://127.0.0.1:1')], folder })
+    await webhooks.close()
+    for (let step = 1; step <= 60; step += 1) await store.scenario('a').commit(rowAt(step, { outcome: 'rejected' }))
+    await open({ store, hooks: [hook('http://127.0.0.1:1')], folder })
+    await until(() => keptStep(folder, 'a') === 50)
+  })
+
   it('whose positions are broken is an error at the start, not a new beginning', async () => {
     const folder = temporaryFolder()
-    writeFileSync(join(folder, 'chat.json'), '{')
-    await expect(open({ store: await storeWith(), hooks: [hook('http://127.0.0.1:1')], folder })).rejects.toThrow(
-      /chat\.json cannot be read; restore it/,
-    )
+    for (const broken of ['{', '[]', '{"a":1}', '{"a":{"step":1}}']) {
+      writeFileSync(join(folder, 'chat.json'), broken)
+      await expect(open({ store: await storeWith(), hooks: [hook('http://127.0.0.1:1')], folder })).rejects.toThrow(
+        /chat\.json cannot be read; restore it/,
+      )
+    }
   })
 })
 

@@ -40,7 +40,8 @@ it('a held release, its budget and its promotion are told in order, and counted'
   expect(answer.status).toBe(200)
   await until(() => got.length === 3)
   expect(got[2]).toMatchObject({ type: 'published', data: { scenario: 'told', step: 2, operation: 'promote' } })
-  const metrics = await here.get('/metrics')
-  expect(metrics.text).toContain('svc_webhook_deliveries_total{webhook="chat",result="delivered"} 3')
-  expect(metrics.text).toContain('svc_webhook_scenarios_waiting{webhook="chat"} 0')
+  const metrics = async (): Promise<string> => (await here.get('/metrics')).text
+  // Its answer is counted a moment after it was given.
+  await until(async () => (await metrics()).includes('svc_webhook_scenarios_waiting{webhook="chat"} 0'))
+  expect(await metrics()).toContain('svc_webhook_deliveries_total{webhook="chat",result="delivered"} 3')
 })
