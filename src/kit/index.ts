@@ -9,7 +9,7 @@ export { asData, fence } from './fence.ts'
 export { hiddenAsJson, hiddenCharacters, showHidden, showHiddenLine, shownParts, type HiddenCharacter } from '@svc-ai/client/hidden'
 export { newId } from './ids.ts'
 export { tlsOptions, type TlsOptions } from './tls-files.ts'
-export { INSIDE_ADDRESS, InsideAddresses, isAddressRange, isInsideAddress } from './inside-address.ts'
+export { INSIDE_ADDRESS, InsideAddresses, isAddressRange } from './inside-address.ts'
 export { faultInDocument, faultInJson, type JsonFault, type JsonRules } from './json/check.ts'
 export {
   cutOut,

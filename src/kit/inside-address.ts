@@ -35,7 +35,7 @@ const EMBEDDED: readonly { readonly groups: readonly number[]; readonly at: numb
 ]
 
 /** Of an address in numbers. */
-export function isInsideAddress(address: string): boolean {
+function isInsideAddress(address: string): boolean {
   if (!isIPv6(address)) return INSIDE.check(address, 'ipv4')
   const groups = groupsOf(address)
   const hidden = EMBEDDED.find((form) => form.groups.every((group, index) => group === groups[index]))
