@@ -1,15 +1,16 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
+import { until } from '../../test/support/wait.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { unavailable } from '../contract/index.ts'
 import { fakeSurroundings, type FakeTerminal } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
 import type { RunningService } from '../main.ts'
 
-/** What is waited for comes after the first load of many modules. */
-const BUSY_MACHINE = { timeout: 20_000 }
+/** Many modules, which a busy machine loads for longer than a test may take. */
+beforeAll(() => Promise.all([import('./serve.ts'), import('./welcome/demo.ts')]))
 
 const KEY = `ed25519:${'k'.repeat(43)}`
 
@@ -20,7 +21,7 @@ const service = (close = () => Promise.resolve(), port = 4321, reload: RunningSe
 async function serveOnce(args: readonly string[], close?: () => Promise<void>, terminal?: FakeTerminal) {
   const surroundings = fakeSurroundings(service(close), {}, terminal)
   const exit = runCli(['serve', ...args], surroundings)
-  await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0), BUSY_MACHINE)
+  await until(() => surroundings.printed.length > 0)
   surroundings.signal('SIGTERM')
   return { exit: await exit, printed: surroundings.printed.join('\n'), complaints: surroundings.complaints }
 }
@@ -107,10 +108,11 @@ describe('a service with --welcome', () => {
   test('announces the demo, and a demo that fails is one line', async () => {
     const surroundings = fakeSurroundings(service(undefined, 1))
     const exit = runCli(['serve', '--welcome', ...PRACTICE], surroundings)
-    await vi.waitFor(() => expect(surroundings.complaints).toHaveLength(1), BUSY_MACHINE)
+    await until(() => surroundings.complaints.length > 0)
     expect(surroundings.printed[0]).toMatch(/^ {2}practice a small agent/m)
     expect(surroundings.printed[0]?.split('\n').length).toBeLessThan(12)
-    expect(surroundings.complaints[0]).toMatch(/^the demo scenario practice failed: .*; the service itself runs on$/)
+    const failed = /^the demo scenario practice failed: .*; the service itself runs on$/
+    expect(surroundings.complaints).toEqual([expect.stringMatching(failed)])
     surroundings.signal('SIGTERM')
     expect(await exit).toBe(0)
   })
@@ -119,7 +121,7 @@ describe('a service with --welcome', () => {
     const problem = 'bubblewrap is not installed; install it with: apt-get install bubblewrap'
     const surroundings = fakeSurroundings({ ...service(undefined, 1), sandboxProblem: async () => problem })
     const exit = runCli(['serve', '--welcome', ...PRACTICE], surroundings)
-    await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0), BUSY_MACHINE)
+    await until(() => surroundings.printed.length > 0)
     expect(surroundings.printed[0]).toContain(`practice calls are answered and recorded, and nothing improves yet: ${problem}`)
     surroundings.signal('SIGTERM')
     expect(await exit).toBe(0)
@@ -139,10 +141,29 @@ test('a hangup without a terminal reads the file again, as it was given', async 
   const reload: RunningService['reload'] = async (readAgain) => read.resolve(await readAgain())
   const surroundings = fakeSurroundings(service(undefined, undefined, reload))
   const exit = runCli(['serve', '-c', file, '--svc.port', '0'], surroundings)
-  await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0), BUSY_MACHINE)
+  await until(() => surroundings.printed.length > 0)
   writeFileSync(file, 'svc:\n  max_scenarios: 6\n')
   surroundings.hangUp()
   expect((await read.promise).config.svc).toMatchObject({ max_scenarios: 6, port: 0 })
+  surroundings.signal('SIGTERM')
+  expect(await exit).toBe(0)
+})
+
+test('a hangup while the service starts reads the file again once it has started', async () => {
+  const started = Promise.withResolvers<void>()
+  const begun = Promise.withResolvers<void>()
+  const reloaded = Promise.withResolvers<void>()
+  const startService = async () => {
+    begun.resolve()
+    await started.promise
+    return { address: 'http://127.0.0.1:4321', key: KEY, reload: async () => reloaded.resolve(), close: async () => undefined }
+  }
+  const surroundings = fakeSurroundings({ startService })
+  const exit = runCli(['serve'], surroundings)
+  await begun.promise
+  surroundings.hangUp()
+  started.resolve()
+  await reloaded.promise
   surroundings.signal('SIGTERM')
   expect(await exit).toBe(0)
 })
@@ -158,7 +179,7 @@ describe('stopping', () => {
     const closing = Promise.withResolvers<void>()
     const surroundings = fakeSurroundings(service(() => closing.promise))
     const exit = runCli(['serve'], surroundings)
-    await vi.waitFor(() => expect(surroundings.printed.length).toBeGreaterThan(0), BUSY_MACHINE)
+    await until(() => surroundings.printed.length > 0)
     surroundings.signal('SIGINT')
     surroundings.signal('SIGINT')
     expect(surroundings.exits).toEqual([])

@@ -28,9 +28,11 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
   process.on('unhandledRejection', logRejection)
   process.on('uncaughtException', crash)
   try {
-    const service = await start(loaded, options, surroundings)
+    const starting = start(loaded, options, surroundings)
+    // What changed while the service starts is taken over once it has started.
+    surroundings.onReload(() => void starting.then((started) => started?.reload(async () => (await load(options, surroundings)).loaded)))
+    const service = await starting
     if (service === null) return EXIT.misconfigured
-    surroundings.onReload(() => void service.reload(async () => (await load(options, surroundings)).loaded))
     const url = reachedAt(loaded, service)
     const leaving = new AbortController()
     void stop.then(() => leaving.abort())
