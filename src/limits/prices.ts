@@ -19,9 +19,9 @@ export class PriceTable {
     return (input * price.input + output * price.output) / MILLION
   }
 
-  /** Null where the table has no price for that model. */
-  listedCostOf(model: string, { input, output }: CountedTokens): number | null {
-    const price = this.#priceOf(model) ?? this.#prices.get(OTHERS)
+  /** Of a model by any of its names, the first one that has a price. Null where the table has none for it. */
+  listedCostOf(names: readonly string[], { input, output }: CountedTokens): number | null {
+    const price = names.map((name) => this.#priceOf(name)).find((each) => each !== undefined) ?? this.#prices.get(OTHERS)
     return price === undefined ? null : (input * price.input + output * price.output) / MILLION
   }
 

@@ -184,11 +184,7 @@ function costOf({ dialect, request }: TracedCall, { fields, summary }: NonNullab
   const { input_tokens: input, output_tokens: output } = summary
   if (input === undefined || output === undefined) return null
   const names = [fields[dialects[dialect].answer.model], request['model']].filter((name) => typeof name === 'string')
-  for (const name of names) {
-    const cost = sink.costOf(name, { input, output })
-    if (cost !== null) return cost
-  }
-  return null
+  return sink.costOf(names, { input, output })
 }
 
 function portOf({ port, protocol }: URL): number {

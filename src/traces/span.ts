@@ -22,8 +22,8 @@ export interface SpanSink {
   write(count: number, make: () => readonly TraceSpan[]): void
   readonly isWithContent: boolean
   readonly scheme: 'http' | 'https'
-  /** What tokens of that model cost; null where no price is known. */
-  costOf(model: string, tokens: { readonly input: number; readonly output: number }): number | null
+  /** What tokens of a model of these names cost; null where no price is known. */
+  costOf(names: readonly string[], tokens: { readonly input: number; readonly output: number }): number | null
 }
 
 const ID_DIGITS = 16
