@@ -69,6 +69,12 @@ describe('requests in a minute', () => {
     expect(lettingIn(20, () => tried('free'))).toBe(20)
   })
 
+  it.each(['constructor', 'toString', '__proto__'])('are limited for a scenario and a token called %s', (name) => {
+    const { tried } = opened({ scenario, token: { ...NONE, requests_per_minute: 3 } })
+    expect(lettingIn(20, () => tried(name))).toBe(5)
+    expect(lettingIn(20, () => tried('other', name))).toBe(3)
+  })
+
   it('that the scenario refuses do not count for the token', () => {
     const { tried } = opened({ scenario, token: { ...NONE, requests_per_minute: 8 } })
     expect(lettingIn(20, () => tried('a', 't'))).toBe(5)

@@ -102,12 +102,12 @@ export class Limits {
   }
 
   #ofToken({ name, key }: LimitedToken): Subject | null {
-    return remembered(this.#tokens, key, () => subjectOf('token', name, key, this.#settings.tokens[name] ?? this.#settings.token))
+    return remembered(this.#tokens, key, () => subjectOf('token', name, key, limitsOf(this.#settings.tokens, name) ?? this.#settings.token))
   }
 
   #ofScenario(name: string): Subject | null {
     const { scenarios, scenario } = this.#settings
-    return remembered(this.#scenarios, name, () => subjectOf('scenario', name, name, scenarios[name] ?? scenario))
+    return remembered(this.#scenarios, name, () => subjectOf('scenario', name, name, limitsOf(scenarios, name) ?? scenario))
   }
 
   #enter(subject: Subject, bytes: number): Entry {
@@ -169,6 +169,10 @@ export class Limits {
       })
   }
 }
+
+/** Callers choose names: every object has a `constructor`. */
+const limitsOf = (table: Readonly<Record<string, SubjectLimits>>, name: string): SubjectLimits | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined
 
 function subjectOf(kind: 'token' | 'scenario', name: string, key: string, limits: SubjectLimits): Subject | null {
   return isLimiting(limits) ? { called: `${kind} ${name}`, key: `${kind} ${key}`, limits } : null
