@@ -61,7 +61,7 @@ export class Authenticator {
   configure({ token, tokens }: ConfiguredTokens): void {
     const named = [...(token === null ? [] : [['svc.token', token] as const]), ...tokens.map((each) => ['svc.tokens', each] as const)]
     this.#configured = named.map(([name, text]) => configuredHolder(name, text))
-    this.#known.clear()
+    this.#forgetReplaced()
   }
 
   get isRequired(): boolean {
@@ -73,16 +73,20 @@ export class Authenticator {
     const holders = tokens.map((token) => [token, storedHolder(token)] as const)
     this.#stored = new Map(holders.map(([token, holder]) => [token.digest, holder]))
     this.#storedByName = new Map(holders.map(([{ name }, holder]) => [name, holder]))
-    this.#known.clear()
+    this.#forgetReplaced()
   }
 
-  /** Whether they have a token that was not accepted before. */
-  areStrange({ authorization, apiKey }: Credentials): boolean {
+  /** Whether they may be a guess: a token or a page key of the configuration that was not accepted before. Nobody guesses those made here. */
+  areStrange({ authorization, apiKey, query }: Credentials): boolean {
+    if (!this.isRequired) return false
     const token = apiKey ?? authorization?.replace(/^bearer +/i, '') ?? ''
-    return this.isRequired && token !== '' && !this.#known.has(token) && !timingSafeEqual(this.#evaluationDigest, digest(token))
+    if (token === '') return isGuessable(new URLSearchParams(query).get('key'))
+    if (this.#known.has(token)) return false
+    const presented = digest(token)
+    return !this.#stored.has(presented.toString('hex')) && !timingSafeEqual(this.#evaluationDigest, presented)
   }
 
-  /** Answers with the principal, or throws. An unknown route (null) is as closed as any other. A token that is none is told of. */
+  /** Answers with the principal, or throws. An unknown route (null) is as closed as any other. A guess that is wrong is told of. */
   admit(needs: RouteNeeds | null, credentials: Credentials, isWrong?: () => void): Principal {
     const query = credentials.query === '' ? null : new URLSearchParams(credentials.query)
     const access = needs?.access ?? null
@@ -90,7 +94,8 @@ export class Authenticator {
     if (query?.has('key') === true && access !== 'page') throw unauthorized('a page key opens the two pages of its scenario alone')
     if (access === 'open' || !this.isRequired) return { kind: 'anyone' }
     const token = tokenIn(credentials)
-    return token === null ? this.#admitPageKey(needs, query, credentials.scenarioHeader) : this.#admitToken(access, token, isWrong)
+    if (token !== null) return this.#admitToken(access, token, isWrong)
+    return this.#admitPageKey(needs, query, credentials.scenarioHeader, isWrong)
   }
 
   #admitToken(access: Access | null, token: string, isWrong: (() => void) | undefined): Principal {
@@ -107,22 +112,41 @@ export class Authenticator {
   }
 
   #recognise(token: string): TokenHolder | null {
-    const presented = digest(token)
-    const holder = matching(this.#configured, presented) ?? this.#stored.get(presented.toString('hex')) ?? null
+    const holder = this.#holderOf(digest(token))
     if (holder !== null) this.#known.set(token, holder)
     return holder
+  }
+
+  #holderOf(presented: Buffer): TokenHolder | null {
+    return matching(this.#configured, presented) ?? this.#stored.get(presented.toString('hex')) ?? null
+  }
+
+  /** Tokens that are still in force stay known: otherwise a change of one would have all others slowed beside a guesser. */
+  #forgetReplaced(): void {
+    for (const [token, { digest: presented }] of this.#known) {
+      const holder = this.#holderOf(presented)
+      if (holder === null) this.#known.delete(token)
+      else this.#known.set(token, holder)
+    }
   }
 
   #isExpired({ expiresAt }: TokenHolder): boolean {
     return expiresAt !== null && this.#clock() >= expiresAt
   }
 
-  #admitPageKey(needs: RouteNeeds | null, query: URLSearchParams | null, scenarioHeader: string | undefined): Principal {
+  #admitPageKey(
+    needs: RouteNeeds | null,
+    query: URLSearchParams | null,
+    scenarioHeader: string | undefined,
+    isWrong: (() => void) | undefined,
+  ): Principal {
     const isPage = needs?.access === 'page'
     const holder = isPage && query !== null ? this.#keyHolder(needs, query, scenarioHeader) : null
     if (holder !== null) return { kind: 'page', role: holder.role }
-    if (isPage && query?.has('key') === true)
+    if (isPage && query?.has('key') === true) {
+      if (isGuessable(query.get('key'))) isWrong?.()
       throw unauthorized('the key in this address opens no page of this scenario; ask for a new link')
+    }
     throw unauthorized('send the service token as "authorization: Bearer <token>" or as x-api-key')
   }
 
@@ -139,6 +163,9 @@ export class Authenticator {
     return holder === null || this.#isExpired(holder) || !mayOpen(holder, right, scenario) ? null : holder
   }
 }
+
+/** Whoever guesses a token can make the page keys of it. One of a token that was made here names it, and that is too long to guess. */
+const isGuessable = (pageKey: string | null): boolean => pageKey !== null && !pageKey.includes('.')
 
 const expired = ({ name, expiresAt }: TokenHolder): Error =>
   unauthorized(

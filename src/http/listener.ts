@@ -70,7 +70,7 @@ export function checkOrigin({ services, request, headers }: HttpContext<TrafficS
   return cors.isPreflight
 }
 
-/** An unknown route (null) is as closed as any other. A promise where many wrong tokens came from the same address. */
+/** An unknown route (null) is as closed as any other. A promise where many wrong tokens or page keys came from the same address. */
 export function admit(context: HttpContext<TrafficServices>, route: HttpRoute | null): Promise<void> | null {
   context.route = route
   const { auth, wrongTokens } = context.services
