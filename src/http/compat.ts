@@ -1,6 +1,6 @@
 /** `svc.compat: reef`: requests of reef's clients are read as ours, and answers carry reef's names too. No other file knows of them. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { HEADER_PREFIX, ORIGINAL, RECEIPT_OBJECT, ROUTE_PREFIX } from '../contract/index.ts'
+import { HEADER_PREFIX, ORIGINAL, RECEIPT_OBJECT, RELAYED_FROM_HEADER, ROUTE_PREFIX } from '../contract/index.ts'
 
 const THEIR_ROUTE = new RegExp(`^${ORIGINAL.routePrefix}(?=[/?]|$)`)
 const THEIR_HEADER = new RegExp(ORIGINAL.headerPrefix, 'gi')
@@ -21,7 +21,7 @@ export function readTheirs(request: IncomingMessage): void {
   const sent = new Set(Object.keys(headers))
   for (const name of sent) {
     const ours = ourName(name)
-    if (ours !== name && !sent.has(ours)) headers[ours] = headers[name]
+    if (ours !== name && !sent.has(ours) && ours !== RELAYED_FROM_HEADER) headers[ours] = headers[name]
   }
   const asked = headers[ASKED_HEADERS]
   if (typeof asked === 'string') headers[ASKED_HEADERS] = ourName(asked)

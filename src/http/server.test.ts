@@ -2,6 +2,7 @@ import { EventEmitter, once } from 'node:events'
 import type { RequestListener, ServerResponse } from 'node:http'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
+import { join } from 'node:path'
 import { connect as connectSecurely } from 'node:tls'
 import { expect, it } from 'vitest'
 import { makeCertificate } from '../../test/support/certificate.ts'
@@ -54,6 +55,23 @@ it('a connection that the system cannot hand over fails alone, and the service g
   for (let times = 0; times < 3; times++) server.emit('error', Object.assign(new Error('accept EMFILE'), { code: 'EMFILE' }))
   expect(await ask()).toBe('here')
   await listening.close()
+})
+
+it('where a request came from is believed of the threads of this service alone', async () => {
+  const said: unknown[] = []
+  const note: RequestListener = (request, response) => {
+    said.push(request.headers['x-svc-relayed-from'])
+    response.end()
+  }
+  const path = join(temporaryFolder(), 'relay')
+  const [open, relay] = await Promise.all([listen(note, { host: '127.0.0.1', port: 0 }), listen(note, { path })])
+  for (const at of [{ host: '127.0.0.1', port: open.port }, { path }]) {
+    const client = connect(at)
+    client.write('GET / HTTP/1.1\r\nhost: here\r\nx-svc-relayed-from: 203.0.113.7\r\nconnection: close\r\n\r\n')
+    await once(client.resume(), 'close')
+  }
+  expect(said).toEqual([undefined, '203.0.113.7'])
+  await Promise.all([open.close(), relay.close()])
 })
 
 /** Turns of the event loop until this many requests have come. All of them wait to be accepted before the first turn. */

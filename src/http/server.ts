@@ -4,7 +4,14 @@ import { createServer as createSecureServer, Server as SecureServer } from 'node
 import { createServer as createDoor, Socket, type AddressInfo, type Server as Door } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SecureVersion } from 'node:tls'
-import { BODY_TIMEOUT_SECONDS, HEADER, HEADER_BYTES_MAX, HEADERS_TIMEOUT_SECONDS, SHUTDOWN_GRACE_SECONDS } from '../contract/index.ts'
+import {
+  BODY_TIMEOUT_SECONDS,
+  HEADER,
+  HEADER_BYTES_MAX,
+  HEADERS_TIMEOUT_SECONDS,
+  RELAYED_FROM_HEADER,
+  SHUTDOWN_GRACE_SECONDS,
+} from '../contract/index.ts'
 import { newId } from '../kit/index.ts'
 import { answerError, HttpRefusal } from './errors.ts'
 
@@ -56,9 +63,10 @@ export async function listen(
   at: ListenAt,
   { graceSeconds = SHUTDOWN_GRACE_SECONDS, tls = null }: { readonly graceSeconds?: number | undefined; readonly tls?: TlsPair | null } = {},
 ) {
-  const { server, useTls } = makeServer(listener, tls)
+  const answer = 'path' in at ? listener : disbelieving(listener)
+  const { server, useTls } = makeServer(answer, tls)
   // An unknown expectation is ignored; the request is answered as any other.
-  server.on('checkExpectation', listener)
+  server.on('checkExpectation', answer)
   server.on('clientError', refuseUnreadable)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
@@ -72,6 +80,14 @@ export async function listen(
   if (address === null || typeof address === 'string') return { address: '', port: 0, useTls, close }
   if ('reusePort' in at && at.reusePort) doors.push(...(await openDoors(server, address)))
   return { address: addressText(address, tls !== null), port: address.port, useTls, close }
+}
+
+/** Clients do not say where they come from: a connection that is closed has no address any more, and theirs would stand for it. */
+function disbelieving(listener: RequestListener): RequestListener {
+  return (request, response) => {
+    if (request.headers[RELAYED_FROM_HEADER] !== undefined) delete request.headers[RELAYED_FROM_HEADER]
+    listener(request, response)
+  }
 }
 
 /** Further sockets on the same port. One that cannot be opened is done without. */

@@ -78,7 +78,10 @@ export class WrongTokens {
 function networkOf(address: string): string {
   if (!address.includes(':')) return address
   const [front = '', back] = address.split('::', 2)
-  const groups = front.split(':').filter((group) => group !== '')
-  const zeros = back === undefined ? [] : Array.from({ length: 4 }, () => '0')
-  return [...groups, ...zeros].slice(0, 4).join(':')
+  const [before, after] = [groupsOf(front), groupsOf(back ?? '')]
+  const zeros = Array.from({ length: Math.max(0, GROUPS - before.length - after.length) }, () => '0')
+  return [...before, ...zeros, ...after].slice(0, GROUPS / 2).join(':')
 }
+
+const GROUPS = 8
+const groupsOf = (part: string): readonly string[] => part.split(':').filter((group) => group !== '')
