@@ -1,5 +1,5 @@
 /** The inference and evaluation routes: headers and body into a call, the answer back onto the socket. */
-import { HEADER, invalid, leastOf, upstream, type Dialect, type WholeAnswer } from '../contract/index.ts'
+import { HEADER, invalid, leastOf, upstream, type Commit, type Dialect, type WholeAnswer } from '../contract/index.ts'
 import { dialects } from '../dialects/index.ts'
 import {
   answerPieces,
@@ -55,9 +55,11 @@ export function traffic(dialect: Dialect): TrafficHandler {
         }
         await (chosen === null ? answer(call) : scenario.claim(chosen, () => answer({ ...call, id: chosen, interruptedId: call.id })))
       }
-      await context.services.registry.useOrCreate(name, release, answerIn, (row) => noteImplicitScenario(context, name, row))
+      const made = (row: Commit): Promise<void> => noteImplicitScenario(context, name, row)
+      // Nobody holds a turn while its body is still coming.
+      await inTurn(context, name, () => context.services.registry.useOrCreate(name, release, answerIn, made))
     }
-    await withinLimits(context, name, (settle) => inTurn(context, name, () => answered(settle)))
+    await withinLimits(context, name, answered)
   }
 }
 

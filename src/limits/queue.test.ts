@@ -99,6 +99,23 @@ describe('turns', () => {
     await Promise.all(waiting)
   })
 
+  it('that a scenario asked for and did not get put its later ones off by nothing', async () => {
+    const { ask, end, served, time } = opened({ concurrent_requests: 1 })
+    void ask('b')
+    const late = Array.from({ length: 100 }, () => ask('a').catch(() => undefined))
+    const left = new AbortController()
+    const gone = Array.from({ length: 100 }, () => ask('a', { signal: left.signal }).catch(() => undefined))
+    left.abort()
+    time.now += 31
+    await Promise.all([...late, ...gone])
+    for (let asked = 0; asked < 10; asked += 1) void ask('b')
+    void ask('a')
+    await end()
+    await end()
+    expect(served).toEqual(['b', 'a', 'b'])
+    for (let ended = 0; ended < 10; ended += 1) await end()
+  })
+
   it('of a client that left go to the next', async () => {
     const { ask, end, served } = opened({ concurrent_requests: 1 })
     void ask('a')

@@ -27,7 +27,7 @@ const RETRY_SECONDS = 1
 
 interface Waiting {
   readonly scenario: string
-  readonly tag: number
+  tag: number
   readonly endsAt: number
   readonly go: () => void
   readonly refuse: (reason: Refusal) => void
@@ -57,6 +57,7 @@ export class UpstreamQueue {
 
   /** Answers what gives the turn back, at once where there is room; a promise where the request waits. */
   enter(scenario: string, signal: () => AbortSignal): (() => void) | Promise<() => void> {
+    if ((this.#byScenario.get(scenario) ?? 0) >= WAITING_PER_SCENARIO_MAX) return Promise.reject(busy())
     const tag = this.#nextTag(scenario)
     const leave = (): void => this.#leave(scenario)
     if (this.#waiting.length === 0 && this.#isNext(tag) && this.#take(scenario, tag)) return leave
@@ -64,18 +65,17 @@ export class UpstreamQueue {
   }
 
   async #wait(scenario: string, tag: number, signal: AbortSignal): Promise<void> {
-    if ((this.#byScenario.get(scenario) ?? 0) >= WAITING_PER_SCENARIO_MAX) throw busy()
-    if (signal.aborted) throw gone()
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const { time, limits } = this.#needs
     const one: Waiting = { scenario, tag, endsAt: time.passed() + limits.wait_s, go: resolve, refuse: reject }
     const leave = (): void => {
-      if (this.#remove(one)) reject(gone())
+      if (this.#giveUp(one)) reject(gone())
     }
     this.#byScenario.set(scenario, (this.#byScenario.get(scenario) ?? 0) + 1)
     this.#waiting.push(one)
     this.#waiting.sort((a, b) => a.tag - b.tag)
-    signal.addEventListener('abort', leave)
+    if (signal.aborted) leave()
+    else signal.addEventListener('abort', leave)
     this.pump()
     try {
       await promise
@@ -90,7 +90,7 @@ export class UpstreamQueue {
   /** Lets in those whose turn it is, and refuses those that waited long enough. */
   pump(): void {
     const now = this.#needs.time.passed()
-    for (const one of this.#waiting.filter(({ endsAt }) => endsAt <= now)) if (this.#remove(one)) one.refuse(busy())
+    for (const one of this.#waiting.filter(({ endsAt }) => endsAt <= now)) if (this.#giveUp(one)) one.refuse(busy())
     const full = new Set<string>()
     for (const one of this.#waiting.slice()) {
       if (full.has(one.scenario)) continue
@@ -110,6 +110,18 @@ export class UpstreamQueue {
     const at = this.#waiting.indexOf(one)
     if (at === -1) return false
     this.#waiting.splice(at, 1)
+    return true
+  }
+
+  /** Those behind it move up: a turn that a scenario did not have puts none of its others off. */
+  #giveUp(one: Waiting): boolean {
+    if (!this.#remove(one)) return false
+    const { scenario, tag } = one
+    for (const other of this.#waiting) if (other.scenario === scenario && other.tag > tag) other.tag -= 1
+    this.#waiting.sort((a, b) => a.tag - b.tag)
+    this.#needs.cells.change(turnOf(scenario), ({ numbers, at }) => {
+      numbers[at + TAG] = Math.max(0, (numbers[at + TAG] ?? 0) - 1)
+    })
     return true
   }
 

@@ -1,7 +1,7 @@
 /** Limits with several listener threads: exact over all of them, in the provider's shape, and over when the answer is. */
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { beginFrames, chatFrames } from '../support/upstream.ts'
-import { openStream } from '../support/client.ts'
+import { connectTo, openStream } from '../support/client.ts'
 import { until } from '../support/wait.ts'
 import { sharedWorld, type Answer } from '../support/world.ts'
 import { bearer, named, textAt } from '../spec/support/helpers.ts'
@@ -108,4 +108,20 @@ it('a scenario that asks for much leaves a turn at the upstream to another, in a
   gate.resolve()
   const answers = await Promise.all([...noisy, quiet])
   expect(counted(answers, 200)).toBe(91)
+})
+
+it('a body that does not come holds no turn at the upstream [access.turns]', async () => {
+  const free = bearer(textAt((await here.post('/svc/tokens/free/rotate', {}, ADMIN)).json, 'token'))
+  here.upstream.answer((_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"choices":[]}'))
+  // The threads answer for a scenario that is there; they pass others on once their bodies come.
+  expect((await ask('stalled', free)).status).toBe(200)
+  const headers = Object.entries({ host: 'here', 'content-length': '100', ...free, ...named('stalled') })
+  const stalled = Array.from({ length: 40 }, () => connectTo(here.address).on('error', () => undefined))
+  onTestFinished(() => stalled.forEach((socket) => void socket.destroy()))
+  for (const socket of stalled)
+    socket.write(`POST ${CHAT} HTTP/1.1\r\n${headers.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`)
+  const inFlight = async (): Promise<number> =>
+    Number(/\nsvc_requests_in_flight (\d+)\n/.exec((await here.get('/metrics', ADMIN)).text)?.[1])
+  await until(async () => (await inFlight()) > stalled.length)
+  expect((await ask('stalled', free)).status).toBe(200)
 })
