@@ -49,8 +49,14 @@ export function traffic(dialect: Dialect): TrafficHandler {
       const askedBytes = call.request.pieces.length
       const answerIn = async (scenario: TrafficScenario): Promise<void> => {
         const answer = async (asked: Call): Promise<void> => {
-          // Every answer names the release that is served, refusals included.
-          const served = await serve(scenario, asked).finally(() => Object.assign(context.headers, releaseHeaders(scenario, asked)))
+          const served = await serve(scenario, asked)
+            .catch((error: unknown) => {
+              // The upstream has read the question of a client that left, and charges for it.
+              if (asked.signal.aborted) settle({ summary: askedModel(asked), askedBytes, answeredBytes: 0 })
+              throw error
+            })
+            // Every answer names the release that is served, refusals included.
+            .finally(() => Object.assign(context.headers, releaseHeaders(scenario, asked)))
           settle({ ...(await write(context, served)), askedBytes })
         }
         await (chosen === null ? answer(call) : scenario.claim(chosen, () => answer({ ...call, id: chosen, interruptedId: call.id })))
@@ -61,6 +67,11 @@ export function traffic(dialect: Dialect): TrafficHandler {
     }
     await withinLimits(context, name, answered)
   }
+}
+
+function askedModel({ dialect, path, request }: Call): CallAnswered['summary'] {
+  const model = dialects[dialect].modelIn(path, request.facts)
+  return model === '' ? {} : { model }
 }
 
 const EVALUATION = '/evaluation/'

@@ -7,7 +7,7 @@ import type { TrafficServices } from './services.ts'
 
 /** What came back, for those who count it. */
 export interface CallAnswered {
-  readonly summary: ExchangeSummary
+  readonly summary: Pick<ExchangeSummary, 'model' | 'input_tokens' | 'output_tokens'>
   readonly askedBytes: number
   readonly answeredBytes: number
 }

@@ -1,7 +1,7 @@
 /** Limits with several listener threads: exact over all of them, in the provider's shape, and over when the answer is. */
 import { expect, it, onTestFinished } from 'vitest'
 import { beginFrames, chatFrames } from '../support/upstream.ts'
-import { connectTo, openStream } from '../support/client.ts'
+import { connectTo, openStream, sendAndListen } from '../support/client.ts'
 import { until } from '../support/wait.ts'
 import { sharedWorld, type Answer } from '../support/world.ts'
 import { bearer, named, textAt } from '../spec/support/helpers.ts'
@@ -20,6 +20,7 @@ const here = sharedWorld({
     'limits.tokens.free.requests_per_minute': 0,
     'limits.scenarios.narrow.concurrent_requests': 4,
     'limits.scenarios.metered.tokens_per_minute': 40,
+    'limits.scenarios.left.tokens_per_minute': 1000,
     'limits.scenarios.dear.cost_per_day': 1,
     'limits.upstream.concurrent_requests': 40,
     'limits.prices.m.input': 1_000_000,
@@ -124,4 +125,20 @@ it('a body that does not come holds no turn at the upstream [access.turns]', asy
     Number(/\nsvc_requests_in_flight (\d+)\n/.exec((await here.get('/metrics', ADMIN)).text)?.[1])
   await until(async () => (await inFlight()) > stalled.length)
   expect((await ask('stalled', free)).status).toBe(200)
+})
+
+it('a client that leaves before its answer has taken its question [access.limits]', async () => {
+  const free = bearer(textAt((await here.post('/svc/tokens/free/rotate', {}, ADMIN)).json, 'token'))
+  const [asked, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  onTestFinished(() => gate.resolve())
+  here.upstream.answer(async (_, response) => {
+    asked.resolve()
+    await gate.promise
+    response.end()
+  })
+  const request = sendAndListen(here.address, CHAT, { ...BODY, user: 'u'.repeat(8000) }, { ...free, ...named('left') })
+  await asked.promise
+  request.drop()
+  await until(() => here.log.some(({ event, scenario, status }) => event === 'request' && scenario === 'left' && status === 499))
+  expect((await ask('left', free)).json['error']).toMatchObject({ code: 'tokens_limit' })
 })
