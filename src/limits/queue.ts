@@ -8,12 +8,12 @@ import type { UpstreamLimits } from './settings.ts'
 import type { LimitTime } from './windows.ts'
 
 const UPSTREAM = 'upstream'
-/** Of the upstream: the tag of the last turn, and when the next request is due. */
-const LAST_TAG = 6
+/** Of the upstream: the tag of the last turn, and when the next request is due. None of these is where other cells have what was spent. */
+const LAST_TAG = 4
 const DUE = 7
 /** Of a scenario: the tag of its last turn. Of a thread: its lowest tag, and when it was said. */
 const TAG = 7
-const SAID_AT = 6
+const SAID_AT = 4
 /** Requests may come so much ahead of their pace. */
 const BURST_SECONDS = 1
 /** A slot that another thread freed is found after this long. */

@@ -1,5 +1,5 @@
 /** What was spent is there after a restart, whatever became of the file and of the clock. */
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
@@ -11,7 +11,7 @@ const NONE = { requests_per_minute: 0, tokens_per_minute: 0, cost_per_day: 0, co
 const HOUR = 3600
 const NOON = 86_400 * 20_000 + 12 * HOUR
 
-async function started(path: string, { passed = 1000, wall = NOON } = {}) {
+async function started(path: string, { passed = 1000, wall = NOON, upstream = NO_TURNS } = {}) {
   const limits = new Limits(
     {
       token: NONE,
@@ -19,7 +19,7 @@ async function started(path: string, { passed = 1000, wall = NOON } = {}) {
       scenario: { ...NONE, cost_per_day: 1 },
       scenarios: {},
       prices: { m: { input: 1, output: 0 } },
-      upstream: NO_TURNS,
+      upstream,
     },
     { memory: allotCells(64, 1), slot: 0 },
     { passed: () => passed, wall: () => wall },
@@ -28,7 +28,7 @@ async function started(path: string, { passed = 1000, wall = NOON } = {}) {
   const spent = await limits.keepSpent(path, (message) => void warned.push(message))
   const spend = (money: number, scenario = 's'): void =>
     limits.admit(null, scenario, 0)?.settle({ model: 'm', inputTokens: money * 1e6, outputTokens: 0, askedBytes: 0, answeredBytes: 0 })
-  return { spend, spent, warned }
+  return { limits, spend, spent, warned }
 }
 
 const fresh = (): string => join(temporaryFolder(), 'spent.json')
@@ -101,4 +101,24 @@ it('a folder that cannot be written is told of, and nothing else fails', async (
   await spent.close()
   expect(warned.length).toBeGreaterThan(0)
   expect(existsSync(path)).toBe(false)
+})
+
+it('what could not be written is written once that is possible', async () => {
+  const file = fresh()
+  const path = join(file, 'spent.json')
+  writeFileSync(file, 'a file where the folder should be')
+  const { spend, spent } = await started(path)
+  spend(0.5)
+  await spent.close()
+  rmSync(file)
+  await spent.close()
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toMatchObject({ spent: [[expect.any(String), 0.5, expect.any(Number)]] })
+})
+
+it('turns at the upstream are not written as money', async () => {
+  const path = fresh()
+  const { limits, spent } = await started(path, { upstream: { concurrent_requests: 10, requests_per_minute: 0, wait_s: 1 } })
+  for (let turn = 0; turn < 3; turn += 1) void limits.turn('s', () => new AbortController().signal)
+  await spent.close()
+  expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual({ format: 1, spent: [] })
 })

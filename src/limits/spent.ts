@@ -66,9 +66,10 @@ export class SpentFile {
     this.#written = text
     this.#writing = this.#writing
       .then(() => writeAtomicFile(path, text, 0o600))
-      .catch((error: unknown) =>
-        warn('what was spent today cannot be written; after a restart limits of money count from what was written before', error),
-      )
+      .catch((error: unknown) => {
+        this.#written = ''
+        warn('what was spent today cannot be written; after a restart limits of money count from what was written before', error)
+      })
   }
 }
 
