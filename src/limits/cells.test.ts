@@ -17,7 +17,7 @@ for (let at = 0; at < ints.length; at += 4) Atomics.store(ints, at, 0)
 
 it('a cell that another thread holds is waited for, also while that thread is put aside', async () => {
   const memory = allotCells(8, 2)
-  const cells = new Cells({ memory, slot: 0 }, () => false)
+  const cells = new Cells({ memory, slot: 0 }, () => 0)
   cells.change('key', ({ numbers, at }) => void (numbers[at] = 7))
   const said = new Int32Array(new SharedArrayBuffer(8))
   const holder = new Worker(HOLDER, { eval: true, workerData: { ints: memory.ints, said } })
@@ -31,7 +31,7 @@ it('a cell that another thread holds is waited for, also while that thread is pu
 
 it('a lock whose thread has ended is taken at last', () => {
   const memory = allotCells(8, 2)
-  const cells = new Cells({ memory, slot: 0 }, () => false)
+  const cells = new Cells({ memory, slot: 0 }, () => 0)
   for (let at = 0; at < memory.ints.length; at += 4) memory.ints[at] = 1
   expect(cells.change('key', () => 'in')).toBe('in')
 })

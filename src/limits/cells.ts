@@ -1,5 +1,5 @@
 /** Cells of numbers, one for each key, in memory that all threads of a service share. A cell is changed by one thread at a time. */
-import { hash } from 'node:crypto'
+import { hash, randomInt } from 'node:crypto'
 
 /** A key is looked for in so many neighbouring cells. */
 const PROBES = 32
@@ -26,6 +26,8 @@ export interface CellMemory {
   readonly inside: Int32Array
   /** Held while a key is given a cell. */
   readonly lock: Int32Array
+  /** New at every start: callers choose names, and must not choose which cells they share. */
+  readonly seed: number
 }
 
 /** Where a thread counts: its slot is its own. */
@@ -42,6 +44,7 @@ export function allotCells(keys: number, threads: number): CellMemory {
     numbers: new Float64Array(new SharedArrayBuffer(cells * NUMBERS * Float64Array.BYTES_PER_ELEMENT)),
     inside: new Int32Array(new SharedArrayBuffer(cells * threads * Int32Array.BYTES_PER_ELEMENT)),
     lock: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
+    seed: randomInt(2 ** 32),
   }
 }
 
@@ -67,15 +70,15 @@ export class Cells {
   readonly #memory: CellMemory
   readonly #count: number
   readonly #slot: number
-  readonly #isOver: (cell: LimitCell) => boolean
+  readonly #worth: (cell: LimitCell) => number
   readonly #handles = new Map<string, Handle>()
 
-  /** The cell of a key that nobody is inside of, and of which nothing counts any more, may be given to another. */
-  constructor({ memory, slot }: LimitPlace, isOver: (cell: LimitCell) => boolean) {
+  /** The cell that nobody is inside of, and that is worth least, may be given to another key. */
+  constructor({ memory, slot }: LimitPlace, worth: (cell: LimitCell) => number) {
     this.#memory = memory
     this.#count = memory.ints.length / INTS
     this.#slot = slot
-    this.#isOver = isOver
+    this.#worth = worth
   }
 
   /** Runs with the key's cell, alone. The work must be short and must not throw. */
@@ -162,21 +165,25 @@ export class Cells {
     return null
   }
 
-  /** An unused one, else one of which nothing counts any more; else the last, which loses its counts. */
+  /** An unused one; else, of those that nobody is inside of, the one that is worth least, which loses its counts; else the first. */
   #free(handle: Handle): number {
-    let last = (handle.high >>> 0) & (this.#count - 1)
-    let over: number | null = null
+    let found: number | null = null
+    let least = Number.POSITIVE_INFINITY
     for (const cell of this.#near(handle)) {
       if (this.#memory.ints[cell * INTS + KEY + 1] === 0) return cell
-      const found = this.#cell(cell)
-      if (found.inside === 0) last = cell
-      if (over === null && found.inside === 0 && this.#isOver(found)) over = cell
+      const looked = this.#cell(cell)
+      const worth = looked.inside > 0 ? Number.POSITIVE_INFINITY : this.#worth(looked)
+      found ??= cell
+      if (worth >= least) continue
+      found = cell
+      least = worth
     }
-    return over ?? last
+    return found ?? 0
   }
 
-  *#near({ high }: Handle): Generator<number> {
-    for (let probe = 0; probe < PROBES; probe += 1) yield ((high >>> 0) + probe) & (this.#count - 1)
+  *#near(handle: Handle): Generator<number> {
+    const first = mixed(this.#memory.seed, handle)
+    for (let probe = 0; probe < PROBES; probe += 1) yield (first + probe) & (this.#count - 1)
   }
 
   #holds(cell: number, { high, low }: Handle): boolean {
@@ -191,6 +198,13 @@ export class Cells {
   #take(base: number): void {
     lockAt(this.#memory.ints, base + LOCK)
   }
+}
+
+/** All bits of the key count: no two names are neighbours under every seed. */
+function mixed(seed: number, { high, low }: Handle): number {
+  const once = Math.imul(high ^ seed, 0x85_eb_ca_6b)
+  const twice = Math.imul(once ^ (once >>> 13) ^ low, 0xc2_b2_ae_35)
+  return (twice ^ (twice >>> 16)) >>> 0
 }
 
 const digitsOf = (half: number): string => (half >>> 0).toString(16).padStart(8, '0')

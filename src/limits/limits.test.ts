@@ -227,6 +227,16 @@ describe('cells', () => {
     }
   })
 
+  it('more keys than there is room for do not make one forgotten that spent money', () => {
+    const { took, tried } = opened({
+      scenario: { ...NONE, requests_per_minute: 100, cost_per_day: 1 },
+      prices: { m: { input: 1, output: 1 } },
+    })
+    took(1_000_000, { scenario: 'spender' })
+    for (let other = 0; other < 2000; other += 1) took(0, { scenario: `other ${other}` })
+    expect(tried('spender')).toMatch(/^cost_limit/)
+  })
+
   it('a lock that its thread left behind stops nobody', () => {
     const { tried, memory } = opened({ scenario: { ...NONE, requests_per_minute: 2 } })
     expect(tried()).toBeNull()

@@ -60,7 +60,7 @@ export class Limits {
 
   constructor(settings: LimitSettings, place: LimitPlace, time: LimitTime = systemTime) {
     this.#settings = settings
-    this.#cells = new Cells(place, (cell) => isOver(cell, time.passed()))
+    this.#cells = new Cells(place, (cell) => worthOf(cell, time.passed()))
     this.#prices = new PriceTable(settings.prices)
     this.#time = time
     const { memory, slot } = place
@@ -193,7 +193,14 @@ const ROUNDING = 1e-9
 const isFull = ({ numbers, at }: LimitCell, { used, mean }: Window, limit: number): boolean =>
   limit > 0 && (mean === null ? (numbers[at + used] ?? 0) + 1 > limit : (numbers[at + used] ?? 0) >= limit * (1 - ROUNDING))
 
-const isOver = ({ numbers, at }: LimitCell, now: number): boolean => WINDOWS.every(({ end }) => (numbers[at + end] ?? 0) <= now)
+/** Money counts for a day: it is lost last. */
+const MONEY_WORTH = 1e9
+
+/** What would be lost with a cell; 0 where nothing counts any more. */
+const worthOf = ({ numbers, at }: LimitCell, now: number): number =>
+  WINDOWS.filter(({ end }) => (numbers[at + end] ?? 0) > now)
+    .map(({ used, endsWithDay }) => (numbers[at + used] ?? 0) * (endsWithDay ? MONEY_WORTH : 1))
+    .reduce((sum, worth) => sum + worth, 0)
 
 const SPENT: Readonly<Record<keyof SubjectLimits, (limit: number) => readonly [code: string, said: string]>> = {
   requests_per_minute: (limit) => ['requests_limit', `made the ${limit} requests that it may make in a minute`],
