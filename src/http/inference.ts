@@ -16,7 +16,7 @@ import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import { noteImplicitScenario } from './audit.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from './context.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
-import { inTurn, withinLimits, type CallAnswered, type Settle } from './limited.ts'
+import { inTurn, unsettled, withinLimits, type CallAnswered, type Settle } from './limited.ts'
 import { logSummary, logUpstreamId } from './log-fields.ts'
 import { clientSignal, responseOutlet } from './response-stream.ts'
 import { endWith, type HttpReply } from './reply.ts'
@@ -65,7 +65,9 @@ export function traffic(dialect: Dialect): TrafficHandler {
       // Nobody holds a turn while its body is still coming.
       await inTurn(context, name, () => context.services.registry.useOrCreate(name, release, answerIn, made))
     }
-    await withinLimits(context, name, answered)
+    // A count of tokens takes none.
+    const isFree = dialects[dialect].writeCount !== undefined
+    await withinLimits(context, name, (settle) => answered(isFree ? unsettled : settle))
   }
 }
 

@@ -30,7 +30,7 @@ export async function inTurn(
 
 export type Settle = (answered: CallAnswered) => void
 
-const unsettled: Settle = () => undefined
+export const unsettled: Settle = () => undefined
 
 /** Refused before its body is read. The work says what its answer took; one that does not took nothing. */
 export async function withinLimits<T>(

@@ -21,6 +21,7 @@ const here = sharedWorld({
     'limits.scenarios.narrow.concurrent_requests': 4,
     'limits.scenarios.metered.tokens_per_minute': 40,
     'limits.scenarios.left.tokens_per_minute': 1000,
+    'limits.scenarios.counting.tokens_per_minute': 1000,
     'limits.scenarios.dear.cost_per_day': 1,
     'limits.upstream.concurrent_requests': 40,
     'limits.prices.m.input': 1_000_000,
@@ -141,4 +142,12 @@ it('a client that leaves before its answer has taken its question [access.limits
   request.drop()
   await until(() => here.log.some(({ event, scenario, status }) => event === 'request' && scenario === 'left' && status === 499))
   expect((await ask('left', free)).json['error']).toMatchObject({ code: 'tokens_limit' })
+})
+
+it('a count of tokens is a request that takes none [access.limits]', async () => {
+  const free = bearer(textAt((await here.post('/svc/tokens/free/rotate', {}, ADMIN)).json, 'token'))
+  here.upstream.answer((_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end('{"input_tokens":2000}'))
+  const body = { model: 'm', messages: [], system: 's'.repeat(8000) }
+  for (let count = 0; count < 3; count += 1)
+    expect((await here.post('/v1/messages/count_tokens', body, { ...free, ...named('counting') })).status).toBe(200)
 })
