@@ -109,7 +109,7 @@ export class Cells {
   each(look: (digits: string, cell: LimitCell) => void): void {
     const { ints } = this.#memory
     for (let cell = 0; cell < this.#count; cell += 1) {
-      const [high = 0, low = 0] = ints.subarray(cell * INTS + KEY, cell * INTS + KEY + 2)
+      const [high = 0, low = 0] = [ints[cell * INTS + KEY], ints[cell * INTS + KEY + 1]]
       if (low !== 0) look(digitsOf(high) + digitsOf(low), this.#cell(cell))
     }
   }
