@@ -1,5 +1,5 @@
 /** `svc forget`: counts first, removes with --yes, and prints where it looked. */
-import { cpSync, readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
@@ -47,6 +47,23 @@ test('counts without --yes, and removes with it, also from a backup, with the pl
     expect([bytes.includes('anna-77'), bytes.includes('bert-88')]).toEqual([false, true])
   }
   expect(await run('--tag', 'user=anna-77', '--yes')).toMatchObject({ exit: 0, out: expect.stringContaining('nothing is left') })
+})
+
+test('a backup that is not there is told before anything is removed', async () => {
+  const { run, records } = await deployment()
+  const { exit, err } = await run('--tag', 'user=anna-77', '--backup', join(records, 'elsewhere'), '--yes')
+  expect([exit, err]).toEqual([2, [expect.stringContaining('there are no records in')]])
+  expect(await run('--tag', 'user=anna-77')).toMatchObject({ out: expect.stringMatching(/^1 records/) })
+})
+
+test('what is left in files is found as it is spelled in JSON too, and a link that leads nowhere stops nothing', async () => {
+  const { run, records } = await deployment()
+  mkdirSync(join(records, 'scenarios'))
+  writeFileSync(join(records, 'scenarios', 'step.json'), JSON.stringify({ said: 'for an"na, again' }))
+  writeFileSync(join(records, 'scenarios', 'other.json'), JSON.stringify({ said: 'for an"nabel' }))
+  symlinkSync(join(records, 'nowhere'), join(records, 'scenarios', 'link'))
+  const { exit, out } = await run('--tag', 'user=an"na', '--yes', '--json')
+  expect([exit, JSON.parse(out).left]).toEqual([1, 1])
 })
 
 test('a tag without a value, and a store that cannot, are said so', async () => {

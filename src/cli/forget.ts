@@ -24,7 +24,10 @@ export async function forget(options: ForgetOptions, surroundings: Surroundings)
   try {
     const service = await surroundings.service()
     await service.checkFolders(loaded)
-    const stores = [loaded, ...options.backup.map((folder) => backupOf(loaded, folder))]
+    const backups = options.backup.map((folder) => backupOf(loaded, folder))
+    // A backup that is not there or in use is told before anything is removed.
+    if (!order.isTrial) for (const backup of backups) await service.forgetRecords(backup, { ...order, isTrial: true })
+    const stores = [loaded, ...backups]
     const found: Forgotten[] = []
     for (const store of stores) {
       const forgotten = await service.forgetRecords(store, order)
@@ -45,7 +48,8 @@ export async function forget(options: ForgetOptions, surroundings: Surroundings)
 function orderOf({ tag, yes }: ForgetOptions): ForgetOrder | null {
   const [, name = '', value = ''] = /^([^=\s]+)=(.+)$/s.exec(tag) ?? []
   if (name === '') return null
-  const word = new RegExp(`(?<![\\p{L}\\p{N}])${value.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`)}(?![\\p{L}\\p{N}])`, 'u')
+  const spelled = [value, JSON.stringify(value).slice(1, -1)].map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, String.raw`\$&`))
+  const word = new RegExp(`(?<![\\p{L}\\p{N}])(?:${spelled.join('|')})(?![\\p{L}\\p{N}])`, 'u')
   return { tag: [name.toLowerCase(), value], isTrial: yes !== true, mentions: (text) => word.test(text) }
 }
 
@@ -70,11 +74,17 @@ function placesOfFiles({ config }: LoadedConfig, { mentions }: ForgetOrder): rea
   return folders.flatMap((folder) => {
     const files = globSync('**/*', { cwd: folder })
       .map((file) => join(folder, file))
-      .filter((file) => statSync(file).isFile() && statSync(file).size <= FILE_BYTES_MAX)
+      .filter(isSearched)
     const left = files.filter((file) => mentions(readFileSync(file, 'utf8')))
     const searched = 'the value of the tag in files'
     return left.length === 0 ? [{ place: folder, searched, found: 0 }] : left.map((place) => ({ place, searched, found: 1 }))
   })
+}
+
+/** A link may lead nowhere. */
+function isSearched(file: string): boolean {
+  const found = statSync(file, { throwIfNoEntry: false })
+  return found?.isFile() === true && found.size <= FILE_BYTES_MAX
 }
 
 const ROWS_PER_READ = 100

@@ -3,6 +3,7 @@ import {
   isObject,
   SEARCHED_CHARACTERS_MAX,
   EXCERPT_CHARACTERS_MAX,
+  SESSION_TAG,
   TAG_VALUE_CHARACTERS_MAX,
   TAGS_MAX,
   type Json,
@@ -15,6 +16,7 @@ import {
   isInstruction,
   objectOf,
   ownWords,
+  parsed,
   readerOf,
   resultText,
   tagsIn,
@@ -109,6 +111,13 @@ function textTags(payload: JsonObject): Excerpt['tags'] {
     typeof value === 'string' && value !== '' ? [[name.slice(0, TAG_VALUE_CHARACTERS_MAX), value.slice(0, TAG_VALUE_CHARACTERS_MAX)]] : [],
   )
   return Object.fromEntries(texts.slice(0, TAGS_MAX).map(([name, value]) => [name.toWellFormed(), value.toWellFormed()]))
+}
+
+/** Every tag that a record was sent with, whole, however many there are and wherever they stand; of an instruction its session. */
+export function tagsWithin(type: RecordRow['request_type'], payload: Uint8Array): readonly (readonly [string, Json])[] {
+  const body = objectOf(parsed(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString()))
+  if (type === 'train') return [[SESSION_TAG, body['session'] ?? null]]
+  return [body['metadata_tags'], objectOf(body['metadata'])['tags']].flatMap((tags) => Object.entries(objectOf(tags)))
 }
 
 /** The first words of each on one line. */

@@ -8,7 +8,7 @@ import { assertRefused } from '../../../conformance/support.ts'
 import type { ForgetOrder, NewRecord, RequestType } from '../../../src/contract/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { forgetTag } from './forget.ts'
-import { open, rowsOf } from './testing/stores.ts'
+import { change, open, rowsOf } from './testing/stores.ts'
 
 const order = (tag: ForgetOrder['tag'], isTrial = false): ForgetOrder => ({ tag, isTrial, mentions: (text) => text.includes(tag[1]) })
 
@@ -89,6 +89,49 @@ describe('forgetting', () => {
     await assertRefused('conflict', 'record_conflict', live.append([record('a1', said('anna-77', 'violet'))]))
     await live.append([record('new', said('bert-88', 'orange and more'))])
     assert.deepEqual(await store.verify(() => undefined), [])
+  })
+
+  it('leaves no freed pages of an eviction or of a run that was killed before it wrote the file anew', async () => {
+    const directory = await filled()
+    change(directory, `CREATE TABLE gone AS SELECT '${'violet '.repeat(20_000)}' AS said; DROP TABLE gone`)
+    assert.ok(allBytes(directory).includes('violet violet'))
+    const { records, places } = forgetTag(directory, order(['user', 'nobody']))
+    assert.deepEqual([records, places.filter(({ found }) => found > 0)], [0, []])
+    assert.ok(!allBytes(directory).includes('violet violet'))
+  })
+
+  it('finds a tag however it was sent, and none that only begins alike', async () => {
+    const directory = temporaryFolder()
+    const store = await open(directory)
+    const live = await create(store, 'live')
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`t${at}`, 'x']))
+    const deep = `{"metadata":{"tags":{"user":"7"}},"messages":${'['.repeat(50_000)}${']'.repeat(50_000)}}`
+    const [long, longer] = ['7'.repeat(2000), '7'.repeat(2001)]
+    await live.append([
+      record('capital', { metadata: { tags: { User: '7' } } }),
+      record('number', { metadata: { tags: { user: 7 } } }),
+      record('last of many', { metadata: { tags: { ...many, user: '7' } } }),
+      record('beside', { metadata_tags: { other: 'x' }, metadata: { tags: { user: '7' } } }),
+      { ...record('deep', {}), payload: Buffer.from(deep) },
+      record('asked', { text: 'x', session: '7' }, 'train'),
+      record('77', { metadata: { tags: { user: '77' } } }),
+      record('long', { metadata: { tags: { user: longer } } }),
+      { ...record('no object', {}), payload: Buffer.from('[7]') },
+    ])
+    await store.close()
+    assert.deepEqual(forgetTag(directory, order(['user', '7'])).records, 5)
+    assert.deepEqual(forgetTag(directory, order(['user', long])).records, 0)
+    assert.deepEqual(forgetTag(directory, order(['session', '7'])).records, 1)
+    const left = rowsOf(directory, 'SELECT agent_record_id AS id FROM record WHERE age IS NOT NULL ORDER BY sequence')
+    assert.deepEqual(left, [{ id: '77' }, { id: 'long' }, { id: 'no object' }])
+  })
+
+  it('is not stopped by a damaged body, and says that its tags could not be read', async () => {
+    const directory = await filled()
+    change(directory, `UPDATE body SET checksum = randomblob(32) WHERE age = (SELECT age FROM record WHERE agent_record_id = 'b1')`)
+    const { records, places } = forgetTag(directory, order(['user', 'anna-77']))
+    const damaged = { place: 'records.sqlite3', searched: 'bodies that are damaged, so that their tags cannot be read', found: 1 }
+    assert.deepEqual([records, places.filter(({ found }) => found > 0)], [3, [damaged]])
   })
 
   it('finds records of a session whose bodies are gone, and refuses a store that is in use or not there', async () => {

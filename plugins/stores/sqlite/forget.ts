@@ -8,7 +8,6 @@ import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import {
   invalid,
-  isObject,
   SESSION_TAG,
   type ForgetOrder,
   type Forgotten,
@@ -16,8 +15,8 @@ import {
   type RecordRow,
   type SearchedPlace,
 } from '../../../src/contract/index.ts'
-import { excerptOf } from '../../../src/excerpts/index.ts'
-import { BODY_COLUMNS, compress, LEVEL, readBody, readWholeBody, WITH_BODY, type BodyColumns } from './bodies.ts'
+import { tagsWithin } from '../../../src/excerpts/index.ts'
+import { BODY_COLUMNS, compress, LEVEL, readWholeBody, WITH_BASE, WITH_BODY, type BodyColumns } from './bodies.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS, migrate, openForWriting, RECORDS_FILE } from './open.ts'
 import { Query } from './query.ts'
 import { RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
@@ -29,8 +28,9 @@ export function forgetTag(directory: string, order: ForgetOrder): Forgotten {
   const { db, close } = openForWriting(directory, LOCK_WAIT_MS)
   try {
     const archives = archivesIn(directory)
-    const files = [forgetIn(db, order), ...archives.map((path) => within(path, (archive) => forgetIn(archive, order)))]
+    // First, so that a run that is killed leaves no index of what it removed.
     if (!order.isTrial) removeIndex(directory)
+    const files = [forgetIn(db, order), ...archives.map((path) => within(path, (archive) => forgetIn(archive, order)))]
     const places = order.isTrial ? [] : [...placesOf(db, RECORDS_FILE, order), ...archives.flatMap((path) => placesIn(path, order))]
     return { ...added(files), places: order.isTrial ? [] : [...places, ...filesLeft(directory)] }
   } finally {
@@ -69,8 +69,10 @@ interface Doomed {
 }
 
 function forgetIn(db: DatabaseSync, order: ForgetOrder): Removed {
-  const doomed = findDoomed(db, order)
+  const { doomed } = search(db, order)
   const rewritten = order.isTrial || doomed.length === 0 ? 0 : remove(db, doomed)
+  // Also where nothing was found: eviction, or a run that was killed here, left what was removed in freed pages.
+  if (!order.isTrial) db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
   const counted = doomed.filter(({ isCounted }) => isCounted)
   const reports = counted.filter(({ row }) => row.request_type === 'report').length
   return {
@@ -87,8 +89,14 @@ interface ReadColumns extends RecordColumns, BodyColumns {
   readonly age: number | null
 }
 
+interface Found {
+  readonly doomed: readonly Doomed[]
+  /** How many bodies could not be read, and so may have the tag. */
+  readonly damaged: number
+}
+
 /** A report comes after the exchanges that it quotes, so one reading in order finds both. */
-function findDoomed(db: DatabaseSync, order: ForgetOrder): readonly Doomed[] {
+function search(db: DatabaseSync, order: ForgetOrder): Found {
   const all = new Query<ReadColumns>(
     db,
     `SELECT s.key, s.name, r.age, ${RECORD_COLUMNS}, ${BODY_COLUMNS}
@@ -96,32 +104,33 @@ function findDoomed(db: DatabaseSync, order: ForgetOrder): readonly Doomed[] {
   )
   const doomed: Doomed[] = []
   const ids = new Set<string>()
+  let damaged = 0
   for (const columns of all.each()) {
     const row = recordRow(columns)
     const isQuoting = row.references.some((id) => ids.has(`${columns.key} ${id}`))
-    if (!isQuoting && !hasTag(row, readWholeBody(columns), order)) continue
+    const payload = isQuoting ? null : readWholeBody(columns)
+    if (!isQuoting && !hasTag(row, payload, order)) {
+      if (payload === null && columns.age !== null) damaged += 1
+      continue
+    }
     ids.add(`${columns.key} ${row.agent_record_id}`)
     doomed.push({ key: columns.key, scenario: columns.name ?? '', row, age: columns.age, isCounted: columns.name !== null })
   }
-  return doomed
+  return { doomed, damaged }
 }
 
-/** Of a body that is gone only the session is known. */
+/** Of a body that is gone only the session is known. An import may write the name of a tag in any case, and its value as a number. */
 function hasTag({ request_type, summary }: RecordRow, payload: Uint8Array | null, { tag: [name, value] }: ForgetOrder): boolean {
   if (name === SESSION_TAG && summary?.session === value) return true
   if (payload === null) return false
-  if (excerptOf(request_type, payload).tags[name] === value) return true
-  return name === SESSION_TAG && request_type === 'train' && sessionIn(payload) === value
-}
-
-function sessionIn(payload: Uint8Array): Json {
-  const value: Json = JSON.parse(Buffer.from(payload).toString())
-  return isObject(value) ? (value['session'] ?? null) : null
+  const isWanted = (tag: string, said: Json): boolean =>
+    tag.toLowerCase() === name.toLowerCase() && (typeof said === 'string' || typeof said === 'number') && String(said) === value
+  return tagsWithin(request_type, payload).some(([tag, said]) => isWanted(tag, said))
 }
 
 /** Answers how many bodies of others were written anew. */
 function remove(db: DatabaseSync, doomed: readonly Doomed[]): number {
-  db.exec(`PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; CREATE TEMP TABLE doomed (age INTEGER PRIMARY KEY)`)
+  db.exec('PRAGMA secure_delete = ON; CREATE TEMP TABLE doomed (age INTEGER PRIMARY KEY)')
   const mark = db.prepare('INSERT INTO doomed VALUES (?)')
   const empty = db.prepare(
     // The receipt stays, so that the order and the steps that used it stay whole. What was said equals nothing that is sent again.
@@ -141,9 +150,7 @@ function remove(db: DatabaseSync, doomed: readonly Doomed[]): number {
       if (row.request_type === 'train') unsay.run(key, row.agent_record_id)
     }
     db.exec('UPDATE scenario SET body_bytes = (SELECT coalesce(sum(length(payload)), 0) FROM body b WHERE b.scenario = scenario.key)')
-    db.exec('COMMIT')
-    // Writes the file anew: what was deleted before, and not overwritten, goes too.
-    db.exec('DROP TABLE doomed; VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
+    db.exec('COMMIT; DROP TABLE doomed')
     return rewritten
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
@@ -151,27 +158,22 @@ function remove(db: DatabaseSync, doomed: readonly Doomed[]): number {
   }
 }
 
-interface ReferringColumns extends BodyColumns {
-  readonly age: number
-}
-
+/** One at a time: all of them, each with its base, may be more than the memory holds. One that is damaged stays as damaged as it is. */
 function rewriteReferring(db: DatabaseSync): number {
-  const referring = new Query<ReferringColumns>(
-    db,
-    `SELECT b.age, ${BODY_COLUMNS} FROM body_base d JOIN body b ON b.age = d.age JOIN body base ON base.age = d.base
-     WHERE d.base IN doomed AND d.age NOT IN doomed`,
-  )
+  const referring = new Query<{ age: number }>(db, 'SELECT age FROM body_base WHERE base IN doomed AND age NOT IN doomed').all()
+  const read = new Query<BodyColumns>(db, `SELECT ${BODY_COLUMNS} FROM body b ${WITH_BASE} WHERE b.age = ?`)
   const rewrite = db.prepare('UPDATE body SET payload = ?, size = ? WHERE age = ?')
   const detach = db.prepare('DELETE FROM body_base WHERE age = ?')
-  const all = referring.all()
-  for (const columns of all) {
-    const original = readBody(columns) ?? new Uint8Array()
-    const compressed = compress(original, null, 0, LEVEL)
-    if (compressed !== null && compressed.byteLength < original.byteLength) rewrite.run(compressed, original.byteLength, columns.age)
-    else rewrite.run(original, null, columns.age)
-    detach.run(columns.age)
+  for (const { age } of referring) {
+    const columns = read.first(age)
+    const original = columns === undefined ? null : readWholeBody(columns)
+    const compressed = original === null ? null : compress(original, null, 0, LEVEL)
+    if (original !== null && compressed !== null && compressed.byteLength < original.byteLength)
+      rewrite.run(compressed, original.byteLength, age)
+    else if (original !== null) rewrite.run(original, null, age)
+    detach.run(age)
   }
-  return all.length
+  return referring.length
 }
 
 // ── the proof ────────────────────────────────────────────────────────────────────────────────
@@ -194,12 +196,10 @@ function placesOf(db: DatabaseSync, file: string, order: ForgetOrder): readonly 
     ['audit', 0],
   ])
   for (const { place, said } of texts.each()) if (order.mentions(said)) mentions.set(place, (mentions.get(place) ?? 0) + 1)
+  const { doomed, damaged } = search(db, order)
   return [
-    {
-      place: file,
-      searched: 'bodies with the tag, and reports about them',
-      found: findDoomed(db, order).filter(({ age }) => age !== null).length,
-    },
+    { place: file, searched: 'bodies with the tag, and reports about them', found: doomed.filter(({ age }) => age !== null).length },
+    { place: file, searched: 'bodies that are damaged, so that their tags cannot be read', found: damaged },
     { place: file, searched: 'pages that were freed and not overwritten', found: free },
     ...[...mentions].map(([place, found]) => ({ place: file, searched: `the value of the tag in ${place}`, found })),
   ]
