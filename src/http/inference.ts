@@ -146,13 +146,14 @@ async function write(context: HttpContext<TrafficServices>, served: Served): Pro
   const {
     receipt,
     cause,
+    isQuoted,
     summary,
     answerBytes: answeredBytes,
   } = await serveStream(served, responseOutlet(response), services.keepRawStreams)
   logSummary(context.logFields, summary)
   if (receipt !== null) context.logFields.receipt = receipt
   if (cause !== null) {
-    context.logFields.cause = await services.recorder.loggedWords(served.exchange.call.recording ?? 'full', cause)
+    context.logFields.cause = await services.recorder.loggedWords(served.exchange.call.recording ?? 'full', cause, isQuoted)
     services.metrics.streamInterrupted()
   }
   return { summary, answeredBytes }

@@ -8,7 +8,18 @@ import { pageQuery } from './auth.ts'
 import { noteChange, noteImplicitScenario } from './audit.ts'
 import type { HttpContext } from './context.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
-import { cutPage, headerText, nameInPath, oneOf, pageLimit, pageStart, REQUEST_TYPES, scenarioOf, tagsOf } from './request-fields.ts'
+import {
+  askedRecording,
+  cutPage,
+  headerText,
+  nameInPath,
+  oneOf,
+  pageLimit,
+  pageStart,
+  REQUEST_TYPES,
+  scenarioOf,
+  tagsOf,
+} from './request-fields.ts'
 import { withExcerpts } from './search.ts'
 import type { HttpServices } from './services.ts'
 
@@ -30,8 +41,9 @@ async function keep(context: HttpContext, kind: 'report' | 'import' | 'batch', p
   const name = scenarioOf(context.request)
   context.logFields.scenario = name
   const drafts = await services.bodies.drafts(kind, await context.readBytes(), tagsOf(context.request.headers))
+  const less = lessRecording(context)
   const admitted = (all: readonly RecordDraft[], scenario: Scenario | null): readonly NewRecord[] =>
-    all.map((draft) => admit(draft, admissionOf(services, scenario)))
+    all.map((draft) => ({ ...admit(draft, admissionOf(services, scenario)), ...less }))
   const isOpen = drafts.some(({ about }) => about !== undefined)
   // A recipe checks the report with its receipts, which need the scenario's records.
   const loaded = isOpen ? null : (services.registry.loaded(name) ?? null)
@@ -53,6 +65,12 @@ async function keep(context: HttpContext, kind: 'report' | 'import' | 'batch', p
   return services.registry.useOrCreate(name, headerText(context.request, HEADER.release), append, made)
 }
 
+/** What the client asks to be stored of what it sends, where that is less than all. */
+function lessRecording({ request }: HttpContext): Pick<NewRecord, 'recording'> {
+  const recording = askedRecording(request)
+  return recording === null || recording === 'full' ? {} : { recording }
+}
+
 function admissionOf({ newId, clock }: HttpServices, scenario: Scenario | null): AdmissionRules {
   const checkReport = scenario?.recipe.checkReport?.bind(scenario.recipe)
   return { newId, clock, ...(checkReport && { checkReport }) }
@@ -65,6 +83,7 @@ export async function train(context: HttpContext): Promise<HttpReply> {
   context.logFields.scenario = name
   const { record, screen } = admitTrain(await context.readObject(), services, askerOf(context))
   const { agent_record_id } = record
+  const less = lessRecording(context)
   return services.registry.use(name, async (scenario) => {
     const kept = await scenario.types([agent_record_id])
     // A resend is for the store to compare, even after the mode was changed.
@@ -72,7 +91,7 @@ export async function train(context: HttpContext): Promise<HttpReply> {
       refuseAutoMode(scenario)
       screen()
     }
-    await scenario.append([record])
+    await scenario.append([{ ...record, ...less }])
     if (!kept.has(agent_record_id))
       await noteChange(context, { scenario: name, target: agent_record_id, before: null, after: { release_id: record.artifact_ref } })
     context.logFields.receipt = agent_record_id

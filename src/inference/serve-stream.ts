@@ -18,6 +18,8 @@ export interface StreamEnd {
   readonly receipt: string | null
   /** Why the answer is not whole; null when it is. */
   readonly cause: string | null
+  /** Whether the upstream said so, in words of its own. */
+  readonly isQuoted: boolean
   readonly summary: ExchangeSummary
   /** What the answer is as JSON, put together. */
   readonly answerBytes: number
@@ -197,7 +199,7 @@ class Relay {
     const kept = said === null ? print(response) : this.#withoutKey(print(response), said)
     const bytes = Buffer.from(kept)
     const receipt = await keep(this.#exchange, [bytes], summary, cause === null ? id : interruptedId)
-    return { receipt, cause: said, summary, answerBytes: bytes.length }
+    return { receipt, cause: said, isQuoted: this.#reader.failure !== null, summary, answerBytes: bytes.length }
   }
 }
 

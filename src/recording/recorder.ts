@@ -1,4 +1,5 @@
 /** What is stored of the records of each scenario. */
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { leastOf, unsupported, type JsonObject, type NewRecord, type RecordingMode } from '../contract/index.ts'
 import { withoutWords } from './metadata.ts'
 import { payloadOf, withPayload } from './payload.ts'
@@ -33,7 +34,7 @@ export class Recorder {
   admit(scenario: string, records: readonly NewRecord[]): readonly NewRecord[] | Promise<readonly NewRecord[]> {
     const mode = this.modeOf(scenario)
     if (mode === 'full' && records.every(({ recording }) => recording === undefined)) return records
-    return Promise.all(records.map((record) => this.#stored(record, leastOf(mode, record.recording ?? mode))))
+    return this.#allStored(records, mode)
   }
 
   /** A body that is kept as a file, such as a proposal. */
@@ -41,13 +42,29 @@ export class Recorder {
     return this.modeOf(scenario) === 'full' ? body : this.#redaction.object(body)
   }
 
-  /** Words of others for the log. */
-  async loggedWords(mode: RecordingMode, words: string): Promise<string> {
-    return mode === 'full' ? words : this.#redaction.words(words)
+  /** Words for the log, of which those of an upstream may be what was said to it. */
+  async loggedWords(mode: RecordingMode, words: string, isQuoted: boolean): Promise<string> {
+    if (mode === 'full') return words
+    if (mode !== 'redacted' && isQuoted) return NOT_LOGGED
+    try {
+      return await this.#redaction.words(words)
+    } catch {
+      return NOT_LOGGED
+    }
   }
 
   close(): Promise<void> {
     return this.#redaction.close()
+  }
+
+  /** One after the other, so that a batch of many short ones does not hold up everything else. */
+  async #allStored(records: readonly NewRecord[], mode: RecordingMode): Promise<readonly NewRecord[]> {
+    const stored: NewRecord[] = []
+    for (const record of records) {
+      if (stored.length > 0) await nextTurn()
+      stored.push(await this.#stored(record, leastOf(mode, record.recording ?? mode)))
+    }
+    return stored
   }
 
   async #stored(record: NewRecord, mode: RecordingMode): Promise<NewRecord> {
@@ -59,8 +76,10 @@ export class Recorder {
   }
 }
 
+const NOT_LOGGED = 'the upstream broke off with an error; its words are not recorded here'
+
 const recordingOff = (): Error =>
   unsupported(
     'recording_off',
-    'nothing is recorded in this scenario (recording.mode is off), so nothing can be reported, imported or trained; record at least metadata, or use another scenario',
+    'nothing is recorded (recording.mode of the scenario, or the header of this request, is off), so nothing can be reported, imported or trained; record at least metadata, or use another scenario',
   )

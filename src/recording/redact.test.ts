@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Json, Redactor } from '../contract/index.ts'
 import { changeJson } from './json-texts.ts'
 import { redactPayload } from './redact.ts'
+import { Redaction } from './redaction.ts'
 
 /** Takes out the word `zoe`, whatever its case. */
 const redactor: Redactor = { open: () => (text) => text.replaceAll(/zoe/gi, '[name]') }
@@ -16,6 +17,7 @@ function mapped(value: Json, change: (text: string) => string): Json {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [change(key), mapped(member, change)]))
 }
 
+const longSaying = (word: string): Buffer => Buffer.from(JSON.stringify({ text: word.repeat(5000) }))
 const louder = (text: string): string => `${text}!`
 
 const words = fc.string({
@@ -72,6 +74,31 @@ describe('a payload', () => {
     )
     const plain = '{"response":{"text":"x","logprobs":{"content":[{"token":"x"}]},"training":{"token_ids":[1,2]}}}'
     expect(redact(plain)).toBe(plain)
+  })
+
+  it('keeps a tag or a receipt only where one can stand', () => {
+    expect(redact('{"metadata":{"tags":{"note":{"deep":"zoe"}}},"references":[{"name":"zoe"}]}')).not.toContain('zoe')
+    expect(redact(JSON.stringify({ metadata_tags: { note: `${'long '.repeat(300)} zoe` } }))).not.toContain('zoe')
+  })
+
+  it('fails without a word of the record where the redactor fails, or gives what is no text', () => {
+    const parsing: Redactor = { open: () => (text) => String(JSON.parse(text)) }
+    expect(() => redactPayload('{"a":"zoe"}', parsing)).toThrow(/^the redactor threw a SyntaxError, whose message is not logged/)
+    const broken: unknown = { open: () => () => undefined }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- a plug-in of somebody else
+    expect(() => redactPayload('{"a":"zoe"}', broken as Redactor)).toThrow('the redactor answered with undefined in place of a text')
+  })
+
+  it('that ends the thread fails alone: the next one gets a new thread', async () => {
+    const code = `import { parentPort } from 'node:worker_threads'
+      parentPort.on('message', ({ id, payload }) =>
+        Buffer.from(payload).includes('fatal') ? process.exit(1) : parentPort.postMessage({ id, payload: Buffer.from('{}') }))`
+    const source = { redactor: '', settings: {}, baseDirectory: '' }
+    const entry = new URL(`data:text/javascript,${encodeURIComponent(code)}`)
+    const redaction = new Redaction({ load: () => Promise.reject(new Error('not needed')), thread: { entry, source } })
+    const all = await Promise.allSettled(['plain', 'fatal', 'plain', 'plain'].map((word) => redaction.payload(longSaying(word))))
+    await redaction.close()
+    expect(all.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
   })
 
   it('is read in linear time, whatever it is made of', () => {

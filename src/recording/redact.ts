@@ -1,5 +1,5 @@
 /** A payload without personal data, as JSON that is otherwise what it was. */
-import type { Redactor } from '../contract/index.ts'
+import { TAG_VALUE_CHARACTERS_MAX, type Redactor } from '../contract/index.ts'
 import { changeJson } from './json-texts.ts'
 
 /** JSON in texts, such as the arguments of tools, is read as deep as this. */
@@ -10,16 +10,37 @@ const TOKENS = new Set(['logprobs', 'logprobsResult', 'prompt_logprobs', 'token_
 
 /** The same payload always gives the same one. Tags and quoted receipts are what records are found by: they stay. */
 export function redactPayload(payload: string, redactor: Redactor): string {
-  const redact = redactor.open()
+  const redact = careful(redactor)
   const clean = (text: string, depth: number): string => {
     const isJson = depth < NESTED_MAX && text.includes('\\') && /^\s{0,20}[[{"]/.test(text)
     return redact(isJson ? changeJson(text, { text: (inner) => clean(inner, depth + 1) }) : text)
   }
-  const redacted = changeJson(payload, { text: (text, path) => (isAddress(path) ? text : clean(text, 0)) })
+  const redacted = changeJson(payload, { text: (text, path) => (isAddress(text, path) ? text : clean(text, 0)) })
   if (redacted === payload) return payload
   return changeJson(redacted, { text: (text) => text, isDropped: (key, path) => path[1] === 'response' && TOKENS.has(key) })
 }
 
-/** The first step of a path is the payload itself. */
-const isAddress = ([, first, second]: readonly string[]): boolean =>
-  first === 'metadata_tags' || first === 'references' || (first === 'metadata' && second === 'tags')
+/** The message of its error may quote the record, and what is no text would break the JSON. */
+function careful(redactor: Redactor): (text: string) => string {
+  const redact = redactor.open()
+  return (text) => {
+    let left: unknown
+    try {
+      left = redact(text)
+    } catch (error) {
+      const name = error instanceof Error ? error.name : typeof error
+      // oxlint-disable-next-line preserve-caught-error -- its message must not get into the log
+      throw new Error(`the redactor threw a ${name}, whose message is not logged, since it may quote the record`)
+    }
+    if (typeof left === 'string') return left
+    throw new Error(`the redactor answered with ${typeof left} in place of a text`)
+  }
+}
+
+/** The first step of a path is the payload itself. Anything longer or deeper under those names is none. */
+const isAddress = (text: string, path: readonly string[]): boolean => {
+  const [, first, second] = path
+  if (text.length > TAG_VALUE_CHARACTERS_MAX) return false
+  if (path.length === 2) return first === 'metadata_tags' || first === 'references'
+  return path.length === 3 && first === 'metadata' && second === 'tags'
+}

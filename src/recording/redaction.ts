@@ -1,11 +1,16 @@
 /** Redacts payloads: short ones here, long ones in a thread, and none of them is stored when that fails. */
-import { INLINE_BODY_BYTES_MAX, isObject, unavailable, type Json, type JsonObject, type Redactor } from '../contract/index.ts'
-import { within } from '../kit/index.ts'
+import { isObject, unavailable, type Json, type JsonObject, type Redactor } from '../contract/index.ts'
+import { Lane, within } from '../kit/index.ts'
 import { redactPayload } from './redact.ts'
 import { RedactorThread, type RedactorSource } from './redactor-threads.ts'
 
-/** Far more than the longest body needs. */
-const SECONDS_MAX = 60
+/** Longer ones would hold up the calls of others. */
+const INLINE_BYTES_MAX = 16 * 1024
+/** Far more than a body of that length needs. */
+const SECONDS_LEAST = 20
+const SECONDS_PER_MIB = 5
+
+const MIB = 1024 * 1024
 
 interface RedactionParts {
   /** Loads the configured redactor. */
@@ -18,6 +23,8 @@ export class Redaction {
   readonly #parts: RedactionParts
   #redactor: Promise<Redactor> | null = null
   #thread: RedactorThread | null = null
+  /** One payload after the other: one that hangs, or ends the thread, fails alone. */
+  readonly #lane = new Lane()
 
   constructor(parts: RedactionParts) {
     this.#parts = parts
@@ -31,7 +38,7 @@ export class Redaction {
 
   async payload(payload: Buffer): Promise<Buffer> {
     try {
-      if (payload.byteLength > INLINE_BODY_BYTES_MAX) return await this.#inThread(payload)
+      if (payload.byteLength > INLINE_BYTES_MAX) return await this.#lane.run(() => this.#inThread(payload))
       const text = payload.toString()
       const redacted = redactPayload(text, await this.load())
       return redacted === text ? payload : Buffer.from(redacted)
@@ -60,7 +67,7 @@ export class Redaction {
     const thread = this.#thread?.isOver === false ? this.#thread : new RedactorThread(entry, source)
     this.#thread = thread
     try {
-      return await within(SECONDS_MAX, thread.redact(payload))
+      return await within(SECONDS_LEAST + SECONDS_PER_MIB * (payload.byteLength / MIB), thread.redact(payload))
     } catch (error) {
       await thread.close()
       throw error

@@ -145,6 +145,25 @@ describe('metadata', () => {
     expect(onDisk()).not.toContain(SECRET)
   })
 
+  it('keeps the tags of headers, and nothing else that a body has under their names [recording.metadata]', async () => {
+    here.upstream.answer(answerPlainly)
+    const body = { ...BODY, metadata_tags: SECRET, metadata: { tags: { note: { said: SECRET }, plan: 'gold', long: SECRET.repeat(99) } } }
+    await here.post('/v1/chat/completions', body, { ...named('brief'), 'x-svc-tag-user': 'u8' })
+    const own = { ...BODY, metadata_tags: { said: [SECRET] } }
+    await here.post('/v1/chat/completions', own, { ...named('brief'), 'x-svc-tag-user': 'u9' })
+    expect(onDisk()).not.toContain(SECRET)
+    const { text } = await here.get('/svc/scenarios/brief/records?order=newest&limit=2&excerpts=yes')
+    for (const tag of ['"plan":"gold"', '"user":"u8"', '"user":"u9"']) expect(text).toContain(tag)
+  })
+
+  it('logs no word of an upstream that broke off [recording.metadata]', async () => {
+    const failing = data({ error: { message: `cannot answer ${SECRET}` } })
+    here.upstream.answer((_received, response) => sendFrames(response, [failing, 'data: [DONE]\n\n']))
+    await here.post('/v1/chat/completions', { ...BODY, stream: true }, named('brief'))
+    await until(() => here.log.some(({ cause }) => typeof cause === 'string' && cause.includes('its words are not recorded')))
+    expect(JSON.stringify(here.log)).not.toContain(SECRET)
+  })
+
   it('holds for a stream too, whose bytes the client gets as they came [recording.metadata]', async () => {
     here.upstream.answer((_received, response) => sendFrames(response, chatFrames))
     const answer = await here.post('/v1/chat/completions', { ...BODY, stream: true }, named('brief'))
@@ -182,6 +201,18 @@ describe('the header of a request', () => {
     expect((await here.get(`/svc/scenarios/open/records/${String(whole.headers['x-svc-agent-record-id'])}`)).text).toContain(SECRET)
     expectRefusal(await here.get(`/svc/scenarios/open/records/${String(less.headers['x-svc-agent-record-id'])}`), 404, 'record_not_kept')
     expect(none.headers['x-svc-recording']).toBe('off')
+  })
+
+  it('holds for reports and imports too [recording.header]', async () => {
+    const less = { ...named('wary'), 'x-svc-recording': 'redacted' }
+    expect((await here.post('/svc/records', inference('w1', { messages: [{ role: 'user', content: EMAIL }] }), less)).status).toBe(200)
+    const report = { agent_record_id: 'w2', references: ['w1'], score: 1, feedback: SECRET }
+    expect((await here.post('/svc/report', report, { ...less, 'x-svc-recording': 'metadata' })).status).toBe(200)
+    expectRefusal(await here.post('/svc/report', { score: 1 }, { ...less, 'x-svc-recording': 'off' }), 501, 'recording_off')
+    expectRefusal(await here.post('/svc/report', { score: 1 }, { ...less, 'x-svc-recording': 'some' }), 400, 'invalid_field')
+    expect((await here.get('/svc/scenarios/wary/records/w1')).json).toMatchObject({ payload: { messages: [{ content: '[email 1]' }] } })
+    expectRefusal(await here.get('/svc/scenarios/wary/records/w2'), 404, 'record_not_kept')
+    expect(await recordIds(here, 'wary')).toEqual(['w1', 'w2'])
   })
 
   it('never stores more, and must be a mode [recording.header]', async () => {

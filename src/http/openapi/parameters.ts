@@ -73,7 +73,7 @@ export const provisional = header(
 )
 export const recording = header(
   HEADER.recording,
-  'To store less of this exchange than its scenario does. A mode that stores more changes nothing.',
+  'To store less of this request than its scenario does. A mode that stores more changes nothing.',
   z.enum(RECORDING_MODES),
 )
 export const tags = header(

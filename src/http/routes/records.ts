@@ -15,7 +15,7 @@ import { search } from '../search.ts'
 import { rowsOf } from './row.ts'
 import { z } from 'zod'
 import { answer, live } from '../openapi/spec.ts'
-import { after, before, limit, order, query, scenario, startingRelease, tags } from '../openapi/parameters.ts'
+import { after, before, limit, order, query, recording, scenario, startingRelease, tags } from '../openapi/parameters.ts'
 import { AUDITED, CHECKED_BODY, CREATED, KNOWN, NAMED, QUERIED, RECORDED, refusals, TAGGED } from '../openapi/refusals.ts'
 
 const { get, post } = rowsOf('records')
@@ -32,7 +32,7 @@ export const recordRoutes: readonly HttpRoute[] = [
     operationId: 'importRecord',
     summary: 'Stores one record that was collected elsewhere',
     description: 'The same id with the same content may be sent again and again; with other content it is refused.',
-    parameters: [scenario, startingRelease, tags],
+    parameters: [scenario, startingRelease, recording, tags],
     body: wire.importBodySchema,
     answers: { 200: answer(wire.receiptSchema, 'It is on the disk.') },
     refusals: SENT,
@@ -43,7 +43,7 @@ export const recordRoutes: readonly HttpRoute[] = [
     operationId: 'importRecords',
     summary: 'Stores many records at once, all or none',
     description: 'An inference must come before the reports that quote it. A refusal names the place, such as records[3].payload.score.',
-    parameters: [scenario, startingRelease, tags],
+    parameters: [scenario, startingRelease, recording, tags],
     body: wire.importBatchBodySchema,
     answers: { 200: answer(wire.receiptsSchema, 'They are on the disk.') },
     refusals: SENT,
@@ -55,7 +55,7 @@ export const recordRoutes: readonly HttpRoute[] = [
     summary: 'Takes feedback that quotes receipts',
     description:
       'Null, and for references and metadata also empty, is the same as absent; other fields are dropped. metadata.training.eligible is refused.',
-    parameters: [scenario, startingRelease, tags],
+    parameters: [scenario, startingRelease, recording, tags],
     body: wire.reportBodySchema,
     answers: { 200: answer(wire.receiptSchema, 'It is on the disk.') },
     refusals: SENT,
@@ -67,7 +67,7 @@ export const recordRoutes: readonly HttpRoute[] = [
     summary: 'Takes one instruction: what a person asks of the harness, in plain words',
     description:
       'Of a scenario that exists and runs in manual or hybrid mode. That it was trained is another matter: ask for its progress.',
-    parameters: [scenario],
+    parameters: [scenario, recording],
     body: wire.trainBodySchema,
     answers: { 200: answer(wire.trainReceiptSchema, 'It is on the disk.') },
     refusals: refusals(NAMED, CHECKED_BODY, KNOWN, AUDITED, {
