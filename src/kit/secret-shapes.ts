@@ -5,7 +5,7 @@
  */
 
 /** No letter or digit before it: `task-` ends in `sk-`. */
-const ALONE = '(?<![A-Za-z0-9])'
+export const ALONE = '(?<![A-Za-z0-9])'
 
 const CLOUDS = [
   'AKIA[A-Z0-9]{16}',

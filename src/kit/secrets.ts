@@ -1,7 +1,7 @@
 /** Finds secrets in text, also encoded, split or disguised, and takes them out. */
 import { withoutKnownSecrets } from './known-secrets.ts'
 import { readings } from './readings.ts'
-import { ADDRESS_PASSWORD, FRAME_SHAPES, KEY_SHAPES, NAMED_VALUE, PLACEHOLDER } from './secret-shapes.ts'
+import { ADDRESS_PASSWORD, ALONE, FRAME_SHAPES, KEY_SHAPES, NAMED_VALUE, PLACEHOLDER } from './secret-shapes.ts'
 
 const REDACTED = '[redacted]'
 
@@ -31,7 +31,13 @@ export function replaceSecrets(text: string, by: (secret: string) => string): st
 
 const PRIVATE_KEY = /-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY[^]*?(?:-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY[A-Z ]{0,10}-{0,5}|$)/g
 const WORD = /[^\s"'`,;=()<>{}[\]\\]+/g
-const joined = (shapes: readonly string[], rest = ''): string => shapes.map((shape) => `(?:${shape})${rest}`).join('|')
+const any = (shapes: readonly string[]): string => shapes.map((shape) => `(?:${shape})`).join('|')
+/** What must stand alone is looked at only where a word begins: most places of a text are inside one. */
+const joined = (shapes: readonly string[], rest = ''): string => {
+  const alone = shapes.flatMap((shape) => (shape.startsWith(ALONE) ? [shape.slice(ALONE.length)] : []))
+  const anywhere = shapes.filter((shape) => !shape.startsWith(ALONE))
+  return `(?:${ALONE}(?:${any(alone)})|${any(anywhere)})${rest}`
+}
 const KEYS = new RegExp(joined(KEY_SHAPES))
 const FRAMES = new RegExp(joined(FRAME_SHAPES), 'i')
 /** With the rest of its word: a shape stops where it is sure. */

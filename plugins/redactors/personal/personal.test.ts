@@ -27,6 +27,10 @@ describe('personal data', () => {
     [`pay with ${CARD} until 12/27`, 'pay with [card 1] until 12/27'],
     ['4111-1111-1111-1111, 5555555555554444, 378282246310005', '[card 1], [card 2], [card 3]'],
     [`12 ${CARD} 2027`, '12 [card 1] 2027'],
+    [
+      String.raw`print('to:\n4111 1111 1111 1111\n+49 30 901820\t221B Baker Street')`,
+      String.raw`print('to:\n[card 1]\n[phone 1]\t[address 1]')`,
+    ],
     ['call +49 30 901820 or +1 (415) 555-0100', 'call [phone 1] or [phone 2]'],
     ['(415) 555-0100, 415-555-0101, 0151/23456789', '[phone 1], [phone 2], [phone 3]'],
     ['Phone: 4155550100. Tel.: 030 901820', 'Phone: [phone 2]. Tel.: [phone 1]'],
@@ -90,6 +94,7 @@ describe('hostile texts', () => {
     ['dots', 'a.'],
     ['digits', '4'],
     ['digits in groups', '4 '],
+    ['numbers', '4242 31 5 '],
     ['digits and signs', '+1-'],
     ['brackets', '(0'],
     ['names', 'Aa-'],

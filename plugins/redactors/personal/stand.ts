@@ -16,6 +16,9 @@ export class Stand {
 }
 
 /** JSON inside a text stays JSON: an escape such as `\n` or `\u00e9` is not cut in two. */
-export const WHOLE_ESCAPE = '(?<!\\\\(?:u[0-9a-fA-F]{0,3})?)'
+const WHOLE_ESCAPE = '(?<!\\\\(?:u[0-9a-fA-F]{0,3})?)'
+
+/** Where none of these stands before; a line that is broken by an escape begins anew. */
+export const startAfterNone = (before: string): string => `(?:(?<=\\\\[bfnrt])|${WHOLE_ESCAPE}(?<![${before}]))`
 
 export const digitsIn = (text: string): string => text.replaceAll(/\D/g, '')
