@@ -23,7 +23,7 @@ async function open(groups: readonly string[]) {
   const ask = async (index: number): Promise<void> => {
     await threads[index]?.infer(CALL).catch(() => undefined)
   }
-  return { upstream, stateOf, ask }
+  return { upstream, stateOf, ask, threads }
 }
 
 const CALL: RuntimeCall = {
@@ -48,6 +48,17 @@ it('an upstream that rests in one thread rests in those of its service, and in n
   await ask(1)
   expect(upstream.received).toHaveLength(2)
   expect(stateOf(2)).toMatchObject({ breaker: 'closed', calls: 0 })
+})
+
+it('a thread that ends fails the calls that wait in it', async () => {
+  const group = randomUUID()
+  const { upstream, stateOf, threads } = await open([group])
+  upstream.answer(() => undefined)
+  const calls = [threads[0], threads[0]].map((thread) => expect(thread?.infer(CALL)).rejects.toMatchObject({ kind: 'upstream' }))
+  await until(() => upstream.received.length === 2)
+  await threads[0]?.close()
+  await Promise.all(calls)
+  expect(stateOf(0)).toMatchObject({ breaker: 'open' })
 })
 
 it('the status of each thread counts the calls of all', async () => {

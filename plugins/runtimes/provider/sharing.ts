@@ -16,6 +16,7 @@ export class SharedHealth {
   readonly #thread = randomUUID()
   readonly #others = new Map<string, Readonly<Record<string, UpstreamCounts>>>()
   #timer: NodeJS.Timeout | null = null
+  #isClosed = false
 
   /** `group` is the same in the threads of one service, and in no other. */
   constructor(group: string, upstreams: ReadonlyMap<string, NamedUpstream>) {
@@ -41,6 +42,7 @@ export class SharedHealth {
 
   close(): void {
     if (this.#timer !== null) this.#tellCounts()
+    this.#isClosed = true
     this.#channel.close()
   }
 
@@ -51,7 +53,9 @@ export class SharedHealth {
     this.#say({ said: 'counts', thread: this.#thread, counts })
   }
 
+  /** Calls that are cut off by the end of this thread say nothing of their upstream. */
   #say(news: News): void {
+    if (this.#isClosed) return
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- the channel is one of threads, not of windows
     this.#channel.postMessage(news)
   }
