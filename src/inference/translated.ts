@@ -13,7 +13,7 @@ import {
 } from '../contract/index.ts'
 import { dialects, translate, type StreamTranslation, type Translated } from '../dialects/index.ts'
 import { BytePieces, withBody, withoutKey, withoutSecrets } from '../kit/index.ts'
-import { print } from './payload.ts'
+import { answerTooLarge, print } from './payload.ts'
 
 /** What a record says of it. */
 export interface TranslationMark {
@@ -75,12 +75,12 @@ const isBodySent = (): boolean => true
 /** Of a success alone. Nothing holds the bytes that the client sent. */
 export function inClientsWords(
   answer: WholeAnswer | StreamedAnswer,
-  { translated, mark }: Asking,
+  { translated, mark, call: { answerBytesMax = Number.POSITIVE_INFINITY } }: Asking,
   key: string | null,
   read: (answer: WholeAnswer) => JsonObject,
 ): TranslatedAnswer {
   if (answer.kind === 'stream')
-    return { ...answer, chunks: inFrames(answer.chunks, translated.openStream()), isBodySent, translation: mark }
+    return { ...answer, chunks: inFrames(answer.chunks, translated.openStream(), answerBytesMax), isBodySent, translation: mark }
   const { kind, status, headers, by } = answer
   const body = new BytePieces([Buffer.from(print(wholeOf(translated, read(answer), key)))])
   return withBody({ kind, status, headers, isBodySent, ...(by && { by }), translation: mark }, body)
@@ -95,8 +95,8 @@ function wholeOf(translated: Translated, answer: JsonObject, key: string | null)
   }
 }
 
-/** Leaving the loop early cancels the call, also before the first piece. */
-function inFrames(chunks: AsyncIterable<Uint8Array>, stream: StreamTranslation): AsyncIterable<Uint8Array> {
+/** Leaving the loop early cancels the call, also before the first piece. What comes is counted here, since some of it may be held back. */
+function inFrames(chunks: AsyncIterable<Uint8Array>, stream: StreamTranslation, bytesMax: number): AsyncIterable<Uint8Array> {
   return {
     [Symbol.asyncIterator]() {
       const source = chunks[Symbol.asyncIterator]()
@@ -114,12 +114,18 @@ function inFrames(chunks: AsyncIterable<Uint8Array>, stream: StreamTranslation):
         }
       }
       let isDone = false
+      let bytes = 0
+      const framesOf = (piece: Uint8Array): readonly Buffer[] => {
+        bytes += piece.byteLength
+        if (bytes > bytesMax) throw answerTooLarge(bytesMax)
+        return stream.push(piece)
+      }
       return {
         return: leave,
         async next(): Promise<IteratorResult<Uint8Array>> {
           while (!isDone) {
             const piece = await source.next()
-            const frames = await orLeave(() => (piece.done === true ? stream.end() : stream.push(piece.value)))
+            const frames = await orLeave(() => (piece.done === true ? stream.end() : framesOf(piece.value)))
             isDone = piece.done === true || stream.isOver
             if (frames.length > 0) return { done: false, value: Buffer.concat(frames) }
           }
