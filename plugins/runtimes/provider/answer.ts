@@ -12,7 +12,7 @@ export interface AnswerWatch {
   readonly isFirst: boolean
   /** The status came: from a success on, nothing is sent again. */
   begun(status: number, headers: Readonly<Record<string, string>>): void
-  /** Nothing more comes: all of it came, it broke off, or the caller left. */
+  /** Nothing more comes: all that was wanted came, it broke off, or the caller left. */
   ended(how: 'whole' | 'broken' | 'left'): void
 }
 
@@ -115,7 +115,8 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
 
   onResponseError(controller: Dispatcher.DispatchController | null, error: Error): void {
     this.#settle()
-    this.#watch?.ended(this.#signal.aborted || controller?.aborted === true ? 'left' : 'broken')
+    // A stream that was read to its last event is cancelled where its connection stays open.
+    this.#watch?.ended(this.#signal.aborted ? 'left' : controller?.aborted === true ? 'whole' : 'broken')
     const refusal = this.#whyNot(error)
     if (this.#chunks !== null) this.#chunks.fail(refusal)
     else this.#reject(refusal)

@@ -3,7 +3,6 @@ import {
   API_OF_FORMAT,
   isObject,
   upstream as refusal,
-  UPSTREAM_ANSWER_BYTES_MAX,
   type JsonObject,
   type ModelsCall,
   type WholeAnswer,
@@ -15,6 +14,7 @@ import type { NamedUpstream } from './upstreams.ts'
 
 const LIST_SECONDS_MAX = 10
 const PAGES_MAX = 20
+const PAGE_BYTES_MAX = 8 * 1024 * 1024
 const LIST_PATH = '/v1/models'
 
 type Entry = JsonObject & { readonly id: string }
@@ -57,11 +57,11 @@ async function entriesOf(upstream: NamedUpstream, { headers, signal }: ModelsCal
   const entries: Entry[] = []
   let path = LIST_PATH
   for (let page = 0; page < PAGES_MAX; page++) {
-    const answer = await ask(connections, { dialect, path, headers, signal, apiKey, whom, body: null, bytesMax: UPSTREAM_ANSWER_BYTES_MAX })
+    const answer = await ask(connections, { dialect, path, headers, signal, apiKey, whom, body: null, bytesMax: PAGE_BYTES_MAX })
     if (answer.kind !== 'whole' || answer.status !== 200) throw unlisted(name, answer.kind === 'whole' ? answer.status : 200)
     const list = parsed(Buffer.from(answer.body).toString())
     if (!isObject(list)) throw unlisted(name, 200)
-    entries.push(...entriesIn(list))
+    for (const entry of entriesIn(list)) entries.push(entry)
     const last = filledText(list['last_id'])
     if (list['has_more'] !== true || last === null) break
     path = `${LIST_PATH}?after_id=${encodeURIComponent(last)}`

@@ -278,6 +278,36 @@ describe('an upstream that fails again and again', () => {
     expect(several.status()[0]).toMatchObject({ breaker: 'closed', failures: 0 })
   })
 
+  it('is used by all as soon as it answers the one that tried, also while that stream goes on', async () => {
+    const { one, ask, time, several } = await two(refuses(500))
+    for (let turn = 0; turn < 3; turn++) await ask()
+    time.now += 30
+    one.answer((_received, response) => beginFrames(response, chatFrames.slice(0, 1)))
+    const answer = await ask()
+    expect(several.status()[0]).toMatchObject({ breaker: 'closed' })
+    one.answer(answerPlainly)
+    expect(byOf(await ask())).toBe('one')
+    if (answer.kind === 'stream') await answer.chunks[Symbol.asyncIterator]().return?.()
+  })
+
+  it('is not one whose streams were read to the end, though it kept their connections open', async () => {
+    const { one, ask, several } = await two(refuses(500), { retries: 0 })
+    for (let turn = 0; turn < 2; turn++) await ask()
+    let isClosed = false
+    one.answer((_received, response) => {
+      beginFrames(response, chatFrames)
+      response.on('close', () => (isClosed = true))
+    })
+    const answer = await ask()
+    if (answer.kind !== 'stream') throw new Error('a stream was expected')
+    let text = ''
+    for await (const chunk of answer.chunks) if ((text += Buffer.from(chunk).toString()).includes('[DONE]')) break
+    await until(() => isClosed)
+    one.answer(refuses(500))
+    await ask()
+    expect(several.status()[0]).toMatchObject({ breaker: 'closed', failures: 3 })
+  })
+
   it('lets another call try when the one that tried left', async () => {
     const { one, several, call, ask, time } = await two(refuses(500))
     for (let turn = 0; turn < 3; turn++) await ask()
@@ -417,6 +447,13 @@ describe('the list of models', () => {
     const [one, other] = [await provider(refuses(500)), await provider(lists('c'))]
     const { several, call } = open({ upstreams: { one: { url: one.url, models: ['a', 'x-*'] }, other: { url: other.url } } })
     expect(await listOf(several, call())).toEqual(['a one', 'c vendor'])
+  })
+
+  it('may be very long', async () => {
+    const data = Array.from({ length: 150_000 }, (_, at) => ({ id: `m${at}` }))
+    const one = await provider((_received, response) => sendJson(response, 200, { data }))
+    const { several, call } = open({ upstreams: { one: { url: one.url } } })
+    expect(await listOf(several, call())).toHaveLength(150_000)
   })
 
   it('is refused where nothing is known of any', async () => {

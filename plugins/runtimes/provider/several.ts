@@ -186,7 +186,7 @@ class Attempt implements AnswerWatch {
   readonly #upstream: NamedUpstream
   readonly #model: string
   readonly #clock: () => number
-  readonly #isTrial: boolean
+  #isTrial: boolean
   readonly #counted: () => void
   #status = 0
   restSeconds = 0
@@ -213,6 +213,13 @@ class Attempt implements AnswerWatch {
     const rest = restAfter(status, asked)
     this.restSeconds = asked ?? 0
     if (rest !== null) this.#upstream.rest(this.#model, rest)
+    if (this.#isTrial && this.isAnswered) this.#endTrial()
+  }
+
+  /** It answers again: the other calls need not wait until a long stream is over. */
+  #endTrial(): void {
+    this.#upstream.breaker.worked(true)
+    this.#isTrial = false
   }
 
   ended(how: 'whole' | 'broken' | 'left'): void {
