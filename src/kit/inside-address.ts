@@ -8,6 +8,7 @@ for (const [net, bits] of [
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
+  ['168.63.129.16', 32],
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
@@ -26,9 +27,10 @@ for (const [net, bits] of [
 ] as const)
   INSIDE.addSubnet(net, bits, 'ipv6')
 
-/** An address of version 6 that stands for one of version 4: mapped, compatible, by NAT64, or by 6to4. Only the first groups tell. */
+/** An address of version 6 that stands for one of version 4: mapped, translated, compatible, by NAT64, or by 6to4. Only the first groups tell. */
 const EMBEDDED: readonly { readonly groups: readonly number[]; readonly at: number }[] = [
   { groups: [0, 0, 0, 0, 0, 0xff_ff], at: 6 },
+  { groups: [0, 0, 0, 0, 0xff_ff, 0], at: 6 },
   { groups: [0, 0, 0, 0, 0, 0], at: 6 },
   { groups: [0x64, 0xff_9b, 0, 0, 0, 0], at: 6 },
   { groups: [0x20_02], at: 1 },
