@@ -100,11 +100,14 @@ class CallsInOrder {
 
   *take(piece: JsonObject): Iterable<AnswerPiece> {
     const called = { ...objectOf(piece['custom']), ...objectOf(piece['function']) }
-    const index = numberAt(piece, 'index') ?? (wordsAt(piece, 'id') === null ? Math.max(0, this.#calls.size - 1) : this.#calls.size)
+    const [id, name] = [wordsAt(piece, 'id'), textOf(called['name'])]
+    const isNamed = id !== null || name !== ''
+    const index = numberAt(piece, 'index') ?? (isNamed ? this.#calls.size : Math.max(0, this.#calls.size - 1))
     const text = textOf(called['arguments'] ?? called['input'])
     let call = this.#calls.get(index)
-    if (call === undefined) {
-      call = { id: wordsAt(piece, 'id'), name: textOf(called['name']), input: '', passed: 0, partial: 0 }
+    // Some upstreams give all calls the same index. A new id alone does not begin a call: some give every piece one.
+    if (call === undefined || (name !== '' && id !== null && call.id !== null && call.id !== id)) {
+      call = { id, name, input: '', passed: 0, partial: 0 }
       this.#calls.set(index, call)
       yield* this.#closeIfWhole()
       if (this.#open === null) yield* this.#openCall(call)

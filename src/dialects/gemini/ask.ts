@@ -1,6 +1,6 @@
 /** Asks in generateContent what a client asked in another format. */
 import type { Json, JsonObject } from '../../contract/index.ts'
-import { callsIn, isInstruction, type Part, type ResultPart, type Turn } from '../conversation.ts'
+import { isInstruction, type Part, type ResultPart, type Turn } from '../conversation.ts'
 import { bySide, effortIn, inlineImage, inputObject, schemaOfTool, unfit, type Asked } from '../translation/asked.ts'
 import { Untranslatable } from '../translation/rules.ts'
 
@@ -16,7 +16,7 @@ export function askGemini(asked: Asked, leftOut: string[]): JsonObject {
     throw new Untranslatable(names.parallel, 'several calls at once cannot be forbidden here')
   for (const tool of asked.strictTools) leftOut.push(`strict of the tool ${tool}`)
   const system = turns.filter(({ role }) => isInstruction(role)).flatMap(({ role, parts }) => parts.map((part) => textPart(part, role)))
-  const calls = new Map(turns.flatMap(({ parts }) => callsIn(parts)).map(({ id, name }) => [id, name]))
+  const calls = new Map<string | null, string>()
   const config = configOf(asked)
   const isSigned = SIGNED_MODELS.test(asked.model)
   const contents = bySide(
@@ -71,13 +71,15 @@ function choiceOf({ choice }: Asked): JsonObject {
 
 const sideOf = (role: string): 'user' | 'model' => (role === 'assistant' ? 'model' : 'user')
 
-function partsOf({ role, parts }: Turn, calls: ReadonlyMap<string | null, string>, isSigned: boolean): readonly JsonObject[] {
+/** Notes the names of calls as they come: some clients use an id again in a later turn. */
+function partsOf({ role, parts }: Turn, calls: Map<string | null, string>, isSigned: boolean): readonly JsonObject[] {
   const firstCall = isSigned ? parts.find(({ kind }) => kind === 'call') : undefined
   return parts.flatMap((part) => {
     if (part.kind === 'thinking') return []
     if (part.kind === 'result') return [resultOf(part, calls)]
     if (part.kind === 'image' && role === 'user') return [imageOf(part)]
     if (part.kind !== 'call') return [textPart(part, role)]
+    calls.set(part.id, part.name)
     const functionCall = { ...(part.id !== null && { id: part.id }), name: part.name, args: inputObject(part) }
     return [{ functionCall, ...(part === firstCall && { thoughtSignature: NO_SIGNATURE }) }]
   })

@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../contract/index.ts'
 import { failureOf, objectAt, stringAt } from '../stream.ts'
 import { countAt, sumOf, type AnswerEnd, type AnswerPiece, type PieceReader, type Usage } from '../translation/pieces.ts'
-import { filledText, objectOf, objectsOf, textOf, wordsAt } from '../values.ts'
+import { filledText, isList, objectOf, objectsOf, textOf, wordsAt } from '../values.ts'
 
 const REASONS: Readonly<Record<string, AnswerEnd>> = {
   end_turn: 'end',
@@ -46,6 +46,7 @@ export class MessagesHearing implements PieceReader {
   }
 
   *takeWhole(answer: JsonObject): Iterable<AnswerPiece> {
+    if (!isList(answer['content'])) yield { kind: 'failure', message: 'the upstream answered without content' }
     yield* this.#begin(answer)
     for (const block of objectsOf(answer['content'])) {
       yield* this.#open(block)

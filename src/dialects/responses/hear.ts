@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../contract/index.ts'
 import { failureOf, numberAt, stringAt } from '../stream.ts'
 import { countAt, type AnswerEnd, type AnswerPiece, type PieceReader, type Usage } from '../translation/pieces.ts'
-import { filledText, isObject, objectOf, objectsOf, textOf, wordsAt } from '../values.ts'
+import { filledText, isList, isObject, objectOf, objectsOf, textOf, wordsAt } from '../values.ts'
 
 const DELTAS: Readonly<Record<string, 'text' | 'thinking' | 'refusal' | 'input'>> = {
   'response.output_text.delta': 'text',
@@ -34,6 +34,7 @@ export class ResponsesHearing implements PieceReader {
 
   *takeWhole(answer: JsonObject): Iterable<AnswerPiece> {
     yield* this.#begin(answer)
+    if (!isList(answer['output']) && !isObject(answer['error'])) yield { kind: 'failure', message: 'the upstream answered without output' }
     for (const item of objectsOf(answer['output'])) {
       yield* this.#open(item)
       yield* this.#done(item)

@@ -1,6 +1,7 @@
 /** What becomes of single fields, reasons, counts and errors. */
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../contract/index.ts'
+import { writeEvent } from '../../kit/index.ts'
 import { dialects, type DialectSpec } from '../index.ts'
 import { objectOf, objectsOf } from '../values.ts'
 import { translate, type Translated } from './index.ts'
@@ -64,11 +65,28 @@ describe('what cannot be translated is refused by its name', () => {
     [responses, chat, { input: 'hi', tools: [{ type: 'web_search' }] }, 'tools.0.type: '],
     [responses, chat, { input: [{ type: 'item_reference', id: 'x' }] }, 'input.0.type: '],
     [responses, messages, { input: 'hi', model: '' }, 'model: '],
+    [chat, gemini, { ...asked, model: 'm\ud800' }, 'model: '],
   ]
   it.each(cases)('%#: $0.name on $1.name', (from, to, body, words) => {
     expect(() => translated(from, to, body)).toThrow(
       expect.objectContaining({ code: 'cannot_translate', message: expect.stringMatching(new RegExp(`^${words.replaceAll('.', '\\.')}`)) }),
     )
+  })
+})
+
+describe('a request that no provider would take is refused', () => {
+  const deep: JsonObject = JSON.parse(`{"x":${'['.repeat(20_000)}${']'.repeat(20_000)}}`)
+  it.each<[string, JsonObject]>([
+    ['a type', { ...spoken, tools: [{ type: deep }] }],
+    ['arguments', { ...spoken, messages: [{ role: 'assistant', content: [{ ...call('a'), input: deep }] }] }],
+    ['a switch', { ...spoken, mcp_servers: deep }],
+  ])('%s nested too deep', (_what, body) => {
+    expect(() => translated(messages, chat, body)).toThrow(expect.objectContaining({ code: 'nested_too_deep' }))
+  })
+
+  it('a name of a field, without quoting all of it', () => {
+    const named = (): unknown => translated(messages, chat, { ...spoken, ['x'.repeat(10_000)]: 1 })
+    expect(named).toThrow(expect.objectContaining({ code: 'cannot_translate', message: expect.stringMatching(/^x{200}: cannot/) }))
   })
 })
 
@@ -144,6 +162,20 @@ describe('a request', () => {
       },
     ])
     expect(JSON.stringify(translated(messages, gemini, { ...body, model: 'gemini-2.5-pro' }).body)).not.toContain('Signature')
+  })
+
+  it('with an id that is used again names the function of each result', () => {
+    const round = (name: string) => [
+      { role: 'assistant', content: [{ type: 'tool_use', id: 'call_0', name, input: {} }] },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_0', content: name }] },
+    ]
+    const { body } = translated(messages, gemini, { ...spoken, messages: [...round('look'), ...round('go')] })
+    expect(body['contents']).toMatchObject([
+      {},
+      { parts: [{ functionResponse: { name: 'look', response: { result: 'look' } } }] },
+      {},
+      { parts: [{ functionResponse: { name: 'go', response: { result: 'go' } } }] },
+    ])
   })
 
   it('names the model and the stream in the path where the format does', () => {
@@ -281,6 +313,56 @@ describe('tools that take plain text, and tools in groups', () => {
   })
 })
 
+describe('calls of upstreams that do not keep to the format', () => {
+  const piece = (more: JsonObject, name: string, given: string): JsonObject => ({ ...more, function: { name, arguments: given } })
+  const streamed = (...calls: readonly JsonObject[]): JsonObject => {
+    const stream = translated(messages, chat, { ...spoken, stream: true }).openStream()
+    const reader = messages.openStream?.()
+    const choices = [...calls.map((one) => ({ delta: { tool_calls: [one] } })), { delta: {}, finish_reason: 'stop' }]
+    const chunks = choices.map((choice) => writeEvent(null, JSON.stringify({ choices: [choice] })))
+    for (const chunk of [...chunks, writeEvent(null, '[DONE]')]) for (const frame of stream.push(chunk)) reader?.take(frame)
+    return reader?.answer() ?? {}
+  }
+  const both = {
+    content: [
+      { type: 'tool_use', name: 'look', input: { a: 1 } },
+      { type: 'tool_use', name: 'go', input: { b: 2 } },
+    ],
+    stop_reason: 'tool_use',
+  }
+
+  it('are two where both have the same index', () => {
+    expect(streamed(piece({ index: 0, id: 'x' }, 'look', '{"a":1}'), piece({ index: 0, id: 'y' }, 'go', '{"b":2}'))).toMatchObject(both)
+  })
+
+  it('are one where every piece has an id of its own', () => {
+    const pieces = [piece({ index: 0, id: 'x' }, 'look', '{"a"'), { index: 0, id: 'y', function: { arguments: ':1}' } }]
+    expect(streamed(...pieces)['content']).toMatchObject([{ id: 'x', input: { a: 1 } }])
+  })
+
+  it('are two without index and id, streamed and whole', () => {
+    const calls = [piece({}, 'look', '{"a":1}'), piece({}, 'go', '{"b":2}')]
+    expect(streamed(...calls)).toMatchObject(both)
+    const whole = { choices: [{ index: 0, message: { content: null, tool_calls: calls }, finish_reason: 'stop' }] }
+    expect(translated(messages, chat, spoken).whole(whole)).toMatchObject(both)
+  })
+
+  it('are closed where the answer was cut off in the middle of one', () => {
+    const stream = translated(messages, responses, { ...spoken, stream: true }).openStream()
+    const events = [
+      { type: 'response.output_item.added', item: { type: 'function_call', call_id: 'c', name: 'look' } },
+      { type: 'response.function_call_arguments.delta', delta: '{"a"' },
+      { type: 'response.incomplete', response: { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } } },
+    ]
+    const text = Buffer.concat(events.flatMap((event) => stream.push(writeEvent(null, JSON.stringify(event))))).toString()
+    expect(text.match(/^event: .*/gm)).toEqual(
+      ['message_start', 'content_block_start', 'content_block_delta', 'content_block_stop', 'message_delta', 'message_stop'].map(
+        (name) => `event: ${name}`,
+      ),
+    )
+  })
+})
+
 const said = { role: 'assistant', content: 'x' }
 const ofChat = (finish_reason: string) => ({ choices: [{ index: 0, message: said, finish_reason }] })
 const ofMessages = (stop_reason: string, stop_sequence: string | null = null) => ({
@@ -348,6 +430,8 @@ describe('why an answer ended', () => {
     ['a block of another kind', messages, { content: [{ type: 'server_tool_use' }], stop_reason: 'end_turn' }, 'server_tool_use'],
     ['an item of another kind', responses, { status: 'completed', output: [{ type: 'web_search_call' }] }, 'web_search_call'],
     ['no choice', chat, { choices: [] }, 'without a choice'],
+    ['no content', messages, { detail: 'not here' }, 'without content'],
+    ['no output', responses, { detail: 'not here' }, 'without output'],
     ['a response that failed', responses, { status: 'failed', error: { message: 'broken', code: 'server_error' } }, 'broken'],
   ])('%s is an error that names it', (_what, to, answer, words) => {
     expect(() => translated(to === chat ? messages : chat, to, to === chat ? spoken : asked).whole(answer)).toThrow(words)

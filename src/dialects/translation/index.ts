@@ -1,6 +1,6 @@
 /** Translates a call from the format of a client into that of an upstream, and the answer back. Pure: nothing is asked here. */
 import { invalid, STREAM_FRAME_BYTES_MAX, upstream, type JsonObject } from '../../contract/index.ts'
-import { FrameSplitter, readEvent } from '../../kit/index.ts'
+import { firstCodePoints, FrameSplitter, readEvent } from '../../kit/index.ts'
 import type { DialectSpec } from '../dialect.ts'
 import { isObject, parsed } from '../values.ts'
 import type { Asked } from './asked.ts'
@@ -46,20 +46,25 @@ export function translate(from: DialectSpec, to: DialectSpec, call: ClientCall):
       openStream: () => new StreamTranslation(target.hear(), client.say(listener)),
     }
   } catch (error) {
+    if (error instanceof RangeError) throw invalid('nested_too_deep', 'the body is nested too deep to be translated; flatten it')
     if (!(error instanceof Untranslatable)) throw error
+    const [where, why] = [error.where, error.message].map((words) => firstCodePoints(words, QUOTED_CHARACTERS_MAX))
     throw invalid(
       CODE,
-      `${error.where}: cannot be translated from ${from.reader.title} to ${to.reader.title}: ${error.message}; leave it out, or set an upstream that speaks ${from.reader.title}`,
+      `${where}: cannot be translated from ${from.reader.title} to ${to.reader.title}: ${why}; leave it out, or set an upstream that speaks ${from.reader.title}`,
     )
   }
 }
 
 const CODE = 'cannot_translate'
+/** Names of fields and tools are the client's, of any length. */
+const QUOTED_CHARACTERS_MAX = 200
 
 function askedIn(from: DialectSpec, { path, body }: ClientCall): Asked {
   const conversation = from.reader.read(body)
   const model = from.modelIn(path, body)
   if (model === '') throw new Untranslatable('model', 'it is missing')
+  if (!model.isWellFormed()) throw new Untranslatable('model', 'it holds half of a character')
   const names = new Set<string>()
   for (const { name } of conversation.tools) {
     if (names.has(name)) throw new Untranslatable('tools', `two of them are named ${name}`)

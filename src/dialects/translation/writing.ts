@@ -51,13 +51,16 @@ export abstract class AnswerWriting implements PieceWriter {
     switch (said.kind) {
       case 'refusal':
         this.#isRefused = true
+        yield* this.#close()
         yield* this.piece('refusal', said.text)
         return
       case 'text':
       case 'thinking':
+        yield* this.#close()
         yield* this.piece(said.kind, said.text)
         return
       case 'call':
+        yield* this.#close()
         yield* this.#openCall(said)
         return
       case 'input':
@@ -75,8 +78,16 @@ export abstract class AnswerWriting implements PieceWriter {
         return
       case 'over':
         this.#isOver = true
-        yield* this.finish(this.#isRefused && this.#end.reason === 'end' ? 'refusal' : this.#end.reason, this.#end.sequence ?? null)
+        yield* this.#close()
+        yield* this.finish(this.#reason(), this.#end.sequence ?? null)
     }
+  }
+
+  /** Some upstreams name no reason of its own for a refusal, or for a call that they were told to make. */
+  #reason(): AnswerEnd {
+    const { reason } = this.#end
+    if (reason !== 'end') return reason
+    return this.#isRefused ? 'refusal' : this.#calls > 0 ? 'call' : 'end'
   }
 
   *#openCall({ id, name }: { readonly id: string | null; readonly name: string }): Iterable<Buffer> {
