@@ -85,8 +85,9 @@ describe('a request that no provider would take is refused', () => {
   })
 
   it('a name of a field, without quoting all of it', () => {
-    const named = (): unknown => translated(messages, chat, { ...spoken, ['x'.repeat(10_000)]: 1 })
-    expect(named).toThrow(expect.objectContaining({ code: 'cannot_translate', message: expect.stringMatching(/^x{200}: cannot/) }))
+    expect(() => translated(messages, chat, { ...spoken, ['x'.repeat(10_000)]: 1 })).toThrow(
+      expect.objectContaining({ code: 'cannot_translate', message: expect.stringMatching(/^x{200}: cannot/) }),
+    )
   })
 })
 
@@ -120,6 +121,11 @@ describe('what the answer is right without is left out, and named', () => {
     expect(translated(chat, messages, { ...asked, seed: null, made_up: null }).leftOut).toEqual([])
   })
 })
+
+const round = (name: string) => [
+  { role: 'assistant', content: [{ type: 'tool_use', id: 'call_0', name, input: {} }] },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_0', content: name }] },
+]
 
 describe('a request', () => {
   it('without a limit gets one where the format wants it', () => {
@@ -165,10 +171,6 @@ describe('a request', () => {
   })
 
   it('with an id that is used again names the function of each result', () => {
-    const round = (name: string) => [
-      { role: 'assistant', content: [{ type: 'tool_use', id: 'call_0', name, input: {} }] },
-      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'call_0', content: name }] },
-    ]
     const { body } = translated(messages, gemini, { ...spoken, messages: [...round('look'), ...round('go')] })
     expect(body['contents']).toMatchObject([
       {},
@@ -313,16 +315,17 @@ describe('tools that take plain text, and tools in groups', () => {
   })
 })
 
+const piece = (more: JsonObject, name: string, given: string): JsonObject => ({ ...more, function: { name, arguments: given } })
+const streamed = (...calls: readonly JsonObject[]): JsonObject => {
+  const stream = translated(messages, chat, { ...spoken, stream: true }).openStream()
+  const reader = messages.openStream?.()
+  const choices = [...calls.map((one) => ({ delta: { tool_calls: [one] } })), { delta: {}, finish_reason: 'stop' }]
+  const chunks = choices.map((choice) => writeEvent(null, JSON.stringify({ choices: [choice] })))
+  for (const chunk of [...chunks, writeEvent(null, '[DONE]')]) for (const frame of stream.push(chunk)) reader?.take(frame)
+  return reader?.answer() ?? {}
+}
+
 describe('calls of upstreams that do not keep to the format', () => {
-  const piece = (more: JsonObject, name: string, given: string): JsonObject => ({ ...more, function: { name, arguments: given } })
-  const streamed = (...calls: readonly JsonObject[]): JsonObject => {
-    const stream = translated(messages, chat, { ...spoken, stream: true }).openStream()
-    const reader = messages.openStream?.()
-    const choices = [...calls.map((one) => ({ delta: { tool_calls: [one] } })), { delta: {}, finish_reason: 'stop' }]
-    const chunks = choices.map((choice) => writeEvent(null, JSON.stringify({ choices: [choice] })))
-    for (const chunk of [...chunks, writeEvent(null, '[DONE]')]) for (const frame of stream.push(chunk)) reader?.take(frame)
-    return reader?.answer() ?? {}
-  }
   const both = {
     content: [
       { type: 'tool_use', name: 'look', input: { a: 1 } },
