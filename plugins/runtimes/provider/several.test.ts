@@ -282,7 +282,7 @@ describe('an upstream that fails again and again', () => {
     const { one, ask, time, several } = await two(refuses(500))
     for (let turn = 0; turn < 3; turn++) await ask()
     time.now += 30
-    one.answer((_received, response) => beginFrames(response, chatFrames.slice(0, 1)))
+    one.answer((_received, response) => void beginFrames(response, chatFrames.slice(0, 1)))
     const answer = await ask()
     expect(several.status()[0]).toMatchObject({ breaker: 'closed' })
     one.answer(answerPlainly)
