@@ -14,7 +14,8 @@ import { Book, type Seen, PLACES, type Lying } from './seen.ts'
 import { Reader } from './snapshot.ts'
 import { Client } from './traffic.ts'
 
-const LINE = /^\["[0-9a-f]{64}",[\d.]+,(?:null|"[^"]*"),\d+,\d+,\d+,(?:null|"[^"]*")(?:,[\d.]+,(?:null|[\d.e-]+))?\]$/
+const LINE =
+  /^\["[0-9a-f]{64}",[\d.]+,(?:null|"[^"]*"),\d+,\d+,\d+,(?:null|"[^"]*")(?:,(?:null|[\d.]+),(?:null|[\d.e-]+)(?:,(?:null|"[^"]*"))?)?\]$/
 const END = /\]$/
 
 /** A moment that does not come is not waited for longer than this. */
