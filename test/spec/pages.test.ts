@@ -189,11 +189,14 @@ describe('the page of a request', () => {
     const id = await s.ask(`evaluate ${gate.path} add`)
     const later = await s.ask('skip')
     await s.reached(id, 'evaluating')
+    // What the step says of its episodes and its activity comes a moment later.
+    await expect
+      .poll(async () => cardsIn((await request(s, id)).text), { timeout: 30_000 })
+      .toEqual(['Request', 'Progress', 'Episodes', 'Activity'])
+    await expect.poll(async () => textIn((await request(s, id)).text), { timeout: 30_000 }).toContain('Episodes at most 4')
     const running = await request(s, id)
     expectPage(running)
     expect(running.text).toContain(RELOADS)
-    expect(cardsIn(running.text)).toEqual(['Request', 'Progress', 'Episodes', 'Activity'])
-    expect(textIn(running.text)).toContain('Episodes at most 4')
     const queued = await request(s, later)
     expect(queued.text).toContain('<span>Queued</span>')
     expect(cardsIn(queued.text)).toEqual(['Request', 'Progress'])
