@@ -195,6 +195,7 @@ describe('the palette', () => {
     const page = await enter('#/s/shop/settings')
     await page.keyboard.press('Control+k')
     const palette = page.getByRole('dialog', { name: 'Go to' })
+    await palette.waitFor()
     await page.keyboard.press('Escape')
     await palette.waitFor({ state: 'detached' })
     await page.keyboard.press('Control+k')
