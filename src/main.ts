@@ -260,6 +260,7 @@ async function makeStore(loaded: LoadedConfig, load: Load): Promise<Store> {
 }
 
 export const forgetRecords = (to: LoadedConfig, order: Parameters<typeof forgetIn>[2]) => forgetIn(to, loaderOf(to, builtins), order)
+
 /** The deployment's key, as people see it. */
 export const readKey = ({ config }: LoadedConfig): Promise<ShownKey> => showKey(config.storage.agent_record_dir)
 

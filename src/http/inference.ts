@@ -35,6 +35,8 @@ import {
 
 /** Served, recorded, and answered with a receipt. */
 export function traffic(dialect: Dialect): TrafficHandler {
+  // A count of tokens takes none.
+  const isFree = dialects[dialect].writeCount !== undefined
   return async (context) => {
     const name = scenarioOf(context.request)
     context.logFields.scenario = name
@@ -65,8 +67,6 @@ export function traffic(dialect: Dialect): TrafficHandler {
       // Nobody holds a turn while its body is still coming.
       await inTurn(context, name, () => context.services.registry.useOrCreate(name, release, answerIn, made))
     }
-    // A count of tokens takes none.
-    const isFree = dialects[dialect].writeCount !== undefined
     await withinLimits(context, name, (settle) => answered(isFree ? unsettled : settle))
   }
 }

@@ -12,6 +12,7 @@ import { Command } from '../../ui/command.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Done } from '../../ui/done.tsx'
 import { Notice } from '../../ui/notice.tsx'
+import { Options } from '../../ui/options.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago, Clock } from '../../ui/time.tsx'
@@ -163,11 +164,7 @@ function NewTokenForm({ show }: ShowsToken) {
         <label class="field">
           <span>Role</span>
           <select value={role} onChange={({ currentTarget }) => setRole(ROLES.find((each) => each === currentTarget.value) ?? role)}>
-            {ROLES.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
+            <Options of={ROLES} />
           </select>
         </label>
         <label class="field">

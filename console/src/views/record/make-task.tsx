@@ -5,6 +5,7 @@ import { hrefOf, placeIn } from '../../route.ts'
 import { useSession } from '../../session.ts'
 import { Button } from '../../ui/button.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
+import { Options } from '../../ui/options.tsx'
 import { Text } from '../../ui/text.tsx'
 
 interface MakeTaskProps {
@@ -78,11 +79,7 @@ export function MakeTask({ scenario, id, asked }: MakeTaskProps) {
             onChange={({ currentTarget }) => setRole(TASK_ROLES.find((each) => each === currentTarget.value) ?? null)}
           >
             <option value="">gate, or that of a task that says nearly the same</option>
-            {TASK_ROLES.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
+            <Options of={TASK_ROLES} />
           </select>
         </Confirm>
       )}

@@ -5,6 +5,7 @@ import { useAction } from '../../data/use-action.ts'
 import { useSession } from '../../session.ts'
 import { Card } from '../../ui/card.tsx'
 import { Done } from '../../ui/done.tsx'
+import { Options } from '../../ui/options.tsx'
 
 interface ModelProps {
   readonly scenario: string
@@ -63,11 +64,7 @@ export function ModelCard({ scenario, model, changed }: ModelProps) {
         <label class="field">
           <span>Format</span>
           <select value={api} onChange={({ currentTarget }) => type({ api: APIS.find((each) => each === currentTarget.value) ?? api })}>
-            {APIS.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
+            <Options of={APIS} />
           </select>
         </label>
         <label class="field">

@@ -11,6 +11,7 @@ import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { Facts } from '../../ui/facts.tsx'
 import { Empty, Notice } from '../../ui/notice.tsx'
+import { Options } from '../../ui/options.tsx'
 import { Table } from '../../ui/table.tsx'
 import { LongText, Text } from '../../ui/text.tsx'
 import { visible } from '../../ui/visible.ts'
@@ -109,11 +110,7 @@ function Row({ scenario, task, isBusy, decide }: { readonly scenario: string; re
               if (wanted !== undefined) void decide(name, { role: wanted })
             }}
           >
-            {TASK_ROLES.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
-            ))}
+            <Options of={TASK_ROLES} />
           </select>
         )}
       </td>
