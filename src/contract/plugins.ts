@@ -182,6 +182,8 @@ export interface RuntimeCall extends ModelsCall {
   readonly answerBytesMax?: number
   /** The model that the request names, '' where it names none; present where an upstream is chosen by it. */
   readonly askedModel?: string
+  /** The same call for a model of another name, where more than the name depends on it. Absent: only the name is replaced. */
+  readonly under?: (model: string) => Pick<RuntimeCall, 'path' | 'body'>
   readonly release: Release
   /** Traffic comes from users; an evaluation is an episode being scored, without a person in it. */
   readonly purpose: 'traffic' | 'evaluation'

@@ -55,7 +55,7 @@ export function translationOf(runtime: Runtime, asked: AskedCall, sent: Sent): A
       const { path, body, leftOut } = translated
       const headers = withoutHeaders(asked.headers, from.asClient?.headers ?? [])
       return {
-        call: withBody({ ...asked, dialect: to.name, path, headers }, new BytePieces([Buffer.from(print(body))])),
+        call: withBody({ ...asked, dialect: to.name, path, headers, under: underOf(translated) }, new BytePieces([bytesOf(body)])),
         translated,
         mark: { from: from.format, to: to.format, ...(leftOut.length > 0 && { left_out: leftOut }) },
       }
@@ -66,6 +66,15 @@ export function translationOf(runtime: Runtime, asked: AskedCall, sent: Sent): A
   }
   throw refused ?? new Error('no format was tried')
 }
+
+const bytesOf = (body: JsonObject): Buffer => Buffer.from(print(body))
+
+const underOf =
+  ({ under }: Translated): NonNullable<RuntimeCall['under']> =>
+  (model) => {
+    const { path, body } = under(model)
+    return { path, body: bytesOf(body) }
+  }
 
 const withoutHeaders = (headers: RuntimeCall['headers'], names: readonly string[]): RuntimeCall['headers'] =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
@@ -82,7 +91,7 @@ export function inClientsWords(
   if (answer.kind === 'stream')
     return { ...answer, chunks: inFrames(answer.chunks, translated.openStream(), answerBytesMax), isBodySent, translation: mark }
   const { kind, status, headers, by } = answer
-  const body = new BytePieces([Buffer.from(print(wholeOf(translated, read(answer), key)))])
+  const body = new BytePieces([bytesOf(wholeOf(translated, read(answer), key))])
   return withBody({ kind, status, headers, isBodySent, ...(by && { by }), translation: mark }, body)
 }
 

@@ -33,10 +33,13 @@ export function checkModelSettings(own: ModelSettings, { model: { url, upstreams
 const knownWords = (upstreams: readonly string[] | undefined): string =>
   upstreams === undefined ? 'the deployment has only one upstream, leave model.upstreams out' : `there are ${upstreams.join(', ')}`
 
-/** The address of a scenario's calls. A key belongs to its url: the deployment's key is never sent to another url. */
+/**
+ * The address of a scenario's calls. A key belongs to its url: the deployment's key is never sent to another url. Of several upstreams each
+ * has its own key, TLS settings and breaker, which go together: a scenario uses them by the upstream's name, not by its url.
+ */
 export function modelAddress(own: ModelSettings | null, deployment: ModelAddress): ModelAddress {
   if (own === null) return deployment
-  const isElsewhere = own.url !== undefined && own.url !== deployment.url
+  const isElsewhere = own.url !== undefined && (own.url !== deployment.url || deployment.upstreams !== undefined)
   return {
     url: own.url ?? deployment.url,
     model: own.model ?? deployment.model,

@@ -110,6 +110,17 @@ describe('a scenario', () => {
     expect(main.received).toHaveLength(1)
   })
 
+  it('that names the address of one gets neither its key nor any other', async () => {
+    const { json } = await here.post('/svc/scenarios', { name: scenario, model: { url: main.url } })
+    expect(json).toMatchObject({ model: { url: main.url, has_api_key: false } })
+    expect((await ask()).status).toBe(200)
+    expect(main.received).toHaveLength(1)
+    expect(main.received[0]?.headers).not.toHaveProperty('authorization')
+    await here.post(`/svc/scenarios/${scenario}/update`, { model: { url: main.url, api_key: 'its-own' } })
+    await ask()
+    expect(main.received[1]?.headers.authorization).toBe('Bearer its-own')
+  })
+
   it.each([
     [{ upstreams: ['unheard'] }, 'unknown_upstream', 'model.upstreams: names one that is not configured; there are main, spare'],
     [{ upstreams: [] }, 'invalid_field', 'model.upstreams: must be a list of names under inference.upstreams'],
@@ -141,7 +152,17 @@ it('the status says how each fares, without keys', async () => {
   await ask()
   const { text, json } = await here.get('/svc/status')
   expect(json).toMatchObject({
-    serving: { upstreams: [{ name: 'main', url: main.url, breaker: 'closed', last_failure: { reason: 'status 500' } }, { name: 'spare' }] },
+    serving: {
+      upstreams: expect.arrayContaining([
+        expect.objectContaining({
+          name: 'main',
+          url: main.url,
+          breaker: 'closed',
+          last_failure: { at: expect.any(Number), reason: 'status 500' },
+        }),
+        expect.objectContaining({ name: 'spare' }),
+      ]),
+    },
   })
   for (const key of Object.values(KEYS)) expect(text).not.toContain(key)
 })

@@ -38,6 +38,7 @@ beforeAll(async () => {
     [`inference.upstreams.${format}.api_key`, `key-of-${format}-0123456789`],
     [`inference.upstreams.${format}.formats`, `[${format}]`],
     [`inference.upstreams.${format}.models`, `[on-${format}]`],
+    [`inference.upstreams.${format}.aliases`, `{best-${format}: ${format}-3-pro}`],
   ])
   const settings = { ...Object.fromEntries(upstreams), 'inference.upstream_retries': 0, 'inference.breaker.failures': 0 }
   here = await world({ settings: { ...settings, 'inference.upstream_url': null } })
@@ -237,6 +238,26 @@ describe('what is kept', () => {
     const [record] = await recordsOf(here, scenario)
     expect(record).not.toHaveProperty('payload.response.translation')
     expect(record).not.toHaveProperty('summary.upstream_format')
+  })
+})
+
+describe('a name of the client’s own for a model', () => {
+  it.each(FORMATS.filter((format) => format !== 'messages'))('is the upstream’s own name on %s, and decides what is sent', async (to) => {
+    await anthropic().messages.create({
+      model: `best-${to}`,
+      max_tokens: 50,
+      messages: [
+        { role: 'user', content: 'Look.' },
+        { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'look', input: {} }] },
+        { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'a cat' }] },
+      ],
+      tools: [{ name: 'look', input_schema: { type: 'object' } }],
+    })
+    const [sent] = upstream.received
+    expect(`${sent?.url} ${sent?.body}`).not.toContain('best')
+    expect(`${sent?.url} ${sent?.body}`).toContain(`${to}-3-pro`)
+    expect(sent?.body.includes('skip_thought_signature_validator')).toBe(to === 'gemini')
+    expect((await recordsOf(here, scenario))[0]).toMatchObject({ payload: { model: `best-${to}` } })
   })
 })
 

@@ -163,8 +163,7 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
   async #attempt(upstream: NamedUpstream, call: RuntimeCall, dialect: DialectSpec, isFirst: boolean): Promise<RuntimeAnswer | Missed> {
     const { headers, signal, answerBytesMax: bytesMax = UPSTREAM_ANSWER_BYTES_MAX, askedModel = '' } = call
     const model = upstream.nameOf(askedModel)
-    const asSent = { path: call.path, pieces: call.pieces ?? [call.body] }
-    const { path, pieces } = model === askedModel ? asSent : renamed(asSent, dialect, model)
+    const { path, pieces } = sentUnder(call, dialect, model)
     const watch = new Attempt(upstream, model, this.#chances.clock, isFirst, () => this.#shared?.counted())
     const whom = { name: `the upstream ${upstream.name}`, setting: `inference.upstreams.${upstream.name}` }
     const request = { dialect, path, headers, signal, bytesMax, apiKey: upstream.apiKey, body: new SentBody(pieces), whom, watch }
@@ -177,6 +176,13 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
       return { answer: null, error, restSeconds: watch.restSeconds }
     }
   }
+}
+
+function sentUnder(call: RuntimeCall, dialect: DialectSpec, model: string) {
+  const asSent = { path: call.path, pieces: call.pieces ?? [call.body] }
+  if (model === (call.askedModel ?? '')) return asSent
+  const under = call.under?.(model)
+  return under === undefined ? renamed(asSent, dialect, model) : { path: under.path, pieces: [under.body] }
 }
 
 /** One attempt, and what it says of its upstream. */

@@ -15,9 +15,14 @@ export interface ClientCall {
   readonly nowSeconds: number
 }
 
-export interface Translated {
+interface UpstreamCall {
   readonly path: string
   readonly body: JsonObject
+}
+
+export interface Translated extends UpstreamCall {
+  /** The same call under the upstream's own name of the model, which decides more than the name in some formats. */
+  under(model: string): UpstreamCall
   /** The fields that the upstream is not told of: the answer is right without them. */
   readonly leftOut: readonly string[]
   /** The client's answer. Throws Refusal 'upstream' for what it has no words for. */
@@ -36,11 +41,13 @@ export function translate(from: DialectSpec, to: DialectSpec, call: ClientCall):
     const leftOut: string[] = []
     client.fields(call.body, '', leftOut)
     const asked = askedIn(from, call)
+    const path = (model: string): string => target.path(model, asked.isStreamed)
     const body = target.ask(asked, leftOut)
     const listener = listenerOf(asked, call)
     return {
-      path: target.path(asked.model, asked.isStreamed),
+      path: path(asked.model),
       body,
+      under: (model) => ({ path: path(model), body: target.ask({ ...asked, model }, []) }),
       leftOut,
       whole: (answer) => wholeAnswer(target.hear(), client.say(listener), openStream(), answer),
       openStream: () => new StreamTranslation(target.hear(), client.say(listener)),
