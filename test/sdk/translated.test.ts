@@ -253,10 +253,10 @@ describe('a name of the client’s own for a model', () => {
       ],
       tools: [{ name: 'look', input_schema: { type: 'object' } }],
     })
-    const [sent] = upstream.received
-    expect(`${sent?.url} ${sent?.body}`).not.toContain('best')
-    expect(`${sent?.url} ${sent?.body}`).toContain(`${to}-3-pro`)
-    expect(sent?.body.includes('skip_thought_signature_validator')).toBe(to === 'gemini')
+    const sent = upstream.received.map(({ url, body }) => `${url} ${body.toString()}`).join('\n')
+    expect(sent).not.toContain('best')
+    expect(sent).toContain(`${to}-3-pro`)
+    expect(sent.includes('skip_thought_signature_validator')).toBe(to === 'gemini')
     expect((await recordsOf(here, scenario))[0]).toMatchObject({ payload: { model: `best-${to}` } })
   })
 })

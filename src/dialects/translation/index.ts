@@ -22,7 +22,7 @@ interface UpstreamCall {
 
 export interface Translated extends UpstreamCall {
   /** The same call under the upstream's own name of the model, which decides more than the name in some formats. */
-  under(model: string): UpstreamCall
+  readonly under: (model: string) => UpstreamCall
   /** The fields that the upstream is not told of: the answer is right without them. */
   readonly leftOut: readonly string[]
   /** The client's answer. Throws Refusal 'upstream' for what it has no words for. */
