@@ -8,15 +8,17 @@ import {
   forgetIn,
   keepSpent,
   loaderOf,
+  loadRecipes,
+  logStep,
   logWriting,
   openConfiguredWebhooks,
   openContents,
+  openGateway,
   openRecorder,
   openRuntime,
   openTokens,
   openTracing,
   makeReload,
-  proxySetting,
   readTls,
   shownFacts,
   reconfigureTraffic,
@@ -28,9 +30,7 @@ import {
   invalid,
   ROUTE_PREFIX,
   type Adapter,
-  type Commit,
   type ContentStore,
-  type Gateway,
   type Kind,
   type ModelAddress,
   type Recipe,
@@ -50,8 +50,8 @@ import {
   type ImportReport,
   type ImportRequest,
 } from './reef/index.ts'
-import { checkTotals, componentsOf, Registry, ScenarioFiles, type ConfiguredRecipe, type Services } from './scenarios/index.ts'
-import { errorIn, makeThreadHost, makeWeightLane } from './training/index.ts'
+import { checkTotals, componentsOf, Registry, ScenarioFiles, type Services } from './scenarios/index.ts'
+import { makeThreadHost, makeWeightLane } from './training/index.ts'
 
 export interface RunningService {
   readonly address: string
@@ -340,42 +340,6 @@ function embeddedModel({ upstream: { exampleModel } }: LoadedConfig): ModelAddre
   return { url: '', model: exampleModel, api: 'openai', apiKey: null }
 }
 
-async function openGateway({ config: { inference }, proxies }: LoadedConfig, load: Load): Promise<Gateway | null> {
-  if (inference.gateway === null) return null
-  const { url, api_key } = inference.gateway
-  return (await load('gateway', 'relay')).make({
-    url,
-    api_key,
-    timeout_s: inference.timeout_s,
-    max_answer_bytes: inference.max_answer_bytes,
-    ...proxySetting(proxies),
-  })
-}
-
-async function loadRecipes(
-  { config, baseDirectory, ownPaths }: LoadedConfig,
-  plugins: Builtins,
-  log: Log,
-): Promise<ReadonlyMap<string, ConfiguredRecipe>> {
-  const recipes = new Map<string, ConfiguredRecipe>()
-  for (const [name, { use, ...sections }] of Object.entries(config.recipes)) {
-    const { data, evolution, training } = sections
-    const plugin = { name: use, baseDirectory, ownPaths }
-    const warn = (message: string): void => log.write('warn', 'recipe', { recipe: name, message })
-    const recipe = await loadRecipe({ ...plugin, label: name }, sections, plugins, warn)
-    recipe.unable?.forEach(warn)
-    recipes.set(name, {
-      recipe,
-      plugin,
-      config: sections,
-      trainingMode: data.training_mode,
-      budgets: { maxSteps: evolution.max_steps, maxFailureStreak: evolution.max_failure_streak },
-      limits: { timeoutSeconds: training.step_timeout_s, memoryMib: training.memory_mib },
-    })
-  }
-  return recipes
-}
-
 /** Loaded on first use: a service that only records needs none. */
 function adaptersOf(plugins: Builtins, load: Load, registry: Registry): HttpServices['adapters'] {
   let all: Promise<ReadonlyMap<string, Adapter>> | null = null
@@ -384,13 +348,6 @@ function adaptersOf(plugins: Builtins, load: Load, registry: Registry): HttpServ
     return new Map([...shipped, ...registry.adapters.values()].map((adapter) => [adapter.name, adapter]))
   }
   return () => (all ??= loadAll())
-}
-
-function logStep(log: Log, scenario: string, commit: Commit): void {
-  const { step, component, outcome } = commit
-  const error = errorIn(commit)
-  const named = component === undefined ? {} : { component }
-  log.write(error === null ? 'info' : 'warn', 'step', { scenario, ...named, step, result: outcome, ...(error !== null && { error }) })
 }
 
 /** The scenario's evaluation routes, with a token that is valid for them only. */
