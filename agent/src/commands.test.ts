@@ -139,7 +139,7 @@ describe('page', () => {
     expect(await page(install, ['0', '--print'], terminal)).toBe(0)
     expect(terminal.printed).toEqual([link, link.replace('/1/', '/0/')])
     expect(await written(join(install.home, 'opened'))).toBe(`${link}\n`)
-    await expect(page(install, ['v2'], terminal)).rejects.toThrow('the steps are v0 to v1')
+    await expect(page(install, ['v2'], terminal)).rejects.toThrow('pages have the numbers 0 to 1')
   })
 
   it.each([[[]], [['newest']], [['1', '2']], [['-1']]])('is not understood with %j', async (args) => {

@@ -14,7 +14,7 @@ export async function page(install: Install, args: readonly string[], terminal: 
   const step = stepOf(positionals)
   const rows = await (await serviceOf(install)).catalog()
   const row = rows[step]
-  if (row === undefined) throw new Failure(`there is no v${step}; the steps are v0 to v${rows.length - 1}`)
+  if (row === undefined) throw new Failure(`there is no page ${step}; pages have the numbers 0 to ${rows.length - 1}`)
   const link = `${install.record.url}${row.page_path}`
   terminal.print(link)
   const browser = values.print ? undefined : BROWSERS.find((command) => isOnPath(command, install.env))
@@ -24,7 +24,7 @@ export async function page(install: Install, args: readonly string[], terminal: 
 
 function stepOf(positionals: readonly string[]): number {
   const step = /^v?(\d{1,9})$/.exec(positionals[0] ?? '')?.[1]
-  if (step === undefined || positionals.length > 1) throw new UsageError('name one step, such as v3')
+  if (step === undefined || positionals.length > 1) throw new UsageError('name one release, such as v3')
   return Number(step)
 }
 

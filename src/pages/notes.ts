@@ -1,6 +1,7 @@
 /** The cards about the reason of a step: why it was taken, its author's design, its review, and what must be set up. */
 import {
   formatted,
+  stepName,
   type SetupItem,
   type StepDesign,
   type StepReason,
@@ -28,9 +29,10 @@ export function whyCard(view: PageView, { intro, text, isQuoted, session, reques
 export function rejectionCard(view: PageView, rejection: StepRejection | null): Html | null {
   if (rejection === null) return null
   const place = placeOfStep(view.releases, rejection.step)
+  const row = place === undefined ? undefined : view.releases.get(place)
   return card(
     'Rejected',
-    markup`<p>A person rejected it${place !== undefined && markup` in ${versionLink(view, place, `v${place}`)}`}:</p>
+    markup`<p>A person rejected it${place !== undefined && row !== undefined && markup`, by the ${versionLink(view, place, stepName(row, place))}`}:</p>
       <blockquote>${prose(rejection.reason)}</blockquote>`,
   )
 }

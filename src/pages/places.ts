@@ -1,6 +1,6 @@
 /** The places of rows in the catalog: where a release was made, which one is served, what each is called, and the links to their pages. */
 import { ROUTE_PREFIX } from '../contract/index.ts'
-import { type StepView, stepView } from '../presentation/index.ts'
+import { stepName, type StepView, stepView } from '../presentation/index.ts'
 import { type Html, markup, type Piece } from './html.ts'
 import type { PageRow, PageView, ReleasePlaces } from './view.ts'
 
@@ -18,7 +18,7 @@ export const placeOfStep = (releases: ReleasePlaces, step: number): number | und
 export const rowsIn = (releases: ReleasePlaces): readonly PageRow[] => [...releases.values()]
 
 export const shownStep = ({ releases, carried = [] }: Pick<PageView, 'releases' | 'carried'>, row: PageRow): StepView =>
-  stepView(row, { rows: rowsIn(releases), nameOf: ({ release_id }) => `v${placeOf(releases, release_id)}`, carried })
+  stepView(row, { rows: rowsIn(releases), nameOf: (each) => stepName(each, placeOf(releases, each.release_id)), carried })
 
 export const versionLink = ({ query }: PageView, place: number, text: Piece): Html =>
   markup`<a href="${versionPath(query, place)}">${text}</a>`

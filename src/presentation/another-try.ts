@@ -11,7 +11,7 @@ export function anotherTry(rows: StepRows, row: StepRow): string | null {
   const isAsked = requestWords(row) !== null
   if (!isAsked || (row.result !== 'rejected' && row.result !== 'failed')) return null
   const decision = decisionOf(row.metrics)
-  return `Another try at step ${row.step}, which ${row.result === 'failed' ? 'failed' : 'was not selected'}.${decision === null ? '' : ` The reason: ${decision}`}`
+  return `Another try at a change that ${row.result === 'failed' ? 'failed' : 'was not selected'}.${decision === null ? '' : ` The reason: ${decision}`}`
 }
 
 /** The whole request. The words of the first one give way where it is too long. */

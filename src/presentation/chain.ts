@@ -6,6 +6,8 @@ import type { UnknownRecord } from './read.ts'
 /** What the presentation needs of a row, by shape: rows of the catalog and of the client fit it. */
 export interface StepRow {
   readonly step: number
+  /** Seconds since the epoch. */
+  readonly recorded_at: number
   readonly operation: Operation
   readonly result: StepOutcome
   readonly pending: boolean

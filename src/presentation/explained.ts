@@ -12,5 +12,4 @@ export const EXPLAINED = {
   episodes: 'An episode is one run of the agent on one task. Scores known from before were not played again.',
   spent: 'What all model calls of this step took, of the proposer and of the episodes. Money needs prices: see evolution.prices.',
   improvement: 'What all steps since the release before took together, those that led to nothing included.',
-  step: 'Every attempt has a number, also one that changed nothing.',
 } as const

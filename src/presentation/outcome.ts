@@ -8,7 +8,7 @@ export type StepTone = 'good' | 'warn' | 'bad' | 'plain'
 
 export interface StepStatus {
   readonly outcome: OutcomeWord
-  /** "Held", "Starting point", "Promoted at step 4" */
+  /** "Held", "Starting point", "Promoted" */
   readonly word: string
   /** The same on the version page, whose words the interface fixes: "Ready for review". */
   readonly title: string
@@ -18,10 +18,8 @@ export interface StepStatus {
 
 export function statusOf(rows: StepRows, row: StepRow): StepStatus {
   const status = OUTCOMES[row.result]
-  const promotion = promotionOf(rows, row)
-  if (promotion !== undefined) return { ...status, ...named(`Promoted at step ${promotion.step}`), tone: 'good', meaning: PROMOTED }
-  const rejection = rejectionOf(rows, row)
-  if (rejection !== undefined) return { ...status, ...named(`Rejected at step ${rejection.step}`), tone: 'bad', meaning: REJECTED }
+  if (promotionOf(rows, row) !== undefined) return { ...status, ...named('Promoted'), tone: 'good', meaning: PROMOTED }
+  if (rejectionOf(rows, row) !== undefined) return { ...status, ...named('Rejected by a person'), tone: 'bad', meaning: REJECTED }
   if (row.provisional !== undefined) return { ...status, ...(row.provisional ? UNPROVEN : UNPROVEN_ENDED) }
   return { ...status, ...BY_HAND[row.operation] }
 }

@@ -13,6 +13,7 @@ const meansOf = (side: 'candidate' | 'current', [score, cost, seconds]: Means) =
 
 const tried = (step: number, candidate: Means, more: Partial<MovableRow> = {}): MovableRow => ({
   step,
+  recorded_at: 1_794_757_869 + step,
   operation: 'train',
   result: 'rejected',
   pending: false,

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { STEP_OUTCOMES, STEP_RESULTS } from '../contract/index.ts'
 import type { MovableRow, StepRow } from './chain.ts'
+import { stepName } from './names.ts'
 import { requestStatus, stageOf, statusOf } from './outcome.ts'
 import type { UnknownRecord } from './read.ts'
 import { stepView } from './step.ts'
@@ -28,12 +29,12 @@ describe('the outcome of a step', () => {
     expect(statusOf([row], row)).toMatchObject({ word, title, tone, outcome: STEP_OUTCOMES[row.result].word })
   })
 
-  it('of a held release that was rejected names the step, and its reason is with both rows', () => {
+  it('of a held release that was rejected says so, and its reason is with both rows', () => {
     const rows = [rowOf(0), HELD, REJECTED]
-    expect(statusOf(rows, HELD)).toMatchObject({ word: 'Rejected at step 2', tone: 'bad', outcome: 'held' })
+    expect(statusOf(rows, HELD)).toMatchObject({ word: 'Rejected by a person', tone: 'bad', outcome: 'held' })
     expect(statusOf(rows, REJECTED)).toMatchObject({ word: 'Rejected by a person' })
     const shown = (row: StepRow) => stepView(row, { rows, nameOf: ({ step }) => `v${step}` })
-    expect(shown(HELD).rejection).toEqual({ step: 2, reason: 'It deletes files.' })
+    expect(shown(HELD).rejection).toEqual({ step: 2, at: REJECTED.recorded_at, reason: 'It deletes files.' })
     expect(shown(REJECTED)).toMatchObject({
       rejection: null,
       reason: { origin: 'Rejected by a person', isQuoted: true, text: 'It deletes files.', line: 'Rejects v1: It deletes files.' },
@@ -43,7 +44,7 @@ describe('the outcome of a step', () => {
   })
 
   it('of a held release that was promoted names the step of the promotion', () => {
-    expect(statusOf([rowOf(0), HELD, PROMOTED], HELD)).toMatchObject({ word: 'Promoted at step 2', tone: 'good', outcome: 'held' })
+    expect(statusOf([rowOf(0), HELD, PROMOTED], HELD)).toMatchObject({ word: 'Promoted', tone: 'good', outcome: 'held' })
   })
 
   it('has its reason: the decision, why there was none, or the failure', () => {
@@ -146,4 +147,19 @@ it('what a step cost is one line', () => {
   expect(of(used).cost).toBe('144 episodes played, 16 known from before, 496 saved by ending early')
   expect(of({ episodes_used: 1 }).cost).toBe('1 episode played')
   expect(of({}).cost).toBeNull()
+})
+
+describe('what a step is called', () => {
+  it('is the number of its release', () => {
+    expect([stepName(rowOf(3)), stepName(HELD), stepName(rowOf(3), 2)]).toEqual(['v3', 'v1', 'v2'])
+  })
+
+  it('is never a number where it made none: it is what it was, and when', () => {
+    const at = { recorded_at: 1_794_757_869 }
+    for (const result of ['rejected', 'skipped', 'failed'] as const)
+      expect(stepName(rowOf(3, { result, ...at }))).toBe('try of 2026-11-15 15:51:09 UTC')
+    expect(stepName({ ...REJECTED, ...at })).toBe('rejection of 2026-11-15 15:51:09 UTC')
+    expect(stepName(rowOf(3, { operation: 'withdraw', result: 'skipped', ...at }))).toBe('withdrawal of 2026-11-15 15:51:09 UTC')
+    expect(stepName(rowOf(3, { result: 'failed', recorded_at: Number.NaN }))).toBe('try of an unknown time UTC')
+  })
 })

@@ -5,10 +5,6 @@ import { meanScores } from './scores.ts'
 
 export const WEEK_SECONDS = 7 * 24 * 3600
 
-interface DatedRow extends StepRow {
-  readonly recorded_at: number
-}
-
 export interface GainsOfSpan<Row> {
   /** The steps that made them, oldest first. */
   readonly releases: readonly Row[]
@@ -29,7 +25,7 @@ export interface SpentTotals {
 }
 
 /** What was learned since then. A rollback goes back to what was there when its target was published; what came before the span counts as nothing. */
-export function gainsSince<Row extends DatedRow>(rows: StepRows<Row>, since: number): GainsOfSpan<Row> {
+export function gainsSince<Row extends StepRow>(rows: StepRows<Row>, since: number): GainsOfSpan<Row> {
   let releases: readonly Row[] = []
   const served = new Map<Row | undefined, readonly Row[]>()
   for (const row of rows.toSorted((one, other) => one.step - other.step)) {
@@ -45,7 +41,7 @@ export function gainsSince<Row extends DatedRow>(rows: StepRows<Row>, since: num
 }
 
 /** What the steps since then took, those that brought nothing too; null where nothing was counted. */
-export function spentSince(rows: StepRows<DatedRow>, since: number): SpentTotals | null {
+export function spentSince(rows: StepRows, since: number): SpentTotals | null {
   const spent = rows
     .filter(({ recorded_at: at }) => at >= since)
     .flatMap(({ metrics }) => (isRecord(metrics['spent']) ? [metrics['spent']] : []))

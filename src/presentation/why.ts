@@ -61,13 +61,16 @@ const MOVES: Readonly<Partial<Record<Operation, string>>> = {
 export interface StepRejection {
   /** Of the row that rejected it. */
   readonly step: number
+  readonly at: number
   readonly reason: string
 }
 
 /** Why a person rejected the release that this row holds; null where nobody did. */
 export function rejectionReason(rows: StepRows, row: StepRow): StepRejection | null {
   const rejection = rejectionOf(rows, row)
-  return rejection === undefined ? null : { step: rejection.step, reason: textAt(rejection.metrics, 'reason') ?? 'The reason is not kept.' }
+  if (rejection === undefined) return null
+  const { step, recorded_at: at, metrics } = rejection
+  return { step, at, reason: textAt(metrics, 'reason') ?? 'The reason is not kept.' }
 }
 
 const hasAny = (from: UnknownRecord, ...names: readonly string[]): boolean => names.some((name) => textAt(from, name) !== null)

@@ -51,7 +51,7 @@ describe('signing in', () => {
 
   it('leaves the token nowhere but in the memory of the page', async () => {
     const page = await enter(`#/s/${SHOP}/releases`)
-    await stepLink(page, 'v3').waitFor()
+    await stepLink(page, 'v2').waitFor()
     const kept = await page.evaluate<string>(`(async () => JSON.stringify([
       location.href, document.cookie, name, history.state,
       { ...localStorage }, { ...sessionStorage },
@@ -170,9 +170,9 @@ describe('a provisional release', () => {
     const scenario = await fresh(here, 'auto')
     await scenario.consumer((await scenario.reported({ feedback: 'offer' }))[1])
     const { page } = await open(`${here.address}/console#/s/${scenario.name}/releases`)
-    const badge = page.getByText('step 1 is provisional: unproven')
+    const badge = page.getByText('v1 is provisional: unproven')
     await badge.waitFor()
-    const step = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'step 1', exact: true }) })
+    const step = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: 'v1', exact: true }) })
     await step.getByText('Provisional', { exact: true }).waitFor()
     await expectScreensFit(page, 'console-provisional')
     await scenario.move('withdraw', textAt(await scenario.release(), 'release_id'))
@@ -245,7 +245,7 @@ describe('a scenario that serves no files', () => {
     const { address } = await serving()
     await send(address, 'POST', '/svc/scenarios', { body: { name: 'plain' } })
     const { page } = await open(`${address}/console#/s/plain/releases`)
-    await page.getByText('step 0').first().waitFor()
+    await page.getByText('v0').first().waitFor()
     await page.keyboard.type('ga')
     await page.getByText(/takes no requests/).waitFor()
     await expectScreensFit(page, 'console-ask-never')

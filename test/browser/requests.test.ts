@@ -70,7 +70,7 @@ const POWERS = 'What this change may do'
 const SETTLED: readonly (readonly [state: keyof typeof PLACES, word: string, cards: readonly string[], next: string])[] = [
   ['published', 'Published', ['Request', 'Result', POWERS, 'What changed', 'Review', 'Design'], 'svc-pi update'],
   ['rejected', 'Not selected', ['Request', 'Result', POWERS, 'Proposed changes'], 'Rephrase it'],
-  ['promoted', `Promoted at step ${PLACES.promotion}`, ['Request', 'Result', POWERS, 'Proposed changes', 'Review'], 'svc-pi update'],
+  ['promoted', 'Promoted', ['Request', 'Result', POWERS, 'Proposed changes', 'Review'], 'svc-pi update'],
   ['skipped', 'No changes', ['Request', 'Result', 'Proposed changes'], 'Rephrase it'],
   ['failed', 'Failed', ['Request', 'Result', 'Proposed changes'], 'send it again'],
   ['pending', 'Ready for review', ['Request', 'Result', POWERS, 'Proposed changes'], 'svc promote'],

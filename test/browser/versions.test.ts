@@ -38,12 +38,7 @@ const STATES: readonly (readonly [state: keyof typeof PLACES, word: string, word
   ['published', 'Published', PLAYS.published.words, ['Why', 'Design', POWERS, 'What changed', 'Review', 'Result', 'Setup', 'Chain']],
   ['learned', 'Published', '+ - express: ', CHANGED_CARDS],
   ['rejected', 'Not selected', 'Answer in one word.', CHANGED_CARDS],
-  [
-    'promoted',
-    `Promoted at step ${PLACES.promotion}`,
-    'Ask for the order number',
-    ['Why', POWERS, 'What changed', 'Review', 'Result', 'Setup', 'Chain'],
-  ],
+  ['promoted', 'Promoted', 'Ask for the order number', ['Why', POWERS, 'What changed', 'Review', 'Result', 'Setup', 'Chain']],
   ['skipped', 'No changes', 'no proposal', USUAL_CARDS],
   ['failed', 'Failed', PLAYS.failed.failure, USUAL_CARDS],
   ['promotion', 'Published', 'A person promoted', USUAL_CARDS],
@@ -95,12 +90,12 @@ describe('from version to version', () => {
       await steps.getByRole('link', { name: /Next/ }).click()
       await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe(`Harness v${place}`)
     }
-    expect(await steps.getByRole('link').allTextContents()).toEqual([`Previous v${rows.length - 2}`])
+    expect(await steps.getByRole('link').allTextContents()).toEqual(['Previous step'])
     for (let place = rows.length - 2; place >= 0; place -= 1) {
       await steps.getByRole('link', { name: /Previous/ }).click()
       await expect.poll(() => page.getByRole('heading', { level: 1 }).textContent()).toBe(`Harness v${place}`)
     }
-    expect(await steps.getByRole('link').allTextContents()).toEqual(['Next v1'])
+    expect(await steps.getByRole('link').allTextContents()).toEqual(['Next step'])
   })
 
   it('the breadcrumb leads to the served version, whose own page has no such link', async () => {

@@ -109,7 +109,7 @@ describe('the page of a version', () => {
     const words = ['Starting point', 'Published', 'Ready for review', 'Not selected', 'No changes', 'Failed']
     for (const [step, word] of words.entries()) expect(await statusOf(step)).toBe(word)
     await s.move('promote', textAt((await s.listed())[2] ?? {}, 'release_id'))
-    expect(await statusOf(2)).toBe('Promoted at step 6')
+    expect(await statusOf(2)).toBe('Promoted')
     expect(textIn((await version(s, 6)).text)).toMatch(/Promoted by a person Harness v6 .*Currently served.* Published/)
     await s.move('rollback', textAt((await s.listed())[0] ?? {}, 'release_id'))
     expect(textIn((await version(s, 7)).text)).toMatch(/Rolled back by a person Harness v7/)
@@ -262,7 +262,7 @@ describe('the page of a request', () => {
     expect(cardsIn(text)).toContain('Proposed changes')
     expect(text).toContain(`<code>svc promote ${held} --scenario ${s.name}</code>`)
     await s.move('promote', held)
-    expect(textIn((await request(s, id)).text)).toContain('Promoted at step 2')
+    expect(textIn((await request(s, id)).text)).toContain('Promoted')
   })
 
   it('of an unknown id, or of a record that is no instruction, is 404 naming it [page.request-unknown]', async () => {

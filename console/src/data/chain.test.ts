@@ -18,8 +18,8 @@ describe('the chain of a scenario', () => {
   it('of anything else goes by steps and has none', () => {
     const chain = chainOfReleases([rowOf(4, { current: true }), rowOf(0)])
     expect(chain.steps.map(({ id, name, pagePath }) => [id, name, pagePath])).toEqual([
-      ['4', 'step 4', null],
-      ['0', 'step 0', null],
+      ['4', 'v4', null],
+      ['0', 'v0', null],
     ])
   })
 
@@ -45,7 +45,7 @@ describe('the chain of a scenario', () => {
         title: 'Score against cost, means per episode',
         series: [
           { name: 'nothing beats it', tone: 'good', points: [{ x: 1, y: 0.9, label: 'v2, Served now, cost 1.00' }] },
-          { name: 'beaten', tone: 'plain', points: [{ x: 2, y: 0.5, label: 'v1, Rejected, cost 2.00' }] },
+          { name: 'beaten', tone: 'plain', points: [{ x: 2, y: 0.5, label: 'try of 2026-11-15 15:52:09 UTC, Rejected, cost 2.00' }] },
         ],
       },
     ])

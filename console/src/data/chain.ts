@@ -7,6 +7,7 @@ import {
   moneyText,
   moveOf,
   paretoOf,
+  stepName,
   stepView,
   type StepMove,
   type StepView,
@@ -17,7 +18,7 @@ export interface ChainStep {
   readonly row: ReleaseRow
   /** In the address of the step's view: its place in the catalog where there are files, else its number. */
   readonly id: string
-  /** "v3" where there are files, else "step 3". */
+  /** "v3" of a release; what it was and when of a step that made none. */
   readonly name: string
   /** The path of the page that may be shared; null where there is none. */
   readonly pagePath: string | null
@@ -39,14 +40,14 @@ export interface StepProps {
 
 /** Of a scenario that serves files: the catalog, oldest first. */
 export function chainOfCatalog(rows: readonly CatalogRow[]): StepChain {
-  const steps = rows.map((row, place) => ({ row, id: String(place), name: `v${place}`, pagePath: localPath(row.page_path) }))
+  const steps = rows.map((row, place) => ({ row, id: String(place), name: stepName(row, place), pagePath: localPath(row.page_path) }))
   return chainOf(steps.toReversed(), true)
 }
 
 /** Of any other: its releases, newest first. */
 export const chainOfReleases = (rows: readonly ReleaseRow[]): StepChain =>
   chainOf(
-    rows.map((row) => ({ row, id: String(row.step), name: `step ${row.step}`, pagePath: null })),
+    rows.map((row) => ({ row, id: String(row.step), name: stepName(row), pagePath: null })),
     false,
   )
 

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ServiceFailure, type ReleaseRow, type RequestProgress, type Svc, type TrainReceipt } from '@svc-ai/client'
 import { conflict, invalid, unknown } from '../../contract/index.ts'
-import { anotherTry, anotherTryText, madeRelease, requestStatus, stepView } from '../../presentation/index.ts'
+import { anotherTry, anotherTryText, madeRelease, requestStatus, stepName, stepView } from '../../presentation/index.ts'
 import { powerLines } from '../screen/powers.ts'
 import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
 import type { RemoteOptions } from './address.ts'
-import { findRelease, numberOf, servedRow, shortId } from './release.ts'
+import { findRelease, handleOf, numberOf, servedRow, shortId } from './release.ts'
 import { promoteCommand, rejectCommand } from './releases.ts'
 import { chooseScenario } from './scenario.ts'
 import { isUnreached, untilStopped, withService, type RemoteService } from './service.ts'
@@ -110,11 +110,11 @@ function progressLine({ state, meaning, activity }: RequestProgress): string {
 
 /** What came of it, what it may do, and what to type next. */
 function resultText({ service, scenario, surroundings }: Asked, row: ReleaseRow, rows: readonly ReleaseRow[]): string {
-  const { status, headline, decision, powers } = stepView(row, { rows, nameOf: numberOf })
+  const { status, headline, decision, powers } = stepView(row, { rows, nameOf: stepName })
   const release = madeRelease(row) ? ` ${shortId(row.release_id)}` : ''
-  const command = (words: string): string => service.command(`${words} ${numberOf(row)} --scenario ${shellWord(scenario)}`)
+  const command = (words: string): string => service.command(`${words} ${shellWord(handleOf(row))} --scenario ${shellWord(scenario)}`)
   return [
-    `${oneLine(scenario)} ${numberOf(row)}${release}: ${status.word.toLowerCase()}. ${status.meaning}`,
+    `${oneLine(scenario)} ${stepName(row)}${release}: ${status.word.toLowerCase()}. ${status.meaning}`,
     ...(headline === null ? [] : [`${oneLine(headline)}.`]),
     ...(decision === null ? [] : [oneLine(decision)]),
     ...(powers === null ? [] : powerLines(powers, surroundings)),

@@ -77,12 +77,12 @@ describe('a scenario that holds a change', () => {
     expect(said).toMatchObject({ exit: 0, asked: 'Why is v1 rejected? ' })
     expect(said.out).toMatch(new RegExp(`^v1 is rejected; ${name} goes on serving v0 [0-9a-f]{8}$`))
     const { out } = await type(['releases', name])
-    expect(out).toContain('rejected at step 2')
+    expect(out).toContain('rejected by a person')
     expect(out).toContain('Rejects v1: Too long[U+202E], and rude.')
     expect(out).not.toContain('waits for review')
     expect(await promoted()).toMatchObject({
       exit: 1,
-      err: ['v1 was rejected at step 2 (Too long[U+202E], and rude.); nothing else waits for review'],
+      err: ['v1 was rejected (Too long[U+202E], and rude.); nothing else waits for review'],
     })
     expect(await type(['reject', '--scenario', name, '--reason', 'x'])).toMatchObject({
       exit: 1,
@@ -263,7 +263,7 @@ describe('a scenario with a past', () => {
     expect(await served(PLANTED)).toBe(7)
     expect(await type(['promote', 'v3'])).toMatchObject({
       exit: 1,
-      err: ['v3 was promoted at step 6; nothing else waits for review; to serve it again: svc rollback v6 --scenario planted'],
+      err: ['v3 was promoted as v6; nothing else waits for review; to serve it again: svc rollback v6 --scenario planted'],
     })
   })
 })

@@ -186,7 +186,7 @@ async function notHeld({ service, svc, scenario, target }: Move): Promise<Error>
   const promotion = promotionOf(rows, target)
   const back = promotion ?? (target.restorable ? target : undefined)
   const rejection = rejectionReason(rows, target)
-  const problem = rejection !== null ? `was rejected at step ${rejection.step} (${oneLine(rejection.reason)})` : heldProblem(promotion)
+  const problem = rejection !== null ? `was rejected (${oneLine(rejection.reason)})` : heldProblem(promotion)
   const held = heldRows(rows)[0]
   const nothing =
     held === undefined ? '; nothing else waits for review' : `; ${numberOf(held)} is: ${promoteCommand(held, scenario, service.command)}`
@@ -195,14 +195,14 @@ async function notHeld({ service, svc, scenario, target }: Move): Promise<Error>
 }
 
 const heldProblem = (promotion: ReleaseRow | undefined): string =>
-  promotion === undefined ? 'is not held for review' : `was promoted at step ${promotion.step}`
+  promotion === undefined ? 'is not held for review' : `was promoted as ${numberOf(promotion)}`
 
 function notRestorable({ service, scenario, rows, target }: Move): Error {
   const rejection = rejectionReason(rows, target)
   const unserved =
     rejection === null
       ? `it is held for review and was never served; to serve it: ${promoteCommand(target, scenario, service.command)}`
-      : `it was rejected at step ${rejection.step} and was never served; choose another: ${listCommand(service, scenario)}`
+      : `it was rejected and was never served; choose another: ${listCommand(service, scenario)}`
   const cure = target.pending ? unserved : `it lived only in an engine; choose another: ${listCommand(service, scenario)}`
   return conflict('not_restorable', `${numberOf(target)} cannot be rolled back to: ${cure}`)
 }

@@ -78,7 +78,7 @@ describe('a service with troubles', () => {
   test('shows how the scores went, and why a step has no release', async () => {
     const { out } = await typeCommand(await troubled(), ['releases', 'good'])
     expect(out.split('\n')[0]).toBe('good: 4 steps, serves v2 22222222, scores ▁▄█ 0.2 to 0.9')
-    expect(out).toMatch(/^ +v3 +train +failed +\d+ d ago +the model is away$/m)
+    expect(out).toMatch(/^ +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +train +failed +\d+ d ago +the model is away$/m)
     expect(out).toMatch(/^\* +v2 +22222222 +train +published +0\.5 → 0\.9 +\d+ d ago +shorter$/m)
     expect(out).toMatch(/^ +v1 +1{8} +train +published +0\.2 → 0\.5 +\d+ d ago +better on 7 of 7 tasks$/m)
   })
@@ -98,7 +98,7 @@ describe('a service with troubles', () => {
     const { out } = await typeCommand(url, ['releases', 'good', '--pareto'])
     expect(out).toMatch(/^good: 4 trees were tried, and nothing beats 2 of them; means per episode$/m)
     expect(out).toMatch(/^\* +v2 +published +0\.9 +0\.02 +8 s +yes$/m)
-    expect(out).toMatch(/^ +v3 +rejected +0\.4 +0\.50 +90 s *$/m)
+    expect(out).toMatch(/^ +1970-01-01 00:00:01 +rejected +0\.4 +0\.50 +90 s *$/m)
     expect(out).toMatch(/^ +v0 +starting point +0\.2 +unknown +unknown *$/m)
     const { pareto } = JSON.parse((await typeCommand(url, ['releases', 'good', '--pareto', '--json'])).out)
     const said = { outcome: 'published', mean_score: 0.9, mean_cost: 0.02, mean_seconds: 8, served: true, on_frontier: true }

@@ -4,11 +4,11 @@ import { counted, duration, moneyText, paretoOf, scoreText, type ParetoPoint } f
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { oneLine } from '../screen/text.ts'
 import type { Surroundings } from '../surroundings.ts'
-import { numberOf } from './release.ts'
+import { handleOf } from './release.ts'
 
 const COLUMNS: readonly TableColumn[] = [
   { title: '' },
-  { title: 'STEP', isNumber: true },
+  { title: 'TREE', isNumber: true },
   { title: 'RESULT' },
   { title: 'SCORE', isNumber: true },
   { title: 'COST', isNumber: true },
@@ -30,7 +30,7 @@ export function paretoText(scenario: string, rows: readonly ReleaseRow[], surrou
 function cellsOf({ row, outcome, score, cost, seconds, isServed, isOnFrontier }: ParetoPoint<ReleaseRow>): readonly Cell[] {
   return [
     isServed ? { text: '*', tone: 'good' } : '',
-    numberOf(row),
+    handleOf(row),
     oneLine(outcome.toLowerCase()),
     scoreText(score),
     cost === null ? 'unknown' : moneyText(cost),

@@ -47,7 +47,7 @@ describe('a release is named', () => {
       '1234',
       /^several releases are meant by that: v1234 \(beef0000…\), v4 \(12340000…\); give more of the id, or the number: svc releases$/,
     ],
-    ['v2', /^step 2 made no release \(rejected\); see which did: svc releases$/],
+    ['v2', /^that step made no release \(rejected\); see which did: svc releases$/],
     ['v9', /^no release is called v9; see them: svc releases$/],
     ['ffff', /^no release is called ffff; see them: svc releases$/],
     ['abc', /^give the number of a release, or 4 characters of its id and more: svc releases$/],

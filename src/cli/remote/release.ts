@@ -1,7 +1,7 @@
 /** Releases as people name them: by number, by the beginning of an id, or by the whole of it. */
 import type { ReleaseRow } from '@svc-ai/client'
 import { invalid, STEP_OUTCOMES, unknown } from '../../contract/index.ts'
-import { madeRelease } from '../../presentation/index.ts'
+import { madeRelease, stepTime } from '../../presentation/index.ts'
 import { oneLine } from '../screen/text.ts'
 
 const PREFIX_CHARACTERS_LEAST = 4
@@ -33,7 +33,7 @@ function nothingFound(rows: readonly ReleaseRow[], asked: string, list: string):
   const step = Number(NUMBER.exec(asked)?.[1] ?? -1)
   const row = rows.find((one) => one.step === step)
   if (row !== undefined)
-    return unknown('no_release', `step ${step} made no release (${STEP_OUTCOMES[row.result].word}); see which did: ${list}`)
+    return unknown('no_release', `that step made no release (${STEP_OUTCOMES[row.result].word}); see which did: ${list}`)
   if (NUMBER.test(asked) || asked.length >= PREFIX_CHARACTERS_LEAST)
     return unknown('unknown_release', `no release is called ${oneLine(asked).slice(0, 80)}; see them: ${list}`)
   return invalid('short_release', `give the number of a release, or ${PREFIX_CHARACTERS_LEAST} characters of its id and more: ${list}`)
@@ -43,6 +43,9 @@ function nothingFound(rows: readonly ReleaseRow[], asked: string, list: string):
 export const isNumbered = (words: string): boolean => NUMBER.test(words.trim())
 
 export const numberOf = ({ step }: { readonly step: number }): string => `v${step}`
+
+/** What is typed to mean a step: the number of its release, or when it was. */
+export const handleOf = (row: ReleaseRow): string => (madeRelease(row) ? numberOf(row) : stepTime(row))
 
 /** As git shortens a commit; ids of another kind stay whole. */
 export const shortId = (id: string): string => (/^[0-9a-f]{40,64}$/.test(id) ? id.slice(0, SHORT_CHARACTERS) : oneLine(id))

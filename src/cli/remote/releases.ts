@@ -9,6 +9,8 @@ import {
   publishedScores,
   scoreText,
   type StepView,
+  stepName,
+  stepTime,
   stepView,
 } from '../../presentation/index.ts'
 import { powerLines } from '../screen/powers.ts'
@@ -57,8 +59,8 @@ function scoreLine(rows: readonly ReleaseRow[]): string {
 
 const COLUMNS: readonly TableColumn[] = [
   { title: '' },
-  { title: 'STEP', isNumber: true },
-  { title: 'RELEASE', least: 12 },
+  { title: '', isNumber: true },
+  { title: 'RELEASE OR TIME', least: 12 },
   { title: 'BY' },
   { title: 'RESULT' },
   { title: 'SCORE' },
@@ -75,12 +77,12 @@ function listing(rows: readonly ReleaseRow[], surroundings: Surroundings): strin
 }
 
 function cellsOf(row: ReleaseRow, rows: readonly ReleaseRow[]): readonly Cell[] {
-  const view = stepView(row, { rows, nameOf: numberOf })
+  const view = stepView(row, { rows, nameOf: stepName })
   const { status, scores, madeRelease } = view
   return [
     row.current ? { text: '*', tone: 'good' } : '',
-    numberOf(row),
-    madeRelease ? shortId(row.release_id) : '',
+    madeRelease ? numberOf(row) : '',
+    madeRelease ? shortId(row.release_id) : stepTime(row),
     oneLine(row.operation),
     { text: status.word.toLowerCase(), tone: TONES[status.tone] },
     scores?.text ?? '',

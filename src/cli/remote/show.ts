@@ -5,6 +5,8 @@ import {
   changesOf,
   counted,
   heldRows,
+  stepName,
+  stepTime,
   stepView,
   timeFor,
   type EntryChange,
@@ -58,8 +60,8 @@ async function recordOf(svc: Svc, id: string): Promise<FullRecord | null> {
 
 /** A step without a release can be read too. */
 function findStep(rows: readonly ReleaseRow[], what: string, list: string): ReleaseRow {
-  const numbered = isNumbered(what) ? rows.find((row) => numberOf(row) === `v${Number(/\d+/.exec(what)?.[0])}`) : undefined
-  return numbered ?? findRelease(rows, what, list)
+  const numbered = isNumbered(what) ? rows.find((row) => row.step === Number(/\d+/.exec(what)?.[0])) : undefined
+  return numbered ?? rows.find((row) => stepTime(row) === what.trim()) ?? findRelease(rows, what, list)
 }
 
 interface Shown {
@@ -70,11 +72,11 @@ interface Shown {
 
 function releaseText(row: ReleaseRow, rows: readonly ReleaseRow[], shown: Shown): string {
   const { surroundings } = shown
-  const view = stepView(row, { rows, nameOf: numberOf })
+  const view = stepView(row, { rows, nameOf: stepName })
   const { status, madeRelease, brief, decision, rejection, powers, failures, taskScores } = view
   const release = madeRelease ? `, release ${shortId(row.release_id)}` : ''
   return [
-    `${paint(numberOf(row), 'strong', surroundings)} ${status.word}${row.current ? ', served now' : ''}, ${ago(row.recorded_at)}${release}`,
+    `${paint(stepName(row), 'strong', surroundings)} ${status.word}${row.current ? ', served now' : ''}, ${ago(row.recorded_at)}${release}`,
     oneLine(status.meaning),
     ...brief.map(oneLine),
     ...titled('Rejected', rejection === null ? [] : [shownLines(rejection.reason)], surroundings),

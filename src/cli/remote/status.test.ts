@@ -57,7 +57,7 @@ describe('releases', () => {
     expect(exit).toBe(0)
     const [heading, , titles, first, second] = out.split('\n')
     expect(heading).toMatch(/^support: 2 steps, serves v0 [0-9a-f]{8}$/)
-    expect(titles).toMatch(/STEP +RELEASE +BY +RESULT +WHEN +ABOUT/)
+    expect(titles).toMatch(/RELEASE OR TIME +BY +RESULT +WHEN +ABOUT/)
     expect(first).toMatch(/^ +v1 +[0-9a-f]{8} +train +held +.* +be brief \[U\+001B\]\]0;owned\[U\+0007\]\[U\+202E\]$/)
     expect(second).toMatch(/^\* +v0 +[0-9a-f]{8} +create +starting point/)
     expect(out).toContain('1 release waits for review: svc promote v1 --scenario support')

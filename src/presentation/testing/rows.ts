@@ -4,6 +4,7 @@ import type { MovableRow } from '../chain.ts'
 /** A step that published from traffic, except for what is given. */
 export const rowOf = (step: number, more: Partial<MovableRow> = {}): MovableRow => ({
   step,
+  recorded_at: 1_794_757_869 + step,
   operation: step === 0 ? 'create' : 'train',
   result: 'published',
   pending: false,

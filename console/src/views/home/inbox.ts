@@ -7,6 +7,7 @@ import {
   heldRows,
   reasonOf,
   spentSince,
+  stepName,
   totalOf,
   WEEK_SECONDS,
   type GainsOfSpan,
@@ -89,14 +90,12 @@ const newestFirst = (items: readonly InboxItem[]): readonly InboxItem[] =>
 
 const heldIn = ({ scenario, rows }: ScenarioHistory): readonly InboxItem[] =>
   heldRows(rows).map((row) =>
-    item(scenario, reasonOf(rows, row, nameOf).text, {
+    item(scenario, reasonOf(rows, row, stepName).text, {
       step: row.step,
       line: headlineOf(row.metrics) ?? decisionOf(row.metrics),
       at: row.recorded_at,
     }),
   )
-
-const nameOf = ({ step }: ReleaseRow): string => `step ${step}`
 
 const stoppedIn = ({ scenario }: ScenarioHistory, state: TrainingState | null): readonly InboxItem[] =>
   (state?.trainers ?? []).flatMap(({ stopped }) =>
@@ -126,7 +125,7 @@ function failuresIn(status: StatusReport, { scenario, rows }: ScenarioHistory, s
     const why = decisionOf(row.metrics) ?? 'The step failed and gave no reason.'
     const said = row.metrics['error']
     if (typeof said === 'string' && troubles.some(({ line }) => line.includes(said))) return []
-    const asked = reasonOf(rows, row, nameOf)
+    const asked = reasonOf(rows, row, stepName)
     const cure =
       asked.requestId === null ? 'Traffic is retried by itself.' : 'Fix the cause, then ask again: a request is not retried by itself.'
     return [item(scenario, why, { step: row.step, line: cure, at: row.recorded_at })]

@@ -47,7 +47,7 @@ export function MoveButton(props: MoveProps) {
   const act = async (): Promise<void> => {
     const service = session.service(scenario)
     const head = await (move === 'promote' ? service.promote(step.row.release_id) : service.rollback(step.row.release_id))
-    done(`Step ${head.step} serves the content of ${step.name} as release ${head.release_id.slice(0, 10)}.`)
+    done(`The content of ${step.name} is served as release ${head.release_id.slice(0, 10)}.`)
   }
   const verb = `${VERBS[move]}${move === 'rollback' ? ` to ${step.name}` : ` ${step.name}`}`
   return (

@@ -16,8 +16,8 @@ export function RejectButton({ scenario, step, done }: RejectProps) {
   const [isAsked, setAsked] = useState(false)
   const [reason, setReason] = useState('')
   const act = async (): Promise<void> => {
-    const head = await session.service(scenario).reject(step.row.release_id, reason)
-    done(`Step ${head.step} rejects ${step.name}. What is served stays.`)
+    await session.service(scenario).reject(step.row.release_id, reason)
+    done(`${step.name} is rejected. What is served stays.`)
   }
   return (
     <>

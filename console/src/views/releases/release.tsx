@@ -82,7 +82,7 @@ function Whole({ scenario, chain, step, done }: WholeProps) {
           title="Rejected"
           aside={
             <span class="muted small">
-              <Explained words={EXPLAINED.step}>step {view.rejection.step}</Explained>
+              <Ago at={view.rejection.at} />
             </span>
           }
         >

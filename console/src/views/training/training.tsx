@@ -80,7 +80,7 @@ function ModeCard({ scenario, state, chain }: { scenario: string; state: Trainin
   const last = chain?.steps.find(({ row }) => row.step === lastStep?.step)
   const shown = lastStep !== null && (
     <>
-      {last === undefined ? `step ${lastStep.step}` : <a href={hrefOf(placeIn(scenario, 'releases', last.id))}>{last.name}</a>}
+      {last === undefined ? 'a step' : <a href={hrefOf(placeIn(scenario, 'releases', last.id))}>{last.name}</a>}
       {last !== undefined && chain !== null && <> {statusOf(chain.rows, last.row).word.toLowerCase()}</>}, <Ago at={lastStep.at} />
     </>
   )
