@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { ADAPTER_CONFIG_FILE, isRefusal, unavailable, type ModelShape } from '../../contract/index.ts'
 import { codeOf, hasCode, makeFolder, newId, sync } from '../../kit/index.ts'
 import { ADAPTER_GGUF, adapterGguf } from './adapter-gguf.ts'
-import { ADAPTER_BYTES_MAX, ADAPTER_WEIGHTS, readAdapter, type PeftAdapter } from './peft.ts'
+import { ADAPTER_BYTES_MAX, ADAPTER_WEIGHTS, listTargets, readAdapter, type PeftAdapter } from './peft.ts'
 import { checkAdapter, checkBase, writeProvenance, type Origin, type Provenance } from './provenance.ts'
 import { letGo, unpackTar, type TarArchive } from './tar.ts'
 
@@ -80,6 +80,7 @@ async function fill(beside: string, { archive, shape, provenance }: ExportOrder)
   await unpackTar(archive, unpacked, ARCHIVE_LIMITS)
   const adapter = await readAdapter(unpacked)
   checkBase(adapter, provenance.base_model)
+  await listTargets(unpacked, adapter)
   // Other files of the archive are no part of the adapter.
   for (const name of [ADAPTER_CONFIG_FILE, ADAPTER_WEIGHTS]) await rename(join(unpacked, name), join(beside, name))
   await rm(unpacked, { recursive: true })

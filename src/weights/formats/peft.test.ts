@@ -1,10 +1,10 @@
 /** Which adapters can be read, and why others are refused. */
-import { rm, truncate, writeFile } from 'node:fs/promises'
+import { readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { Json } from '../../contract/index.ts'
-import { readAdapter } from './peft.ts'
+import { listTargets, readAdapter } from './peft.ts'
 import type { Tensor } from './tensor.ts'
 import { floats, half, RANK, refusal, WEIGHTS, writeAdapter } from './testing.ts'
 
@@ -26,9 +26,25 @@ describe('an adapter', () => {
     expect(scale).toBeCloseTo(8 / Math.SQRT2, 12)
   })
 
-  it('may name its modules by a pattern', async () => {
-    const { pairs } = await readAdapter(await writeAdapter(temporaryFolder(), { config: { target_modules: 'all-linear' } }))
-    expect(pairs).toHaveLength(1)
+  it.each<Json>(['all-linear', '.*\\.(q|v)_proj', 'q_proj', null])(
+    'may name its modules by %j, and then lists them for engines',
+    async (targets) => {
+      const directory = await writeAdapter(temporaryFolder(), { config: { target_modules: targets } })
+      const adapter = await readAdapter(directory)
+      expect(adapter.pairs).toHaveLength(1)
+      await listTargets(directory, adapter)
+      expect(JSON.parse(await readFile(join(directory, 'adapter_config.json'), 'utf8'))).toMatchObject({
+        r: RANK,
+        target_modules: ['q_proj'],
+      })
+    },
+  )
+
+  it('that lists its modules is left as it is', async () => {
+    const directory = await writeAdapter(temporaryFolder())
+    const before = await readFile(join(directory, 'adapter_config.json'), 'utf8')
+    await listTargets(directory, await readAdapter(directory))
+    expect(await readFile(join(directory, 'adapter_config.json'), 'utf8')).toBe(before)
   })
 
   it.each<[string, Json, string, string]>([
@@ -45,7 +61,7 @@ describe('an adapter', () => {
     ['r', 1e9, 'bad_adapter', 'r of'],
     ['lora_alpha', 0, 'bad_adapter', 'lora_alpha'],
     ['lora_alpha', '8', 'bad_adapter', 'lora_alpha'],
-    ['target_modules', null, 'bad_adapter', 'target_modules'],
+    ['target_modules', '', 'bad_adapter', 'target_modules'],
     ['target_modules', [1], 'bad_adapter', 'target_modules'],
     ['target_modules', ['k_proj'], 'bad_adapter', 'target_modules does not name'],
   ])('is refused when its %s is %j', async (field, value, code, words) => {

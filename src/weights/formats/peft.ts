@@ -1,4 +1,5 @@
 /** A LoRA adapter in a plain PEFT folder: read whole, and only when every weight in it can be used as it stands. */
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
@@ -77,6 +78,15 @@ export async function readAdapter(directory: string): Promise<PeftAdapter> {
   return { baseModel, rank, scale, pairs }
 }
 
+/** PEFT also takes a pattern or nothing for the modules; engines take a list alone. */
+export async function listTargets(directory: string, { pairs }: PeftAdapter): Promise<void> {
+  const path = join(directory, ADAPTER_CONFIG_FILE)
+  const config = await readJsonObject(path, CODE)
+  if (Array.isArray(config['target_modules'])) return
+  const targets = new Set(pairs.map(({ module }) => module.slice(module.lastIndexOf('.') + 1)))
+  await writeFile(path, `${JSON.stringify({ ...config, target_modules: [...targets].sort() }, null, 2)}\n`)
+}
+
 function settingsOf(config: JsonObject) {
   const { peft_type, base_model_name_or_path: baseModel, r: rank, lora_alpha: alpha, target_modules: targets } = config
   if (typeof peft_type !== 'string') throw badConfig('peft_type', 'must be declared, as LORA')
@@ -90,9 +100,9 @@ function settingsOf(config: JsonObject) {
   return { baseModel, rank, scale, covers: coverage(targets) }
 }
 
-/** A list names the ends of modules. Everything else (a pattern, 'all-linear') is taken at its word. */
+/** A list names the ends of modules. Everything else (nothing, a pattern, 'all-linear') leaves it to the weights. */
 function coverage(targets: Json | undefined): (module: string) => boolean {
-  if (typeof targets === 'string' && targets !== '') return () => true
+  if (targets === undefined || targets === null || (typeof targets === 'string' && targets !== '')) return () => true
   const isNames = Array.isArray(targets) && targets.every((name: Json) => typeof name === 'string')
   if (!isNames) throw badConfig('target_modules', 'must be a list of names, or a pattern')
   const names: readonly string[] = targets

@@ -82,6 +82,14 @@ export async function fetchExport(job: WeightJob, model: string, { metrics, prob
   return found
 }
 
+/** A trainer may ignore settings that it does not know. */
+export function assertOrdered({ adapter }: Checked, { lora: { rank, alpha } }: WeightJob): void {
+  if (adapter.rank !== rank)
+    throw upstream('bad_export', `the adapter that the trainer saved has rank ${adapter.rank}, and ${rank} was asked for`)
+  if (alpha !== undefined && adapter.scale !== alpha / rank)
+    throw upstream('bad_export', 'the adapter that the trainer saved has another alpha than was asked for: leave training.lora_alpha out')
+}
+
 /** A candidate equal to what is served would be published as if it had learnt something. */
 export function assertChanged({ adapter, provenance }: Checked, { trainerState, weightsDigest }: Parent): void {
   // An adapter whose second halves are all zero adds nothing to the base.

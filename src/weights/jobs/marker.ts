@@ -22,6 +22,8 @@ const schema = z.object({
   status: z.enum(['RUNNING', 'CHECKPOINT', 'EXAMINED', 'REJECTED']),
   session: z.string().exactOptional(),
   model_id: z.string().exactOptional(),
+  /** Whether the trainer recognises repeated calls by their numbers. */
+  numbered: z.boolean().exactOptional(),
   /** Since the optimizer step: numbers that only the model in the trainer's memory could repeat. */
   trained: trainedSchema.exactOptional(),
   examination: examination.exactOptional(),

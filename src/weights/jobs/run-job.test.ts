@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { until } from '../../../test/support/wait.ts'
+import { objectOf } from '../../dialects/index.ts'
 import { readProvenance } from '../formats/provenance.ts'
 import { exportPath, type Parent } from './exports.ts'
 import { jobOf, type JobContent, type WeightJob, type Row } from './job-id.ts'
@@ -255,7 +256,41 @@ describe('exactly one optimizer step is published', () => {
 
 const logProbs = (change: (data: number[]) => unknown) => (answer: unknown) =>
   JSON.stringify(answer, (key, value: unknown) => (key === 'data' && Array.isArray(value) ? change(value) : value))
+const withoutLoss = (answer: unknown) => JSON.stringify(answer, (key, value: unknown) => (key === 'loss:sum' ? null : value))
 const half = (answer: unknown) => Buffer.from(String(answer), 'base64').subarray(0, 700).toString('latin1')
+
+describe('a trainer that fills what the API leaves open in its own way', () => {
+  beforeEach(() => {
+    trainer.isLoose = true
+  })
+
+  it('is learnt with: no metrics, no loss, short paths, packed archives elsewhere, modules left to the weights', async () => {
+    const { job, parent } = await runFirst()
+    const { trained } = await run(job, { parent })
+    expect([stepsOf(job), provenanceOf(job).optimizer_steps]).toEqual([2, 2])
+    // -e^(l - l0) of two tokens with the weight 2, over two tokens.
+    expect(trained?.metrics.loss).toBeCloseTo(-Math.exp(-1 / 4 + 0.1) - Math.exp(-1 / 6 + 0.3), 2)
+    expect(trained?.metrics.trainer).toEqual({})
+  })
+
+  it('and ignores the numbers of calls never gets a gradient or a step twice', async () => {
+    const { job, parent } = await runFirst()
+    const begin = trainer.calls.length
+    await run(job, { parent })
+    const requests = trainer.calls.slice(begin).map(({ name }, at) => ({ call: name, at }))
+    const steps = requests.filter(({ call }) => ['forward_backward', 'optim_step', 'save_weights'].includes(call))
+    for (const { call, at } of steps)
+      for (const fault of ['lost before', 'lost after', { status: 502 }] as const) {
+        const folder = temporaryFolder()
+        const from = trainer.calls.length
+        trainer.faults = (_call, number) => (number === from + at ? fault : undefined)
+        const place = placeOf({ directory: folder, parent })
+        await whileAway(SILENT, place.signal, () => runJob(job, place), 0.001)
+        expect(stepsOf(job, folder), `${call}, ${JSON.stringify(fault)}`).toBe(2)
+        expect(weightsOf(job, folder).equals(weightsOf(job)), `${call}, ${JSON.stringify(fault)}`).toBe(true)
+      }
+  })
+})
 
 describe('a trainer that answers wrongly', () => {
   it.each<readonly [string, string, (answer: unknown) => unknown, string]>([
@@ -263,6 +298,7 @@ describe('a trainer that answers wrongly', () => {
     ['a log-probability that is null', 'forward', logProbs((data) => data.map(() => null)), 'logprobs'],
     ['a loss that is not a number', 'forward_backward', () => '{"loss_fn_outputs":[],"metrics":{"loss:sum":NaN}}', 'finite'],
     ['fewer rows than were sent', 'forward_backward', () => ({ loss_fn_outputs: [], metrics: { 'loss:sum': 0 } }), 'as many as rows'],
+    ['a loss that is null', 'forward_backward', withoutLoss, 'loss:sum'],
     ['a metric that is null', 'optim_step', () => ({ metrics: { grad_norm: null } }), 'metrics.grad_norm'],
     ['another path than was asked for', 'save_weights', () => ({ path: 'tinker://other/weights/x' }), 'path must be'],
     ['an error of the caller', 'forward_backward', () => ({ error: 'a token is out of range', category: 'user' }), 'out of range'],
@@ -277,6 +313,21 @@ describe('a trainer that answers wrongly', () => {
     trainer.faults = () => undefined
     await run(first)
     expect([trainer.optimizerSteps, stepsOf(first)]).toEqual([1, 1])
+  })
+
+  it('for a model of another job fails the step, and the job continues after the fix', async () => {
+    trainer.faults = (name) => (name === 'optim_step' ? { mangle: (answer) => ({ ...objectOf(answer), model_id: 'another' }) } : undefined)
+    await expect(run(first)).rejects.toThrow('model_id must be the model that was named')
+    trainer.faults = () => undefined
+    await run(first)
+    expect([trainer.optimizerSteps, stepsOf(first)]).toEqual([1, 1])
+  })
+
+  it('with an adapter of another rank or scale than was asked for fails the step with both', async () => {
+    const rank = jobWith([row('a', 1)], { lora: { ...LORA, rank: 4 } })
+    await expect(run(rank)).rejects.toMatchObject({ code: 'bad_export', message: expect.stringContaining('has rank 2, and 4') })
+    const alpha = jobWith([row('a', 1)], { lora: { ...LORA, alpha: 7 } })
+    await expect(run(alpha)).rejects.toMatchObject({ code: 'bad_export', message: expect.stringContaining('lora_alpha') })
   })
 
   it('that failed, and repeats that failure for the same call, is given the job anew', async () => {

@@ -1,11 +1,11 @@
 /** One job, from its first call to a checked adapter on this machine; always on a branch of its own, so that no step is taken twice. */
 import { conflict, isRefusal, type Reporter } from '../../contract/index.ts'
-import { assertChanged, fetchExport, findExport, type ExportPlace } from './exports.ts'
+import { assertChanged, assertOrdered, fetchExport, findExport, type ExportPlace } from './exports.ts'
 import type { WeightJob } from './job-id.ts'
 import type { Marker, MarkerFile, Trained } from './marker.ts'
 import { callsOf, datumOf, probeOf, questionOf, trainedTokens } from './rows.ts'
 import { clearAway, keepingAlive, letGo } from './session.ts'
-import { samplerPath, statePath } from './tinker.ts'
+import { samplerPath, statePath, type Pass } from './tinker.ts'
 
 export interface JobPlace extends ExportPlace {
   readonly marker: MarkerFile
@@ -20,14 +20,20 @@ export async function runJob(job: WeightJob, place: JobPlace): Promise<Marker> {
   if (begun === null && known !== null) await clearAway(known, place.client, place.signal)
   if (begun === null) return train(job, { job: job.id, status: 'RUNNING' }, place)
   if (begun.status !== 'RUNNING' && (await findExport(job, place)) !== null) return begun
+  // A trainer that ignores the numbers of calls would add gradients that it has already.
+  if (begun.numbered === false && begun.trained === undefined) return trainAgain(job, begun, place)
   try {
     return await train(job, begun, place)
   } catch (error) {
     if (!isLost(error)) throw error
-    place.report.line('check', 'the trainer cannot go on with what was begun: the job is trained again from the start')
-    await clearAway({ ...begun, status: 'RUNNING' }, place.client, place.signal)
-    return train(job, { job: job.id, status: 'RUNNING' }, place)
+    return trainAgain(job, begun, place)
   }
+}
+
+async function trainAgain(job: WeightJob, begun: Marker, place: JobPlace): Promise<Marker> {
+  place.report.line('check', 'the trainer cannot go on with what was begun: the job is trained again from the start')
+  await clearAway({ ...begun, status: 'RUNNING' }, place.client, place.signal)
+  return train(job, { job: job.id, status: 'RUNNING' }, place)
 }
 
 /** The trainer lost the model, reports other calls under these numbers, or repeats a failure for its number for ever. */
@@ -42,14 +48,16 @@ async function train(job: WeightJob, begun: Marker, place: JobPlace): Promise<Ma
     const opened: Marker = { ...begun, status: 'RUNNING', session }
     if (begun.session === undefined) await note(opened, place)
     const model = begun.model_id ?? (await client.createModel(session, job.base.name, job.lora, signal))
-    const held: Marker = { ...opened, model_id: model }
-    if (begun.model_id === undefined) await note(held, place)
-    const trained = begun.trained ?? (await optimize(job, model, place))
+    const numbered = begun.numbered ?? (await client.isNumbered({ model, sequence: FIRST }, asking(probeOf(job.rows)), signal))
+    const held: Marker = { ...opened, model_id: model, numbered }
+    if (begun.numbered === undefined) await note(held, place)
+    const trained = begun.trained ?? (await optimize(job, model, numbered, place))
     // Before saving: once the trainer forgets the model, these numbers cannot be had again.
     if (begun.trained === undefined) await note({ ...held, trained }, place)
     if (begun.trained === undefined || !(await isSaved(job, model, place))) await save(job, model, place)
     const exported = (await findExport(job, place)) ?? (await fetchExport(job, model, trained, place))
     await letGo(client, model, signal)
+    assertOrdered(exported, job)
     assertChanged(exported, place.parent)
     return note({ ...held, trained, status: 'CHECKPOINT' }, place)
   })
@@ -61,7 +69,8 @@ async function note(marker: Marker, { marker: file, report }: JobPlace): Promise
   return marker
 }
 
-async function optimize(job: WeightJob, model: string, { client, parent, report, signal }: JobPlace): Promise<Trained> {
+async function optimize(job: WeightJob, model: string, isNumbered: boolean, place: JobPlace): Promise<Trained> {
+  const { client, parent, report, signal } = place
   const { loss, lossConfig, rows } = job
   const sequence = sequencesOf(job)
   if (job.parentState !== null) {
@@ -77,21 +86,26 @@ async function optimize(job: WeightJob, model: string, { client, parent, report,
   let lossSum = 0
   for (const [at, call] of callsOf(rows).entries()) {
     const pass = { data: call.map((row) => datumOf(row, loss)), loss, lossConfig }
-    lossSum += (await client.forwardBackward({ model, sequence: sequence.pass + at }, pass, signal)).loss
+    lossSum += (await client.forwardBackward({ model, sequence: sequence.pass + at, isNumbered }, pass, signal)).loss
   }
-  const reported = await client.optimStep({ model, sequence: sequence.step }, job.adam, signal)
+  const reported = await client.optimStep({ model, sequence: sequence.step, isNumbered }, job.adam, signal)
   const probe = probeOf(rows)
-  const asked = { data: [questionOf(probe)], loss: 'cross_entropy', lossConfig: {} } as const
-  const { logProbs } = await client.forward({ model, sequence: sequence.probe }, asked, signal)
+  const { logProbs } = await client.forward({ model, sequence: sequence.probe }, asking(probe), signal)
   const metrics = { loss: lossSum / tokens, optimizer_steps: 1, tokens_trained: tokens, trainer: reported }
   return { metrics, probe: { tokens: probe, log_probs: logProbs[0] ?? [] } }
 }
 
+const asking = (tokens: readonly number[]): Pass => ({ data: [questionOf(tokens)], loss: 'cross_entropy', lossConfig: {} })
+
+/** Of the call that is made twice. */
+const FIRST = 1
+
 /** In the order of the calls and without gaps, since some trainers work them off by their numbers. */
 function sequencesOf({ parentState, rows }: WeightJob): Readonly<Record<'load' | 'pass' | 'step' | 'probe' | 'state' | 'sampler', number>> {
-  const pass = parentState === null ? 1 : 2
+  const load = FIRST + 1
+  const pass = parentState === null ? load : load + 1
   const step = pass + callsOf(rows).length
-  return { load: 1, pass, step, probe: step + 1, state: step + 2, sampler: step + 3 }
+  return { load, pass, step, probe: step + 1, state: step + 2, sampler: step + 3 }
 }
 
 async function isSaved({ id }: WeightJob, model: string, { client, signal }: JobPlace): Promise<boolean> {

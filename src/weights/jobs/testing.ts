@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { text as readText } from 'node:stream/consumers'
+import { gzipSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
 import { canonicalJson, type Json, type JsonObject, type Reporter } from '../../contract/index.ts'
 import { listOf, objectOf, objectsOf, textOf } from '../../dialects/index.ts'
@@ -80,6 +81,8 @@ export class FakeTrainer {
   failing: string | null = null
   /** Where archives lie; null: here. */
   archivesAt: string | null = null
+  /** Whether it leaves out and writes differently all that the API leaves open, as SkyRL's server does, and ignores the numbers of calls. */
+  isLoose = false
   #results = new Map<string, { readonly result: Json; looks: number }>()
   #sessions = new Set<string>()
   #born = 0
@@ -121,6 +124,9 @@ export class FakeTrainer {
     if (call === 'session_heartbeat') return { status: 200, body: {} }
     if (call === 'create_model') return this.#createModel(body)
     if (call === 'retrieve_future') return this.#retrieve(textOf(body['request_id']))
+    if (this.isLoose && call.endsWith('/checkpoints')) return this.#list(call)
+    if (this.isLoose && textOf(body['tinker_path']).includes('/sampler_weights/'))
+      return { status: 400, body: { detail: 'no training state' } }
     if (call === 'weights_info')
       return this.saved.has(textOf(body['tinker_path'])) ? { status: 200, body: { is_lora: true } } : gone('weights')
     return this.#work(call, body)
@@ -162,10 +168,10 @@ export class FakeTrainer {
     if (model === undefined) return gone('model')
     const number = body['seq_id']
     const content = `${call} ${canonicalJson(body)}`
-    const before = typeof number === 'number' ? model.asked.get(number) : undefined
+    const before = typeof number === 'number' && !this.isLoose ? model.asked.get(number) : undefined
     if (before !== undefined && before.content !== content) return { status: 409, body: { detail: 'another call had this number' } }
     if (before !== undefined) return { status: 200, body: { request_id: before.ticket, model_id } }
-    const ticket = `${content} of ${model_id}`
+    const ticket = this.isLoose ? `${(this.#born += 1)}` : `${content} of ${model_id}`
     const result = call === this.failing ? { error: 'disk full', category: 'server' } : this.#apply(call, model_id, model, body)
     if (typeof number === 'number') model.asked.set(number, { content, ticket })
     return this.#ticket(model_id, ticket, result)
@@ -177,7 +183,10 @@ export class FakeTrainer {
     const { base, values, steps } = model
     if (call === 'unload_model') this.models.delete(id)
     if (call === 'save_weights') return this.#keep(statePath(id, path), { base, values, steps })
-    if (call === 'save_weights_for_sampler') return this.#keep(samplerPath(id, path), { base, values, steps })
+    if (call === 'save_weights_for_sampler') {
+      const kept = this.#keep(samplerPath(id, path), { base, values, steps })
+      return this.isLoose ? { path: `tinker://${id}/${path}` } : kept
+    }
     if (call === 'load_weights') {
       const from = this.saved.get(path)
       if (from === undefined) return { error: 'no such weights', category: 'user' }
@@ -187,13 +196,13 @@ export class FakeTrainer {
       const data = dataIn(body[`${call}_input`])
       if (call === 'forward_backward') set({ gradient: model.gradient + gradientOf(data) })
       const loss_fn_outputs = data.map(({ targets }) => ({ logprobs: { data: targets.map((target) => logProb(values, target)) } }))
-      return { loss_fn_output_type: 'x', loss_fn_outputs, metrics: { 'loss:sum': gradientOf(data) } }
+      return { loss_fn_output_type: 'x', loss_fn_outputs, metrics: this.isLoose ? {} : { 'loss:sum': gradientOf(data) } }
     }
     if (call === 'optim_step') {
       const rate = Number(objectOf(body['adam_params'])['learning_rate'])
       this.optimizerSteps += 1
       set({ values: values.map((value, at) => value + rate * model.gradient * (at + 1)), steps: steps + 1, gradient: 0 })
-      return { metrics: { grad_norm: Math.abs(model.gradient) } }
+      return { metrics: this.isLoose ? null : { grad_norm: Math.abs(model.gradient) } }
     }
     return { type: call }
   }
@@ -205,10 +214,25 @@ export class FakeTrainer {
 
   #ticket(model_id: string, request_id: string, result: Json): Reply {
     this.#results.set(request_id, { result, looks: 0 })
-    return { status: 200, body: { request_id, model_id } }
+    return { status: 200, body: this.isLoose ? { request_id } : { request_id, model_id } }
+  }
+
+  #list(call: string): Reply {
+    const [, model = ''] = call.split('/')
+    const paths = [...this.saved.keys()].filter((path) => path.startsWith(`tinker://${model}/`))
+    return { status: 200, body: { checkpoints: paths.map((tinker_path) => ({ tinker_path })) } }
+  }
+
+  #looseArchive(call: string): Reply {
+    const [, model = '', , name = '', what = ''] = call.split('/')
+    const weights = this.saved.get(samplerPath(model, name))
+    if (weights === undefined) return gone('route')
+    if (what === 'archive') return { status: 302, body: '', location: `${this.url}/api/v1/${call.replace(/archive$/, 'download')}` }
+    return { status: 200, body: gzipSync(archiveOf(weights, null)) }
   }
 
   #archive(call: string): Reply {
+    if (this.isLoose) return this.#looseArchive(call)
     const [, model = '', , , name = ''] = call.split('/')
     const archive = this.archiveOf(samplerPath(model, name))
     if (archive === null) return gone('checkpoint')
@@ -248,10 +272,10 @@ const gradientOf = (data: readonly Question[]): number =>
 
 const logProb = ([first = 0]: readonly number[], target: number): number => -1 / (1 + target) - Math.abs(first) / 1000
 
-const archiveOf = ({ base, values }: Weights): Buffer =>
+const archiveOf = ({ base, values }: Weights, targets: Json = ['q_proj']): Buffer =>
   tarOfFiles(
     adapterFiles({
-      config: { base_model_name_or_path: base, r: 2, lora_alpha: 2 },
+      config: { base_model_name_or_path: base, r: 2, lora_alpha: 2, target_modules: targets },
       weights: new Map([
         [half('A'), floats(SHAPE, [1, 2, 3, 4])],
         [half('B'), floats(SHAPE, values)],

@@ -139,6 +139,27 @@ describe('an archive', () => {
     expect(seen).toEqual([KEY, KEY, undefined, undefined])
   })
 
+  it('whose address is answered as JSON is fetched there, without the key', async () => {
+    const seen: unknown[] = []
+    const elsewhere = await startElsewhere(seen)
+    const naming = await startServer((request, response) => {
+      seen.push(request.headers['x-api-key'])
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ url: `${elsewhere}/x`, expires: null }))
+    })
+    expect(String(await buffer(await clientOf(naming).archive('m', 'job-1', signal)))).toBe('the bytes')
+    expect(seen).toEqual([KEY, undefined, undefined])
+  })
+
+  it.each(['{}', '{"url":7}', '{"url":"file:///etc/passwd"}', '{"url":"tinker://m"}'])(
+    'whose address is answered as %s is refused',
+    async (body) => {
+      const naming = await startServer(
+        (_request, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(body),
+      )
+      await expect(clientOf(naming).archive('m', 'job-1', signal)).rejects.toMatchObject({ code: 'trainer_answer' })
+    },
+  )
+
   it('that is redirected in circles is given up', async () => {
     const circle = await startServer((_request, response) => void response.writeHead(302, { location: '/again' }).end())
     await expect(clientOf(circle).archive('m', 'job-1', signal)).rejects.toMatchObject({ code: 'trainer_answer' })

@@ -1,12 +1,18 @@
 /** The calls of a trainer, one method each: requests are typed, answers are checked before use. */
 import { z } from 'zod'
 import type { Json, JsonObject, Loss } from '../../contract/index.ts'
+import { summedLoss } from './losses.ts'
 import { badAnswer, TrainerWire, type TrainerAddress } from './wire.ts'
 
 /** A model at the trainer, and the number by which the trainer recognises a repeated call. */
 interface CallOf {
   readonly model: string
   readonly sequence: number
+}
+/** A call that must not run twice. */
+interface StepOf extends CallOf {
+  /** Whether the trainer recognises repeated calls by their numbers. Otherwise a lost call is never sent again. */
+  readonly isNumbered: boolean
 }
 export interface LoraConfig {
   readonly rank: number
@@ -24,7 +30,7 @@ export interface Datum {
   readonly targets: readonly number[]
   readonly numbers: Readonly<Record<string, readonly number[]>>
 }
-interface Pass {
+export interface Pass {
   readonly data: readonly Datum[]
   readonly loss: Loss
   readonly lossConfig: Readonly<Record<string, number>>
@@ -38,23 +44,26 @@ interface Passed {
 export type TrainerClient = ReturnType<typeof makeTrainerClient>
 
 /** How a trainer calls the adapter and optimizer state it saved, and the adapter alone. */
-export const statePath = (model: string, name: string): string => `tinker://${model}/weights/${name}`
-export const samplerPath = (model: string, name: string): string => `tinker://${model}/sampler_weights/${name}`
+export const statePath = (model: string, name: string): string => `${SCHEME}${model}/weights/${name}`
+export const samplerPath = (model: string, name: string): string => `${SCHEME}${model}/sampler_weights/${name}`
+const SCHEME = 'tinker://'
+const runOf = (path: string): string => path.slice(SCHEME.length).split('/')[0] ?? ''
 
 export function makeTrainerClient(address: TrainerAddress) {
   const wire = new TrainerWire(address)
   const ask = async <T>(call: string, body: JsonObject, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> =>
     checked(call, schema, await wire.post(call, body, signal))
-  const order = async <T>(call: string, body: JsonObject, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> =>
-    checked(call, schema, await wire.result(call, body, signal))
-  const pass = async (call: 'forward' | 'forward_backward', { model, sequence }: CallOf, given: Pass, signal: AbortSignal) => {
-    const body = { model_id: model, [`${call}_input`]: passBody(given), seq_id: sequence }
-    return passedOf(call, given, await order(call, body, passResult, signal))
-  }
-  const save = async (call: string, { model, sequence }: CallOf, name: string, path: string, signal: AbortSignal): Promise<void> => {
+  const order = async <T>(call: string, body: JsonObject, schema: z.ZodType<T>, signal: AbortSignal, mayRepeat = true): Promise<T> =>
+    checked(call, schema, await wire.result(call, body, signal, mayRepeat))
+  const save = async (call: string, { model, sequence }: CallOf, name: string, paths: readonly string[], signal: AbortSignal) => {
     const saved = await order(call, { model_id: model, path: name, seq_id: sequence }, pathResult, signal)
-    if (saved.path !== path)
+    if (!paths.includes(saved.path))
       throw badAnswer(call, 'path must be tinker://, the model, the kind of weights and the name they were to be saved under')
+  }
+  /** For trainers whose weights_info knows training states alone. */
+  const isListed = async (path: string, signal: AbortSignal): Promise<boolean> => {
+    const listed = await wire.get(`training_runs/${encodeURIComponent(runOf(path))}/checkpoints`, signal)
+    return listed !== null && checked('checkpoints', checkpoints, listed).checkpoints.some(({ tinker_path }) => tinker_path === path)
   }
   return {
     createSession: async (owner: JsonObject, signal: AbortSignal): Promise<string> => {
@@ -69,22 +78,32 @@ export function makeTrainerClient(address: TrainerAddress) {
       const body = { session_id, model_seq_id: 0, base_model, lora_config: { ...lora }, user_metadata: {} }
       return (await order('create_model', body, model, signal)).model_id
     },
-    forward: (call: CallOf, given: Pass, signal: AbortSignal): Promise<Passed> => pass('forward', call, given, signal),
-    forwardBackward: (call: CallOf, given: Pass, signal: AbortSignal): Promise<Passed> => pass('forward_backward', call, given, signal),
-    optimStep: async ({ model: model_id, sequence }: CallOf, adam: AdamParams, signal: AbortSignal) => {
+    /** Whether a repeated call gets the ticket of the first: some trainers ignore the numbers of calls and would run it twice. */
+    isNumbered: ({ model, sequence }: CallOf, given: Pass, signal: AbortSignal): Promise<boolean> =>
+      wire.isSameTicket('forward', { model_id: model, forward_input: passBody(given), seq_id: sequence }, signal),
+    forward: async ({ model, sequence }: CallOf, given: Pass, signal: AbortSignal): Promise<Passed> => {
+      const body = { model_id: model, forward_input: passBody(given), seq_id: sequence }
+      return passedOf('forward', given, await order('forward', body, passResult, signal))
+    },
+    forwardBackward: async ({ model, sequence, isNumbered }: StepOf, given: Pass, signal: AbortSignal): Promise<Passed> => {
+      const body = { model_id: model, forward_backward_input: passBody(given), seq_id: sequence }
+      return passedOf('forward_backward', given, await order('forward_backward', body, passResult, signal, isNumbered))
+    },
+    optimStep: async ({ model: model_id, sequence, isNumbered }: StepOf, adam: AdamParams, signal: AbortSignal) => {
       const body = { model_id, adam_params: { ...adam }, seq_id: sequence }
-      return (await order('optim_step', body, stepResult, signal)).metrics ?? {}
+      return (await order('optim_step', body, stepResult, signal, isNumbered)).metrics ?? {}
     },
     loadWeights: async ({ model: model_id, sequence }: CallOf, path: string, signal: AbortSignal): Promise<void> =>
       void (await order('load_weights', { model_id, path, optimizer: true, seq_id: sequence }, anything, signal)),
     saveWeights: (call: CallOf, name: string, signal: AbortSignal): Promise<void> =>
-      save('save_weights', call, name, statePath(call.model, name), signal),
+      save('save_weights', call, name, [statePath(call.model, name)], signal),
     saveForSampler: (call: CallOf, name: string, signal: AbortSignal): Promise<void> =>
-      save('save_weights_for_sampler', call, name, samplerPath(call.model, name), signal),
+      save('save_weights_for_sampler', call, name, [samplerPath(call.model, name), `${SCHEME}${call.model}/${name}`], signal),
     knows: async (tinker_path: string, signal: AbortSignal): Promise<boolean> =>
-      (await wire.find('weights_info', { tinker_path }, signal)) !== null,
+      (await wire.isKnown('weights_info', { tinker_path }, signal)) ?? isListed(tinker_path, signal),
+    /** Some trainers name a checkpoint without its kind there. */
     archive: (id: string, name: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> =>
-      wire.download(`${checkpointOf(id, 'sampler_weights', name)}/archive`, signal),
+      wire.download([`${checkpointOf(id, 'sampler_weights', name)}/archive`, `${checkpointOf(id, null, name)}/archive`], signal),
     unload: async (model_id: string, signal: AbortSignal): Promise<void> =>
       void (await order('unload_model', { model_id }, anything, signal)),
     /** Deletes it from the trainer's disk, whether it is there or not. */
@@ -94,8 +113,8 @@ export function makeTrainerClient(address: TrainerAddress) {
   }
 }
 
-const checkpointOf = (model: string, kind: string, name: string): string =>
-  `training_runs/${encodeURIComponent(model)}/checkpoints/${kind}/${encodeURIComponent(name)}`
+const checkpointOf = (model: string, kind: string | null, name: string): string =>
+  `training_runs/${encodeURIComponent(model)}/checkpoints/${kind === null ? '' : `${kind}/`}${encodeURIComponent(name)}`
 
 /** Names the first field that is wrong, and never quotes its value. */
 function checked<T>(call: string, schema: z.ZodType<T>, answer: Json): T {
@@ -113,10 +132,11 @@ const model = z.object({ model_id: id })
 const pathResult = z.object({ path: z.string() })
 /** A null is how a number that is not finite often arrives. */
 export const trainerMetrics = z.record(z.string(), z.union([z.number(), z.string(), z.boolean()], { error: 'must be a finite number' }))
-const stepResult = z.object({ metrics: trainerMetrics.optional() })
+const stepResult = z.object({ metrics: trainerMetrics.nullish() })
+const checkpoints = z.object({ checkpoints: z.array(z.object({ tinker_path: z.string() })) })
 const passResult = z.object({
   loss_fn_outputs: z.array(z.object({ logprobs: z.object({ data: z.array(z.number()) }) })),
-  metrics: z.object({ 'loss:sum': z.number() }),
+  metrics: z.object({ 'loss:sum': z.number().optional() }).nullish(),
 })
 
 function passBody({ data, loss, lossConfig }: Pass): JsonObject {
@@ -131,10 +151,11 @@ function datumBody({ inputs, targets, numbers }: Datum): JsonObject {
   }
 }
 
-function passedOf(call: string, { data }: Pass, { loss_fn_outputs, metrics: { 'loss:sum': loss } }: z.infer<typeof passResult>): Passed {
+function passedOf(call: string, given: Pass, { loss_fn_outputs, metrics }: z.infer<typeof passResult>): Passed {
+  const { data } = given
   if (loss_fn_outputs.length !== data.length) throw badAnswer(call, `loss_fn_outputs must be as many as rows, ${data.length}`)
   const logProbs = loss_fn_outputs.map(({ logprobs }) => logprobs.data)
   const wrong = data.findIndex(({ targets }, at) => logProbs[at]?.length !== targets.length)
   if (wrong >= 0) throw badAnswer(call, `loss_fn_outputs.${wrong}.logprobs must be as many as its targets`)
-  return { logProbs, loss }
+  return { logProbs, loss: metrics?.['loss:sum'] ?? summedLoss(given, logProbs) }
 }

@@ -52,42 +52,66 @@ export class TrainerWire {
 
   /** A call that is answered at once. */
   post(call: string, body: JsonObject, signal: AbortSignal): Promise<Json> {
-    return this.#bounded(call, signal, async (over) => this.#answered(call, await this.#exchange(call, body, over)))
+    return this.#bounded(call, signal, async (over) => this.#answered(call, await this.#exchange(call, posting(body), over)))
   }
 
-  /** The same for what may not be there: null when the trainer does not know it. */
-  find(call: string, body: JsonObject, signal: AbortSignal): Promise<Json | null> {
+  /** Whether the trainer knows what is asked about; null when it takes no such question. */
+  isKnown(call: string, body: JsonObject, signal: AbortSignal): Promise<boolean | null> {
     return this.#bounded(call, signal, async (over) => {
-      const answer = await this.#exchange(call, body, over)
-      return answer.status === 404 ? null : this.#answered(call, answer)
+      const answer = await this.#exchange(call, posting(body), over)
+      if (answer.status === 400) return null
+      return answer.status !== 404 && this.#answered(call, answer) !== null
     })
   }
 
-  /** A call whose result comes later. It is idempotent, so it is sent again to a trainer that lost its ticket. */
-  result(call: string, body: JsonObject, signal: AbortSignal): Promise<Json> {
+  /** Null when it is not there. */
+  get(path: string, signal: AbortSignal): Promise<Json> {
+    return this.#bounded(path, signal, async (over) => {
+      const answer = await this.#exchange(path, { method: 'GET' }, over)
+      return answer.status === 404 ? null : this.#answered(path, answer)
+    })
+  }
+
+  /** A call whose result comes later. One that may be repeated is sent again to a trainer that lost it or its ticket. */
+  result(call: string, body: JsonObject, signal: AbortSignal, mayRepeat = true): Promise<Json> {
     return this.#bounded(call, signal, async (over) => {
       for (let ticketsLost = 0; ; ticketsLost += 1) {
-        const ticket = this.#answered(call, await this.#exchange(call, body, over))
+        const ticket = this.#ticketOf(call, body, await this.#exchange(call, posting(body), over, mayRepeat))
         const result = await this.#collect(call, ticket, over)
         if (result !== null) return result
-        if (ticketsLost > 0) throw unknown('trainer_forgot', `the trainer at ${this.#host} takes ${call} and forgets it`)
+        if (ticketsLost > 0 || !mayRepeat) throw unknown('trainer_forgot', `the trainer at ${this.#host} takes ${call} and forgets it`)
       }
     })
   }
 
-  /** The bytes of a saved file, which may lie elsewhere. A connection that breaks off throws while they are read. */
-  download(path: string, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+  /** Makes a call twice. */
+  isSameTicket(call: string, body: JsonObject, signal: AbortSignal): Promise<boolean> {
+    return this.#bounded(call, signal, async (over) => {
+      const first = this.#ticketOf(call, body, await this.#exchange(call, posting(body), over))
+      const again = await this.#exchange(call, posting(body), over)
+      await this.#collect(call, first, over)
+      return again.status === 200 && this.#ticketOf(call, body, again) === first
+    })
+  }
+
+  /** The bytes of a saved file, at the first of these paths that is there. A connection that breaks off throws while they are read. */
+  download(paths: readonly string[], signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     return this.#bounded('archive', signal, async (over) => {
-      const open = async () => this.#follow(await this.#fetch(path, { method: 'GET' }, over), over)
-      const answer = await this.#retried('archive', over, open, async (response) => response)
-      if (answer.status !== 200) throw this.#refusal('archive', await readAnswer(answer))
-      return this.#chunksOf(answer, signal)
+      let missing: Answer = { status: 404, text: '' }
+      for (const path of paths) {
+        const open = async () => this.#follow(await this.#fetch(path, { method: 'GET' }, over), over)
+        const answer = await this.#retried('archive', over, open, async (response) => response)
+        if (answer.status === 200) return this.#chunksOf(answer, signal)
+        missing = await readAnswer(answer)
+        if (missing.status !== 404) break
+      }
+      throw this.#refusal('archive', missing)
     })
   }
 
   /** Best effort: any answer will do. */
   async drop(path: string, signal: AbortSignal): Promise<void> {
-    await this.#bounded('delete', signal, (over) => this.#exchange(path, null, over))
+    await this.#bounded('delete', signal, (over) => this.#exchange(path, { method: 'DELETE' }, over))
   }
 
   async close(): Promise<void> {
@@ -107,12 +131,18 @@ export class TrainerWire {
     }
   }
 
-  /** Null when the trainer does not know the ticket. */
-  async #collect(call: string, ticket: Json, signal: AbortSignal): Promise<Json | null> {
-    const { request_id } = objectOf(ticket)
+  #ticketOf(call: string, { model_id: asked }: JsonObject, answer: Answer): string {
+    const { request_id, model_id } = objectOf(this.#answered(call, answer))
     if (typeof request_id !== 'string') throw badAnswer(call, 'request_id must be a string')
+    if (typeof model_id === 'string' && asked !== undefined && model_id !== asked)
+      throw badAnswer(call, 'model_id must be the model that was named')
+    return request_id
+  }
+
+  /** Null when the trainer does not know the ticket. */
+  async #collect(call: string, request_id: string, signal: AbortSignal): Promise<Json> {
     for (let seconds = POLL_REST_FIRST_SECONDS; ; seconds = Math.min(seconds * 2, POLL_REST_MAX_SECONDS)) {
-      const answer = await this.#exchange('retrieve_future', { request_id }, signal)
+      const answer = await this.#exchange('retrieve_future', posting({ request_id }), signal)
       if (answer.status === 404) return null
       const result = answer.status === 408 ? PENDING : this.#answered(call, answer)
       if (!isPending(result)) return this.#unlessFailed(call, result)
@@ -128,14 +158,19 @@ export class TrainerWire {
     throw upstream('trainer_call_failed', `the trainer failed at ${call}: ${words}`)
   }
 
-  #exchange(call: string, body: JsonObject | null, signal: AbortSignal): Promise<Answer> {
-    const sent = body === null ? { method: 'DELETE' } : { method: 'POST', body: JSON.stringify(body) }
+  #exchange(call: string, sent: RequestInit, signal: AbortSignal, mayRepeat = true): Promise<Answer> {
     const ask = () => this.#fetch(call, sent, AbortSignal.any([signal, AbortSignal.timeout(SILENT_SECONDS_MAX * 1000)]))
-    return this.#retried(call, signal, ask, readAnswer)
+    return this.#retried(call, signal, ask, readAnswer, mayRepeat ? ATTEMPTS_MAX : 1)
   }
 
   /** Tries again while the connection breaks, or the trainer is busy or failing; throws the last failure. */
-  async #retried<T>(call: string, signal: AbortSignal, ask: () => Promise<Response>, read: (response: Response) => Promise<T>): Promise<T> {
+  async #retried<T>(
+    call: string,
+    signal: AbortSignal,
+    ask: () => Promise<Response>,
+    read: (response: Response) => Promise<T>,
+    attemptsMax = ATTEMPTS_MAX,
+  ): Promise<T> {
     for (let attempt = 1; ; attempt += 1) {
       let failure: Refusal
       try {
@@ -147,7 +182,7 @@ export class TrainerWire {
         if (isRefusal(error)) throw error
         failure = this.#unreachable(error)
       }
-      if (attempt === ATTEMPTS_MAX) throw failure
+      if (attempt >= attemptsMax) throw failure
       await rest(REST_FIRST_SECONDS * REST_GROWTH ** (attempt - 1) * 1000, undefined, { signal })
     }
   }
@@ -157,11 +192,11 @@ export class TrainerWire {
     return fetch(url, { ...sent, headers: this.#headers, signal, redirect: 'manual', dispatcher: this.#agent })
   }
 
-  /** Follows redirections, and sends the trainer's key to no other origin. */
+  /** Follows redirections, also those that are JSON with a url, and sends the trainer's key to no other origin. */
   async #follow(answer: Response, signal: AbortSignal, redirections = 0): Promise<Response> {
-    if (answer.status < 300 || answer.status >= 400) return answer
-    await answer.body?.cancel()
-    const location = URL.parse(answer.headers.get('location') ?? '', answer.url)
+    const address = await addressIn(answer)
+    if (address === null) return answer
+    const location = URL.parse(address, answer.url)
     if (location === null || !/^https?:$/.test(location.protocol)) throw badAnswer('archive', 'a redirection must name an http address')
     if (redirections === REDIRECTIONS_MAX) throw badAnswer('archive', `it may be redirected ${REDIRECTIONS_MAX} times at most`)
     const headers = location.origin === this.#origin ? this.#headers : {}
@@ -217,7 +252,22 @@ interface Answer {
   readonly text: string
 }
 
-const isFailing = (status: number): boolean => status >= 500 || status === 429
+/** 425: what was asked for is still being saved. */
+const isFailing = (status: number): boolean => status >= 500 || status === 429 || status === 425
+
+const posting = (body: JsonObject): RequestInit => ({ method: 'POST', body: JSON.stringify(body) })
+
+/** Where an answer points to; null: nowhere, and it is unread. */
+async function addressIn(answer: Response): Promise<string | null> {
+  if (answer.status >= 300 && answer.status < 400) {
+    await answer.body?.cancel()
+    return answer.headers.get('location') ?? ''
+  }
+  if (answer.status !== 200 || !/^application\/json\b/.test(answer.headers.get('content-type') ?? '')) return null
+  const { url } = objectOf(parsed((await readAnswer(answer)).text))
+  if (typeof url !== 'string') throw badAnswer('archive', 'JSON in place of an archive must have its url')
+  return url
+}
 
 const PENDING = { type: 'try_again' }
 const isPending = (result: Json): boolean => objectOf(result)['type'] === PENDING.type
