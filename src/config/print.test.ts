@@ -11,7 +11,7 @@ const text = [
   '  upstream_api_key: secret-three',
   '  gateway: {url: "http://g", api_key: secret-four}',
   'traces: {headers: {x-api_key: secret-six, authorization: Basic secret-seven}}',
-  'storage: {record_database_url: "postgres://svc:secret-eight@host/db", record_settings: {schema: s, password: secret-nine, pool: {size: 3, password: secret-ten}, replica: "postgres://svc:secret-eleven@host/db"}}',
+  'storage: {record_database_url: "postgres://svc:secret-eight@host:5432,other:5432/db", record_settings: {schema: s, password: secret-nine, pool: {size: 3, password: secret-ten}, replica: "postgres://svc:secret-eleven@host/db"}}',
   'recording: {redactor_settings: {api_key: secret-twelve, kinds: [emails]}}',
   'evolution: {seed: [{id: a, name: mcp, config: {env: {A_TOKEN: secret-thirteen, MODE: fast}, headers: {Authorization: Bearer secret-fourteen}}}]}',
 ].join('\n')

@@ -151,7 +151,9 @@ const storage = section({
   record_database_url: text()
     .nullable()
     .default(null)
-    .describe('The address of the database, for a store that keeps records in one: `postgres://user@host:5432/database`.'),
+    .describe(
+      'The address of the database, for a store that keeps records in one: `postgres://user@host:5432/database`, or with several hosts, of which the primary is used: `postgres://user@one:5432,two:5432/database`.',
+    ),
   record_settings: z
     .record(
       z.string().regex(OWN_NAME),

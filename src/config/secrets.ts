@@ -1,4 +1,5 @@
 /** The secrets that a configuration and its environment hold. */
+import { addressesIn } from '../kit/index.ts'
 import type { Environment } from './interpolate.ts'
 import { ANY_NAME, listedKey } from './keys.ts'
 import { valueOf } from './origins.ts'
@@ -50,7 +51,7 @@ function secretsWithin(value: unknown): readonly string[] {
 
 /** As it is written in an address and as it is meant: messages may repeat either. */
 function passwordsIn(text: string): readonly string[] {
-  const password = URL.canParse(text) ? new URL(text).password : ''
+  const password = (URL.canParse(text) ? new URL(text) : addressesIn(text)[0])?.password ?? ''
   return password === '' ? [] : [password, decoded(password)]
 }
 

@@ -7,6 +7,7 @@ import {
   type Appended,
   type NewRecord,
   type RecordRow,
+  type Refusal,
   type RequestType,
 } from '../../../src/contract/index.ts'
 import type { Database } from './connections.ts'
@@ -39,7 +40,12 @@ export function makeAppend({ connections, feed, trying, onAppended }: AppendNeed
       // It is unknown what became of them, or one of them cannot be written: each is looked up and written alone.
       if (!isTakenId(error) && !isAway(error) && !isDeadlock(error)) return refuseAll(calls, error)
     }
-    for (const call of alone) await appendAlone(call)
+    for (const call of alone) {
+      const failure = await appendAlone(call)
+      if (failure === null) alone.delete(call)
+      // Who comes after one that waited in vain does not wait as long again.
+      else if (failure.code === 'store_unreachable') return alone.forEach(({ settle: { reject } }) => reject(failure))
+    }
   }
 
   /** Answers those that are written. The others are of scenarios that are not there under the key that was known. */
@@ -59,12 +65,16 @@ export function makeAppend({ connections, feed, trying, onAppended }: AppendNeed
     })
   }
 
-  async function appendAlone(call: AppendCall): Promise<void> {
+  /** Answers what it was refused with. */
+  async function appendAlone(call: AppendCall): Promise<Refusal | null> {
     try {
       const { key, appended, added, bytes } = await trying.run(() => connections.rawTransaction((client) => appendCall(client, call)))
       settle(call, key, appended, added, bytes)
+      return null
     } catch (error) {
-      call.settle.reject(refusalOf(error))
+      const refusal = refusalOf(error)
+      call.settle.reject(refusal)
+      return refusal
     }
   }
 

@@ -22,6 +22,8 @@ export async function commitOnce(
   isAgain: boolean,
 ): Promise<number> {
   if (!isAgain) return insertCommit(client, scenario, commit, fence)
+  // Whoever locks a row waits for the standby with its commit: what a primary kept for itself is not taken for landed.
+  await client.query({ text: 'SELECT 1 FROM scenario WHERE name = $1 FOR UPDATE', values: [bytesOf(scenario)] })
   const landed = await findLanded(client, scenario, commit)
   return landed ?? insertCommit(client, scenario, commit, fence)
 }
@@ -159,6 +161,6 @@ export async function archive(client: PgClient, scenario: string): Promise<numbe
 
 /** Whether that scenario was archived, perhaps by a call whose answer was lost. */
 export async function isArchived(client: PgClient, key: number): Promise<boolean> {
-  const { rows } = await client.query({ text: 'SELECT 1 FROM scenario WHERE key = $1 AND name IS NULL', values: [key] })
+  const { rows } = await client.query({ text: 'SELECT 1 FROM scenario WHERE key = $1 AND name IS NULL FOR UPDATE', values: [key] })
   return rows.length > 0
 }

@@ -11,12 +11,16 @@ export interface SqlQuery {
   readonly name?: string
   readonly text: string
   readonly values?: readonly SqlValue[]
+  /** How long its answer is waited for, in milliseconds; absent: as the connection says. */
+  readonly query_timeout?: number
 }
 
 export interface PgClient {
   // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- what a statement answers is known to who wrote it
   query<Row>(query: SqlQuery): Promise<{ readonly rows: Row[]; readonly rowCount: number | null }>
   on(event: 'error' | 'end', listener: (error?: Error) => void): void
+  /** What lies below, for ending it at once. */
+  readonly connection: { readonly stream: { destroy(): void } }
   on(event: 'notification', listener: (message: { readonly payload?: string }) => void): void
 }
 
@@ -49,12 +53,21 @@ export interface ClientOptions {
   readonly connectionTimeoutMillis: number
   readonly query_timeout: number
   readonly keepAlive: boolean
+  readonly keepAliveInitialDelayMillis: number
   readonly types: { getTypeParser(oid: number, format?: string): unknown }
+}
+
+interface PoolOptions extends ClientOptions {
+  readonly max: number
+  readonly idleTimeoutMillis: number
+  readonly Client: new () => LoneClient
+  /** A connection is not used where this rejects. */
+  readonly onConnect: (client: PgClient) => Promise<void>
 }
 
 export interface PgLibrary {
   readonly Client: new (options: ClientOptions) => LoneClient
-  readonly Pool: new (options: ClientOptions & { readonly max: number; readonly idleTimeoutMillis: number }) => PgPool
+  readonly Pool: new (options: PoolOptions) => PgPool
   readonly types: { getTypeParser(oid: number, format?: string): unknown }
 }
 

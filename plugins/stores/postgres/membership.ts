@@ -15,6 +15,9 @@ const BEAT_MS = 2000
 const POLL_MS = 1000
 const ANNOUNCE_MS = 100
 const RECONNECT_MS = 250
+/** Twice within what a member has left without a beat: one that hangs is tried again on another connection. */
+const BEAT_MS_MAX = 2500
+const READ_MS_MAX = 5000
 /** NOTIFY takes less than 8,000 bytes. */
 const ANNOUNCED_KEYS_MAX = 300
 const FORGOTTEN_AFTER = '1 hour'
@@ -71,6 +74,7 @@ export class Membership {
   #announcing: NodeJS.Timeout | null = null
   #reading: Promise<void> | null = null
   #beating: Promise<void> | null = null
+  #polling: Promise<void> | null = null
 
   constructor(needs: MembershipNeeds) {
     this.#needs = needs
@@ -91,7 +95,7 @@ export class Membership {
     })
     await this.#read()
     this.#every(BEAT_MS, () => this.#beat())
-    this.#every(POLL_MS, () => this.#read())
+    this.#every(POLL_MS, () => this.#poll())
   }
 
   /** Tells the others with the transaction, so that they hear of it when it is committed, and not otherwise. */
@@ -113,7 +117,7 @@ export class Membership {
     this.#isClosed = true
     for (const timer of this.#timers) clearInterval(timer)
     for (const timer of [this.#lapse, this.#announcing]) if (timer !== null) clearTimeout(timer)
-    await Promise.allSettled([this.#reading, this.#beating, this.#announceAll()])
+    await Promise.allSettled([this.#reading, this.#polling, this.#beating, this.#announceAll()])
     const id = this.#id
     const leaving = this.#needs.connections.transaction(async (client) => {
       await client.query({ text: 'UPDATE lease SET member = NULL WHERE member = $1', values: [id] })
@@ -137,10 +141,17 @@ export class Membership {
     const { connections, onBeat } = this.#needs
     try {
       const id = this.#id
+      // One that hangs is given up like a beat that hangs.
+      if (id === null) this.#live(startedAt)
       if (id === null) this.#id = await connections.transaction((client) => register(client, 'again'))
       else if (
-        (await connections.rows({ text: 'UPDATE member SET beat_at = clock_timestamp() WHERE id = $1 RETURNING id', values: [id] }))
-          .length === 0
+        (
+          await connections.rows({
+            text: `UPDATE member SET beat_at = clock_timestamp() WHERE id = $1 AND ${IS_ALIVE} RETURNING id`,
+            values: [id],
+            query_timeout: BEAT_MS_MAX,
+          })
+        ).length === 0
       )
         this.#lapsed()
       if (this.#id !== null) this.#live(startedAt)
@@ -154,13 +165,20 @@ export class Membership {
     if (this.#lapse !== null) clearTimeout(this.#lapse)
     const leftMs = (LIFETIME_SECONDS - MARGIN_SECONDS) * 1000 - (performance.now() - since)
     if (leftMs <= 0) return this.#lapsed()
-    this.#lapse = setTimeout(() => this.#lapsed(), leftMs)
+    this.#lapse = setTimeout(() => this.#unheard(), leftMs)
   }
 
   /** It comes back as another member, so that what it held is free. */
   #lapsed(): void {
     this.#id = null
     this.#needs.onLapse()
+  }
+
+  /** Nothing was heard of the database for so long that the connections are taken for gone: what waits on them is not to wait longer. */
+  #unheard(): void {
+    this.#lapsed()
+    this.#needs.connections.cut()
+    this.#needs.onBeat(new Error('Connection terminated: no beat went through'))
   }
 
   async #listen(): Promise<LoneClient> {
@@ -204,13 +222,31 @@ export class Membership {
     while (this.#heard.size > 0 && !this.#isClosed) {
       const keys = [...this.#heard]
       this.#heard.clear()
-      this.#see(await this.#needs.connections.rows<ScenarioColumns>({ name: 'announced', text: ANNOUNCED, values: [keys] }))
+      this.#see(
+        await this.#needs.connections.rows<ScenarioColumns>({
+          name: 'announced',
+          text: ANNOUNCED,
+          values: [keys],
+          query_timeout: READ_MS_MAX,
+        }),
+      )
     }
+  }
+
+  /** One at a time: on a link that hangs they would take every connection. */
+  async #poll(): Promise<void> {
+    this.#polling ??= this.#read().finally(() => (this.#polling = null))
+    return this.#polling
   }
 
   /** Everything that changed since the last one, whether it was announced or not. */
   async #read(): Promise<void> {
-    const rows = await this.#needs.connections.rows<ScenarioColumns>({ name: 'changed', text: CHANGED, values: [this.#cursor] })
+    const rows = await this.#needs.connections.rows<ScenarioColumns>({
+      name: 'changed',
+      text: CHANGED,
+      values: [this.#cursor],
+      query_timeout: READ_MS_MAX,
+    })
     this.#cursor = rows[0]?.cursor ?? this.#cursor
     this.#see(rows)
   }

@@ -39,11 +39,14 @@ const CERTIFICATE_CODES: ReadonlySet<string> = new Set([
 ])
 /** The server closes, starts, or gave the connection up. */
 const AWAY_STATES = /^(?:08|57P)/
+/** A write at a standby. It was not made, and the standby may be about to take over. */
+const READ_ONLY = '25006'
 const AWAY_CODES = /^(?:ECONN|ENOTFOUND|ETIMEDOUT|EAI_|EHOSTUNREACH|ENETUNREACH|EPIPE|ENOENT|EACCES)/
 /** The library gives these no code. */
 const AWAY_WORDS =
   /connection terminated|timeout exceeded when trying to connect|query read timeout|client has encountered a connection error|client was closed|not queryable/i
 const NO_TLS_WORDS = /server does not support ssl/i
+const NO_PASSWORD_WORDS = /client password must be a/i
 const TLS_DEMANDED_WORDS = /no encryption/i
 
 export function refusalOf(error: unknown): Refusal {
@@ -64,7 +67,12 @@ export function refusalOf(error: unknown): Refusal {
       'store_tls',
       `PostgreSQL does not speak TLS; set it up there, or add ?sslmode=disable to ${ADDRESS} on a network you trust`,
     )
-  if (state === '25006') return readOnlyServer()
+  if (NO_PASSWORD_WORDS.test(words))
+    return refusal(
+      'store_unauthorized',
+      `PostgreSQL wants a password, and none is given; set it in ${ADDRESS}, PGPASSWORD or the password file of its client`,
+    )
+  if (state === READ_ONLY || error instanceof StandbyServer) return readOnlyServer()
   const [code, message] = BY_STATE[state] ?? []
   if (code !== undefined && message !== undefined) return refusal(code, message, code === 'store_busy')
   if (isAway(error))
@@ -76,8 +84,12 @@ export function refusalOf(error: unknown): Refusal {
 export function isAway(error: unknown): boolean {
   const code = codeOf(error) ?? ''
   const words = error instanceof Error ? error.message : ''
+  if (code === READ_ONLY || error instanceof StandbyServer) return true
   return AWAY_STATES.test(code) || AWAY_CODES.test(code) || AWAY_WORDS.test(words)
 }
+
+/** A connection to a server that is not the primary of its hosts. */
+export class StandbyServer extends Error {}
 
 /** Two that held what the other wanted: one was ended, and may try again. */
 export const isDeadlock = (error: unknown): boolean => ['40P01', '40001'].includes(codeOf(error) ?? '')

@@ -1,5 +1,6 @@
 /** The settings of the postgres store. */
 import { readFileSync } from 'node:fs'
+import { addressesIn } from '../../../src/kit/index.ts'
 import { invalid, RECORD_CAPACITY_BYTES_DEFAULT, type JsonObject } from '../../../src/contract/index.ts'
 
 const KNOWN: ReadonlySet<string> = new Set(['directory', 'capacity_bytes', 'url', 'schema', 'connections'])
@@ -12,10 +13,15 @@ const URL_EXAMPLE = 'postgres://user@host:5432/database'
 
 type TlsMode = (typeof TLS_MODES)[number]
 
-interface DatabaseAddress {
+export interface DatabaseHost {
   /** A name, an address, or the folder of a socket. */
   readonly host: string
   readonly port: number
+}
+
+interface DatabaseAddress {
+  /** The primary is one of them; which one may change. */
+  readonly hosts: readonly [DatabaseHost, ...DatabaseHost[]]
   readonly database: string
   /** Absent: from the environment, as psql does. */
   readonly user?: string
@@ -48,37 +54,41 @@ export function readSettings(config: JsonObject): PostgresSettings {
 function addressIn({ url }: JsonObject): DatabaseAddress {
   if (typeof url !== 'string' || url === '')
     throw invalid('store_config', `the postgres store needs storage.record_database_url, such as ${URL_EXAMPLE}`)
-  if (!URL.canParse(url) || !/^postgres(?:ql)?:$/.test(new URL(url).protocol))
+  const [address, ...others] = addressesIn(url)
+  if (address === undefined || !/^postgres(?:ql)?:$/.test(address.protocol))
     throw invalid('store_config', `storage.record_database_url must be the whole address of a database, such as ${URL_EXAMPLE}`)
-  const address = new URL(url)
   const stray = [...address.searchParams.keys()].find((key) => !URL_PARAMETERS.includes(key))
   if (stray !== undefined)
     throw invalid('store_config', `storage.record_database_url knows no parameter "${stray}"; it knows ${URL_PARAMETERS.join(', ')}`)
   const database = decodeURIComponent(address.pathname.slice(1))
   if (database === '') throw invalid('store_config', `storage.record_database_url names no database; add it, as in ${URL_EXAMPLE}`)
-  const host = address.searchParams.get('host') ?? decodeURIComponent(address.hostname).replace(/^\[(.*)\]$/, '$1')
+  const hosts = [hostOf(address), ...others.map(hostOf)] as const
   const [user, password] = [decodeURIComponent(address.username), decodeURIComponent(address.password)]
   const certificate = address.searchParams.get('sslrootcert')
   return {
-    host: host === '' ? 'localhost' : host,
-    port: address.port === '' ? PORT : Number(address.port),
+    hosts,
     database,
     ...(user !== '' && { user }),
     ...(password !== '' && { password }),
-    tls: tlsIn(address.searchParams.get('sslmode'), host),
+    tls: tlsIn(address.searchParams.get('sslmode'), hosts),
     ...(certificate !== null && { authority: readCertificate(certificate) }),
   }
 }
 
+function hostOf({ searchParams, hostname, port }: URL): DatabaseHost {
+  const host = searchParams.get('host') ?? decodeURIComponent(hostname).replace(/^\[(.*)\]$/, '$1')
+  return { host: host === '' ? 'localhost' : host, port: port === '' ? PORT : Number(port) }
+}
+
 /** What leaves the machine is encrypted, and the server's certificate checked, unless the address says otherwise. */
-function tlsIn(mode: string | null, host: string): TlsMode {
-  if (mode === null) return isThisMachine(host) ? 'disable' : 'verify-full'
+function tlsIn(mode: string | null, hosts: readonly DatabaseHost[]): TlsMode {
+  if (mode === null) return hosts.every(({ host }) => isThisMachine(host)) ? 'disable' : 'verify-full'
   const known = TLS_MODES.find((each) => each === mode)
   if (known === undefined) throw invalid('store_config', `sslmode of storage.record_database_url must be one of ${TLS_MODES.join(', ')}`)
   return known
 }
 
-const isThisMachine = (host: string): boolean => host.startsWith('/') || ['', 'localhost', '127.0.0.1', '::1'].includes(host)
+const isThisMachine = (host: string): boolean => host.startsWith('/') || ['localhost', '127.0.0.1', '::1'].includes(host)
 
 function readCertificate(path: string): string {
   try {

@@ -87,9 +87,12 @@ describe('a store that cannot be opened says why', () => {
     expect(await refusalOf(open('postgres://tester@localhost/postgres?host=/nowhere'))).toMatch(/^store_unreachable:/)
   })
 
-  it('when the password is wrong, or the database is not there', async () => {
+  it('when the password is wrong or missing, or the database is not there', async () => {
     expect(await refusalOf(open(plain.url.replace('the-password', 'no-password')))).toMatch(
       /^store_unauthorized: PostgreSQL refused the password;/,
+    )
+    expect(await refusalOf(open(plain.url.replace(/:the-password[^@]*/, '')))).toMatch(
+      /^store_unauthorized: PostgreSQL wants a password, and none is given;/,
     )
     expect(await refusalOf(open(plain.url.replace('/postgres?', '/none?')))).toMatch(
       /^store_unauthorized: PostgreSQL has no such database;/,

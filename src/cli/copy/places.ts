@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadConfig, readCommandLine, type LoadedConfig } from '../../config/index.ts'
 import { invalid } from '../../contract/index.ts'
+import { addressesIn } from '../../kit/index.ts'
 import type { Surroundings } from '../surroundings.ts'
 
 const FORMS = 'sqlite:DIR, postgres://user@host/database, or the configuration file of a deployment'
@@ -33,12 +34,13 @@ export async function readPlace(option: '--from' | '--to', given: string, { envi
 }
 
 function postgresKeys(option: string, given: string): readonly string[] {
-  if (!URL.canParse(given))
+  const [url] = addressesIn(given)
+  if (url === undefined)
     throw invalid('no_store', `${option} must be a whole address, such as postgres://user@host:5432/database?schema=svc`)
-  const url = new URL(given)
   const schema = url.searchParams.get('schema')
   url.searchParams.delete('schema')
-  return keys({ record_backend: 'postgres', record_database_url: url.href, ...(schema !== null && { 'record_settings.schema': schema }) })
+  const address = given.replace(/[?#].*$/s, '') + url.search
+  return keys({ record_backend: 'postgres', record_database_url: address, ...(schema !== null && { 'record_settings.schema': schema }) })
 }
 
 const keys = (storage: Readonly<Record<string, string>>): readonly string[] =>
@@ -53,7 +55,7 @@ function placeOf(loaded: LoadedConfig, isDeployment: boolean): Place {
 }
 
 function withoutPassword(address: string | null): string | null {
-  if (address === null || !URL.canParse(address)) return address
-  const { host, pathname, search } = new URL(address)
-  return `${host}${pathname}${search}`
+  const hosts = addressesIn(address ?? '')
+  const [first] = hosts
+  return first === undefined ? address : `${hosts.map(({ host }) => host).join(',')}${first.pathname}${first.search}`
 }
