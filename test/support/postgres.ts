@@ -54,6 +54,10 @@ export interface ServerOptions {
   readonly settings?: Readonly<Record<string, string | number>>
   /** Lines of pg_hba.conf. */
   readonly access?: readonly string[]
+  /** It begins as a copy of that one, and follows it. */
+  readonly standbyOf?: PostgresServer
+  /** Absent: any that is free. */
+  readonly port?: number
   /** Called with the folder of the data before the server starts. */
   readonly prepare?: (data: string) => void
 }
@@ -67,7 +71,7 @@ function owner(): { readonly uid?: number; readonly gid?: number } {
 const idOf = (option: string): number => Number(execFileSync('id', [option, 'nobody'], { encoding: 'utf8' }))
 
 /** The caller stops it. `fsync` is on unless the settings say otherwise. */
-export async function startPostgres({ settings = {}, access, prepare }: ServerOptions = {}): Promise<PostgresServer> {
+export async function startPostgres({ settings = {}, access, standbyOf, prepare, ...given }: ServerOptions = {}): Promise<PostgresServer> {
   demand('postgres')
   demand('pg')
   process.env[ENV.stores] = STORES
@@ -79,12 +83,19 @@ export async function startPostgres({ settings = {}, access, prepare }: ServerOp
   const secret = join(folder, 'password')
   writeFileSync(secret, PASSWORD, { mode: 0o644 })
   const quietly = { ...as, cwd: folder, stdio: 'pipe', env: { PATH: process.env['PATH'], LC_ALL: 'C.UTF-8' } } as const
-  execFileSync(
-    join(programs, 'initdb'),
-    ['-D', data, '-U', USER, '-A', 'scram-sha-256', '--pwfile', secret, '-E', 'UTF8', '--no-sync'],
-    quietly,
-  )
-  const port = await freePort()
+  if (standbyOf === undefined)
+    execFileSync(
+      join(programs, 'initdb'),
+      ['-D', data, '-U', USER, '-A', 'scram-sha-256', '--pwfile', secret, '-E', 'UTF8', '--no-sync'],
+      quietly,
+    )
+  else
+    execFileSync(
+      join(programs, 'pg_basebackup'),
+      ['-D', data, '-d', standbyOf.networkUrl, '-R', '--checkpoint=fast', '--no-sync', '--no-slot'],
+      quietly,
+    )
+  const port = given.port ?? (await freePort())
   const lines = {
     listen_addresses: '127.0.0.1',
     port,
