@@ -39,6 +39,7 @@ export interface WebhookCounts {
   readonly delivered: number
   readonly failed: number
   readonly waiting: number
+  readonly setAside: number
 }
 
 export class Metrics {
@@ -201,6 +202,7 @@ function webhookLines(webhooks: readonly WebhookCounts[] | undefined): string[] 
     Object.entries({ delivered, failed }).map(([result, count]) => `${name}{webhook="${webhook}",result="${result}"} ${count}`),
   )
   const waiting = 'svc_webhook_scenarios_waiting'
+  const aside = 'svc_webhook_events_set_aside'
   return [
     `# HELP ${name} Attempts to tell a target of an event.`,
     `# TYPE ${name} counter`,
@@ -208,6 +210,9 @@ function webhookLines(webhooks: readonly WebhookCounts[] | undefined): string[] 
     `# HELP ${waiting} Scenarios with rows that a target was not told of yet.`,
     `# TYPE ${waiting} gauge`,
     ...webhooks.map((each) => `${waiting}{webhook="${each.name}"} ${each.waiting}`),
+    `# HELP ${aside} Events that a target refused again and again, which are sent again later.`,
+    `# TYPE ${aside} gauge`,
+    ...webhooks.map((each) => `${aside}{webhook="${each.name}"} ${each.setAside}`),
   ]
 }
 

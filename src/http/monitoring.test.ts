@@ -19,7 +19,7 @@ function exported(): ReadonlyMap<string, ReadonlySet<string>> {
     { logLinesDropped: 0, bodyBytes: 0, certificateExpiresAt: 1 },
     { exported: 0, dropped: 0 },
     { wanted: 1, live: 1, lost: 0, inFlight: 0 },
-    [{ name: 'chat', delivered: 0, failed: 0, waiting: 0 }],
+    [{ name: 'chat', delivered: 0, failed: 0, waiting: 0, setAside: 0 }],
   )
   const names = new Map<string, Set<string>>()
   for (const [, name = ''] of text.matchAll(/^# TYPE (\S+)/gm)) names.set(name, new Set())

@@ -5,12 +5,13 @@
 import { join } from 'node:path'
 import type { Store } from '../contract/index.ts'
 import { Positions, type ToldPosition } from './positions.ts'
+import { SetAside } from './set-aside.ts'
 import { WebhookTarget, type WebhookNeeds, type WebhookSettings } from './target.ts'
 
 export type { WebhookSettings } from './target.ts'
 
 export interface Webhooks {
-  counts(): readonly Pick<WebhookTarget, 'name' | 'delivered' | 'failed' | 'waiting'>[]
+  counts(): readonly Pick<WebhookTarget, 'name' | 'delivered' | 'failed' | 'waiting' | 'setAside'>[]
   close(): Promise<void>
 }
 
@@ -19,8 +20,9 @@ export async function openWebhooks(settings: readonly WebhookSettings[], folder:
   const { store } = needs
   const targets: WebhookTarget[] = []
   for (const each of settings) {
-    const file = folder === null ? null : join(folder, `${each.name}.json`)
-    targets.push(new WebhookTarget(each, await Positions.open(file, () => newestRows(store)), needs))
+    const file = (kind: string): string | null => (folder === null ? null : join(folder, `${each.name}${kind}.json`))
+    const aside = await SetAside.open(file('.set-aside'))
+    targets.push(new WebhookTarget(each, { positions: await Positions.open(file(''), () => newestRows(store)), aside }, needs))
   }
   // Followed before the scenarios are listed, so that no row is missed.
   const unfollow = store.follow((change) => {
@@ -31,7 +33,7 @@ export async function openWebhooks(settings: readonly WebhookSettings[], folder:
   })
   for (const scenario of await store.scenarios()) for (const target of targets) target.wake(scenario)
   return {
-    counts: () => targets.map(({ name, delivered, failed, waiting }) => ({ name, delivered, failed, waiting })),
+    counts: () => targets.map(({ name, delivered, failed, waiting, setAside }) => ({ name, delivered, failed, waiting, setAside })),
     async close() {
       unfollow()
       await Promise.all(targets.map((target) => target.close()))

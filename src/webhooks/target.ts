@@ -1,10 +1,11 @@
-/** One target: it is told of one row after the other, each until it took it. What it does holds up nothing but itself. */
+/** One target: it is told of one row after the other. An event that it refuses again and again is set aside and sent later, so that the others go on. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Commit, Store } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { messagesOf, type ToldRow, type WebhookEvent, type WebhookMessage } from './events.ts'
 import type { Positions } from './positions.ts'
 import { sendWebhook } from './send.ts'
+import type { SetAside, SetAsideEvent } from './set-aside.ts'
 import { signedHeaders } from './signature.ts'
 
 const ROWS_AT_ONCE = 50
@@ -12,7 +13,13 @@ const ROWS_AT_ONCE = 50
 const CREATION = 0
 const PAUSE_SECONDS_FIRST = 1
 const PAUSE_SECONDS_MAX = 600
-/** An event that nobody took for so long is left out, so that the later ones come through. */
+/** An event that was refused so often is set aside. */
+const REFUSALS_MAX = 6
+/** What is set aside is sent again after this long. */
+const ASIDE_SECONDS = 600
+/** These say that the target is busy or away, which has nothing to do with the event: it waits, and its order stays. */
+const AWAY_STATUS: ReadonlySet<number> = new Set([429, 502, 503, 504])
+/** An event that nobody took for so long is left out. */
 const GIVE_UP_SECONDS = 3 * 24 * 3600
 
 export interface WebhookSettings {
@@ -35,23 +42,39 @@ export interface WebhookNeeds {
 
 const pauseFor = async (seconds: number, signal: AbortSignal): Promise<void> => sleep(seconds * 1000, undefined, { signal, ref: false })
 
+export interface KeptOfTarget {
+  readonly positions: Positions
+  readonly aside: SetAside
+}
+
+/** Why a message was not taken. */
+interface Trouble {
+  readonly problem: string
+  /** The target answered, and would not have this one. */
+  readonly isRefused: boolean
+}
+
 export class WebhookTarget {
   readonly #settings: WebhookSettings
   readonly #needs: WebhookNeeds
   readonly #positions: Positions
+  readonly #aside: SetAside
   readonly #waiting = new Set<string>()
   /** Scenarios that were archived since the row that is being told was read. */
   readonly #archived = new Set<string>()
   readonly #closing = new AbortController()
   #working: Promise<void> | null = null
+  #sendingLater: Promise<void> | null = null
   #telling: string | null = null
   delivered = 0
   failed = 0
 
-  constructor(settings: WebhookSettings, positions: Positions, needs: WebhookNeeds) {
+  constructor(settings: WebhookSettings, kept: KeptOfTarget, needs: WebhookNeeds) {
     this.#settings = settings
-    this.#positions = positions
+    this.#positions = kept.positions
+    this.#aside = kept.aside
     this.#needs = needs
+    this.#sendLater()
   }
 
   get name(): string {
@@ -62,6 +85,10 @@ export class WebhookTarget {
   get waiting(): number {
     const isOneMore = this.#telling !== null && !this.#waiting.has(this.#telling)
     return this.#waiting.size + (isOneMore ? 1 : 0)
+  }
+
+  get setAside(): number {
+    return this.#aside.size
   }
 
   wake(scenario: string): void {
@@ -84,7 +111,7 @@ export class WebhookTarget {
   /** What was not delivered is delivered after the next start. */
   async close(): Promise<void> {
     this.#closing.abort()
-    await this.#working
+    await Promise.all([this.#working, this.#sendingLater])
   }
 
   /** Never rejects. A store or a disk that fails is tried again as a target is. */
@@ -145,32 +172,73 @@ export class WebhookTarget {
   }
 
   async #deliver(message: WebhookMessage, row: Commit): Promise<void> {
+    let refusals = 0
     for (let failures = 1; ; failures += 1) {
-      const problem = await this.#try(message)
-      if (problem === null) {
+      const trouble = await this.#try(message)
+      if (trouble === null) {
         this.delivered += 1
         return
       }
       this.#closing.signal.throwIfAborted()
       this.failed += 1
-      const about = { message: message.id, event: message.event, error: problem }
-      if (this.#needs.clock() - row.recorded_at > GIVE_UP_SECONDS)
-        return this.#needs.log('error', 'webhook_given_up', { webhook: this.name, ...about })
-      await this.#rest(failures, about)
+      if (this.#isTooOld(row.recorded_at)) return this.#giveUp(message, trouble.problem)
+      if (trouble.isRefused) refusals += 1
+      if (refusals === REFUSALS_MAX) return this.#putAside({ ...message, recordedAt: row.recorded_at }, trouble.problem)
+      await this.#rest(failures, { message: message.id, event: message.event, error: trouble.problem })
       this.#closing.signal.throwIfAborted()
     }
   }
 
+  /** Kept before the position moves on: a crash between the two repeats the event, and loses none. */
+  async #putAside(event: SetAsideEvent, problem: string): Promise<void> {
+    const gone = await this.#aside.add(event)
+    this.#needs.log('error', 'webhook_set_aside', { webhook: this.name, message: event.id, event: event.event, error: problem })
+    if (gone !== null) this.#giveUp(gone, 'too many events are set aside')
+    this.#sendLater()
+  }
+
+  #sendLater(): void {
+    if (this.#aside.size === 0 || this.#closing.signal.aborted) return
+    this.#sendingLater ??= this.#sendAside().finally(() => {
+      this.#sendingLater = null
+    })
+  }
+
+  /** Never rejects. What is added meanwhile is sent with the next round. */
+  async #sendAside(): Promise<void> {
+    while (this.#aside.size > 0) {
+      await (this.#needs.pause ?? pauseFor)(ASIDE_SECONDS, this.#closing.signal).catch(() => undefined)
+      for (const event of this.#aside.all()) {
+        if (this.#closing.signal.aborted) return
+        const trouble = await this.#try(event)
+        if (trouble === null) this.delivered += 1
+        else this.failed += 1
+        const isOver = trouble === null || this.#isTooOld(event.recordedAt)
+        if (trouble !== null && isOver) this.#giveUp(event, trouble.problem)
+        if (isOver) await this.#aside.remove(event).catch(() => undefined)
+      }
+    }
+  }
+
+  #isTooOld(recordedAt: number): boolean {
+    return this.#needs.clock() - recordedAt > GIVE_UP_SECONDS
+  }
+
+  #giveUp({ id, event }: WebhookMessage, problem: string): void {
+    this.#needs.log('error', 'webhook_given_up', { webhook: this.name, message: id, event, error: problem })
+  }
+
   /** Null where the target took it. */
-  async #try({ id, body }: WebhookMessage): Promise<string | null> {
+  async #try({ id, body }: WebhookMessage): Promise<Trouble | null> {
     const { url, secret, allowsInside } = this.#settings
     const headers = signedHeaders({ id, at: Math.floor(this.#needs.clock()), body }, secret)
     const send = this.#needs.send ?? sendWebhook
     try {
       const status = await send({ url, headers, body, allowsInside, signal: this.#closing.signal })
-      return status >= 200 && status < 300 ? null : `the target answered ${status}`
+      if (status >= 200 && status < 300) return null
+      return { problem: `the target answered ${status}`, isRefused: !AWAY_STATUS.has(status) }
     } catch (error) {
-      return wordsOf(error)
+      return { problem: wordsOf(error), isRefused: false }
     }
   }
 

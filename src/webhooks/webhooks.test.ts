@@ -70,6 +70,10 @@ const untilAborted = (_: number, signal: AbortSignal): Promise<void> =>
     signal.addEventListener('abort', () => resolve())
   })
 
+/** What is set aside stays so. */
+const untilLater = (seconds: number, signal: AbortSignal): Promise<void> =>
+  seconds < 600 ? Promise.resolve() : untilAborted(seconds, signal)
+
 const EVENTS = ['held', 'published', 'failed', 'budget'] as const
 
 const hook = (url: string, change: Partial<WebhookSettings> = {}): WebhookSettings => ({
@@ -159,7 +163,7 @@ describe('a target', () => {
     expect(pauses).toEqual([1, 2, 4, 8])
     expect(log[0]).toContain('the target answered 500')
     await until(() => webhooks.counts()[0]?.waiting === 0)
-    expect(webhooks.counts()).toEqual([{ name: 'chat', delivered: 2, failed: 4, waiting: 0 }])
+    expect(webhooks.counts()).toEqual([{ name: 'chat', delivered: 2, failed: 4, waiting: 0, setAside: 0 }])
   })
 
   it('that hangs holds up neither another target nor the end of the service', async () => {
@@ -194,6 +198,43 @@ describe('a target', () => {
     expect(new Set(target.types())).toEqual(new Set(['failed', 'held', 'published']))
     expect(target.got.map(({ headers }) => headers['webhook-id'])).toContain(refusing.got[0]?.headers['webhook-id'])
     await until(() => keptStep(folder, 'new') === 1)
+  })
+
+  it('that refuses one event again and again is told of the others, and of that one later, also after a restart', async () => {
+    const folder = temporaryFolder()
+    const store = await storeWith('a', 'b')
+    const target = await startTarget(Array.from({ length: 6 }, () => 400))
+    const first = await open({ store, hooks: [hook(target.url)], folder, needs: { pause: untilLater } })
+    await store.scenario('a').commit(rowAt(1, { outcome: 'failed' }))
+    await store.scenario('a').commit(rowAt(2))
+    await until(() => target.got.length === 7)
+    await store.scenario('b').commit(rowAt(1, { outcome: 'pending' }))
+    await until(() => target.got.length === 8 && first.webhooks.counts()[0]?.waiting === 0)
+    expect(target.types()).toEqual([...Array.from({ length: 6 }, () => 'failed'), 'published', 'held'])
+    expect(first.webhooks.counts()).toMatchObject([{ delivered: 2, setAside: 1 }])
+    expect(first.log.at(-1)).toContain('webhook_set_aside')
+    await first.webhooks.close()
+    const second = await open({ store, hooks: [hook(target.url)], folder })
+    await until(() => target.got.length === 9 && second.webhooks.counts()[0]?.setAside === 0)
+    expect(target.got.at(-1)?.headers['webhook-id']).toBe(target.got[0]?.headers['webhook-id'])
+    await until(() => readFileSync(join(folder, 'chat.set-aside.json'), 'utf8') === '[]')
+  })
+
+  it('that is busy or away is waited for, and the order stays', async () => {
+    const [store, target] = [await storeWith('a'), await startTarget(Array.from({ length: 12 }, () => 503))]
+    await open({ store, hooks: [hook(target.url)] })
+    await store.scenario('a').commit(rowAt(1, { outcome: 'failed' }))
+    await store.scenario('a').commit(rowAt(2))
+    await until(() => target.got.length === 14)
+    expect(target.types()).toEqual([...Array.from({ length: 13 }, () => 'failed'), 'published'])
+  })
+
+  it('whose events that were set aside cannot be read is an error at the start', async () => {
+    const folder = temporaryFolder()
+    writeFileSync(join(folder, 'chat.set-aside.json'), '{')
+    await expect(open({ store: await storeWith(), hooks: [hook('http://127.0.0.1:1')], folder })).rejects.toThrow(
+      'chat.set-aside.json cannot be read',
+    )
   })
 
   it('that takes nothing for three days does not hold up the later events', async () => {
