@@ -37,6 +37,7 @@ const MACHINE = [
   'scripts/tiny-model/llama.test.ts',
   'src/cli/completion/*.test.ts',
   'src/cli/copy/postgres.test.ts',
+  'src/cli/export/s3.test.ts',
   'src/cli/{runtime,terminal,trainer}.test.ts',
   'src/cli/improve/killed.test.ts',
   'src/cli/welcome/killed.test.ts',
@@ -90,7 +91,7 @@ const LONG_FORM = IS_SHORT
   : []
 
 /** Their server is made with Go from its source. The short form goes on without them where that could not be done, and says so. */
-const WITH_S3 = ['plugins/contents/s3/{index,trouble}.test.ts', 'test/cluster/*.test.ts']
+const WITH_S3 = ['plugins/contents/s3/{index,trouble}.test.ts', 'src/cli/export/s3.test.ts', 'test/cluster/*.test.ts']
 const LEFT_OUT = IS_SHORT && !isVersitygwThere() ? WITH_S3 : []
 if (LEFT_OUT.length > 0) process.stderr.write('tests with an S3 server are left out: install Go 1.25 or newer and run npm run test:needs\n')
 
@@ -110,6 +111,7 @@ const SERVICE = [
   'plugins/executors/common/*.test.ts',
   'src/cli/{docs,doctor,improve,init,key,program,serve,tasks,verify}.test.ts',
   'src/cli/copy/*.test.ts',
+  'src/cli/export/*.test.ts',
   'src/cli/remote/*.test.ts',
   'src/config/load-file.test.ts',
   'src/improve/{change,meter,run,state}.test.ts',

@@ -3,6 +3,7 @@ import { Argument, InvalidArgumentError, Option, type Command } from 'commander'
 import { completion, SHELLS, type CompletionOptions } from './completion/completion.ts'
 import { later, type BindCommand } from './surroundings.ts'
 import type { AuditOptions } from './remote/audit.ts'
+import type { ExportOptions } from './export/command.ts'
 import type { RemoteOptions } from './remote/address.ts'
 import type { RecordsOptions } from './remote/records.ts'
 import type { ReleasesOptions } from './remote/releases.ts'
@@ -58,6 +59,7 @@ export function addRemoteCommands(program: Command, run: BindCommand): void {
     .option('--scenario <name>', SCENARIO)
     .option('--comment <text>', COMMENT)
   addRecords(program, run)
+  addExport(program, run)
   addSearch(program, run)
   run(remote(program, 'tail', 'follow records as they are stored', 'svc tail support --json'), tail)
     .argument('[scenario]', SCENARIO)
@@ -76,6 +78,22 @@ function addRecords(program: Command, run: BindCommand): void {
     .option('-n, --number <count>', 'how many', countOf, RECORDS_SHOWN)
     .option('--id <id>', 'show this record in full; its number works too')
     .addOption(new Option('--export <file>', 'write every record as a line of JSON; continues where it stopped').conflicts(['type', 'id']))
+}
+
+function addExport(program: Command, run: BindCommand): void {
+  run<ExportOptions>(
+    remote(
+      program,
+      'export',
+      'write records to files in a bucket or a folder; the next run goes on behind the last record',
+      'svc export --to s3://bucket/records --format parquet --since 7d',
+    ),
+    later(async () => (await import('./export/command.ts')).exportAll),
+  )
+    .requiredOption('--to <place>', 'a folder, or a bucket and a folder in it (s3://bucket/folder); its key as in storage.s3')
+    .addOption(new Option('--format <format>', 'what the files are').choices(['jsonl', 'parquet']).default('jsonl'))
+    .option('--scenario <name>', 'only this scenario')
+    .option('--since <time>', 'the first run begins with what was stored since: 12h, 7d, or a date such as 2026-11-17T08:00Z', momentOf)
 }
 
 function addAudit(program: Command, run: BindCommand): void {

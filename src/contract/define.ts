@@ -6,7 +6,7 @@ import type { Adapter } from './harness.ts'
 import type { Miner } from './mining.ts'
 import type { Gateway, Recipe, Runtime } from './plugins.ts'
 import type { Redactor } from './recording.ts'
-import type { ContentStore, ForgetOrder, Forgotten, Store } from './stores.ts'
+import type { ContentStore, ForgetOrder, Forgotten, ObjectFolder, Store } from './stores.ts'
 import type { Processor, Trainer } from './training.ts'
 import type { Examiner, Objective } from './weights.ts'
 
@@ -67,6 +67,11 @@ interface MakeStore extends Make<Store> {
   forget?(config: JsonObject, order: ForgetOrder): Forgotten | Promise<Forgotten>
 }
 
+interface MakeContents extends Make<ContentStore> {
+  /** Plain objects in the place that a repository of it would have, for what is written there beside releases. Absent: it has no such place. */
+  objects?(config: JsonObject): ObjectFolder
+}
+
 interface Makers {
   recipe: MakeRecipe
   proposer: Make<Proposer>
@@ -92,7 +97,7 @@ export interface Kinds {
   gateway: Make<Gateway>
   redactor: Make<Redactor>
   store: MakeStore
-  contents: Make<ContentStore>
+  contents: MakeContents
 }
 export type Kind = keyof Kinds
 

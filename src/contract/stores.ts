@@ -3,6 +3,7 @@ import type { MessagePort } from 'node:worker_threads'
 import type { Refusal } from './errors.ts'
 import type { JsonObject } from './json.ts'
 import type { Commit, Files, Losses, NewRecord, PendingRecord, Release, StoredRecord } from './nouns.ts'
+import type { ShareStore } from './shares.ts'
 import type { Content } from './training.ts'
 import type { AuditRow, ListedRecord, RecordExcerpt, RecordRow, RequestType, StoreUsage, TokenRow, TrainingMode } from './wire/index.ts'
 
@@ -26,6 +27,8 @@ export interface Store {
   /** Takes a lease, or answers null while it is held, here or elsewhere. Every taking raises the token, also over restarts. */
   lease(name: string): Promise<StoreLease | null>
   readonly deployment: DeploymentStore
+  /** What all processes over this store may take together. Absent from a store of one process, which counts for itself. */
+  readonly shares?: ShareStore
   /** A port with which another thread of this process joins the store, once. Absent: only this thread can use it. */
   share?(): MessagePort
   /** How writing stands. Absent from a store that never refuses a write on its own account. */
@@ -276,4 +279,14 @@ export interface SealMark {
   readonly step: number
   readonly operation: Commit['operation']
   readonly at: number
+}
+
+/** Objects by name, each written whole. */
+export interface ObjectFolder {
+  get(name: string): Promise<{ readonly bytes: Uint8Array; readonly tag: string } | null>
+  /** False where one of that name is there: it stays. */
+  create(name: string, bytes: Uint8Array): Promise<boolean>
+  /** False where the one that is there has another tag. */
+  replace(name: string, bytes: Uint8Array, tag: string): Promise<boolean>
+  close(): Promise<void>
 }

@@ -45,7 +45,7 @@ const OTHERS = {
   postgres: { packages: ['postgresql'], tests: IN_POSTGRES },
   pg: { packages: [], tests: IN_POSTGRES },
   /** An S3 server. Made with Go, of whatever version is on the machine. */
-  versitygw: { packages: [], tests: ['plugins/contents/s3/', 'test/cluster/'] },
+  versitygw: { packages: [], tests: ['plugins/contents/s3/', 'src/cli/export/s3.test.ts', 'test/cluster/'] },
   'tiny model': { packages: [], tests: TRAINED },
 } as const satisfies Readonly<Record<string, Need>>
 

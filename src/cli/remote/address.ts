@@ -17,7 +17,7 @@ const URL_VARIABLE = 'SVC_URL'
 
 export async function serviceAddress(options: RemoteOptions, { environment }: Surroundings): Promise<RemoteAddress> {
   const named = options.url ?? textOf(environment[URL_VARIABLE])
-  const config = await configOf(options, environment)
+  const { config } = await remoteConfig(options, environment)
   const token = textOf(environment[ENV.token]) ?? config.svc.token ?? config.svc.tokens[0] ?? null
   return { url: named ?? configuredUrl(config), token }
 }
@@ -29,7 +29,7 @@ const textOf = (text: string | undefined): string | undefined => (text === '' ? 
  * The configuration as far as it says where the service listens. The model is the service's business: resolving it here would fail on
  * variables that this shell lacks.
  */
-async function configOf(options: RemoteOptions, environment: Surroundings['environment']): Promise<LoadedConfig['config']> {
+export async function remoteConfig(options: RemoteOptions, environment: Surroundings['environment']): Promise<LoadedConfig> {
   const { given, problems } = options.commandLine
   const isConfigured = options.config !== undefined || given.length > 0 || problems.length > 0
   const others = given.filter(({ path }) => path.join('.') !== 'inference.runtime')
@@ -38,7 +38,7 @@ async function configOf(options: RemoteOptions, environment: Surroundings['envir
     problems,
   }
   const file = options.config === undefined ? {} : { file: options.config }
-  return (await loadConfig({ ...file, commandLine, environment: isConfigured ? environment : {} })).config
+  return loadConfig({ ...file, commandLine, environment: isConfigured ? environment : {} })
 }
 
 /** A certificate is for a name, which `svc.served_url` has: under the address of loopback it would not verify. */
