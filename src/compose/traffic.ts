@@ -15,12 +15,13 @@ export function configuredTraffic(
   loaded: LoadedConfig,
   evaluationToken: string,
   limits: LimitPlace | null,
+  shares?: Parameters<typeof openLimits>[2],
 ): Configured & Pick<HttpServices, 'inside'> {
   return {
     inside: new InsideAddresses(allowedInside(loaded)),
     auth: new Authenticator(tokensIn(loaded), evaluationToken, steadyClock(clock)),
     wrongTokens: new WrongTokens(),
-    limits: openLimits(loaded, limits),
+    limits: openLimits(loaded, limits, shares),
     ...trafficSettings(loaded),
   }
 }

@@ -38,8 +38,9 @@ export async function withinLimits<T>(
   scenario: string,
   work: (settle: Settle) => Promise<T>,
 ): Promise<T> {
-  const admission = services.limits?.admit(limitedToken(principal), scenario, Number(request.headers['content-length'] ?? 0)) ?? null
-  if (admission === null) return work(unsettled)
+  const admitting = services.limits?.admit(limitedToken(principal), scenario, Number(request.headers['content-length'] ?? 0)) ?? null
+  if (admitting === null) return work(unsettled)
+  const admission = admitting instanceof Promise ? await admitting : admitting
   try {
     return await work(({ summary, askedBytes, answeredBytes }) => {
       const { model, input_tokens: inputTokens, output_tokens: outputTokens } = summary

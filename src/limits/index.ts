@@ -4,6 +4,7 @@
  * Does not know HTTP, and does not ask the model.
  */
 export { allotCells, type LimitPlace } from './cells.ts'
-export { Limits, type LimitedToken } from './limits.ts'
+export { Limits } from './limits.ts'
 export { PriceTable } from './prices.ts'
 export { hasLimits, limitsMoney } from './settings.ts'
+export type { LimitedToken } from './subjects.ts'

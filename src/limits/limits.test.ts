@@ -2,8 +2,10 @@
 import { describe, expect, it } from 'vitest'
 import { isRefusal } from '../contract/index.ts'
 import { allotCells, type CellMemory } from './cells.ts'
-import { Limits, type LimitAdmission } from './limits.ts'
+import { Limits } from './limits.ts'
 import type { LimitSettings, SubjectLimits } from './settings.ts'
+import type { LimitAdmission } from './subjects.ts'
+import { atOnce } from './testing/at-once.ts'
 
 const NO_TURNS = { concurrent_requests: 0, requests_per_minute: 0, wait_s: 0 }
 const NONE: SubjectLimits = { requests_per_minute: 0, tokens_per_minute: 0, cost_per_day: 0, concurrent_requests: 0 }
@@ -17,13 +19,13 @@ interface Setup extends Partial<LimitSettings> {
 function opened({ memory = allotCells(64, 4), slot = 0, ...settings }: Setup = {}) {
   const time = { now: 1000, wallNow: MIDNIGHT + 3600, passed: () => time.now, wall: () => time.wallNow }
   const all = { token: NONE, tokens: {}, scenario: NONE, scenarios: {}, prices: {}, upstream: NO_TURNS, ...settings }
-  const limits = new Limits(all, { memory, slot }, time)
+  const limits = new Limits(all, { memory, slot }, { time })
   const wait = (seconds: number): void => {
     time.now += seconds
     time.wallNow += seconds
   }
   const admit = (scenario = 's', token: string | null = null): LimitAdmission | null =>
-    limits.admit(token === null ? null : { name: token, key: token }, scenario, 400)
+    atOnce(limits.admit(token === null ? null : { name: token, key: token }, scenario, 400))
   /** What was refused, or null. */
   const tried = (scenario?: string, token?: string): string | null => {
     try {

@@ -1,39 +1,17 @@
 /** Lets requests in while their token and their scenario have taken less than they may, and counts what they took. */
-import { limited, type Refusal } from '../contract/index.ts'
+import type { ShareStore } from '../contract/index.ts'
 import { Cells, threadsOf, type LimitCell, type LimitPlace } from './cells.ts'
-import { tokensOf, type CallUsage } from './taken.ts'
+import { BYTES_PER_TOKEN, tokensOf, type CallUsage } from './taken.ts'
 import { PriceTable } from './prices.ts'
 import { UpstreamQueue } from './queue.ts'
-import { hasTurns, isLimiting, type LimitSettings, type SubjectLimits } from './settings.ts'
+import { hasTurns, type LimitSettings, type SubjectLimits } from './settings.ts'
+import { SharedLimits } from './shared.ts'
 import { SpentFile, type SpentNeeds } from './spent.ts'
+import { LimitSubjects, limitRefusal, type LimitAdmission, type LimitedToken, type LimitSubject } from './subjects.ts'
 import { add, COST, expected, REQUESTS, settle, systemTime, TOKENS, turn, WINDOWS, type LimitTime, type Window } from './windows.ts'
 
-const SUBJECTS_MAX = 100_000
 /** An answer may end at any time. */
 const BUSY_RETRY_SECONDS = 1
-const BYTES_PER_TOKEN = 4
-
-/** Whose request it is. */
-export interface LimitedToken {
-  readonly name: string
-  /** Differs where names are alike. */
-  readonly key: string
-}
-
-/** A request that was let in. */
-export interface LimitAdmission {
-  /** Counts what its answer took. Without this it took nothing beside itself. */
-  settle(taken: CallUsage): void
-  /** To be called once, when its answer is over. */
-  leave(): void
-}
-
-interface Subject {
-  /** For people: `token ci`. */
-  readonly called: string
-  readonly key: string
-  readonly limits: SubjectLimits
-}
 
 /** What was set aside for a request, by window. */
 interface Reserved {
@@ -41,49 +19,46 @@ interface Reserved {
   readonly cost: number
 }
 interface Entry extends Reserved {
-  readonly subject: Subject
+  readonly subject: LimitSubject
 }
 interface Full {
   readonly full: keyof SubjectLimits
   readonly wait: number
 }
 
+export interface LimitNeeds {
+  readonly time?: LimitTime
+  readonly shares?: ShareStore | undefined
+}
+
 export class Limits {
-  readonly #settings: LimitSettings
+  readonly #subjects: LimitSubjects
   readonly #cells: Cells
   readonly #prices: PriceTable
   readonly #time: LimitTime
   readonly #queue: UpstreamQueue | null
-  /** Null: without a limit. */
-  readonly #tokens = new Map<string, Subject | null>()
-  readonly #scenarios = new Map<string, Subject | null>()
+  readonly #shared: SharedLimits | null
 
-  constructor(settings: LimitSettings, place: LimitPlace, time: LimitTime = systemTime) {
-    this.#settings = settings
+  /** With shares, what is limited is counted there, together with all other services that have them. */
+  constructor(settings: LimitSettings, place: LimitPlace, { time = systemTime, shares }: LimitNeeds = {}) {
+    this.#subjects = new LimitSubjects(settings)
     this.#cells = new Cells(place, (cell) => worthOf(cell, time.passed()))
     this.#prices = new PriceTable(settings.prices)
     this.#time = time
+    this.#shared = shares === undefined ? null : new SharedLimits(shares, this.#prices, time)
     const { memory, slot } = place
     const { upstream: limits } = settings
     this.#queue = hasTurns(limits) ? new UpstreamQueue({ limits, cells: this.#cells, slot, threads: threadsOf(memory), time }) : null
   }
 
-  /** Throws where one of both has taken enough; then nothing is counted. Null where neither has a limit. */
-  admit(token: LimitedToken | null, scenario: string, bytes: number): LimitAdmission | null {
-    const byToken = token === null ? null : this.#ofToken(token)
-    const byScenario = this.#ofScenario(scenario)
-    if (byToken === null && byScenario === null) return null
-    const entries: Entry[] = []
-    if (byToken !== null) entries.push(this.#enter(byToken, bytes))
-    if (byScenario !== null) {
-      try {
-        entries.push(this.#enter(byScenario, bytes))
-      } catch (error) {
-        for (const entry of entries) this.#takeBack(entry)
-        throw error
-      }
-    }
-    return this.#admission(entries)
+  /**
+   * Throws where one of both has taken enough; then nothing is counted. Null where neither has a limit. A promise where other services
+   * have to be asked.
+   */
+  admit(token: LimitedToken | null, scenario: string, bytes: number): LimitAdmission | Promise<LimitAdmission> | null {
+    const subjects = this.#subjects.of(token, scenario)
+    if (subjects.length === 0) return null
+    return this.#shared === null ? this.#admitHere(subjects, bytes) : this.#shared.admit(subjects, bytes)
   }
 
   /** A turn at the upstream: what gives it back, or a promise of that where others are first. Null where the upstream has no limit. */
@@ -96,21 +71,28 @@ export class Limits {
     return SpentFile.open({ path, cells: this.#cells, time: this.#time, warn })
   }
 
+  /** Says what was spent of the shares since they were last taken, and gives the rest back. */
+  async giveSharesBack(): Promise<void> {
+    await this.#shared?.close()
+  }
+
   /** Takes the requests of a thread that ended out. */
   forget(slot: number): void {
     this.#cells.forget(slot)
   }
 
-  #ofToken({ name, key }: LimitedToken): Subject | null {
-    return remembered(this.#tokens, key, () => subjectOf('token', name, key, limitsOf(this.#settings.tokens, name) ?? this.#settings.token))
+  #admitHere(subjects: readonly LimitSubject[], bytes: number): LimitAdmission {
+    const entries: Entry[] = []
+    try {
+      for (const subject of subjects) entries.push(this.#enter(subject, bytes))
+    } catch (error) {
+      for (const entry of entries) this.#takeBack(entry)
+      throw error
+    }
+    return this.#admission(entries)
   }
 
-  #ofScenario(name: string): Subject | null {
-    const { scenarios, scenario } = this.#settings
-    return remembered(this.#scenarios, name, () => subjectOf('scenario', name, name, limitsOf(scenarios, name) ?? scenario))
-  }
-
-  #enter(subject: Subject, bytes: number): Entry {
+  #enter(subject: LimitSubject, bytes: number): Entry {
     const { limits } = subject
     const now = this.#time.passed()
     const end = this.#cells.change(subject.key, (cell): Full | Reserved => {
@@ -127,7 +109,7 @@ export class Limits {
       add(cell, COST, cost)
       return { tokens, cost }
     })
-    if ('full' in end) throw refusal(subject, end.full, end.wait)
+    if ('full' in end) throw limitRefusal(subject, end.full, end.wait)
     return { subject, ...end }
   }
 
@@ -170,23 +152,6 @@ export class Limits {
   }
 }
 
-/** Callers choose names: every object has a `constructor`. */
-const limitsOf = (table: Readonly<Record<string, SubjectLimits>>, name: string): SubjectLimits | undefined =>
-  Object.hasOwn(table, name) ? table[name] : undefined
-
-function subjectOf(kind: 'token' | 'scenario', name: string, key: string, limits: SubjectLimits): Subject | null {
-  return isLimiting(limits) ? { called: `${kind} ${name}`, key: `${kind} ${key}`, limits } : null
-}
-
-function remembered(known: Map<string, Subject | null>, key: string, make: () => Subject | null): Subject | null {
-  const found = known.get(key)
-  if (found !== undefined) return found
-  if (known.size >= SUBJECTS_MAX) known.clear()
-  const made = make()
-  known.set(key, made)
-  return made
-}
-
 /** Sums of money are off by this much. */
 const ROUNDING = 1e-9
 
@@ -201,16 +166,3 @@ const worthOf = ({ numbers, at }: LimitCell, now: number): number =>
   WINDOWS.filter(({ end }) => (numbers[at + end] ?? 0) > now)
     .map(({ used, endsWithDay }) => (numbers[at + used] ?? 0) * (endsWithDay ? MONEY_WORTH : 1))
     .reduce((sum, worth) => sum + worth, 0)
-
-const SPENT: Readonly<Record<keyof SubjectLimits, (limit: number) => readonly [code: string, said: string]>> = {
-  requests_per_minute: (limit) => ['requests_limit', `made the ${limit} requests that it may make in a minute`],
-  tokens_per_minute: (limit) => ['tokens_limit', `took the ${limit} tokens that it may take in a minute`],
-  cost_per_day: (limit) => ['cost_limit', `spent the ${limit} that it may spend in a day`],
-  concurrent_requests: (limit) => ['concurrency_limit', `has ${limit} requests in flight, as many as it may have at once`],
-}
-
-function refusal({ called, limits }: Subject, full: keyof SubjectLimits, waitSeconds: number): Refusal {
-  const [code, said] = SPENT[full](limits[full])
-  const seconds = Math.max(1, Math.ceil(waitSeconds))
-  return limited(code, `the ${called} ${said}; send the request again in ${seconds} s, or ask whoever runs the service for more`, seconds)
-}

@@ -11,7 +11,7 @@ function opened(upstream: Partial<UpstreamLimits>, threads = 1) {
   const memory = allotCells(64, threads)
   const all = { concurrent_requests: 0, requests_per_minute: 0, wait_s: 30, ...upstream }
   const settings = { token: NONE, tokens: {}, scenario: NONE, scenarios: {}, prices: {}, upstream: all }
-  const each = Array.from({ length: threads }, (_, slot) => new Limits(settings, { memory, slot }, time))
+  const each = Array.from({ length: threads }, (_, slot) => new Limits(settings, { memory, slot }, { time }))
   const served: string[] = []
   const inside: (() => void)[] = []
   const left = new AbortController()

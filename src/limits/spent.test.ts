@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { allotCells } from './cells.ts'
 import { Limits } from './limits.ts'
+import { atOnce } from './testing/at-once.ts'
 
 const NO_TURNS = { concurrent_requests: 0, requests_per_minute: 0, wait_s: 0 }
 const NONE = { requests_per_minute: 0, tokens_per_minute: 0, cost_per_day: 0, concurrent_requests: 0 }
@@ -22,12 +23,18 @@ async function started(path: string, { passed = 1000, wall = NOON, upstream = NO
       upstream,
     },
     { memory: allotCells(64, 1), slot: 0 },
-    { passed: () => passed, wall: () => wall },
+    { time: { passed: () => passed, wall: () => wall } },
   )
   const warned: string[] = []
   const spent = await limits.keepSpent(path, (message) => void warned.push(message))
   const spend = (money: number, scenario = 's'): void =>
-    limits.admit(null, scenario, 0)?.settle({ model: 'm', inputTokens: money * 1e6, outputTokens: 0, askedBytes: 0, answeredBytes: 0 })
+    atOnce(limits.admit(null, scenario, 0))?.settle({
+      model: 'm',
+      inputTokens: money * 1e6,
+      outputTokens: 0,
+      askedBytes: 0,
+      answeredBytes: 0,
+    })
   return { limits, spend, spent, warned }
 }
 

@@ -3,7 +3,7 @@
 /** More than any model takes at once: a provider that says more is wrong. */
 const TOKENS_MAX = 10_000_000
 /** A text has about as many bytes to a token. */
-const BYTES_PER_TOKEN = 4
+export const BYTES_PER_TOKEN = 4
 
 export interface CallUsage {
   readonly model: string | undefined

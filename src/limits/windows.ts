@@ -22,7 +22,7 @@ export const COST: Window = { limit: 'cost_per_day', end: 5, used: 6, mean: 7, s
 export const WINDOWS: readonly Window[] = [REQUESTS, TOKENS, COST]
 
 /** A request counts as this much of the mean. */
-const MEAN_WEIGHT = 0.1
+export const MEAN_WEIGHT = 0.1
 
 /** The time that passes, in seconds: the same in all threads, and no clock that is set changes it. */
 export interface LimitTime {

@@ -8,7 +8,7 @@ import type { LoneClient, PgClient } from './library.ts'
 import { refusalOf } from './refusals.ts'
 
 /** A member that did not beat for this long is gone, by the database's clock. */
-const LIFETIME_SECONDS = 10
+export const LIFETIME_SECONDS = 10
 /** A holder stops this much earlier, by its own clock. */
 const MARGIN_SECONDS = 3
 const BEAT_MS = 2000
@@ -21,6 +21,8 @@ const READ_MS_MAX = 5000
 /** NOTIFY takes less than 8,000 bytes. */
 const ANNOUNCED_KEYS_MAX = 300
 const FORGOTTEN_AFTER = '1 hour'
+/** What was taken of a limit counts for a day. */
+const UNUSED_AFTER = '2 days'
 /** What a change of the tokens is announced as; scenarios count from 1. */
 export const TOKENS_KEY = 0
 /** Of this store, among all advisory locks of the database. */
@@ -275,6 +277,10 @@ export class Membership {
 async function register(client: PgClient, time: 'first' | 'again'): Promise<number> {
   await client.query({ text: 'SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))', values: [OPENING_LOCK] })
   await client.query({ text: `DELETE FROM member WHERE beat_at < clock_timestamp() - interval '${FORGOTTEN_AFTER}'` })
+  await client.query({
+    text: `WITH old AS (DELETE FROM allowance WHERE used_at < clock_timestamp() - interval '${UNUSED_AFTER}' RETURNING key)
+           DELETE FROM share s USING old WHERE s.key = old.key`,
+  })
   const { rows: others } = await client.query({ text: `SELECT 1 FROM member WHERE ${IS_ALIVE} LIMIT 1` })
   if (time === 'first' && others.length === 0)
     await client.query({

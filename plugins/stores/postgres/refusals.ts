@@ -105,6 +105,11 @@ export const newerStore = (found: number, known: number): Refusal =>
 export const olderServer = (found: string, least: number): Refusal =>
   unavailable('old_server', `this is PostgreSQL ${found}; the store needs ${least} or newer`)
 
+export const memberGone = (): Refusal =>
+  unavailable('store_unreachable', 'PostgreSQL did not answer for a while; send the request again', {
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  })
+
 export const overloaded = (): Refusal =>
   unavailable('store_overloaded', 'more records wait for PostgreSQL than the service holds; send the request again', {
     retryAfterSeconds: RETRY_AFTER_SECONDS,

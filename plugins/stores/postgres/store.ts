@@ -10,6 +10,7 @@ import type {
   JsonObject,
   ScenarioSettings,
   ScenarioStore,
+  ShareStore,
   Store,
   StoreChange,
   StoreLease,
@@ -29,6 +30,7 @@ import { readPending } from './pending.ts'
 import { RecordQueries } from './queries.ts'
 import { readOnlyServer, refusalOf } from './refusals.ts'
 import type { PostgresSettings } from './settings.ts'
+import { makeShares } from './shares.ts'
 import { Tidy } from './tidy.ts'
 import { Trying } from './trying.ts'
 import { verifyStore } from './verify.ts'
@@ -57,6 +59,7 @@ export async function openStore(settings: PostgresSettings): Promise<Store> {
 class PostgresStore implements Store {
   readonly writing: Trying
   readonly deployment: DeploymentStore
+  readonly shares: ShareStore
   readonly #connections: Database
   readonly #capacityBytes: number
   readonly #feed = new ChangeFeed()
@@ -89,6 +92,11 @@ class PostgresStore implements Store {
       onLapse: () => this.#leases.loseAll(),
       onBeat: (error) => this.#beaten(error),
     })
+    const shares = makeShares(connections, () => this.#membership.id)
+    this.shares = {
+      take: (asks) => this.#write(() => shares.take(asks)),
+      used: (windows) => this.#read(() => shares.used(windows)),
+    }
     this.#tidy = new Tidy(connections, capacityBytes, (scenario, lost) => {
       for (const listener of this.#losses) listener(scenario, lost)
     })

@@ -36,7 +36,8 @@ export const access = section('Access', {
   'access.wrong-tokens': 'Many wrong tokens of one address are slowed and counted, and a token in use is not.',
   'access.limits':
     'Requests, tokens and money beyond the limit of a token or a scenario, and more requests at once, are 429 with retry-after, in the shape of the route.',
-  'access.limits-exact': 'Limits hold for all threads of a service together, and for one token or scenario alone.',
+  'access.limits-exact':
+    'Limits hold for all threads of a service together, for all services over one database within 2 %, and for one token or scenario alone.',
   'access.turns':
     'Where the upstream is asked as much as it may be, a scenario that asks for little is not kept waiting by one that asks for much.',
   'access.audit':

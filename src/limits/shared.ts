@@ -1,0 +1,128 @@
+/** Lets requests in while all services together have taken less than the token and the scenario may. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ShareStore } from '../contract/index.ts'
+import type { PriceTable } from './prices.ts'
+import type { SubjectLimits } from './settings.ts'
+import { Shares, type Share } from './shares.ts'
+import { limitRefusal, type LimitAdmission, type LimitSubject } from './subjects.ts'
+import { BYTES_PER_TOKEN, tokensOf, type CallUsage } from './taken.ts'
+import { COST, MEAN_WEIGHT, REQUESTS, TOKENS, type LimitTime } from './windows.ts'
+
+/** A window may end while it is asked for. */
+const ASKS_MAX = 5
+/** A slot that was just left at another service is on its way back: the first wait, then twice as long each time. */
+const SLOT_RETRY_MS = 10
+const BUSY_RETRY_SECONDS = 1
+/** What is not known yet takes this much of the limit, so that a full one is noticed. */
+const LEAST_PART = 1e-6
+const ROUNDING = 1e-9
+
+type LimitKind = keyof SubjectLimits
+/** How long the windows are. */
+export type LimitSeconds = Readonly<Record<LimitKind, number>>
+
+const SECONDS: LimitSeconds = {
+  concurrent_requests: 0,
+  requests_per_minute: REQUESTS.seconds,
+  tokens_per_minute: TOKENS.seconds,
+  cost_per_day: COST.seconds,
+}
+/** Slots first: who has none takes nothing else. */
+const KINDS: readonly LimitKind[] = ['concurrent_requests', 'requests_per_minute', 'tokens_per_minute', 'cost_per_day']
+
+/** What a request takes of one limit. */
+interface Part {
+  readonly subject: LimitSubject
+  readonly kind: LimitKind
+  readonly share: Share
+  readonly amount: number
+}
+
+export class SharedLimits {
+  readonly #shares: Shares
+  readonly #prices: PriceTable
+  readonly #time: LimitTime
+  readonly #seconds: LimitSeconds
+
+  constructor(store: ShareStore, prices: PriceTable, time: LimitTime, seconds: LimitSeconds = SECONDS) {
+    this.#shares = new Shares(store, time)
+    this.#prices = prices
+    this.#time = time
+    this.#seconds = seconds
+  }
+
+  /** At once where this service has shares of everything that it takes. */
+  admit(subjects: readonly LimitSubject[], bytes: number): LimitAdmission | Promise<LimitAdmission> {
+    const parts = subjects.flatMap((subject) => this.#partsOf(subject, bytes))
+    for (const { share } of parts) share.users += 1
+    return this.#lacking(parts) === undefined ? this.#enter(parts) : this.#admitLater(parts)
+  }
+
+  close(): Promise<void> {
+    return this.#shares.close()
+  }
+
+  #partsOf(subject: LimitSubject, bytes: number): readonly Part[] {
+    return KINDS.filter((kind) => subject.limits[kind] > 0).map((kind) => {
+      const limit = subject.limits[kind]
+      const share = this.#shares.share({ key: `${kind} ${subject.key}`, limit, seconds: this.#seconds[kind] })
+      const first = kind === 'tokens_per_minute' ? bytes / BYTES_PER_TOKEN : 0
+      if (!isWhole(kind)) share.unit = Math.max(share.mean > 0 ? share.mean : first, limit * LEAST_PART)
+      return { subject, kind, share, amount: share.unit }
+    })
+  }
+
+  async #admitLater(parts: readonly Part[]): Promise<LimitAdmission> {
+    try {
+      for (let asks = 0; ; asks += 1) {
+        const lacking = this.#lacking(parts)
+        if (lacking === undefined) return this.#enter(parts)
+        const { subject, kind, share } = lacking
+        const now = this.#time.passed()
+        const isSlotLikely = kind === 'concurrent_requests' && asks > 0
+        if ((now < share.fullUntil && !isSlotLikely) || asks === ASKS_MAX)
+          throw limitRefusal(subject, kind, kind === 'concurrent_requests' ? BUSY_RETRY_SECONDS : share.endsAt - now)
+        if (isSlotLikely) await sleep(SLOT_RETRY_MS * 2 ** (asks - 1))
+        await this.#shares.ask(new Map(parts.map((part) => [part.share, part.amount])))
+      }
+    } catch (error) {
+      for (const { share } of parts) share.users -= 1
+      throw error
+    }
+  }
+
+  #lacking(parts: readonly Part[]): Part | undefined {
+    const now = this.#time.passed()
+    return parts.find(({ share, amount }) => share.left(now) < amount * (1 - ROUNDING))
+  }
+
+  #enter(parts: readonly Part[]): LimitAdmission {
+    for (const { share, amount } of parts) {
+      share.take(amount)
+      this.#shares.look(share)
+    }
+    let open = parts
+    const leave = (taken: CallUsage | null): void => {
+      for (const part of open) this.#leave(part, taken)
+      open = []
+    }
+    return { settle: leave, leave: () => leave(null) }
+  }
+
+  #leave({ kind, share, amount }: Part, taken: CallUsage | null): void {
+    share.users -= 1
+    if (kind === 'requests_per_minute') return
+    const actual = kind === 'concurrent_requests' || taken === null ? 0 : this.#amountOf(kind, taken)
+    share.correct(actual - amount)
+    if (taken !== null && !isWhole(kind)) share.mean = share.mean > 0 ? share.mean + (actual - share.mean) * MEAN_WEIGHT : actual
+    this.#shares.look(share)
+  }
+
+  #amountOf(kind: LimitKind, taken: CallUsage): number {
+    const counted = tokensOf(taken)
+    return kind === 'cost_per_day' ? this.#prices.costOf(taken.model, counted) : counted.input + counted.output
+  }
+}
+
+/** Requests and slots: one each. */
+const isWhole = (kind: LimitKind): boolean => kind === 'requests_per_minute' || kind === 'concurrent_requests'

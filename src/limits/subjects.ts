@@ -1,0 +1,88 @@
+/** Whose limits a request counts in: its token and its scenario, each with what it may take. */
+import { limited, type Refusal } from '../contract/index.ts'
+import { isLimiting, type LimitSettings, type SubjectLimits } from './settings.ts'
+import type { CallUsage } from './taken.ts'
+
+const SUBJECTS_MAX = 100_000
+
+/** Whose request it is. */
+export interface LimitedToken {
+  readonly name: string
+  /** Differs where names are alike. */
+  readonly key: string
+}
+
+export interface LimitSubject {
+  /** For people: `token ci`. */
+  readonly called: string
+  readonly key: string
+  readonly limits: SubjectLimits
+}
+
+/** A request that was let in. */
+export interface LimitAdmission {
+  /** Counts what its answer took. Without this it took nothing beside itself. */
+  settle(taken: CallUsage): void
+  /** To be called once, when its answer is over. */
+  leave(): void
+}
+
+export class LimitSubjects {
+  readonly #settings: LimitSettings
+  /** Null: without a limit. */
+  readonly #tokens = new Map<string, LimitSubject | null>()
+  readonly #scenarios = new Map<string, LimitSubject | null>()
+
+  constructor(settings: LimitSettings) {
+    this.#settings = settings
+  }
+
+  /** Those that have a limit. */
+  of(token: LimitedToken | null, scenario: string): readonly LimitSubject[] {
+    const found: LimitSubject[] = []
+    const byToken = token === null ? null : this.#ofToken(token)
+    const byScenario = this.#ofScenario(scenario)
+    if (byToken !== null) found.push(byToken)
+    if (byScenario !== null) found.push(byScenario)
+    return found
+  }
+
+  #ofToken({ name, key }: LimitedToken): LimitSubject | null {
+    return remembered(this.#tokens, key, () => subjectOf('token', name, key, limitsOf(this.#settings.tokens, name) ?? this.#settings.token))
+  }
+
+  #ofScenario(name: string): LimitSubject | null {
+    const { scenarios, scenario } = this.#settings
+    return remembered(this.#scenarios, name, () => subjectOf('scenario', name, name, limitsOf(scenarios, name) ?? scenario))
+  }
+}
+
+/** Callers choose names: every object has a `constructor`. */
+const limitsOf = (table: Readonly<Record<string, SubjectLimits>>, name: string): SubjectLimits | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined
+
+function subjectOf(kind: 'token' | 'scenario', name: string, key: string, limits: SubjectLimits): LimitSubject | null {
+  return isLimiting(limits) ? { called: `${kind} ${name}`, key: `${kind} ${key}`, limits } : null
+}
+
+function remembered(known: Map<string, LimitSubject | null>, key: string, make: () => LimitSubject | null): LimitSubject | null {
+  const found = known.get(key)
+  if (found !== undefined) return found
+  if (known.size >= SUBJECTS_MAX) known.clear()
+  const made = make()
+  known.set(key, made)
+  return made
+}
+
+const SPENT: Readonly<Record<keyof SubjectLimits, (limit: number) => readonly [code: string, said: string]>> = {
+  requests_per_minute: (limit) => ['requests_limit', `made the ${limit} requests that it may make in a minute`],
+  tokens_per_minute: (limit) => ['tokens_limit', `took the ${limit} tokens that it may take in a minute`],
+  cost_per_day: (limit) => ['cost_limit', `spent the ${limit} that it may spend in a day`],
+  concurrent_requests: (limit) => ['concurrency_limit', `has ${limit} requests in flight, as many as it may have at once`],
+}
+
+export function limitRefusal({ called, limits }: LimitSubject, full: keyof SubjectLimits, waitSeconds: number): Refusal {
+  const [code, said] = SPENT[full](limits[full])
+  const seconds = Math.max(1, Math.ceil(waitSeconds))
+  return limited(code, `the ${called} ${said}; send the request again in ${seconds} s, or ask whoever runs the service for more`, seconds)
+}
