@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ShareStore } from '../contract/index.ts'
 import type { PriceTable } from './prices.ts'
 import type { SubjectLimits } from './settings.ts'
-import { Shares, type Share } from './shares.ts'
+import { sharesIn, type Share } from './shares.ts'
 import { limitRefusal, type LimitAdmission, type LimitSubject } from './subjects.ts'
 import { BYTES_PER_TOKEN, tokensOf, type CallUsage } from './taken.ts'
 import { COST, MEAN_WEIGHT, REQUESTS, TOKENS, type LimitTime } from './windows.ts'
@@ -39,13 +39,13 @@ interface Part {
 }
 
 export class SharedLimits {
-  readonly #shares: Shares
+  readonly #shares: ReturnType<typeof sharesIn>
   readonly #prices: PriceTable
   readonly #time: LimitTime
   readonly #seconds: LimitSeconds
 
   constructor(store: ShareStore, prices: PriceTable, time: LimitTime, seconds: LimitSeconds = SECONDS) {
-    this.#shares = new Shares(store, time)
+    this.#shares = sharesIn(store, time)
     this.#prices = prices
     this.#time = time
     this.#seconds = seconds

@@ -23,7 +23,7 @@ export interface ShareOf {
 }
 
 export class Share {
-  readonly of: ShareOf
+  of: ShareOf
   /** What one request is expected to take, and the mean of those before; 0 where it is not known. */
   unit = 1
   mean = 0
@@ -70,7 +70,16 @@ export class Share {
   }
 }
 
-export class Shares {
+const known = new WeakMap<ShareStore, Shares>()
+
+/** One for each store: what was spent is remembered when limits are opened anew. */
+export function sharesIn(store: ShareStore, time: LimitTime): Shares {
+  const shares = known.get(store) ?? new Shares(store, time)
+  known.set(store, shares)
+  return shares
+}
+
+class Shares {
   readonly #store: ShareStore
   readonly #time: LimitTime
   readonly #shares = new Map<string, Share>()
@@ -88,7 +97,11 @@ export class Shares {
 
   share(of: ShareOf): Share {
     const found = this.#shares.get(of.key)
-    if (found !== undefined) return found
+    if (found !== undefined) {
+      // The configuration was read again.
+      if (found.of.limit !== of.limit) found.of = of
+      return found
+    }
     const share = new Share(of)
     this.#shares.set(of.key, share)
     this.#timer ??= setInterval(() => this.#tick(), TICK_MS).unref()
