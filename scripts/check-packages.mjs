@@ -15,6 +15,7 @@ const PACKAGES = [
       'dist/plugins/runtimes/llama/package-lock.json',
       'dist/plugins/stores/postgres/package-lock.json',
       'dist/plugins/stores/postgres/schema/0001.sql',
+      'dist/src/sign-in/package-lock.json',
       'dist/trainer/svc_trainer/__main__.py',
     ],
   },

@@ -21,6 +21,7 @@ import {
   makeReload,
   readTls,
   shownFacts,
+  signInProblem,
   reconfigureTraffic,
   storeSettings,
   type Load,
@@ -138,9 +139,9 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const adapters = adaptersOf(plugins, load, registry)
     const bodies = new Bodies(listeners?.bodies)
     closing.push(() => bodies.close())
-    const tokens = await openTokens({ store, auth: configured.auth, listeners, warn })
+    const { tokens, desk } = await openTokens({ loaded, store, auth: configured.auth, listeners, warn })
     closing.push(() => tokens.close())
-    const opened = { store, recorder, runtime, registry, tokens, signer, log, metrics, bodies, adapters, traces, webhooks }
+    const opened = { store, recorder, runtime, registry, tokens, desk, signer, log, metrics, bodies, adapters, traces, webhooks }
     const http: HttpServices = {
       ...configured,
       ...opened,
@@ -240,7 +241,7 @@ export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(load
 export const openArtifacts = (loaded: LoadedConfig, load: Load = loaderOf(loaded, builtins)): Promise<ContentStore> =>
   openContents(loaded, load)
 
-export { checkTotals, readTls }
+export { checkTotals, readTls, signInProblem, type ImportRequest }
 
 /** Throws for folders with foreign data or an unfinished import, and for data left in another folder. */
 export async function checkFolders(loaded: LoadedConfig): Promise<void> {
@@ -283,8 +284,6 @@ export function configuredParts(loaded: LoadedConfig): readonly ConfiguredPart[]
   }))
   return [alone('runtime', upstream.runtime), alone('store', config.storage.record_backend), ...recipes]
 }
-
-export type { ImportRequest }
 
 /** Imports the folders of the original system into the configured ones, while no service runs on them. */
 export async function importFolders(loaded: LoadedConfig, request: ImportRequest, progress: ImportProgress): Promise<ImportReport> {

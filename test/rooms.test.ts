@@ -18,6 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/releases': ['src/contract', 'src/kit'],
   'src/access': ['src/contract', 'src/kit'],
   'src/limits': ['src/contract', 'src/kit'],
+  'src/sign-in': ['src/contract', 'src/kit'],
   'src/keys': ['src/contract', 'src/kit', 'client/signing'],
   'src/inference': ['src/contract', 'src/kit', 'src/dialects'],
   'src/harness': ['src/contract', 'src/kit', 'agent'],
@@ -49,6 +50,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/harness',
     'src/pages',
     'src/scenarios',
+    'src/sign-in',
   ],
   'src/cli': [
     'src/contract',
@@ -73,6 +75,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/limits',
     'src/recording',
     'src/scenarios',
+    'src/sign-in',
     'src/traces',
     'src/training',
     'src/webhooks',

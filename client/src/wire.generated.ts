@@ -20,9 +20,9 @@ export interface AuditRow {
   readonly id: string
   /** Seconds since the epoch, with a fraction. */
   readonly at: number
-  /** The name of the token, or svc.token or svc.tokens for one of the configuration; null on an open service. */
+  /** The name of the token, or svc.token or svc.tokens for one of the configuration, or the person who signed in; null on an open service, and where nobody did it. */
   readonly by: string | null
-  /** Null on an open service. */
+  /** Null where by is. */
   readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read' | null
   /** The address that the connection came from. */
   readonly from: string | null
@@ -33,6 +33,18 @@ export interface AuditRow {
   readonly target: string | null
   readonly before: Readonly<Record<string, unknown>> | null
   readonly after: Readonly<Record<string, unknown>> | null
+}
+
+export interface Caller {
+  /** anyone: the service is open. */
+  readonly kind: 'person' | 'token' | 'anyone'
+  /** As the audit has it. */
+  readonly name: string | null
+  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read' | null
+  /** Null: all of them. */
+  readonly scenarios: readonly string[] | null
+  /** Null: never. */
+  readonly expires_at: number | null
 }
 
 export interface CatalogRow {
@@ -273,7 +285,7 @@ export interface NewToken {
   readonly scenarios: readonly string[] | null
   /** Seconds since the epoch, with a fraction. */
   readonly created_at: number
-  /** The name of the token that made it, or svc.token or svc.tokens for one of the configuration. */
+  /** The name of the token that made it, or svc.token or svc.tokens for one of the configuration; of a sign-in, the person. */
   readonly created_by: string
   /** Null: it does not expire. */
   readonly expires_at: number | null
@@ -481,6 +493,11 @@ export interface ShownTask {
   readonly reference: readonly string[]
 }
 
+export interface SignInOffer {
+  /** Null: tokens alone. */
+  readonly sign_in: { readonly name: string; readonly start_url: string } | null
+}
+
 export interface StepProgress {
   /** Empty where the scenario has no components. */
   readonly component: string
@@ -520,7 +537,7 @@ export interface TokenRow {
   readonly scenarios: readonly string[] | null
   /** Seconds since the epoch, with a fraction. */
   readonly created_at: number
-  /** The name of the token that made it, or svc.token or svc.tokens for one of the configuration. */
+  /** The name of the token that made it, or svc.token or svc.tokens for one of the configuration; of a sign-in, the person. */
   readonly created_by: string
   /** Null: it does not expire. */
   readonly expires_at: number | null

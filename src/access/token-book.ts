@@ -5,6 +5,10 @@ import {
   conflict,
   invalid,
   isRefusal,
+  isSignIn,
+  limited,
+  SIGN_IN_PREFIX,
+  SIGN_INS_MAX,
   TOKEN_PREFIX,
   TOKENS_MAX,
   unknown,
@@ -19,9 +23,19 @@ import {
 const SECRET_BYTES = 32
 const DAY_SECONDS = 86_400
 const READ_AGAIN_MS = 250
+const HOUR_SECONDS = 3600
+const SIGN_IN_NAME_BYTES = 8
+/** How many sign-ins that expired one new one ends. */
+const ENDED_AT_ONCE_MAX = 20
 
 /** Who changes something, as the audit says it. */
 export type Actor = Pick<AuditEntry, 'id' | 'by' | 'role' | 'from'>
+
+/** The sign-in of a person, who is its name in the log and the audit. */
+export interface NewSignIn extends Pick<TokenRow, 'role' | 'scenarios'> {
+  readonly person: string
+  readonly lifeSeconds: number
+}
 
 export interface TokenBookNeeds {
   readonly store: Pick<Store, 'deployment' | 'follow'>
@@ -80,16 +94,52 @@ export class TokenBook {
   /** Another secret in its place; the old one is refused from then on. Without days it lives as long as it was given before. */
   async rotate(name: string, days: number | undefined, actor: Actor): Promise<NewToken> {
     const before = this.#known(name)
+    if (isSignIn(before))
+      throw conflict(
+        'sign_in_token',
+        'this is the sign-in of a person, whose browser alone has its secret; revoke it, and they sign in again',
+      )
     const { role, scenarios, created_at, expires_at } = before
     const life = days === undefined && expires_at !== null ? expires_at - created_at : lifeOf(days)
     return this.#issue(before, { name, role, scenarios }, life, { ...actor, action: 'rotateToken' })
   }
 
   async revoke(name: string, actor: Actor): Promise<void> {
-    const before = this.#known(name)
-    const entry = this.#entry({ ...actor, action: 'revokeToken' }, name, shown(before), null)
-    await this.#needs.store.deployment.changeToken({ name, before: before.digest, after: null }, entry)
+    await this.#remove(this.#known(name), { ...actor, action: 'revokeToken' })
     await this.#inForce()
+  }
+
+  /** A token that the browser of a person holds. Ends what expired, and the oldest of the person's own where they have too many. */
+  async signIn({ person, role, scenarios, lifeSeconds }: NewSignIn, { id, from }: Pick<Actor, 'id' | 'from'>): Promise<NewToken> {
+    await this.#endOld(person, id)
+    if (this.#tokens.length >= TOKENS_MAX)
+      throw limited('sign_ins_limit', 'there are as many tokens and sign-ins as there can be', HOUR_SECONDS)
+    const name = SIGN_IN_PREFIX + randomBytes(SIGN_IN_NAME_BYTES).toString('hex')
+    return this.#issue(null, { name, role, scenarios }, lifeSeconds, { id, from, by: person, role, action: 'signIn' })
+  }
+
+  /** Of the person whose sign-in it is. One that is over already is no failure. */
+  async signOut(name: string, actor: Actor): Promise<void> {
+    const before = this.#find(name)
+    if (before !== undefined) await this.#remove(before, { ...actor, action: 'signOut' }).catch(unlessChanged)
+    await this.#inForce()
+  }
+
+  async #endOld(person: string, id: string): Promise<void> {
+    const now = this.#needs.clock()
+    const signIns = this.#tokens.filter(isSignIn)
+    const over = signIns.filter(({ expires_at }) => expires_at !== null && expires_at <= now).slice(0, ENDED_AT_ONCE_MAX)
+    const own = signIns.filter((token) => token.created_by === person && !over.includes(token))
+    const surplus = own.toSorted((one, other) => one.created_at - other.created_at).slice(0, Math.max(0, own.length - SIGN_INS_MAX + 1))
+    for (const token of [...over, ...surplus]) {
+      const entry = { id: `${id}.${token.name}`, by: null, role: null, from: null, action: 'endSignIn' }
+      await this.#remove(token, entry).catch(unlessChanged)
+    }
+  }
+
+  async #remove(before: StoredToken, actor: Actor & Pick<AuditEntry, 'action'>): Promise<void> {
+    const { name, digest } = before
+    await this.#needs.store.deployment.changeToken({ name, before: digest, after: null }, this.#entry(actor, name, shown(before), null))
   }
 
   async close(): Promise<void> {
@@ -170,3 +220,8 @@ function shown(token: StoredToken): TokenRow {
 }
 
 const lifeOf = (days: number | undefined): number | null => (days === undefined ? null : days * DAY_SECONDS)
+
+/** Another process ended it first. */
+function unlessChanged(error: unknown): void {
+  if (!isRefusal(error) || error.code !== 'token_conflict') throw error
+}

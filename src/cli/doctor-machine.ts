@@ -203,6 +203,18 @@ export async function checkSandbox(loaded: LoadedConfig, problemOf = sandboxProb
 const sandboxProblem = async (loaded: LoadedConfig): Promise<string | null> => (await import('../main.ts')).sandboxProblem(loaded)
 const sandboxFacts = async (loaded: LoadedConfig): Promise<readonly ExecutorFact[]> => (await import('../main.ts')).sandboxFacts(loaded)
 
+/** Tokens work without it, so this is at most a warning. */
+export async function checkSignIn(loaded: LoadedConfig, problemOf = signInProblem): Promise<readonly Finding[]> {
+  const check = 'sign-in'
+  const settings = loaded.config.svc.sign_in
+  if (settings === null) return []
+  const problem = await problemOf(loaded)
+  if (problem === null) return [{ check, state: 'ok', found: `${settings.issuer} answers as it should` }]
+  return [{ check, state: 'warning', ...splitMessage(problem) }]
+}
+
+const signInProblem = async (loaded: LoadedConfig): Promise<string | null> => (await import('../main.ts')).signInProblem(loaded)
+
 /** Opens an existing store as a check; a missing one is left for the service to create. */
 export async function checkStore(loaded: LoadedConfig, surroundings: Surroundings): Promise<readonly Finding[]> {
   const check = 'store'

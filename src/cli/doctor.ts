@@ -11,6 +11,7 @@ import {
   checkNode,
   checkPort,
   checkSandbox,
+  checkSignIn,
   checkSqlite,
   checkStore,
   checkToken,
@@ -50,6 +51,7 @@ async function checkConfigured(options: ConfigOptions, surroundings: Surrounding
     isBroken(parts, `store ${loaded.config.storage.record_backend}`) ? Promise.resolve([]) : checkStore(loaded, surroundings),
     checkBucket(loaded, surroundings),
     checkSandbox(loaded),
+    checkSignIn(loaded),
     checkUpstream(
       loaded,
       parts.some(({ asksModels }) => asksModels),

@@ -1,18 +1,19 @@
-/** `svc runtime …` and `svc store …`: install and list what is needed on demand besides the service. */
+/** `svc runtime …`, `svc store …` and `svc sign-in …`: install and list what is needed on demand besides the service. */
 import { bytes } from '../presentation/index.ts'
 import { Argument, type Command } from 'commander'
-import { LLAMA_PACKAGE, PG_PACKAGE, runtimeFolder, storeFolder } from '../contract/index.ts'
+import { LLAMA_PACKAGE, OPENID_PACKAGE, PG_PACKAGE, runtimeFolder, signInFolder, storeFolder } from '../contract/index.ts'
 import type { CopyOptions } from './copy/command.ts'
 import { printError } from './explain.ts'
 import { bytesIn, isInstalled } from './package-install.ts'
 import { installLlama } from './runtime-install.ts'
 import { jsonText } from './screen/text.ts'
+import { installOpenId } from './sign-in-install.ts'
 import { installPostgres } from './store-install.ts'
 import { EXIT, later, type BindCommand, type Surroundings } from './surroundings.ts'
 
 interface OnDemand {
   /** The command, and the field of `list --json`. */
-  readonly kind: 'runtime' | 'store'
+  readonly kind: 'runtime' | 'store' | 'sign-in'
   readonly name: string
   readonly pinned: { readonly name: string; readonly version: string }
   readonly size: string
@@ -38,6 +39,15 @@ const POSTGRES: OnDemand = {
   install: installPostgres,
 }
 
+const OPENID: OnDemand = {
+  kind: 'sign-in',
+  name: 'openid',
+  pinned: OPENID_PACKAGE,
+  size: 'about 2 MB',
+  folderOf: signInFolder,
+  install: installOpenId,
+}
+
 const COPY_HELP = `
 A PLACE is sqlite:DIR (a storage.agent_record_dir), postgres://user@host/database?schema=svc, or the configuration file of a
 deployment. Between two configuration files the releases are copied too, where they lie in different repositories.
@@ -54,6 +64,7 @@ Examples:
 export function addOnDemandCommands(program: Command, run: BindCommand): void {
   addCommands(LLAMA, program, run)
   addCopyCommand(addCommands(POSTGRES, program, run), run)
+  addCommands(OPENID, program, run)
 }
 
 function addCopyCommand(store: Command, run: BindCommand): void {

@@ -1,6 +1,7 @@
 /** Rules that involve several keys, and helpers for addresses. */
-import { BlockList, isIP, isIPv6 } from 'node:net'
+import { isIPv6 } from 'node:net'
 import { ENV } from '../contract/index.ts'
+import { isLoopback } from './loopback.ts'
 import { place, type GivenValue } from './problem.ts'
 import { RECIPE_SECTIONS, type Config, type ConfigValues } from './schema.ts'
 import type { readSettings } from './settings.ts'
@@ -18,6 +19,10 @@ export function crossProblems({ settings, given, refused }: ReturnType<typeof re
     problems.unshift(
       `${whereOf('svc.host')}: svc.host is open to other machines and no token is set; set svc.token (or ${ENV.token}), or bind svc.host to 127.0.0.1`,
     )
+  if (settings.svc.sign_in !== null && asksNobody(settings, refused))
+    problems.unshift(
+      `${whereOf('svc.sign_in.issuer')}: svc.sign_in is set and no token is, so the service is open to everybody; set svc.token (or ${ENV.token})`,
+    )
   const priced = [...given.keys()].find((key) => key.startsWith('limits.') && key.endsWith('.cost_per_day'))
   if (priced !== undefined && lacksPrices(settings, refused))
     problems.unshift(
@@ -33,6 +38,9 @@ function lacksPrices({ limits }: ConfigValues, refused: ReadonlySet<string>): bo
   const all = [token, scenario, ...Object.values(tokens), ...Object.values(scenarios)]
   return all.some(({ cost_per_day }) => cost_per_day > 0) && Object.keys(prices).length === 0
 }
+
+const asksNobody = ({ svc }: ConfigValues, refused: ReadonlySet<string>): boolean =>
+  svc.token === null && svc.tokens.length === 0 && !refused.has('svc.token') && !refused.has('svc.tokens')
 
 function isOpen({ svc }: ConfigValues, refused: ReadonlySet<string>): boolean {
   const isUnknown = ['svc.host', 'svc.token', 'svc.tokens'].some((key) => refused.has(key))
@@ -84,15 +92,6 @@ function recipeProblems(settings: ConfigValues, given: ReadonlyMap<string, Given
       const key = path.join('.')
       return `${place(origin, fileName)}: ${key} stands at the top beside recipes; move it under a recipe, such as recipes.${names[0]}.${key}`
     })
-}
-
-const LOOPBACK = new BlockList()
-LOOPBACK.addSubnet('127.0.0.0', 8)
-LOOPBACK.addAddress('::1', 'ipv6')
-
-export function isLoopback(host: string): boolean {
-  if (isIP(host) === 0) return host.toLowerCase() === 'localhost'
-  return LOOPBACK.check(host, isIPv6(host) ? 'ipv6' : 'ipv4')
 }
 
 export function servedUrl(config: Config, port: number): string {

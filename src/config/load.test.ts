@@ -100,6 +100,7 @@ describe('defaults', () => {
         tls: null,
         token: null,
         tokens: [],
+        sign_in: null,
         allow_implicit_scenario_creation: true,
         max_scenarios: 10_000,
         max_loaded_scenarios: 256,

@@ -22,6 +22,10 @@ const REFUSES_PATHS = [
   'svc.served_url',
   'inference.upstream_url',
   'inference.upstream_api',
+  'svc.sign_in.issuer',
+  'svc.sign_in.public_url',
+  'svc.sign_in.scopes',
+  'svc.sign_in.groups.<name>.role',
   'inference.upstreams.<name>.url',
   'inference.upstreams.<name>.formats',
   'inference.upstreams.<name>.tls.min_version',
@@ -51,10 +55,23 @@ const treeOf = (path: readonly string[], value: unknown): unknown =>
 
 const UPSTREAM = { url: 'http://upstream' }
 
+const SIGN_IN = {
+  issuer: 'https://login.example.com',
+  client_id: 'svc',
+  public_url: 'https://svc.example.com',
+  groups: { named: { role: 'read' } },
+}
+const { client_id: _, ...UNNAMED } = SIGN_IN
+
 /** Where the key is of a section that must have others too. */
 const BESIDE: Readonly<Record<string, unknown>> = {
   'svc.tls.certificate': { key: 'key.pem' },
   'svc.tls.key': { certificate: 'certificate.pem' },
+  'svc.sign_in.client_id': UNNAMED,
+  'svc.sign_in.client_secret': SIGN_IN,
+  'svc.sign_in.name': SIGN_IN,
+  'svc.sign_in.groups_claim': SIGN_IN,
+  'svc.sign_in.groups.<name>.scenarios': SIGN_IN,
   'inference.gateway.api_key': { url: 'http://gateway' },
   'inference.upstream_api_key': { upstream_url: 'http://upstream' },
   'inference.upstreams.<name>.api_key': UPSTREAM,
@@ -67,9 +84,11 @@ const BESIDE: Readonly<Record<string, unknown>> = {
 
 function pathsWith(key: string, value: unknown): readonly string[] | null {
   const path = key.split('.')
-  const section = key.startsWith('inference.upstreams.') ? path.slice(0, 3) : path.slice(0, -1)
+  const isSignIn = key.startsWith('svc.sign_in.')
+  const section = key.startsWith('inference.upstreams.') ? path.slice(0, 3) : isSignIn ? path.slice(0, 2) : path.slice(0, -1)
   const beside = BESIDE[key] === undefined ? {} : treeOf(section, BESIDE[key])
-  const text = JSON.stringify(merged(treeOf(path, value), beside))
+  const closed = isSignIn ? { svc: { token: 'a-token' } } : {}
+  const text = JSON.stringify(merged(merged(treeOf(path, value), beside), closed))
   try {
     return ownPaths(readConfig({ text, environment: {}, baseDirectory: BASE }).config, { file: null, base: BASE })
   } catch {

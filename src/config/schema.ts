@@ -12,6 +12,7 @@ import {
 } from '../contract/index.ts'
 import { evolution } from './schema-evolution.ts'
 import { limits } from './schema-limits.ts'
+import { signIn } from './schema-sign-in.ts'
 import { engine, training } from './schema-training.ts'
 import { upstream, upstreamRules } from './schema-upstreams.ts'
 import {
@@ -51,6 +52,7 @@ const svc = section({
   tls: tls.nullable().default(null).describe('Makes the service speak https itself.'),
   token: secret().nullable().default(null).describe('A token for every route. Without any token the service is open, on loopback only.'),
   tokens: z.array(secret(), 'must be a list of tokens').default([]).describe('Further tokens with the same rights as `svc.token`.'),
+  sign_in: signIn.nullable().default(null).describe('Lets people sign in with accounts of their company, beside tokens.'),
   allow_implicit_scenario_creation: flag().default(true).describe('Whether a first call under a new scenario name creates the scenario.'),
   listeners: whole('must be a whole number from 1 to 64', 1, 64)
     .nullable()
@@ -324,6 +326,7 @@ export const ONE_UPSTREAM: ReadonlySet<string> = new Set(['inference.upstream_ur
 export const SECRET_KEYS: ReadonlySet<string> = new Set([
   'svc.token',
   'svc.tokens',
+  'svc.sign_in.client_secret',
   'inference.upstream_api_key',
   'inference.upstreams.<name>.api_key',
   'inference.gateway.api_key',

@@ -2,6 +2,7 @@
 import { isIP } from 'node:net'
 import * as z from 'zod'
 import { hasCredentials } from '../contract/index.ts'
+import { isLoopback } from './loopback.ts'
 
 /** A Node timer with more seconds than this fires at once. */
 const TIMER_SECONDS_MAX = 2_147_483
@@ -41,12 +42,14 @@ export const baseUrl = () => address((value) => addressProblem(value) ?? v1Probl
 export const collectorUrl = () => address(addressProblem)
 
 function address(problemOf: (value: string) => string | null) {
-  return text()
-    .check((context) => {
-      const problem = problemOf(context.value)
-      if (problem !== null) context.issues.push({ code: 'custom', input: context.value, message: problem })
-    })
-    .overwrite((url) => url.replace(/\/+$/, ''))
+  return addressChecked(problemOf).overwrite((url) => url.replace(/\/+$/, ''))
+}
+
+function addressChecked(problemOf: (value: string) => string | null) {
+  return text().check((context) => {
+    const problem = problemOf(context.value)
+    if (problem !== null) context.issues.push({ code: 'custom', input: context.value, message: problem })
+  })
 }
 
 function addressProblem(value: string): string | null {
@@ -61,6 +64,22 @@ function v1Problem(value: string): string | null {
   if (!/\/v1\/*$/.test(new URL(value).pathname)) return null
   return 'must not end in /v1: the path the client asked for, which starts with /v1, is added to it'
 }
+
+/** Compared character by character, so nothing is taken off its end. */
+export const issuerUrl = () => addressChecked((value) => addressProblem(value) ?? plainProblem(value))
+
+/** An address that passes over a network in the clear would give sign-ins away. */
+export const publicUrl = () =>
+  addressChecked((value) => addressProblem(value) ?? plainProblem(value) ?? pathProblem(value)).overwrite((url) => new URL(url).origin)
+
+function plainProblem(value: string): string | null {
+  const { protocol, hostname } = new URL(value)
+  if (protocol === 'https:' || isLoopback(hostname.replace(/^\[|\]$/g, ''))) return null
+  return 'must start with https://; http:// is for this machine alone'
+}
+
+const pathProblem = (value: string): string | null =>
+  new URL(value).pathname === '/' ? null : 'must have no path: scheme, host and port alone'
 
 function originProblem(value: string): string | null {
   const wanted = 'must be an origin such as https://console.example.com: scheme, host and port, and nothing else'

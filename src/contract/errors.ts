@@ -46,12 +46,12 @@ export function isRefusal(error: unknown): error is Refusal {
   return error instanceof Error && error.name === 'Refusal' && 'kind' in error && 'code' in error && 'detail' in error
 }
 
-/** The last two are of a token that is one, and may not do this, or not here. */
-type UnauthorizedCode = 'unauthorized' | 'token_expired' | 'role_forbids' | 'other_scenario'
+/** Two are of a token that is one, and may not do this, or not here; the last two of a person whose sign-in came to nothing. */
+type UnauthorizedCode = 'unauthorized' | 'token_expired' | 'role_forbids' | 'other_scenario' | 'sign_in_failed' | 'no_group'
 
 export const invalid = (code: string, message: string): Refusal => new Refusal('invalid', code, message)
-export const unauthorized = (message: string, code: UnauthorizedCode = 'unauthorized'): Refusal =>
-  new Refusal('unauthorized', code, message)
+export const unauthorized = (message: string, code: UnauthorizedCode = 'unauthorized', detail: RefusalDetail = {}): Refusal =>
+  new Refusal('unauthorized', code, message, detail)
 export const unknown = (code: string, message: string): Refusal => new Refusal('unknown', code, message)
 export const conflict = (code: string, message: string): Refusal => new Refusal('conflict', code, message)
 export const tooLarge = (message: string): Refusal => new Refusal('too_large', 'body_too_large', message)

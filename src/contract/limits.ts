@@ -67,6 +67,8 @@ export const SESSION_REFERENCES_MAX = 10_000
 /** Tokens beside those of the configuration: every thread that accepts connections holds them all. */
 export const TOKENS_MAX = 10_000
 export const TOKEN_SCENARIOS_MAX = 100
+/** Sign-ins of one person at once. A further one ends the oldest. */
+export const SIGN_INS_MAX = 10
 /** Wrong tokens of one address. Beyond them tokens that were not accepted before are judged slowly. */
 export const WRONG_TOKENS_PER_MINUTE = 100
 export const TOKEN_DAYS_MAX = 3650

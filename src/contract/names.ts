@@ -46,6 +46,7 @@ export const ENV = {
   upstreamApiKey: 'SVC_UPSTREAM_API_KEY',
   runtimes: 'SVC_RUNTIMES_DIR',
   stores: 'SVC_STORES_DIR',
+  signIn: 'SVC_SIGN_IN_DIR',
   python: 'SVC_PYTHON',
 } as const
 
@@ -57,6 +58,13 @@ export const NO_TOKEN = 'svc-no-token'
 
 /** What a token that the service made begins with, so that scanners for secrets find it. */
 export const TOKEN_PREFIX = 'svc_token_'
+
+/** The sign-in of a person is a token whose name begins with this, which no other name does. */
+export const SIGN_IN_PREFIX = 'sign-in:'
+export const isSignIn = ({ name }: { readonly name: string }): boolean => name.startsWith(SIGN_IN_PREFIX)
+
+/** Cookies of a person's browser: the secret of a sign-in, and what one that is not finished is held against. */
+export const COOKIE = { signIn: 'svc-sign-in', attempt: 'svc-sign-in-attempt' } as const
 
 /** What a page key is an HMAC of, before the scenario's name. */
 export const PAGE_KEY_CONTEXT = 'svc-page\n'
@@ -79,6 +87,15 @@ export const PG_PACKAGE = { name: 'pg', version: '8.23.1' } as const
 export function storeFolder(store: 'postgres', environment: Readonly<Record<string, string | undefined>>): string {
   const all = environment[ENV.stores] || join(environment['HOME'] || homedir(), STATE_DIRECTORY, 'stores')
   return join(resolve(all), `${store}-${PG_PACKAGE.version}`)
+}
+
+/** What people sign in with: a service without `svc.sign_in` needs none of it, so `svc sign-in add openid` installs it. */
+export const OPENID_PACKAGE = { name: 'openid-client', version: '6.8.9' } as const
+
+/** Like the folder of a runtime. */
+export function signInFolder(environment: Readonly<Record<string, string | undefined>>): string {
+  const all = environment[ENV.signIn] || join(environment['HOME'] || homedir(), STATE_DIRECTORY, 'sign-in')
+  return join(resolve(all), `openid-${OPENID_PACKAGE.version}`)
 }
 
 export const REF = {

@@ -1,7 +1,7 @@
-/** Authentication: tokens of the configuration and of the store, the evaluation token, page keys. Everything but `/healthz` and the console is closed when it is on. */
+/** Authentication: tokens of the configuration and of the store, sign-ins of people, the evaluation token, page keys. Everything but `/healthz` and the console is closed when it is on. */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { HEADER, hasRight, PAGE_KEY_CONTEXT, unauthorized, type Right, type Role, type StoredToken } from '../contract/index.ts'
+import { HEADER, hasRight, isSignIn, PAGE_KEY_CONTEXT, unauthorized, type Right, type Role, type StoredToken } from '../contract/index.ts'
 import { keyHeaderNames } from '../dialects/index.ts'
 import type { LimitedToken } from '../limits/index.ts'
 import { decodeHeader } from './request-fields.ts'
@@ -32,6 +32,8 @@ export interface TokenHolder {
   readonly digest: Buffer
   /** Page keys of a stored token name it, so that one is looked up among ten thousand. */
   readonly isStored: boolean
+  /** The name of the sign-in, whose holder goes by the name of the person; null for a token that is none. */
+  readonly signIn: string | null
 }
 
 export interface ConfiguredTokens {
@@ -45,16 +47,19 @@ export class Authenticator {
   #configured: readonly TokenHolder[] = []
   readonly #evaluationDigest: Buffer
   readonly #clock: () => number
+  readonly #cookie: string | null
   /** By the digest as hex: who looks one up by a text that hashes to it knows the token. */
   #stored: ReadonlyMap<string, TokenHolder> = new Map()
   #storedByName: ReadonlyMap<string, TokenHolder> = new Map()
   /** Tokens that were presented before, since a digest costs several microseconds. At most as many as there are tokens. */
   readonly #known = new Map<string, TokenHolder>()
 
-  constructor(configured: ConfiguredTokens, evaluationToken: string, clock: () => number) {
+  /** The cookie is the name of the one that a sign-in is kept in; null where nobody can sign in. */
+  constructor(configured: ConfiguredTokens, evaluationToken: string, clock: () => number, cookie: string | null = null) {
     this.configure(configured)
     this.#evaluationDigest = digest(evaluationToken)
     this.#clock = clock
+    this.#cookie = cookie
   }
 
   /** Takes the tokens of the configuration, in place of those before. */
@@ -95,12 +100,17 @@ export class Authenticator {
     if (access === 'open' || !this.isRequired) return { kind: 'anyone' }
     const token = tokenIn(credentials)
     if (token !== null) return this.#admitToken(access, token, isWrong)
+    const secret = this.#cookie === null ? null : cookieIn(credentials.cookies, this.#cookie)
+    const person = secret === null ? null : this.#signedIn(secret)
+    if (person !== null) return person
+    if (secret !== null && query?.has('key') !== true) throw unauthorized('this sign-in is over; sign in again', 'token_expired')
     return this.#admitPageKey(needs, query, credentials.scenarioHeader, isWrong)
   }
 
   #admitToken(access: Access | null, token: string, isWrong: (() => void) | undefined): Principal {
     const holder = this.#known.get(token) ?? this.#recognise(token)
-    if (holder !== null) {
+    // The secret of a sign-in is good in its cookie alone, where pages of others cannot use it.
+    if (holder !== null && holder.signIn === null) {
       if (this.#isExpired(holder)) throw expired(holder)
       return holder
     }
@@ -109,6 +119,12 @@ export class Authenticator {
     throw unauthorized(
       'the token is not one this service accepts; it may have been revoked or replaced: ask whoever runs the service for one',
     )
+  }
+
+  /** Looked up by its digest alone: whether a token of the configuration was guessed is not to be learned by a cookie. */
+  #signedIn(secret: string): TokenHolder | null {
+    const holder = this.#stored.get(digest(secret).toString('hex'))
+    return holder === undefined || holder.signIn === null || this.#isExpired(holder) ? null : holder
   }
 
   #recognise(token: string): TokenHolder | null {
@@ -188,18 +204,21 @@ export function limitedToken(principal: Principal): LimitedToken | null {
 }
 
 function configuredHolder(name: string, text: string): TokenHolder {
-  return { kind: 'service', name, role: 'admin', scenarios: null, expiresAt: null, digest: digest(text), isStored: false }
+  const digested = digest(text)
+  return { kind: 'service', name, role: 'admin', scenarios: null, expiresAt: null, digest: digested, isStored: false, signIn: null }
 }
 
-function storedHolder({ name, role, scenarios, expires_at: expiresAt, digest: hex }: StoredToken): TokenHolder {
+function storedHolder(token: StoredToken): TokenHolder {
+  const { name, role, scenarios, expires_at: expiresAt, digest: hex, created_by: person } = token
   const names = scenarios === null ? null : new Set(scenarios)
-  return { kind: 'service', name, role, scenarios: names, expiresAt, digest: Buffer.from(hex, 'hex'), isStored: true }
+  const who = isSignIn(token) ? { name: person, signIn: name } : { name, signIn: null }
+  return { kind: 'service', ...who, role, scenarios: names, expiresAt, digest: Buffer.from(hex, 'hex'), isStored: true }
 }
 
-/** The query of a page's path: its scenario, and the key when a token was presented. */
+/** The query of a page's path: its scenario, and the key when a token was presented. A person's browser opens pages without one. */
 export function pageQuery(principal: Principal, scenario: string): string {
   const query = new URLSearchParams({ scenario })
-  if (principal.kind === 'service') query.set('key', pageKeyOf(principal, scenario))
+  if (principal.kind === 'service' && principal.signIn === null) query.set('key', pageKeyOf(principal, scenario))
   return query.toString()
 }
 
@@ -237,10 +256,17 @@ export function credentialsOf(query: string, headers: IncomingHttpHeaders) {
   return {
     query,
     authorization,
+    cookies: headers.cookie,
     apiKey: authorization === undefined ? keyIn(headers) : undefined,
     /** Undecoded, since only a page key needs its text. */
     scenarioHeader: single(headers[HEADER.scenario]),
   }
+}
+
+/** The first of that name. Null without one. */
+export function cookieIn(cookies: string | undefined, name: string): string | null {
+  const found = cookies?.split(';').find((each) => each.trim().startsWith(`${name}=`))
+  return found === undefined ? null : found.trim().slice(name.length + 1)
 }
 
 function keyIn(headers: IncomingHttpHeaders): string | undefined {

@@ -10,22 +10,20 @@ type Asked = Pick<HttpContext<TrafficServices>, 'principal' | 'params' | 'reques
 export function authorize(asked: Asked, { right, scope }: HttpRoute): void {
   const { principal } = asked
   if (principal.kind !== 'service') return
-  const { name, role, scenarios } = principal
+  const { name, role, scenarios, signIn } = principal
+  const who = signIn === null ? `the token ${name}` : name
   if (right !== null && !hasRight(role, right))
     throw unauthorized(
-      `the token ${name} has the role ${role}, which may not do this; use a token of one of these roles: ${rolesWith(right)}`,
+      `${who} has the role ${role}, which may not do this; use a token of one of these roles: ${rolesWith(right)}`,
       'role_forbids',
     )
   if (scenarios === null || scope === 'any') return
   if (scope === 'deployment')
-    throw unauthorized(
-      `the token ${name} is for single scenarios, and this is about all of them; use one that is for all`,
-      'other_scenario',
-    )
+    throw unauthorized(`${who} is for single scenarios, and this is about all of them; use one that is for all`, 'other_scenario')
   const wanted = scenarioIn(asked, scope)
   // Whether there is such a scenario is not told.
   if (wanted !== null && !scenarios.has(wanted))
-    throw unauthorized(`the token ${name} is for other scenarios; name one of its own, or use a token for this one`, 'other_scenario')
+    throw unauthorized(`${who} is for other scenarios; name one of its own, or use a token for this one`, 'other_scenario')
 }
 
 const rolesWith = (right: Right): string => ROLES.filter((role) => hasRight(role, right)).join(', ')

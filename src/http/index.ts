@@ -3,6 +3,7 @@
  * Does not hold a rule that is not about HTTP.
  */
 export { Authenticator, type ConfiguredTokens } from './auth.ts'
+export { cookieName } from './cookies.ts'
 export { WrongTokens } from './wrong-tokens.ts'
 export { Bodies, type HeldBytes } from './bodies/index.ts'
 export { makeListener } from './listener.ts'
@@ -10,5 +11,5 @@ export type { LineStyle } from './log-lines.ts'
 export { makeLog, openLog, screenedLog, type Log, type LogLevel } from './log.ts'
 export { Metrics, type Counted, type ListenerCounts } from './metrics.ts'
 export { addressText, listen, type TlsPair } from './server.ts'
-export type { HttpServices, TrafficRegistry, TrafficScenario, TrafficServices } from './services.ts'
+export type { HttpServices, SignInDesk, TrafficRegistry, TrafficScenario, TrafficServices } from './services.ts'
 export { makeTrafficListener, type KnownScenarios, type WantedScenario } from './traffic-listener.ts'

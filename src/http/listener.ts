@@ -9,6 +9,7 @@ import { HttpContext, type HttpRoute } from './context.ts'
 import { answerOrigin } from './cors.ts'
 import { HttpRefusal, noRoute } from './errors.ts'
 import { logError } from './log-fields.ts'
+import { refuseOtherSite } from './other-site.ts'
 import { refusalReply } from './refusal.ts'
 import { sendReply } from './reply.ts'
 import { Router, type Lookup, type RouteMatch } from './router.ts'
@@ -85,8 +86,14 @@ export function admit(context: HttpContext<TrafficServices>, route: HttpRoute | 
 function judge(context: HttpContext<TrafficServices>, route: HttpRoute | null, credentials: Credentials): void {
   const { auth, wrongTokens } = context.services
   context.principal = auth.admit(route, credentials, () => wrongTokens.note(peerOf(context.request) ?? ''))
+  refuseBorrowedCookie(context)
   if (context.principal.kind === 'service' && context.principal.isStored) context.logFields.by = context.principal.name
   if (route !== null) authorize(context, route)
+}
+
+function refuseBorrowedCookie({ principal, services: { signIn }, request }: HttpContext<TrafficServices>): void {
+  if (principal.kind === 'service' && principal.signIn !== null && signIn !== null)
+    refuseOtherSite(request.method ?? 'GET', request.headers, signIn.origin)
 }
 
 function matched(lookup: Lookup, cure: () => string | null): RouteMatch {

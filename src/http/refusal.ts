@@ -1,5 +1,5 @@
 /**
- * A refusal as it is sent: as JSON; on the two pages, which people open in browsers, as HTML for clients that prefer it; on the install route,
+ * A refusal as it is sent: as JSON; on the two pages and on the way to a sign-in, which people open in browsers, as HTML for clients that prefer it; on the install route,
  * whose answers people pipe into a shell, as a script that says why and exits 1, unless JSON is preferred.
  */
 import type { IncomingMessage } from 'node:http'
@@ -7,22 +7,37 @@ import { isObject, ROUTE_PREFIX, type JsonObject } from '../contract/index.ts'
 import type { HttpContext } from './context.ts'
 import { answerError, isInstallPath } from './errors.ts'
 import type { HttpReply } from './reply.ts'
+import { SIGN_IN_START } from './sign-in.ts'
+import type { TrafficServices } from './services.ts'
 
-const PAGE = new RegExp(`^${ROUTE_PREFIX}/harness/(releases|requests)/[^/]+/page$`)
+const PAGE = new RegExp(`^${ROUTE_PREFIX}/(?:harness/(releases|requests)/[^/]+/page|(sign-in)/(?:start|callback))$`)
+const SECTIONS: Readonly<Record<string, 'Versions' | 'Requests' | 'Sign-in'>> = {
+  releases: 'Versions',
+  requests: 'Requests',
+  'sign-in': 'Sign-in',
+}
 
 export const SCRIPT_HEADERS = { 'content-type': 'text/x-shellscript; charset=utf-8', 'cache-control': 'no-store' }
 
 /** What draws pages and scripts is loaded with the first of them. */
 export async function refusalReply(
   error: unknown,
-  { path, request }: Pick<HttpContext, 'path' | 'request'>,
+  { path, rawQuery, request, services: { signIn } }: Pick<HttpContext<TrafficServices>, 'path' | 'rawQuery' | 'request' | 'services'>,
 ): Promise<HttpReply & { readonly body: string | Uint8Array }> {
   const { status, headers, body, relayed } = answerError(error, path)
   const accept = request.headers.accept ?? ''
-  const [, kind] = PAGE.exec(path) ?? []
-  if (kind !== undefined && prefers(accept, ['text', 'html'])) {
+  const [, shown, signingIn] = PAGE.exec(path) ?? []
+  const section = SECTIONS[shown ?? signingIn ?? '']
+  if (section !== undefined && prefers(accept, ['text', 'html'])) {
     const { refusedPage } = await import('./pages.ts')
-    const page = refusedPage({ status, message: messageIn(body), section: kind === 'releases' ? 'Versions' : 'Requests' })
+    const url =
+      signIn === null ? '' : `${signIn.origin}${SIGN_IN_START}${section === 'Sign-in' ? '' : `?${returnTo(path, rawQuery).toString()}`}`
+    const page = refusedPage({
+      status,
+      message: messageIn(body),
+      section,
+      signIn: signIn === null || status === 404 ? null : { name: signIn.name, url },
+    })
     return { ...page, headers: { ...headers, ...page.headers } }
   }
   if (isInstallPath(path) && !prefersJson(request)) {
@@ -30,6 +45,13 @@ export async function refusalReply(
     return { status, headers: { ...headers, ...SCRIPT_HEADERS }, body: failureScript(status, messageIn(body)) }
   }
   return { status, headers: { ...headers, 'content-type': 'application/json' }, body: relayed ?? shellSafe(JSON.stringify(body)) }
+}
+
+/** To the same page, without the key that did not open it. */
+function returnTo(path: string, rawQuery: string): URLSearchParams {
+  const query = new URLSearchParams(rawQuery)
+  query.delete('key')
+  return new URLSearchParams({ return_to: `${path}?${query.toString()}` })
 }
 
 /** On the install route, whether a refusal is read by a program instead of a shell. */

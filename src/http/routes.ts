@@ -7,6 +7,7 @@ import { inferenceRoutes } from './routes/inference.ts'
 import { recordRoutes } from './routes/records.ts'
 import { releaseRoutes } from './routes/releases.ts'
 import { scenarioRoutes } from './routes/scenarios.ts'
+import { signInRoutes } from './routes/sign-in.ts'
 import { healthRoute, serviceRoutes } from './routes/service.ts'
 
 export const routes: readonly HttpRoute[] = [
@@ -17,6 +18,7 @@ export const routes: readonly HttpRoute[] = [
   ...releaseRoutes,
   ...harnessRoutes,
   ...accessRoutes,
+  ...signInRoutes,
   ...consoleRoutes,
   ...serviceRoutes(() => routes),
 ]

@@ -8,6 +8,7 @@ import type { InsideAddresses } from '../kit/index.ts'
 import type { DeploymentSigner } from '../keys/index.ts'
 import type { Recorder } from '../recording/index.ts'
 import type { Registry } from '../scenarios/index.ts'
+import type { GroupAccess, SignInProvider } from '../sign-in/index.ts'
 import type { Authenticator } from './auth.ts'
 import type { Bodies } from './bodies/index.ts'
 import type { Log } from './log.ts'
@@ -25,6 +26,8 @@ export interface TrafficServices {
   readonly servedOrigin: string | null
   /** What the port of the service speaks; a proxy before it may speak another. */
   readonly scheme: 'http' | 'https'
+  /** How people sign in; null where tokens alone count. */
+  readonly signIn: OfferedSignIn | null
   readonly metrics: Metrics
   readonly log: Log
   readonly bodies: Bodies
@@ -42,6 +45,13 @@ export interface TrafficServices {
   readonly limits?: Limits | undefined
   /** Absent when tracing is off. */
   readonly traces?: RequestTraces | undefined
+}
+
+interface OfferedSignIn {
+  /** The words after "Sign in with". */
+  readonly name: string
+  /** What people open the service at. */
+  readonly origin: string
 }
 
 /** What the inference routes need of the registry, which fits by shape. */
@@ -67,6 +77,8 @@ export interface HttpServices extends TrafficServices {
   readonly registry: Registry
   readonly store: Store
   readonly tokens: TokenBook
+  /** Null where nobody can sign in. */
+  readonly desk: SignInDesk | null
   readonly signer: DeploymentSigner
   /** The deployment's own, for calls that belong to no scenario. */
   readonly runtime: Runtime
@@ -82,6 +94,12 @@ export interface HttpServices extends TrafficServices {
   readonly configuration: ShownConfiguration
   /** Absent where this thread accepts the connections itself. */
   readonly listeners?: ListenerThreads | undefined
+}
+export interface SignInDesk {
+  readonly provider: Pick<SignInProvider, 'begin' | 'finish'>
+  /** By the exact name of the group. */
+  readonly groups: ReadonlyMap<string, GroupAccess>
+  readonly lifeSeconds: number
 }
 interface ShownConfiguration {
   readonly keys: readonly { readonly key: string; readonly value: unknown; readonly origin: string }[]
@@ -117,7 +135,7 @@ export interface HttpTrace extends CallTrace {
 
 /** Fields of a request's log line, set as they become known. */
 export interface LogFields {
-  /** The name of the token, unless it is one of the configuration. */
+  /** The name of the token, unless it is one of the configuration, or the person. */
   by?: string
   scenario?: string
   receipt?: string

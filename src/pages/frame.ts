@@ -14,7 +14,7 @@ export interface PageStatus {
 
 export interface Frame {
   readonly title: string
-  readonly section: 'Versions' | 'Requests'
+  readonly section: 'Versions' | 'Requests' | 'Sign-in'
   readonly scenario: string | null
   /** Where the logo and the first crumb lead; null where that is no other page. */
   readonly home: string | null
@@ -69,7 +69,7 @@ function headerOf({ section, scenario, home }: Frame): Html {
     <nav aria-label="Breadcrumb">
       ${home === null ? markup`<span class="logo">${LOGO}</span>` : markup`<a class="logo" href="${home}" aria-label="The version that is served">${LOGO}</a>`}
       <ol>
-        <li>${home === null ? 'Harness' : markup`<a href="${home}">Harness</a>`}</li>
+        <li>${section === 'Sign-in' ? 'Service' : home === null ? 'Harness' : markup`<a href="${home}">Harness</a>`}</li>
         <li>${section}</li>
       </ol>
     </nav>

@@ -6,12 +6,14 @@ import { inline } from './prose.ts'
 export interface RefusalView {
   readonly status: number
   readonly message: string
-  readonly section: 'Versions' | 'Requests'
+  readonly section: 'Versions' | 'Requests' | 'Sign-in'
+  /** Where a person can sign in and come back to this page; null where that would not help. */
+  readonly signIn?: { readonly name: string; readonly url: string } | null
 }
 
-export function refusalPage({ status, message, section }: RefusalView): string {
+export function refusalPage({ status, message, section, signIn = null }: RefusalView): string {
   return documentOf({
-    title: TITLES[status] ?? 'This page cannot be shown',
+    title: section === 'Sign-in' ? 'You are not signed in' : (TITLES[status] ?? 'This page cannot be shown'),
     section,
     scenario: null,
     home: null,
@@ -21,7 +23,8 @@ export function refusalPage({ status, message, section }: RefusalView): string {
     main: card(
       'Why',
       markup`<p>${inline(message)}</p>`,
-      markup`<p>${CURES[status] ?? 'Try again in a moment; the log of the service has more about it.'}</p>`,
+      section !== 'Sign-in' && markup`<p>${CURES[status] ?? 'Try again in a moment; the log of the service has more about it.'}</p>`,
+      signIn !== null && markup`<p><a href="${signIn.url}">Sign in with ${signIn.name}</a></p>`,
     ),
   })
 }

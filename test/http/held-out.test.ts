@@ -101,6 +101,7 @@ const holder = (role: Role): Principal => ({
   expiresAt: null,
   digest: Buffer.alloc(32),
   isStored: true,
+  signIn: null,
 })
 
 const reads = (principal: Principal, headers: JsonObject = {}): boolean =>

@@ -43,7 +43,8 @@ describe('every answer is documented', () => {
   const rule: JsonObject = { op: 'create', id: 'more', options: { name: 'rules', config: { text: 'Say please.' } } }
 
   it('of the service itself', async () => {
-    for (const path of ['/healthz', '/openapi.json', '/metrics', '/svc/status', '/v1/models']) await ask('GET', path)
+    for (const path of ['/healthz', '/openapi.json', '/metrics', '/svc/status', '/svc/sign-in', '/svc/caller', '/v1/models'])
+      await ask('GET', path)
   })
 
   it('over the life of a scenario, from its first record to its end', async () => {

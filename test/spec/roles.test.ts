@@ -121,7 +121,9 @@ it('the role read opens nothing that changes anything [access.roles]', () => {
 it('every route that names a scenario is held against those of the token, and the others are known [access.scenarios]', () => {
   const free = routes.filter(({ access, scope }) => access !== 'open' && (scope === 'any' || scope === 'deployment'))
   expect(free.map((route) => `${route.scope} ${nameOf(route)}`).sort()).toEqual([
+    'any DELETE /svc/sign-in',
     'any GET /openapi.json',
+    'any GET /svc/caller',
     'any GET /svc/harness/adapters',
     'any GET /svc/scenarios',
     'any GET /v1/responses',

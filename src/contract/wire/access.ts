@@ -44,7 +44,9 @@ export const tokenRowSchema = z.object({
   role,
   scenarios: z.array(text).nullable().describe('Null: all of them.'),
   created_at: seconds,
-  created_by: text.describe('The name of the token that made it, or svc.token or svc.tokens for one of the configuration.'),
+  created_by: text.describe(
+    'The name of the token that made it, or svc.token or svc.tokens for one of the configuration; of a sign-in, the person.',
+  ),
   expires_at: seconds.nullable().describe('Null: it does not expire.'),
 })
 export type TokenRow = WireType<typeof tokenRowSchema>
@@ -55,12 +57,32 @@ export type NewToken = WireType<typeof newTokenSchema>
 export const revokedTokenSchema = z.object({ name: text, revoked: z.literal(true) })
 export type RevokedToken = WireType<typeof revokedTokenSchema>
 
+export const signInOfferSchema = z.object({
+  sign_in: z
+    .object({ name: text.describe('The words after "Sign in with".'), start_url: text })
+    .nullable()
+    .describe('Null: tokens alone.'),
+})
+export type SignInOffer = WireType<typeof signInOfferSchema>
+export const callerSchema = z.object({
+  kind: z.enum(['person', 'token', 'anyone']).describe('anyone: the service is open.'),
+  name: text.nullable().describe('As the audit has it.'),
+  role: role.nullable(),
+  scenarios: z.array(text).nullable().describe('Null: all of them.'),
+  expires_at: seconds.nullable().describe('Null: never.'),
+})
+export type Caller = WireType<typeof callerSchema>
+
 export const auditRowSchema = z.object({
   sequence: count.describe('From 1, without gaps.'),
   id: text.describe('The id of the request, as the log has it.'),
   at: seconds,
-  by: text.nullable().describe('The name of the token, or svc.token or svc.tokens for one of the configuration; null on an open service.'),
-  role: role.nullable().describe('Null on an open service.'),
+  by: text
+    .nullable()
+    .describe(
+      'The name of the token, or svc.token or svc.tokens for one of the configuration, or the person who signed in; null on an open service, and where nobody did it.',
+    ),
+  role: role.nullable().describe('Null where by is.'),
   from: text.nullable().describe('The address that the connection came from.'),
   action: text.describe('What was done, as the OpenAPI document names the operation.'),
   scenario: text.nullable(),

@@ -39,7 +39,7 @@ export const accessRoutes: readonly HttpRoute[] = [
     description: 'Without expires_in_days it lives as long again as it was given before.',
     body: wire.rotateTokenBodySchema,
     answers: { 200: answer(wire.newTokenSchema, 'The token, with its secret.', ['cache-control']) },
-    refusals: OF_TOKEN,
+    refusals: refusals(OF_TOKEN, { 409: ['sign_in_token'] }),
   }),
   del('/svc/tokens/:token_name', access.revokeToken, {
     right: 'manage',

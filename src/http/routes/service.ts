@@ -15,7 +15,7 @@ export const healthRoute: HttpRoute = get('/healthz', status.health, {
   scope: 'any',
   operationId: 'checkHealth',
   summary: 'Says that the service is ready',
-  description: 'The one route that needs no token.',
+  description: 'Needs no token.',
   answers: {
     200: live(wire.healthSchema, 'It is ready.'),
     503: live(wire.notReadySchema, 'The record store refuses writes: nothing can be kept. The status says why.'),

@@ -34,6 +34,9 @@ export const access = section('Access', {
   'access.agent': 'The role agent sees no release that waits for review, no step records and no tasks.',
   'access.agent-asks': 'A change that is asked for or proposed with a token of the role agent is held until a person promotes it.',
   'access.wrong-tokens': 'Many wrong tokens of one address are slowed and counted, and a token in use is not.',
+  'access.sign-in':
+    'A person signs in with the provider of the deployment, by code with PKCE, state and nonce, in one browser, and may do what their groups are listed for; people of none are 401 no_group.',
+  'access.cookie': 'The cookie of a sign-in changes nothing but for pages of the service itself, and its secret is no token.',
   'access.limits':
     'Requests, tokens and money beyond the limit of a token or a scenario, and more requests at once, are 429 with retry-after, in the shape of the route.',
   'access.limits-exact':
