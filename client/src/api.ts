@@ -9,7 +9,7 @@ import { ask, parseJson, refusalOf, type ServiceResponse, type ServiceEndpoint, 
 export interface Address {
   /** Where the service answers, without a route. */
   readonly url: string
-  /** Needed by everything but `status`, `scenarios`, `createScenario`, `health`, `text`, `configuration`, and what is about tokens and the audit. */
+  /** Needed by everything but `status`, `scenarios`, `createScenario`, `health`, `text`, `configuration`, and what is about tokens, sign-ins and the audit. */
   readonly scenario?: string | null
   readonly token?: string | null
   /** How long one answer may take, to its last byte. */
@@ -72,6 +72,12 @@ export interface Svc {
   /** Without days it lives as long again as it was given before. */
   rotateToken(name: string, expiresInDays?: number): Promise<wire.NewToken>
   revokeToken(name: string): Promise<void>
+  /** Whose requests these are. */
+  caller(): Promise<wire.Caller>
+  /** How people sign in with accounts of their own; null where tokens alone count. Needs no token. */
+  signInOffer(): Promise<wire.SignInOffer['sign_in']>
+  /** Ends the sign-in of the person whose browser this is. */
+  signOut(): Promise<void>
   /** Who changed what, oldest first unless the newest are asked for. */
   audit(query?: nouns.AuditQuery): Promise<nouns.PageOfAudit>
   health(): Promise<{ readonly ok: boolean }>
@@ -82,6 +88,7 @@ export interface Svc {
 const TIMEOUT_SECONDS = 60
 const TASKS = '/svc/harness/tasks'
 const TOKENS = '/svc/tokens'
+const SIGN_IN = '/svc/sign-in'
 
 export function connect(address: Address): Svc {
   const endpoint = endpointOf(address)
@@ -133,6 +140,9 @@ export function connect(address: Address): Svc {
     createToken: (token) => post(TOKENS, token, nouns.isNewToken),
     rotateToken: (name, days) => post(`${tokenPath(name)}/rotate`, days === undefined ? {} : { expires_in_days: days }, nouns.isNewToken),
     revokeToken: async (name) => void (await call(endpoint, { method: 'DELETE', path: tokenPath(name) }, nouns.isRevoked)),
+    caller: () => get('/svc/caller', nouns.isCaller),
+    signInOffer: async () => (await get(SIGN_IN, nouns.isSignInOffer)).sign_in,
+    signOut: async () => void (await succeed(endpoint, { method: 'DELETE', path: SIGN_IN })),
     audit: (query = {}) => auditPage(get, query),
     health: () => readiness(endpoint),
     text: async (path, query = {}) => (await succeed(endpoint, { method: 'GET', path: path + queryOf(query) })).text,

@@ -16,6 +16,7 @@ export type {
 export type {
   ArchivedScenario,
   AuditRow,
+  Caller,
   CatalogRow,
   Configuration,
   CreatedScenario,
@@ -38,6 +39,7 @@ export type {
   ScenarioRow,
   ScenarioStatus,
   ShownTask,
+  SignInOffer,
   StepProgress,
   TaskChange,
   TokenRow,

@@ -138,6 +138,9 @@ const isTokenRow = (value: unknown): value is wire.TokenRow => hasTexts(value, [
 export const isTokens = (value: unknown): value is { readonly tokens: readonly wire.TokenRow[] } => isListAt(value, 'tokens', isTokenRow)
 export const isNewToken = (value: unknown): value is wire.NewToken => isTokenRow(value) && hasTexts(value, ['token'])
 export const isRevoked = (value: unknown): value is { readonly name: string } => hasTexts(value, ['name'])
+export const isCaller = (value: unknown): value is wire.Caller => hasTexts(value, ['kind'])
+export const isSignInOffer = (value: unknown): value is wire.SignInOffer =>
+  isData(value) && (value['sign_in'] === null || hasTexts(value['sign_in'], ['name', 'start_url']))
 export const isAudit = (value: unknown): value is wire.AuditList =>
   isListAt(value, 'audit', (row) => hasTexts(row, ['id', 'action']) && hasNumber(row, 'sequence'))
 

@@ -32,7 +32,7 @@ const ENDED_AT_ONCE_MAX = 20
 export type Actor = Pick<AuditEntry, 'id' | 'by' | 'role' | 'from'>
 
 /** The sign-in of a person, who is its name in the log and the audit. */
-export interface NewSignIn extends Pick<TokenRow, 'role' | 'scenarios'> {
+interface NewSignIn extends Pick<TokenRow, 'role' | 'scenarios'> {
   readonly person: string
   readonly lifeSeconds: number
 }

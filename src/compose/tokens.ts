@@ -22,9 +22,9 @@ export async function openTokens({
   const tokens = await TokenBook.open({
     store,
     clock,
-    use(tokens) {
-      auth.use(tokens)
-      listeners?.useTokens(tokens)
+    use(stored) {
+      auth.use(stored)
+      listeners?.useTokens(stored)
     },
     taken: async () => listeners?.settled(),
     warn,

@@ -3,4 +3,4 @@
  * Does not know HTTP, cookies or tokens.
  */
 export { accessOf, type GroupAccess } from './groups.ts'
-export { SignInProvider, type ProviderSettings, type SignInAttempt } from './provider.ts'
+export { SignInProvider, type SignInAttempt } from './provider.ts'

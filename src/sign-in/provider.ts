@@ -6,7 +6,7 @@ import { groupsIn } from './groups.ts'
 import { openLibrary, type OpenIdLibrary } from './library.ts'
 import { personIn } from './person.ts'
 
-export interface ProviderSettings {
+interface ProviderSettings {
   readonly issuer: string
   readonly clientId: string
   /** Null: a public client, which PKCE alone protects. */
@@ -26,7 +26,7 @@ export interface SignInAttempt {
   readonly verifier: string
 }
 
-export interface SignedIn {
+interface SignedIn {
   /** As the log and the audit name the person. */
   readonly person: string
   readonly groups: readonly string[]

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { sharedFolder } from '../support/folder.ts'
 import { world, type World } from '../support/world.ts'
-import { bearer, errorOf, expectRefusal, named, OPEN_RECIPE, rowsOf } from '../spec/support/helpers.ts'
+import { bearer, errorOf, expectRefusal, named, OPEN_RECIPE, rowsOf, textAt } from '../spec/support/helpers.ts'
 import { TestBrowser } from './support/browser.ts'
 import { startProvider, type TestAccount, type TestProvider } from './support/provider.ts'
 import { installedIn, publicPlace, signInSettings, TOKEN, type PublicPlace } from './support/world.ts'
@@ -191,7 +191,8 @@ describe('signing out', () => {
   it('an administrator ends it by its name, and cannot rotate it', async () => {
     const browser = await signedIn(RUTH)
     const mine = rowsOf(await here.get('/svc/tokens', ADMIN), 'tokens').filter(({ created_by: by }) => by === 'ruth@example.com (ruth-2)')
-    const name = String(mine.toSorted((one, two) => Number(two['created_at']) - Number(one['created_at']))[0]?.['name'])
+    const [newest] = mine.toSorted((one, two) => Number(two['created_at']) - Number(one['created_at']))
+    const name = textAt(newest ?? {}, 'name')
     expect(name).toMatch(/^sign-in:[0-9a-f]{16}$/)
     expectRefusal(await here.post(`/svc/tokens/${name}/rotate`, {}, ADMIN), 409, 'sign_in_token')
     expect((await here.ask('DELETE', `/svc/tokens/${encodeURIComponent(name)}`, { headers: ADMIN })).status).toBe(200)

@@ -24,8 +24,7 @@ const CLIENT_SECRET = 'client-secret-of-the-test'
 
 /** `idTokenClaims`: whether groups are in the id token, or in the user info alone. */
 export async function startProvider(redirectUri: string, { idTokenClaims = false } = {}): Promise<TestProvider> {
-  const listeners: Parameters<typeof createServer>[1][] = []
-  const server = createServer((request, response) => void listeners[0]?.(request, response))
+  const server = createServer()
   const issuer = `http://127.0.0.1:${await listenOnLoopback(server)}`
   const there: { account: TestAccount | null } = { account: null }
   const provider = new Provider(issuer, {
@@ -47,11 +46,11 @@ export async function startProvider(redirectUri: string, { idTokenClaims = false
     ttl: { AccessToken: 600, AuthorizationCode: 60, Grant: 600, IdToken: 600, Interaction: 600, Session: 600 },
   })
   const handle = provider.callback()
-  listeners.push((request, response) => {
-    if (request.url?.startsWith('/interaction/') !== true) return handle(request, response)
+  server.on('request', (request, response) => {
     const { account } = there
     const result = account === null ? { error: 'access_denied' } : { login: { accountId: account.sub, remember: false } }
-    return provider.interactionFinished(request, response, result)
+    if (request.url?.startsWith('/interaction/') === true) void provider.interactionFinished(request, response, result)
+    else handle(request, response)
   })
   return {
     issuer,
