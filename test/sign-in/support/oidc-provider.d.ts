@@ -13,7 +13,7 @@ declare module 'oidc-provider' {
       readonly session: { readonly accountId: string }
     }
   }
-  export default class Provider {
+  export class Provider {
     constructor(issuer: string, settings: Readonly<Record<string, unknown>>)
     readonly Grant: new (of: { readonly clientId: string; readonly accountId: string }) => Grant
     callback(): RequestListener

@@ -1,6 +1,6 @@
 /** A real OpenID Connect provider for tests: certified, strict about PKCE, and signing in whoever the test says. */
 import { createServer } from 'node:http'
-import Provider, { type Context } from 'oidc-provider'
+import { Provider, type Context } from 'oidc-provider'
 import { closeServer, listenOnLoopback } from '../../support/listen.ts'
 
 export interface TestAccount {
