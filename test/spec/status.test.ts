@@ -171,6 +171,10 @@ const BESIDE = [
   '/svc/harness/tasks/:task',
   '/svc/tokens',
   '/svc/audit',
+  '/svc/sign-in',
+  '/svc/sign-in/start',
+  '/svc/sign-in/callback',
+  '/svc/caller',
   '/svc/configuration',
   '/metrics',
   '/openapi.json',
@@ -184,6 +188,7 @@ const CHANGING = [
   'POST /svc/tokens',
   'POST /svc/tokens/:token_name/rotate',
   'DELETE /svc/tokens/:token_name',
+  'DELETE /svc/sign-in',
 ]
 
 describe('the route table', () => {
