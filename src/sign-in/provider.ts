@@ -153,8 +153,11 @@ export class SignInProvider {
   }
 }
 
-const isAddress = (address: string | undefined, isPlain: boolean): boolean =>
-  address !== undefined && URL.canParse(address) && (new URL(address).protocol === 'https:' || isPlain)
+function isAddress(address: string | undefined, isPlain: boolean): boolean {
+  if (address === undefined || !URL.canParse(address)) return false
+  const { protocol } = new URL(address)
+  return protocol === 'https:' || (isPlain && protocol === 'http:')
+}
 
 /** As the provider says it takes the secret; without a word, as the standard says. */
 function authentication(library: OpenIdLibrary, secret: string | null): ReturnType<OpenIdLibrary['None']> {
