@@ -9,6 +9,7 @@ import { useSession } from '../session.ts'
 import { Button } from './button.tsx'
 import { useKeys } from './keys.ts'
 import { Palette, usePalette } from './palette.tsx'
+import { Text } from './text.tsx'
 import { visible } from './visible.ts'
 import './shell.css'
 
@@ -120,8 +121,13 @@ function Header({ route, scenarios, onHelp }: HeaderProps) {
       <Button class="quiet keys" onClick={onHelp}>
         Keys <kbd>?</kbd>
       </Button>
-      {session.token !== null && (
-        <Button class="quiet" onClick={() => session.end(null)}>
+      {session.person !== null && (
+        <span class="person" title="Signed in">
+          <Text value={session.person} />
+        </span>
+      )}
+      {(session.token !== null || session.person !== null) && (
+        <Button class="quiet" onClick={() => void session.signOut()}>
           Sign out
         </Button>
       )}

@@ -18,6 +18,8 @@ import { Text } from '../../ui/text.tsx'
 import { Ago, Clock } from '../../ui/time.tsx'
 
 const AGAIN_SECONDS = 10
+/** Names of sign-ins of people begin with it. They can be revoked alone. */
+const SIGN_IN = 'sign-in:'
 const COLUMNS = ['Name', 'Role', 'Scenarios', 'Expires', 'Made', 'By', 'Change'] as const
 
 export function Tokens() {
@@ -84,7 +86,7 @@ function Row({ token, show }: { readonly token: TokenRow } & ShowsToken) {
       </td>
       <td data-label="Change">
         <span class="row">
-          <Change token={token} verb="Rotate" show={show} />
+          {!name.startsWith(SIGN_IN) && <Change token={token} verb="Rotate" show={show} />}
           <Change token={token} verb="Revoke" show={show} />
         </span>
       </td>

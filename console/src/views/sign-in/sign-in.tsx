@@ -1,7 +1,8 @@
-/** The sign-in page: asks for the token, or says that the service does not answer. */
-import { useRef, useState } from 'preact/hooks'
+/** The sign-in page: leads to the accounts of the company where there are some, asks for the token, or says that the service does not answer. */
+import { useEffect, useRef, useState } from 'preact/hooks'
+import type { SignInOffer } from '@svc-ai/client'
 import icon from '../../icon.svg'
-import type { SignInState } from '../../session.ts'
+import { serviceFor, type SignInState } from '../../session.ts'
 import './sign-in.css'
 
 interface SignInProps {
@@ -17,12 +18,42 @@ export function SignIn({ entry, onToken }: SignInProps) {
         <img src={icon} alt="" width="40" height="40" />
         <h1>svc console</h1>
         {entry.at === 'outside' ? (
-          <TokenForm line={entry.line} onToken={onToken} />
+          <>
+            <AccountWay />
+            <TokenForm line={entry.line} onToken={onToken} />
+          </>
         ) : (
           <p role="status">{entry.said?.line ?? 'Connecting …'}</p>
         )}
       </div>
     </main>
+  )
+}
+
+/** Nothing until the service said that there is such a way. It leads back to where one was. */
+function AccountWay() {
+  const [offer, setOffer] = useState<SignInOffer['sign_in']>(null)
+  useEffect(() => {
+    let isOver = false
+    serviceFor(null)
+      .signInOffer()
+      .then(
+        (found) => isOver || setOffer(found),
+        () => undefined,
+      )
+    return () => {
+      isOver = true
+    }
+  }, [])
+  if (offer === null) return null
+  const query = new URLSearchParams({ return_to: `/console${location.hash}` })
+  return (
+    <>
+      <a class="button primary" href={`${offer.start_url}?${query.toString()}`}>
+        Sign in with {offer.name}
+      </a>
+      <p class="muted small">Or with a token:</p>
+    </>
   )
 }
 
