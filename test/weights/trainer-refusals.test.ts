@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../src/contract/index.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { completion, datum, sharedTrainer, type Datum } from './support/trainer-calls.ts'
+import { completion } from './support/rows.ts'
+import { datum, sharedTrainer, type Datum } from './support/trainer-calls.ts'
 import { startTrainer } from './support/trainer-process.ts'
 
 const here = sharedTrainer()
@@ -15,7 +16,7 @@ describe('a model', () => {
     ['a rank beyond reason', { rank: 100_000 }],
     ['a rank that is none', { rank: true }],
     ['nothing to train', { rank: 2, train_attn: false, train_mlp: false }],
-    ['the unembedding', { rank: 2, train_unembed: true }],
+    ['an unembedding that is none', { rank: 2, train_unembed: 'yes' }],
     ['an alpha of zero', { rank: 2, alpha: 0 }],
     ['a seed below zero', { rank: 2, seed: -1 }],
   ])('is not made with %s', async (_, lora_config) => {

@@ -5,7 +5,8 @@ import { spawnTrainer } from '../../src/cli/trainer/python.ts'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { temporaryFolder } from '../support/folder.ts'
 import { pythonWithTorch } from './support/torch.ts'
-import { completion, datum, logProbsIn, promptOf, savedDigest, sharedTrainer, towards } from './support/trainer-calls.ts'
+import { completion, promptOf } from './support/rows.ts'
+import { datum, logProbsIn, savedDigest, sharedTrainer, towards } from './support/trainer-calls.ts'
 
 const ADAM = { learning_rate: 0.02 }
 

@@ -8,6 +8,7 @@ import tarfile
 import uuid
 from datetime import datetime, timezone
 
+from .llama import ATTENTION, FEED_FORWARD, HEAD
 from .refusal import Refusal, conflict, unknown
 
 KINDS = {"weights": "training", "sampler_weights": "sampler"}
@@ -30,7 +31,7 @@ class Checkpoints:
         shutil.rmtree(self.partial, ignore_errors=True)
         os.makedirs(self.partial, exist_ok=True)
 
-    def save(self, model_id, kind, name, write):
+    def save(self, model_id, kind, name, write, overwrites=False):
         """`write` fills a temporary folder and syncs its files; then the folder is renamed."""
         beside = os.path.join(self.partial, uuid.uuid4().hex)
         place = os.path.join(self.saved, model_id, kind)
@@ -39,6 +40,8 @@ class Checkpoints:
             write(beside)
             sync_folder(beside)
             make_folders(place, self.saved)
+            if overwrites and os.path.exists(os.path.join(place, name)):
+                self.remove(model_id, kind, name)
             if os.path.exists(os.path.join(place, name)):
                 raise conflict("there is a checkpoint of this name already: choose another, or delete it first")
             os.rename(beside, os.path.join(place, name))
@@ -55,6 +58,9 @@ class Checkpoints:
 
     def has_run(self, model_id):
         return os.path.isdir(os.path.join(self.saved, model_id))
+
+    def runs(self):
+        return names_in(self.saved)
 
     def list(self, model_id):
         rows = [row_of(self.saved, model_id, kind, name) for kind in KINDS for name in names_in(os.path.join(self.saved, model_id, kind))]
@@ -102,12 +108,19 @@ def names_in(folder):
 
 
 def read_facts(folder, kind):
-    """The base model and the rank of a checkpoint."""
-    with open(os.path.join(folder, "state.json" if kind == "weights" else "adapter_config.json"), encoding="utf-8") as file:
-        facts = json.load(file)
+    """The base model of a checkpoint, its rank, and what it trains."""
     if kind == "weights":
-        return facts
-    return {"base_model": facts["base_model_name_or_path"], "rank": facts["r"]}
+        with open(os.path.join(folder, "state.json"), encoding="utf-8") as file:
+            return {"train_unembed": False, **json.load(file)}
+    config = read_config(folder)
+    targets = config["target_modules"]
+    trains = {"train_attn": ATTENTION[0] in targets, "train_mlp": FEED_FORWARD[0] in targets, "train_unembed": HEAD in targets}
+    return {"base_model": config["base_model_name_or_path"], "rank": config["r"], **trains}
+
+
+def read_config(folder):
+    with open(os.path.join(folder, "adapter_config.json"), encoding="utf-8") as file:
+        return json.load(file)
 
 
 class Archive:

@@ -3,7 +3,7 @@
 import torch
 from transformers import AutoModelForCausalLM
 
-from .llama import ATTENTION, FEED_FORWARD
+from .llama import ATTENTION, FEED_FORWARD, HEAD
 
 
 class Transformer:
@@ -33,4 +33,4 @@ class Transformer:
 
 
 def is_target(name, module):
-    return isinstance(module, torch.nn.Linear) and name.rsplit(".", 1)[-1] in ATTENTION + FEED_FORWARD
+    return isinstance(module, torch.nn.Linear) and name.rsplit(".", 1)[-1] in (*ATTENTION, *FEED_FORWARD, HEAD)

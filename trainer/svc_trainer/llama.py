@@ -9,6 +9,7 @@ from .refusal import invalid
 
 ATTENTION = ("q_proj", "k_proj", "v_proj", "o_proj")
 FEED_FORWARD = ("gate_proj", "up_proj", "down_proj")
+HEAD = "lm_head"
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,8 @@ class Llama:
     def linears(self):
         """What an adapter may add to, by module, with its width out and in."""
         names = [name for name in self.weights if name.rsplit(".", 2)[-2] in ATTENTION + FEED_FORWARD]
-        return {name.removesuffix(".weight"): tuple(self.weights[name].shape) for name in names}
+        layers = {name.removesuffix(".weight"): tuple(self.weights[name].shape) for name in names}
+        return {**layers, HEAD: (self.shape.vocabulary, self.shape.width)}
 
     def logits(self, tokens, adapter=None):
         """Of rows that are filled up on the right: no place sees what comes after it, so filling changes nothing before it."""
@@ -101,8 +103,10 @@ class Llama:
             layer = f"model.layers.{number}"
             hidden = hidden + self.attention(layer, self.norm(f"{layer}.input_layernorm", hidden), positions, future, adapter)
             hidden = hidden + self.feed_forward(layer, self.norm(f"{layer}.post_attention_layernorm", hidden), adapter)
-        head = "model.embed_tokens.weight" if self.shape.tied else "lm_head.weight"
-        return functional.linear(self.norm("model.norm", hidden), self.weights[head]).float()
+        head = "model.embed_tokens.weight" if self.shape.tied else f"{HEAD}.weight"
+        final = self.norm("model.norm", hidden)
+        logits = functional.linear(final, self.weights[head])
+        return (logits if adapter is None else adapter.add_to(logits, HEAD, final)).float()
 
     def attention(self, layer, x, positions, future, adapter):
         rows, length, _ = x.shape

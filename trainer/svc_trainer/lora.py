@@ -8,16 +8,16 @@ import torch
 from torch.nn import functional
 
 from . import safetensors
-from .llama import ATTENTION, FEED_FORWARD
+from .llama import ATTENTION, FEED_FORWARD, HEAD
 
 PREFIX = "base_model.model."
 
 
 class Adapter:
-    def __init__(self, settings, tensors):
+    def __init__(self, settings, tensors, scale=None):
         self.settings = settings
         self.tensors = tensors
-        self.scale = settings.alpha / settings.rank
+        self.scale = settings.alpha / settings.rank if scale is None else scale
 
     def add_to(self, y, module, x):
         down = self.tensors.get(f"{PREFIX}{module}.lora_A.weight")
@@ -43,7 +43,8 @@ def fresh(settings, linears, device):
 
 
 def targets_of(settings):
-    return (ATTENTION if settings.train_attn else ()) + (FEED_FORWARD if settings.train_mlp else ())
+    layers = (ATTENTION if settings.train_attn else ()) + (FEED_FORWARD if settings.train_mlp else ())
+    return layers + ((HEAD,) if settings.train_unembed else ())
 
 
 def write_peft(folder, adapter, base_model):

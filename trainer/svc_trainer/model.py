@@ -82,9 +82,11 @@ class Model:
             raise invalid("this state belongs to another base model: create the model over that one")
         if facts["rank"] != self.settings.rank:
             raise invalid(f"this state has rank {facts['rank']}, the model {self.settings.rank}: create the model with the state's rank")
+        # States of older trainers say nothing of the unembedding, which they did not train.
+        facts = {"train_unembed": False, **facts}
         same = LoraSettings(**{name: facts[name] for name in asdict(self.settings)} | {"seed": self.settings.seed})
         if same != self.settings:
-            raise invalid("this state has another lora_config (alpha, train_attn or train_mlp): create the model with the same")
+            raise invalid("this state has another lora_config (alpha, train_attn, train_mlp or train_unembed): create the model with the same")
 
     def check_made(self):
         if self.adapter is None:

@@ -26,6 +26,7 @@ class LoraSettings:
     seed: int
     train_attn: bool
     train_mlp: bool
+    train_unembed: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,25 +67,32 @@ def field(body, name, kind, default=None):
 
 
 def lora_settings(config):
-    if config.get("train_unembed"):
-        raise invalid("lora_config.train_unembed must be false: this trainer adds to the layers alone")
     settings = LoraSettings(
         rank=field(config, "rank", int),
         alpha=number(config, "alpha", ALPHA_DEFAULT, least=0),
         seed=field(config, "seed", int, 0),
         train_attn=field(config, "train_attn", bool, True),
         train_mlp=field(config, "train_mlp", bool, True),
+        train_unembed=field(config, "train_unembed", bool, False),
     )
     if not 1 <= settings.rank <= RANK_MAX:
         raise invalid(f"lora_config.rank must be from 1 to {RANK_MAX}")
     if not 0 <= settings.seed < 2**63:
         raise invalid("lora_config.seed must be from 0 to 9223372036854775807")
-    if settings.alpha == 0 or not (settings.train_attn or settings.train_mlp):
-        raise invalid("lora_config would train nothing: alpha must be above 0, and train_attn or train_mlp true")
+    if settings.alpha == 0 or not (settings.train_attn or settings.train_mlp or settings.train_unembed):
+        raise invalid("lora_config would train nothing: alpha must be above 0, and train_attn, train_mlp or train_unembed true")
     return settings
 
 
-def adam_params(params):
+def check_optimizer(config):
+    if config.get("type", "adamw") != "adamw":
+        raise invalid("optimizer_config.type must be adamw: this trainer has no other optimizer")
+
+
+def adam_params(body):
+    if body.get("optimizer_params") is not None:
+        raise invalid("optimizer_params is not supported by this trainer: send adam_params")
+    params = field(body, "adam_params", dict)
     adam = AdamParams(
         learning_rate=number(params, "learning_rate", None, least=0),
         beta1=number(params, "beta1", 0.9, least=0),

@@ -6,9 +6,11 @@ import re
 import sys
 import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import unquote
+from urllib.parse import parse_qs, unquote
 
+from . import messages, runs
 from .checkpoints import Archive
+from .links import Elsewhere, Links
 from .parse import KIND, MODEL, NAME
 from .refusal import Refusal, invalid, unknown
 
@@ -16,6 +18,7 @@ PREFIX = "/api/v1/"
 BODY_BYTES_MAX = 256 << 20
 BODY_DIGITS_MAX = 20
 LONG_POLL_SECONDS = 20
+PASSES = ("forward", "forward_backward")
 IDLE_SECONDS = 120
 CALLS = (
     "create_session",
@@ -30,9 +33,15 @@ CALLS = (
     "save_weights_for_sampler",
     "load_weights",
     "weights_info",
+    "client/config",
+    "client/dynamic_config",
+    "telemetry",
+    "create_sampling_session",
+    "asample",
 )
 RUN = rf"training_runs/({MODEL})/checkpoints"
 CHECKPOINT = rf"{RUN}/({KIND})/({NAME})"
+SESSION = r"sessions/([0-9a-f]{1,64})"
 
 
 def make_server(service, host, port, key):
@@ -49,6 +58,8 @@ def make_server(service, host, port, key):
 
 
 def handler_of(service, key):
+    links = Links(key)
+
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         timeout = IDLE_SECONDS
@@ -68,22 +79,45 @@ def handler_of(service, key):
         def get(self, call):
             if call == "healthz":
                 return {"status": "ok"}
+            query = parse_qs(self.path.partition("?")[2])
+            if found := re.fullmatch(CHECKPOINT + "/download", call):
+                links.check(call, query)
+                return service.archive(*found.groups())
             self.check_key()
             if call == "get_server_capabilities":
                 return service.get_server_capabilities()
+            if call == "training_runs":
+                return runs.list_runs(service, query)
+            if call == "checkpoints":
+                return runs.list_checkpoints(service, query)
+            if call == "sessions":
+                return service.list_sessions()
+            if found := re.fullmatch(SESSION, call):
+                return service.get_session(*found.groups())
+            if found := re.fullmatch(rf"training_runs/({MODEL})", call):
+                return runs.run_view(service, *found.groups())
+            if found := re.fullmatch(r"samplers/([0-9a-f]{1,64})", call):
+                return service.samplers.of(*found.groups()).view()
             if found := re.fullmatch(RUN, call):
                 return service.list_checkpoints(*found.groups())
             if found := re.fullmatch(CHECKPOINT + "/archive", call):
-                return service.archive(*found.groups())
+                service.archive(*found.groups())
+                return links.to(self.headers.get("host", ""), PREFIX, call.removesuffix("archive") + "download")
             raise unknown("there is no such call")
 
         def post(self, call):
             self.check_key()
-            body = self.read_body()
+            if found := re.fullmatch(SESSION + "/finish", call):
+                self.has_read = self.headers.get("content-length", "0") == "0"
+                return service.finish_session(*found.groups())
+            if call in PASSES and self.headers.get_content_type() == messages.PROTOBUF:
+                call, body = messages.pass_in(self.read_bytes())
+            else:
+                body = self.read_body()
             if call == "retrieve_future":
-                return retrieve(service.futures, body)
+                return retrieve(service.futures, body, messages.PROTOBUF in self.headers.get("accept", ""))
             if call in CALLS:
-                return getattr(service, call)(body)
+                return getattr(service, call.replace("/", "_"))(body)
             raise unknown("there is no such call")
 
         def delete(self, call):
@@ -101,6 +135,11 @@ def handler_of(service, key):
             """Browsers need a CORS preflight for this content type, which this server never grants."""
             if self.headers.get_content_type() != "application/json":
                 raise Refusal(415, "the body must be JSON, with the content-type application/json")
+            return parse_object(self.read_bytes())
+
+        def read_bytes(self):
+            if self.headers.get("content-encoding", "identity") != "identity":
+                raise Refusal(415, "the body must not be compressed: client/config says so")
             length = self.headers.get("content-length", "")
             if not length.isascii() or not length.isdigit():
                 raise Refusal(411, "the body needs a content-length")
@@ -109,16 +148,25 @@ def handler_of(service, key):
                 raise Refusal(413, f"the body must have at most {BODY_BYTES_MAX} bytes: send fewer rows at a time")
             text = self.rfile.read(int(length))
             self.has_read = True
-            return parse_object(text)
+            return text
 
         def answer(self, respond):
             self.has_read = self.command == "GET"
             status, content = self.attempt(respond)
             # An unread body would be parsed as the next request.
             self.close_connection = self.close_connection or not self.has_read
-            self.send_response(status)
             is_archive = isinstance(content, Archive)
-            self.send_header("content-type", "application/x-tar" if is_archive else "application/json")
+            if isinstance(content, Elsewhere):
+                status, elsewhere, content = 302, content, b"{}"
+            else:
+                elsewhere = None
+            is_message = isinstance(content, Message)
+            self.send_response(status)
+            if elsewhere is not None:
+                self.send_header("location", elsewhere.url)
+                self.send_header("expires", elsewhere.expires)
+            kind = "application/x-tar" if is_archive else messages.PROTOBUF if is_message else "application/json"
+            self.send_header("content-type", kind)
             self.send_header("content-length", str(content.size if is_archive else len(content)))
             if self.close_connection:
                 self.send_header("connection", "close")
@@ -135,7 +183,7 @@ def handler_of(service, key):
                 if not path.startswith(PREFIX):
                     raise unknown(f"there is no such path: calls begin with {PREFIX}")
                 answer = respond(path[len(PREFIX) :])
-                return 200, answer if isinstance(answer, (bytes, Archive)) else json.dumps(answer).encode()
+                return 200, answer if isinstance(answer, (bytes, Archive, Elsewhere)) else json.dumps(answer).encode()
             except Refusal as refusal:
                 return refusal.status, json.dumps({"detail": refusal.detail}).encode()
             except TimeoutError:
@@ -155,14 +203,19 @@ def handler_of(service, key):
     return Handler
 
 
-def retrieve(futures, body):
+class Message(bytes):
+    """In protocol buffers."""
+
+
+def retrieve(futures, body, takes_messages):
     request_id = body.get("request_id")
     if type(request_id) is not str:
         raise invalid("request_id is missing")
     answer = futures.wait(request_id, LONG_POLL_SECONDS)
     if answer is None:
         raise Refusal(408, "not done yet: ask again")
-    return answer
+    message = messages.answer_out(answer) if takes_messages else None
+    return answer if message is None else Message(message)
 
 
 def parse_object(text):

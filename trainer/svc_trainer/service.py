@@ -9,8 +9,11 @@ from . import parse
 from .checkpoints import Archive, read_facts
 from .model import Model
 from .refusal import invalid, unknown
+from .samplers import Samplers
 
 SESSION_SECONDS_MAX = 3600
+# Of the calls that this trainer answers.
+VERSION = "2"
 
 
 class Service:
@@ -24,11 +27,24 @@ class Service:
         self.models = {}
         # The session of every model, including unloaded ones, whose requests are removed with it.
         self.made_in = {}
+        self.samplers = Samplers(self)
 
     # ── sessions and models ────────────────────────────────────────────────────────────────────
 
     def get_server_capabilities(self):
-        return {"supported_models": [{"model_name": name} for name in self.bases]}
+        models = [{"model_name": name, "max_context_length": base.context, "trainable": True, "sampleable": True} for name, base in self.bases.items()]
+        return {"supported_models": models, "server": "svc", "server_version": VERSION}
+
+    def client_config(self, _body):
+        """One worker takes the calls in their order, and bodies are not compressed."""
+        return {"pjwt_auth_enabled": False, "parallel_fwdbwd_chunks": False, "proto_compress_fwdbwd": False}
+
+    def client_dynamic_config(self, _body):
+        return {"refresh_interval_sec": 300, "sample_cancel_enabled": False}
+
+    def telemetry(self, _body):
+        """Accepted, since clients insist, and thrown away."""
+        return {"status": "accepted"}
 
     def create_session(self, _body):
         session_id = uuid.uuid4().hex
@@ -51,10 +67,28 @@ class Service:
         """Unloads the models of dead sessions, to free memory."""
         with self.lock:
             silent = {session for session, heard in self.sessions.items() if time.monotonic() - heard > SESSION_SECONDS_MAX}
+        self.drop_sessions(silent)
+
+    def get_session(self, session_id):
+        self.touch(session_id)
+        runs = [name for name, session in self.made_in.items() if session == session_id]
+        return {"training_run_ids": runs, "sampler_ids": self.samplers.of_session(session_id), "user_metadata": None}
+
+    def list_sessions(self):
+        return {"sessions": list(self.sessions)}
+
+    def finish_session(self, session_id):
+        self.touch(session_id)
+        self.drop_sessions({session_id})
+        return {}
+
+    def drop_sessions(self, silent):
+        with self.lock:
             theirs = {name for name, session in self.made_in.items() if session in silent}
             self.made_in = {name: session for name, session in self.made_in.items() if name not in theirs}
             self.sessions = {session: heard for session, heard in self.sessions.items() if session not in silent}
             self.models = {name: model for name, model in self.models.items() if name not in theirs}
+            self.samplers.forget(silent)
         self.futures.forget(lambda key: key[0] in silent or key[0] in theirs)
 
     def create_model(self, body):
@@ -64,6 +98,7 @@ class Service:
         def accept():
             base = self.base_of(parse.field(body, "base_model", str))
             settings = parse.lora_settings(parse.field(body, "lora_config", dict))
+            parse.check_optimizer(parse.field(body, "optimizer_config", dict, {}))
             model = Model(uuid.uuid4().hex, session_id, base, settings)
             with self.lock:
                 self.models[model.id] = model
@@ -124,7 +159,7 @@ class Service:
 
     def optim_step(self, body):
         def work_of(model):
-            return functools.partial(model.step, parse.adam_params(parse.field(body, "adam_params", dict)))
+            return functools.partial(model.step, parse.adam_params(body))
 
         return self.on_model(body, sequence_of(body), work_of)
 
@@ -134,14 +169,34 @@ class Service:
         return self.save(body, "weights", lambda model: model.write_state)
 
     def save_weights_for_sampler(self, body):
+        if body.get("path") is None and body.get("sampling_session_seq_id") is not None:
+            return self.keep_for_sampler(body)
         return self.save(body, "sampler_weights", lambda model: model.write_adapter)
+
+    def keep_for_sampler(self, body):
+        """In memory, for a sampling session of the same client."""
+        number = parse.field(body, "sampling_session_seq_id", int)
+
+        def keep(model):
+            model.check_made()
+            sampler = self.samplers.add(model.session_id, number, model.base, model.adapter, None)
+            return {"path": None, "sampling_session_id": sampler.id, "type": "save_weights_for_sampler"}
+
+        return self.on_model(body, sequence_of(body), lambda model: functools.partial(keep, model))
+
+    def create_sampling_session(self, body):
+        return self.samplers.create(body)
+
+    def asample(self, body):
+        return self.samplers.sample(body)
 
     def save(self, body, kind, writer_of):
         name = parse.checkpoint_name(body)
         call = "save_weights" if kind == "weights" else "save_weights_for_sampler"
+        overwrites = parse.field(body, "overwrite", bool, False)
 
         def work_of(model):
-            return lambda: {"path": self.checkpoints.save(model.id, kind, name, writer_of(model)), "type": call}
+            return lambda: {"path": self.checkpoints.save(model.id, kind, name, writer_of(model), overwrites), "type": call}
 
         return self.on_model(body, sequence_of(body), work_of)
 
@@ -166,7 +221,8 @@ class Service:
     def weights_info(self, body):
         run, kind, name = parse.checkpoint_path(parse.field(body, "tinker_path", str))
         facts = read_facts(self.checkpoints.folder(run, kind, name), kind)
-        return {"base_model": facts["base_model"], "is_lora": True, "lora_rank": facts["rank"]}
+        trains = {name: facts[name] for name in ("train_attn", "train_mlp", "train_unembed")}
+        return {"base_model": facts["base_model"], "is_lora": True, "lora_rank": facts["rank"], **trains}
 
     def list_checkpoints(self, run):
         if not self.checkpoints.has_run(run) and run not in self.models:

@@ -6,6 +6,7 @@ import { beforeAll, expect } from 'vitest'
 import { z } from 'zod'
 import { isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
 import { sharedFolder } from '../../support/folder.ts'
+import { completion, promptOf } from './rows.ts'
 import { tinyModel } from './tiny-model.ts'
 import { startTrainer } from './trainer-process.ts'
 
@@ -34,13 +35,7 @@ interface Answer {
 
 export type Caller = ReturnType<typeof callerOf>
 
-const SPECIALS = 3
-const [BOS, EOS] = [1, 2]
 const LEARNING_RATE = 0.02
-
-const encode = (text: string): number[] => [...Buffer.from(text)].map((byte) => byte + SPECIALS)
-export const promptOf = (question: string): number[] => [BOS, ...encode(`user: ${question}\nassistant: `)]
-export const completion = (answer: string): number[] => [...encode(answer), EOS]
 
 type Tensor = { data: Json[]; dtype: string; shape: number[] }
 /** A row as it is sent; tests of refusals change it. */
