@@ -53,6 +53,8 @@ export interface Svc {
   withdraw(releaseId: string, comment?: string): Promise<wire.Head>
   /** Rejects a release that was held for review. Answers the head, which stays. */
   reject(releaseId: string, reason: string): Promise<wire.Head>
+  /** Of a release that is or was held for review. */
+  comment(releaseId: string, comment: string): Promise<wire.Head>
   /** Asks the scenario's model as one would ask the provider at this path, such as `/v1/messages`. Nothing is stored. */
   evaluate(path: string, body: object): Promise<Readonly<Record<string, unknown>>>
   status(): Promise<nouns.StatusReport>
@@ -96,8 +98,11 @@ export function connect(address: Address): Svc {
   const post = <T>(path: string, body: unknown, isShape: Shape<T>): Promise<T> =>
     call(endpoint, { method: 'POST', path, body: JSON.stringify(body) }, isShape)
   const own = <T>(then: (name: string) => Promise<T>): Promise<T> => inScenario(endpoint, then)
-  const move = (operation: 'promote' | 'rollback' | 'withdraw' | 'reject', releaseId: string, words: object = {}): Promise<wire.Head> =>
-    own((name) => post(`${scenarioPath(name)}/${operation}`, { release_id: releaseId, ...words }, nouns.isHead))
+  const move = (
+    operation: 'promote' | 'rollback' | 'withdraw' | 'reject' | 'comment',
+    releaseId: string,
+    words: object = {},
+  ): Promise<wire.Head> => own((name) => post(`${scenarioPath(name)}/${operation}`, { release_id: releaseId, ...words }, nouns.isHead))
   const releasePage = (query: nouns.ReleaseQuery = {}): Promise<nouns.ReleasePage> =>
     own(async (name) => pageOf(await get(`${scenarioPath(name)}/releases${pageQuery(query)}`, nouns.isReleases)))
   const catalogPage = (query: nouns.CatalogQuery = {}): Promise<nouns.ReleasePage<wire.CatalogRow>> =>
@@ -129,6 +134,7 @@ export function connect(address: Address): Svc {
     rollback: (releaseId, comment) => move('rollback', releaseId, { comment }),
     withdraw: (releaseId, comment) => move('withdraw', releaseId, { comment }),
     reject: (releaseId, reason) => move('reject', releaseId, { reason }),
+    comment: (releaseId, comment) => move('comment', releaseId, { comment }),
     evaluate: (path, body) => own((name) => post(`${scenarioPath(name)}/evaluation${path}`, body, nouns.isData)),
     status: () => get('/svc/status', nouns.isStatus),
     scenarios: async () => (await get('/svc/scenarios', nouns.isScenarios)).scenarios,

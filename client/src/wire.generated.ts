@@ -50,7 +50,7 @@ export interface Caller {
 export interface CatalogRow {
   /** Steps count from 0, which creates the scenario. */
   readonly step: number
-  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped' | 'withdraw' | 'reject'
+  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped' | 'withdraw' | 'reject' | 'comment'
   /** Seconds since the epoch, with a fraction. */
   readonly recorded_at: number
   /** The id of a release. */
@@ -69,7 +69,7 @@ export interface CatalogRow {
   readonly provisional?: boolean
   /** As recorded. */
   readonly metrics: Readonly<Record<string, unknown>>
-  /** On a promote or rollback: whose content was published again. On a withdrawal or rejection: which release that ends. */
+  /** On a promote or rollback: whose content was published again. On a withdrawal or rejection: which release that ends. On a comment: which release it is about. */
   readonly rollback_target_release_id?: string
   /** Whose step it was, when there are several trainers. */
   readonly component?: string
@@ -343,7 +343,7 @@ export interface RecordRow {
 export interface ReleaseRow {
   /** Steps count from 0, which creates the scenario. */
   readonly step: number
-  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped' | 'withdraw' | 'reject'
+  readonly operation: 'create' | 'train' | 'promote' | 'rollback' | 'shipped' | 'withdraw' | 'reject' | 'comment'
   /** Seconds since the epoch, with a fraction. */
   readonly recorded_at: number
   /** The id of a release. */
@@ -362,7 +362,7 @@ export interface ReleaseRow {
   readonly provisional?: boolean
   /** As recorded. */
   readonly metrics: Readonly<Record<string, unknown>>
-  /** On a promote or rollback: whose content was published again. On a withdrawal or rejection: which release that ends. */
+  /** On a promote or rollback: whose content was published again. On a withdrawal or rejection: which release that ends. On a comment: which release it is about. */
   readonly rollback_target_release_id?: string
   /** Whose step it was, when there are several trainers. */
   readonly component?: string

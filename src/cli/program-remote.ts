@@ -5,6 +5,7 @@ import { later, type BindCommand } from './surroundings.ts'
 import type { AuditOptions } from './remote/audit.ts'
 import type { ExportOptions } from './export/command.ts'
 import type { RemoteOptions } from './remote/address.ts'
+import type { CommentOptions } from './remote/comment.ts'
 import type { RecordsOptions } from './remote/records.ts'
 import type { ReleasesOptions } from './remote/releases.ts'
 import type { SearchOptions } from './remote/search.ts'
@@ -43,6 +44,13 @@ export function addRemoteCommands(program: Command, run: BindCommand): void {
     .argument('[release...]', HELD)
     .option('--reason <text>', 'why; shown with the release, and told to the next proposer')
     .option('--scenario <name>', 'the scenario; optional when only one holds a release')
+  run<CommentOptions>(
+    remote(program, 'comment', 'say something of a held release, and decide nothing', 'svc comment v6 "tried it, fine" --scenario support'),
+    later(async () => (await import('./remote/comment.ts')).comment),
+  )
+    .argument('<release>', RELEASE)
+    .argument('<text...>', 'what you say; kept with the release')
+    .option('--scenario <name>', SCENARIO)
   run(
     remote(program, 'rollback', 'serve an earlier release again', 'svc rollback v5 --scenario support'),
     later(async () => (await import('./remote/move.ts')).rollback),

@@ -14,6 +14,7 @@ const REMOTE = [
   'releases',
   'promote',
   'reject',
+  'comment',
   'rollback',
   'withdraw',
   'records',

@@ -13,8 +13,10 @@ export const PAGE_ROWS_MAX = 100
 export const COMMIT_FILTER_IDS_MAX = 100
 export const RECORD_ID_CHARACTERS_MAX = 256
 export const TRAIN_TEXT_CHARACTERS_MAX = 4000
-/** The reason of a rejection, and the comment of a move. */
+/** The reason of a rejection, the comment of a move, and a comment alone. */
 export const REVIEW_TEXT_CHARACTERS_MAX = 2000
+/** Each is a row of the scenario. */
+export const COMMENTS_PER_RELEASE_MAX = 100
 /** A prompt or a rubric of a task that a person makes of a record. */
 export const TASK_TEXT_CHARACTERS_MAX = 20_000
 export const REQUIRES_ITEMS_MAX = 8

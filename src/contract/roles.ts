@@ -16,7 +16,7 @@ export const RIGHT_SENTENCES: Readonly<Record<Right, string>> = {
   ask: 'asks for a change of the harness',
   follow: 'follows a request for a change',
   read: 'reads everything but tokens and the audit: records, steps, held releases, tasks',
-  review: 'promotes, rejects, rolls back and withdraws releases, and makes tasks of records',
+  review: 'promotes, rejects, rolls back, withdraws and comments on releases, replays records, and makes tasks of them',
   manage:
     'makes and archives scenarios and changes their settings, decides on tasks, evaluates, makes tokens, and reads the audit and the configuration',
 }

@@ -1,12 +1,12 @@
 /** Commits and releases: reading history back, and moving the head. */
 import { COMMIT_FILTER_IDS_MAX, invalid, RECORD_ID_CHARACTERS_MAX } from '../contract/index.ts'
 import type { CommitList, Head, ReleaseList } from '../contract/index.ts'
-import { moveBodySchema, rejectBodySchema } from '../contract/wire/index.ts'
+import { commentBodySchema, moveBodySchema, rejectBodySchema } from '../contract/wire/index.ts'
 import { countCodePoints } from '../kit/index.ts'
 import { checkShape, refuseCredential } from '../records/index.ts'
 import { catalogOf, commitRow } from '../releases/index.ts'
 import { catalogRows } from '../scenarios/index.ts'
-import { noteChange } from './audit.ts'
+import { actorOf, noteChange } from './audit.ts'
 import type { HttpContext } from './context.ts'
 import { rowFor } from './held-out.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
@@ -77,6 +77,17 @@ export async function reject(context: HttpContext): Promise<HttpReply> {
   const { release_id, reason } = checkShape(rejectBodySchema, await context.readObject())
   refuseCredential('reason', reason)
   return moved(context, name, release_id, 'reject', reason)
+}
+
+export async function commentOn(context: HttpContext): Promise<HttpReply> {
+  const name = nameInPath(context)
+  const { registry } = context.services
+  const { release_id: target, comment: text } = checkShape(commentBodySchema, await context.readObject())
+  refuseCredential('comment', text)
+  const newest = await registry.use(name, async ({ history }) => history.step)
+  const { head, step } = await registry.comment(name, target, { text, by: actorOf(context).by })
+  if (step > newest) await noteChange(context, { scenario: name, target, before: null, after: { step, comment: text } })
+  return json({ scenario: name, release_id: head.release_id, content_id: head.content_id, step } satisfies Head)
 }
 
 async function moved(context: HttpContext, name: string, target: string, operation: Operation, words: string | null): Promise<HttpReply> {

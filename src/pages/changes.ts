@@ -52,6 +52,8 @@ function emptyWords(view: PageView, row: PageRow): Html {
       return markup`<p>Nothing: it ends the provisional release ${againWords(view, row.rollback_target_release_id)}.</p>`
     case 'reject':
       return markup`<p>Nothing: it rejects ${againWords(view, row.rollback_target_release_id)}, which was held for review.</p>`
+    case 'comment':
+      return markup`<p>Nothing: it is about ${againWords(view, row.rollback_target_release_id)}, which was held for review.</p>`
     case 'shipped':
       return shippedWords(textsAt(objectAt(row.metrics, 'shipped_content_update'), 'entries'))
     default:

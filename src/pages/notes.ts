@@ -3,6 +3,7 @@ import {
   formatted,
   stepName,
   type SetupItem,
+  type StepComment,
   type StepDesign,
   type StepReason,
   type StepRejection,
@@ -12,7 +13,7 @@ import {
 import { card } from './frame.ts'
 import { markup, type Html, type Piece } from './html.ts'
 import { placeOfStep, requestLink, versionLink } from './places.ts'
-import { code, inline, listed, prose } from './prose.ts'
+import { code, inline, listed, moment, prose } from './prose.ts'
 import type { PageView } from './view.ts'
 
 export function whyCard(view: PageView, { intro, text, isQuoted, session, requestId }: StepReason): Html {
@@ -36,6 +37,18 @@ export function rejectionCard(view: PageView, rejection: StepRejection | null): 
       <blockquote>${prose(rejection.reason)}</blockquote>`,
   )
 }
+
+const COMMENTS_SHOWN_MAX = 100
+
+/** Nothing of a release of which nobody said anything. */
+export function commentsCard(comments: readonly StepComment[]): Html | null {
+  if (comments.length === 0) return null
+  return card('Comments', comments.slice(0, COMMENTS_SHOWN_MAX).map(commentOf))
+}
+
+const commentOf = ({ by, at, text }: StepComment): Html =>
+  markup`<p class="cut">${by === null ? 'A person' : inline(by)}, ${moment(at)}</p>
+    <blockquote>${prose(text)}</blockquote>`
 
 /** Nothing where no design was kept. */
 export function designCard(design: StepDesign | null): Html | null {

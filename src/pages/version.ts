@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../contract/index.ts'
 import { changesCard } from './changes.ts'
 import { card, documentOf } from './frame.ts'
 import { type Html, markup, type Piece, jsonMarkup } from './html.ts'
-import { designCard, rejectionCard, reviewCard, setupCard, whyCard } from './notes.ts'
+import { commentsCard, designCard, rejectionCard, reviewCard, setupCard, whyCard } from './notes.ts'
 import { headPath, placeOf, rowsIn, servedPlace, shownStep, versionLink } from './places.ts'
 import { code, moment } from './prose.ts'
 import { powersCard } from './powers.ts'
@@ -32,6 +32,7 @@ export function versionPage(view: VersionView): string {
     below: walkOf(view),
     main: [
       rejectionCard(view, step.rejection),
+      commentsCard(step.comments),
       whyCard(view, step.reason),
       designCard(step.design),
       powersCard(step.powers),
@@ -45,7 +46,7 @@ export function versionPage(view: VersionView): string {
   })
 }
 
-const RELEASE_WORDS = { Release: 'Release', Rejects: 'Rejects release', 'Ran on': 'Ran on release' } as const
+const RELEASE_WORDS = { Release: 'Release', Rejects: 'Rejects release', About: 'About release', 'Ran on': 'Ran on release' } as const
 
 function walkOf(view: VersionView): Html {
   const { row, place, last } = view
@@ -62,7 +63,7 @@ function chainCard(view: PageView, place: number, row: PageRow): Html {
   const parent = isMade ? row.parent_release_id : row.release_id
   const children = isMade ? placesWhere(releases, (other) => madeRelease(other) && other.parent_release_id === row.release_id) : []
   const about = isMade ? placesWhere(releases, (other) => other.rollback_target_release_id === row.release_id) : []
-  const isRejection = (other: number): boolean => releases.get(other)?.operation === 'reject'
+  const isBy = (operation: PageRow['operation']) => (other: number) => releases.get(other)?.operation === operation
   const copied = row.rollback_target_release_id
   return card(
     'Chain',
@@ -75,13 +76,13 @@ function chainCard(view: PageView, place: number, row: PageRow): Html {
       ${group(view, 'Child', children)}${group(
         view,
         'Published again as',
-        about.filter((other) => !isRejection(other)),
-      )}${group(view, 'Rejected by', about.filter(isRejection))}
+        about.filter((other) => !isBy('reject')(other) && !isBy('comment')(other)),
+      )}${group(view, 'Rejected by', about.filter(isBy('reject')))}
     </ul>`,
   )
 }
 
-const COPIED: Readonly<Partial<Record<PageRow['operation'], string>>> = { withdraw: 'Ends', reject: 'Rejects' }
+const COPIED: Readonly<Partial<Record<PageRow['operation'], string>>> = { withdraw: 'Ends', reject: 'Rejects', comment: 'About' }
 
 const placesWhere = (releases: ReleasePlaces, isMeant: (row: PageRow) => boolean): readonly number[] =>
   [...releases].flatMap(([place, row]) => (isMeant(row) ? [place] : []))

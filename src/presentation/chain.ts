@@ -36,6 +36,17 @@ export const promotionOf = <Row extends StepRow>(rows: StepRows<Row>, { pending,
 export const rejectionOf = <Row extends StepRow>(rows: StepRows<Row>, { pending, release_id }: StepRow): Row | undefined =>
   pending ? rows.find((row) => row.operation === 'reject' && row.rollback_target_release_id === release_id) : undefined
 
+/** What people said of a held release, oldest first. */
+export const commentsOn = <Row extends StepRow>(rows: StepRows<Row>, { pending, release_id }: StepRow): readonly Row[] =>
+  pending
+    ? rows
+        .filter((row) => row.operation === 'comment' && row.rollback_target_release_id === release_id)
+        .toSorted((one, other) => one.step - other.step)
+    : []
+
+/** Whether a person may comment on it: it is or was held for review. */
+export const isCommentable = ({ pending, provisional }: StepRow): boolean => pending && provisional === undefined
+
 const isReviewed = (rows: StepRows, row: StepRow): boolean => promotionOf(rows, row) !== undefined || rejectionOf(rows, row) !== undefined
 
 /** Releases that wait for review: held, and neither promoted nor rejected since. A provisional one waits for its proof instead. */
@@ -65,8 +76,9 @@ export function moveOf(rows: StepRows<MovableRow>, row: MovableRow): StepMove | 
 export const isRejectable = (rows: StepRows, row: StepRow): boolean => heldRows(rows).includes(row)
 
 /** How the row stands to the release that it is listed with. */
-export function releaseWord(row: StepRow): 'Release' | 'Rejects' | 'Ran on' {
+export function releaseWord(row: StepRow): 'Release' | 'Rejects' | 'About' | 'Ran on' {
   if (madeRelease(row)) return 'Release'
+  if (row.operation === 'comment') return 'About'
   return row.operation === 'reject' ? 'Rejects' : 'Ran on'
 }
 

@@ -7,7 +7,7 @@ type NamedRow = Pick<StepRow, 'step' | 'operation' | 'result' | 'recorded_at'>
 export const stepName = (row: NamedRow, number = row.step): string =>
   madeRelease(row) ? `v${number}` : `${KINDS[row.operation] ?? 'try'} of ${stepTime(row)} UTC`
 
-const KINDS: Readonly<Partial<Record<StepRow['operation'], string>>> = { reject: 'rejection', withdraw: 'withdrawal' }
+const KINDS: Readonly<Partial<Record<StepRow['operation'], string>>> = { comment: 'comment', reject: 'rejection', withdraw: 'withdrawal' }
 
 /** "2026-11-17 14:03:20", in UTC: the same words on every machine. */
 export function stepTime({ recorded_at: at }: Pick<StepRow, 'recorded_at'>): string {

@@ -48,6 +48,7 @@ const BY_HAND: Readonly<Partial<Record<Operation, Partial<StepStatus>>>> = {
   promote: { meaning: 'A person promoted a release that was held for review.' },
   rollback: { meaning: 'A person put an earlier release back.' },
   shipped: { meaning: 'The service updated the entries that it ships.' },
+  comment: { ...named('Comment'), meaning: 'A person said something of a release that was held for review. Nothing changed.' },
   reject: {
     ...named('Rejected by a person'),
     meaning: 'A person rejected a release that was held for review. The served release stays live.',

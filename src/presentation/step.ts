@@ -10,7 +10,7 @@ import { powersOfStep } from './powers.ts'
 import { listAt, numberAt, objectAt, textAt, textsAt, type UnknownRecord } from './read.ts'
 import { replacedRequests } from './replaces.ts'
 import { meanScores, scoreText, type MeanScores } from './scores.ts'
-import { decisionOf, designOf, failuresOf, reasonOf, rejectionReason, reviewOf, setupOf } from './why.ts'
+import { commentsOf, decisionOf, designOf, failuresOf, reasonOf, rejectionReason, reviewOf, setupOf } from './why.ts'
 
 export type StepView = ReturnType<typeof stepView>
 
@@ -39,6 +39,8 @@ export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carr
     reason: reasonOf(rows, row, nameOf),
     /** Why a person rejected what the step holds. */
     rejection: rejectionReason(rows, row),
+    /** What people said of it while it was held and after. */
+    comments: commentsOf(rows, row),
     design: designOf(metrics),
     /** The result, what changed and what that may do, a sentence each. */
     brief: [...briefOf(metrics), ...replacedRequests(rows, row, nameOf)],

@@ -1,6 +1,6 @@
 /** Why a step was taken and decided so: who asked, in their words; the decision; what failed; what the author and the review noted. */
 import type { Operation, Requires } from '../contract/index.ts'
-import { makerOf, rejectionOf, type StepRow, type StepRows } from './chain.ts'
+import { commentsOn, makerOf, rejectionOf, type StepRow, type StepRows } from './chain.ts'
 import { counted } from './numbers.ts'
 import { isRecord, numberAt, objectAt, objectsAt, textAt, textsAt, type UnknownRecord } from './read.ts'
 
@@ -56,6 +56,7 @@ const MOVES: Readonly<Partial<Record<Operation, string>>> = {
   rollback: 'Serves the content of',
   withdraw: 'Ends',
   reject: 'Rejects',
+  comment: 'About',
 }
 
 export interface StepRejection {
@@ -72,6 +73,23 @@ export function rejectionReason(rows: StepRows, row: StepRow): StepRejection | n
   const { step, recorded_at: at, metrics } = rejection
   return { step, at, reason: textAt(metrics, 'reason') ?? 'The reason is not kept.' }
 }
+
+export interface StepComment {
+  readonly step: number
+  readonly at: number
+  /** The name of a token; null where it is not known. */
+  readonly by: string | null
+  readonly text: string
+}
+
+/** What people said of the release that this row holds, oldest first. */
+export const commentsOf = (rows: StepRows, row: StepRow): readonly StepComment[] =>
+  commentsOn(rows, row).map(({ step, recorded_at: at, metrics }) => ({
+    step,
+    at,
+    by: textAt(metrics, 'by'),
+    text: textAt(metrics, 'comment') ?? 'The words are not kept.',
+  }))
 
 const hasAny = (from: UnknownRecord, ...names: readonly string[]): boolean => names.some((name) => textAt(from, name) !== null)
 
@@ -93,6 +111,7 @@ const ORIGINS: Readonly<Record<Operation, string>> = {
   shipped: 'Shipped with the service',
   withdraw: 'Provisional release withdrawn',
   reject: 'Rejected by a person',
+  comment: 'Commented on by a person',
 }
 const SENTENCES: Readonly<Partial<Record<Operation, string>>> = {
   create: 'What this scenario was created with.',

@@ -48,4 +48,6 @@ export interface ReleaseIndex {
   find(releaseId: string): Promise<MakerRow | null>
   /** The row by which a person promoted or rejected a held release. */
   review(releaseId: string): Promise<ReleasedCommit | null>
+  /** What people said of it, oldest first, no more than `most`. */
+  comments(releaseId: string, most: number): Promise<readonly ReleasedCommit[]>
 }

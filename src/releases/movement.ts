@@ -32,6 +32,13 @@ export async function planRejection(releases: ReleaseIndex, releaseId: string, r
   return target.release
 }
 
+/** A release that is or was held for review: people may speak about it, also once it is decided. */
+export async function requireOnceHeld(releases: ReleaseIndex, releaseId: string): Promise<Release> {
+  const target = await releaseRow(releases, releaseId)
+  if (target.pending && provisionalGain(target) === null) return target.release
+  throw conflict('not_held', `release ${releaseId} was never held for review, so there is no decision to comment on`)
+}
+
 async function releaseRow(releases: ReleaseIndex, releaseId: string): Promise<ReleasedCommit> {
   const found = await releases.find(releaseId)
   if (found !== null) return found.row

@@ -125,17 +125,18 @@ export function makerIn(row: Commit | null, component: string | undefined): Make
   return { row, made }
 }
 
-/** Without what it consumed and left behind. Of its metrics the requirements of a release, the folder of live weights and a person's reason are kept. */
+/** Without what it consumed and left behind. Of its metrics the requirements of a release, the folder of live weights and a person's words are kept. */
 export function remembered<Row extends ReleasedCommit>(commit: Row): Row {
   return { ...commit, consumed_ids: [], state: {}, metrics: rememberedMetrics(commit) }
 }
 
 function rememberedMetrics({ operation, metrics }: Commit): JsonObject {
-  const { training_request: request, [LIVE_METRIC]: live, reason } = metrics
+  const { training_request: request, [LIVE_METRIC]: live, reason, comment, by } = metrics
   const { requires } = isObject(request) ? request : {}
   return {
     ...(requires !== undefined && { training_request: { requires } }),
     ...(live !== undefined && { [LIVE_METRIC]: live }),
     ...(operation === 'reject' && reason !== undefined && { reason }),
+    ...(operation === 'comment' && comment !== undefined && { comment, ...(by !== undefined && { by }) }),
   }
 }

@@ -32,8 +32,9 @@ export async function followRows(store: HistoryStore, history: History, isAnew =
       const whole = await withTotals(store, history, row, recent)
       if (whole !== row && whole.totals !== undefined) added.set(row.step, whole.totals)
       history.follow(whole)
-      // The row that rejects a release did not make it.
-      if (isReleased(whole) && whole.operation !== 'reject' && !recent.has(whole.release.release_id)) remember(whole, history, recent)
+      // The row that rejects a release or is about it did not make it.
+      if (isReleased(whole) && whole.operation !== 'reject' && whole.operation !== 'comment' && !recent.has(whole.release.release_id))
+        remember(whole, history, recent)
     }
     if (added.size > 0) await store.keepTotals(added)
   }

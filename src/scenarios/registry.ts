@@ -7,6 +7,7 @@ import { checkOptions, type NewScenario } from './create.ts'
 import { Directory, type RegistryLimits, type ScenarioMade } from './directory.ts'
 import { reach, type ScenarioView, type Services } from './services.ts'
 import { Following, type Loading } from './following.ts'
+import { commentOn, type Comment } from './comment.ts'
 import { moveByHand, type Move, type Moved } from './move.ts'
 import { Preloading } from './preloading.ts'
 import { Standby } from './standby.ts'
@@ -123,6 +124,11 @@ export class Registry {
     const moved = await this.use(name, (scenario) => moveByHand(this.#services, scenario, releaseId, operation, words))
     await this.#services.views?.settled()
     return moved
+  }
+
+  /** Answers the head, which stays, and the step of the comment. */
+  comment(name: string, releaseId: string, comment: Comment): Promise<Moved> {
+    return this.use(name, (scenario) => commentOn(this.#services, scenario, releaseId, comment))
   }
 
   /**

@@ -67,6 +67,17 @@ export class ScenarioReleases implements ReleaseIndex {
     }
   }
 
+  async comments(releaseId: string, most: number): Promise<readonly ReleasedCommit[]> {
+    const found: ReleasedCommit[] = []
+    for (let after = -1; ;) {
+      const page = await this.page({ after, limit: COMMITS_PER_READ, only: { target: releaseId } })
+      found.push(...page.filter(({ operation }) => operation === 'comment'))
+      const last = page.at(-1)
+      if (last === undefined || found.length >= most) return found.slice(0, most)
+      after = last.step
+    }
+  }
+
   async page(page: ChainPage): Promise<readonly ReleasedCommit[]> {
     const { step: newest } = this.#history
     const landed = 'before' in page ? { ...page, before: Math.min(page.before, newest + 1) } : page

@@ -95,6 +95,24 @@ describe('a release', () => {
     expect(await world.shop.release()).toMatchObject({ operation: 'promote', current: true })
   })
 
+  it('that is held is commented on, which decides nothing', async () => {
+    const kiosk = trainee(world.here, 'kiosk')
+    await world.here.post('/svc/scenarios', { name: kiosk.name })
+    await kiosk.consumer(await kiosk.ask(PLAYS.promoted.words))
+    const page = await enter('#/s/kiosk/releases/1')
+    const card = page.getByRole('region', { name: 'Comments' })
+    expect(await card.getByRole('button', { name: 'Comment' }).isDisabled()).toBe(true)
+    await card.getByLabel(/^Say something/).fill('Who <b>asked</b> for this?')
+    await card.getByRole('button', { name: 'Comment' }).click()
+    await card.getByRole('blockquote').getByText('Who <b>asked</b> for this?').waitFor()
+    expect(await card.getByLabel(/^Say something/).inputValue()).toBe('')
+    await expectScreensFit(page, 'console-comment')
+    await page.getByRole('button', { name: 'Promote' }).waitFor()
+    await page.getByRole('link', { name: 'All releases' }).click()
+    await page.getByText('About v1: Who <b>asked</b> for this?').waitFor()
+    expect(await kiosk.release()).toMatchObject({ operation: 'comment', metrics: { comment: 'Who <b>asked</b> for this?' } })
+  })
+
   it('that is held is rejected with a reason, which both its places show', async () => {
     const stall = trainee(world.here, 'stall')
     await world.here.post('/svc/scenarios', { name: stall.name })

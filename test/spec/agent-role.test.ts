@@ -59,7 +59,7 @@ const keyed = (path: string) => send(here.address, 'GET', path, {})
 it('step records, steps, tasks and the moves are not for it [access.agent] [trust.step-records]', async () => {
   for (const path of ['releases/1/records', 'progress', 'tasks', 'tasks/x'])
     expect(errorOf(await here.get(`/svc/harness/${path}`, agent))['code']).toBe('role_forbids')
-  for (const move of ['promote', 'reject', 'rollback', 'withdraw'])
+  for (const move of ['promote', 'reject', 'rollback', 'withdraw', 'comment'])
     expectRefusal(await here.post(`/svc/scenarios/${NAME}/${move}`, { release_id: held }, agent), 401, 'role_forbids', /review/)
 })
 

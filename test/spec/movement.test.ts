@@ -267,6 +267,49 @@ describe('a move while a step runs', () => {
     expect(await s.release()).toMatchObject({ metrics: { reason } })
   })
 
+  it('keeps a comment alone in a row of its own, before the decision and after it, and decides nothing [movement.said]', async () => {
+    const s = await fresh(here)
+    const created = textAt(await s.head(), 'release_id')
+    await s.asked('hold')
+    const release = textAt(await s.release(), 'release_id')
+    const comment = '</script><img src=x onerror=alert(1)> \u202eWho asked for this?'
+    const row = { operation: 'comment', result: 'skipped', release_id: release, rollback_target_release_id: release, metrics: { comment } }
+    expect(await s.move('comment', release, { comment })).toMatchObject({ status: 200, json: { release_id: created, step: 2 } })
+    expect(await s.move('comment', release, { comment })).toMatchObject({ status: 200, json: { step: 2 } })
+    expect(await s.listed()).toMatchObject([
+      { current: true },
+      { step: 1, pending: true },
+      { ...row, pending: false, restorable: false, current: false },
+    ])
+    expect(textAt(await s.head(), 'release_id')).toBe(created)
+    expect((await s.move('promote', release)).status).toBe(200)
+    expect(await s.move('comment', release, { comment: 'Good.' })).toMatchObject({ status: 200, json: { step: 4 } })
+    expectRefusal(await s.move('comment', created, { comment }), 409, 'not_held')
+    expectRefusal(await s.move('comment', 'unheard-of', { comment }), 404, 'unknown_release')
+  })
+
+  it.each([
+    [{}, 'invalid_field'],
+    [{ comment: ' \n ' }, 'invalid_field'],
+    [{ comment: 'x'.repeat(2001) }, 'invalid_field'],
+    [{ comment: '\u001b[2Jgone' }, 'invalid_field'],
+    [{ comment: `the key sk-${'a'.repeat(20)} is in it` }, 'credential_in_text'],
+  ])('takes a comment in words: %j is refused and kept nowhere [movement.said]', async (words, code) => {
+    const s = await fresh(here)
+    await s.asked('hold')
+    expectRefusal(await s.move('comment', textAt(await s.release(), 'release_id'), words), 400, code)
+    expect(await s.rows()).toHaveLength(1)
+  })
+
+  it('takes a hundred comments on a release, and no more [movement.said]', async () => {
+    const s = await fresh(here)
+    await s.asked('hold')
+    const release = textAt(await s.release(), 'release_id')
+    for (let at = 0; at < 100; at += 1) expect((await s.move('comment', release, { comment: `word ${at}` })).status).toBe(200)
+    expectRefusal(await s.move('comment', release, { comment: 'one more' }), 409, 'too_many_comments')
+    expect((await s.move('reject', release, { reason: 'talked about enough' })).status).toBe(200)
+  })
+
   it.each(['promote', 'rollback', 'withdraw'] as const)('keeps the comment of a %s in its row [movement.comment]', async (operation) => {
     const s = await fresh(here, operation === 'withdraw' ? 'auto' : 'manual')
     const created = textAt(await s.head(), 'release_id')

@@ -158,6 +158,9 @@ describe('every answer is documented', () => {
       await reject({ release_id, reason: 'and another reason' }),
     ].map(({ status }) => status)
     expect(statuses).toEqual([404, 400, 200, 409])
+    const comment = (body: JsonObject) => asking('POST', `/svc/scenarios/${s.name}/comment`, { body })
+    const said = [await comment({ release_id, comment: 'a pity' }), await comment({ release_id: 'another', comment: 'no' })]
+    expect(said.map(({ status }) => status)).toEqual([200, 404])
     for (const path of ['releases', 'commits']) await asking('GET', `/svc/scenarios/${s.name}/${path}`)
     await asking('GET', `/svc/harness?release_id=${release_id}`, { headers: named(s.name) })
   })

@@ -92,6 +92,7 @@ const OPENED: Readonly<Record<Exclude<Role, 'admin' | 'read'>, readonly string[]
   ],
   review: [
     'POST /svc/harness/tasks',
+    'POST /svc/scenarios/:scenario/comment',
     'POST /svc/scenarios/:scenario/promote',
     'POST /svc/scenarios/:scenario/reject',
     'POST /svc/scenarios/:scenario/rollback',

@@ -91,6 +91,15 @@ describe('a scenario that holds a change', () => {
     expect(await served(name)).toBe(0)
   })
 
+  test('is commented on, which decides nothing', async () => {
+    const said = await type(['comment', 'v1', 'Who', 'asked\u202e for this?', '--scenario', name])
+    expect(said).toMatchObject({ exit: 0, out: `the comment stands with v1 of ${name}; nothing else changed` })
+    expect((await type(['show', 'v1', '--scenario', name])).out).toContain('a person, just now: Who asked[U+202E] for this?')
+    expect((await type(['releases', name])).out).toContain('About v1: Who asked[U+202E] for this?')
+    expect(await type(['comment', 'v0', 'x', '--scenario', name])).toMatchObject({ exit: 1, err: [expect.stringContaining('never held')] })
+    expect((await type(['releases', name])).out).toContain('1 release waits for review')
+  })
+
   test('approved is promoted, and a comment stays with the release', async () => {
     expect((await type(['approve', '--scenario', name, '--comment', 'Looks right.'])).out).toContain(`${name} serves v2 `)
     expect((await type(['releases', name])).out).toContain('Serves the content of v1: Looks right.')

@@ -10,6 +10,7 @@ import {
   stepView,
   timeFor,
   type EntryChange,
+  type StepComment,
   type StepFact,
   type StepView,
   type TaskScores,
@@ -73,13 +74,14 @@ interface Shown {
 function releaseText(row: ReleaseRow, rows: readonly ReleaseRow[], shown: Shown): string {
   const { surroundings } = shown
   const view = stepView(row, { rows, nameOf: stepName })
-  const { status, madeRelease, brief, decision, rejection, powers, failures, taskScores } = view
+  const { status, madeRelease, brief, decision, rejection, comments, powers, failures, taskScores } = view
   const release = madeRelease ? `, release ${shortId(row.release_id)}` : ''
   return [
     `${paint(stepName(row), 'strong', surroundings)} ${status.word}${row.current ? ', served now' : ''}, ${ago(row.recorded_at)}${release}`,
     oneLine(status.meaning),
     ...brief.map(oneLine),
     ...titled('Rejected', rejection === null ? [] : [shownLines(rejection.reason)], surroundings),
+    ...titled('Comments', comments.map(commentLine), surroundings),
     ...titled('Why', whyLines(view), surroundings),
     ...titled('Decided', decision === null ? [] : [oneLine(decision)], surroundings),
     ...failures.flatMap(({ title, text }) => titled(title, [shownLines(text)], surroundings)),
@@ -92,6 +94,8 @@ function releaseText(row: ReleaseRow, rows: readonly ReleaseRow[], shown: Shown)
     ...nextLines(row, rows, shown),
   ].join('\n')
 }
+
+const commentLine = ({ by, at, text }: StepComment): string => `${by === null ? 'a person' : oneLine(by)}, ${ago(at)}: ${shownLines(text)}`
 
 const titled = (title: string, lines: readonly string[], surroundings: Surroundings): readonly string[] =>
   lines.length === 0 ? [] : ['', paint(title, 'strong', surroundings), ...lines.map((line) => line.replaceAll(/^/gm, '  '))]

@@ -33,12 +33,16 @@ export const moveBodySchema = z.object({
   release_id: namedRelease,
   comment: z.exactOptional(reviewText).describe('Why, in the words of the person. Kept in the row.'),
 })
+export const commentBodySchema = z.object({
+  release_id: namedRelease,
+  comment: reviewText.describe('What the person says of the release. Kept in a row, and shown with the release.'),
+})
 export const rejectBodySchema = z.object({
   release_id: namedRelease,
   reason: reviewText.describe('Why, in the words of the person. Kept in the row, shown with the release, and told to the next proposer.'),
 })
 
-const operation = z.enum(['create', 'train', 'promote', 'rollback', 'shipped', 'withdraw', 'reject'])
+const operation = z.enum(['create', 'train', 'promote', 'rollback', 'shipped', 'withdraw', 'reject', 'comment'])
 export type Operation = z.infer<typeof operation>
 export const stepOutcome = z.enum(STEP_RESULTS)
 const metrics = jsonObject.describe('As recorded.')
@@ -101,7 +105,9 @@ export const releaseRowSchema = z.object({
   metrics,
   rollback_target_release_id: z
     .exactOptional(releaseId)
-    .describe('On a promote or rollback: whose content was published again. On a withdrawal or rejection: which release that ends.'),
+    .describe(
+      'On a promote or rollback: whose content was published again. On a withdrawal or rejection: which release that ends. On a comment: which release it is about.',
+    ),
   component: z.exactOptional(text).describe('Whose step it was, when there are several trainers.'),
   components,
   ...rowMetrics,

@@ -84,4 +84,15 @@ export const releaseRoutes: readonly HttpRoute[] = [
     answers: { 200: answer(wire.headSchema, 'The head, and the step of the row that rejected it.') },
     refusals: refusals(SAID, KNOWN, AUDITED, { 404: ['unknown_release'], 409: ['not_held'] }),
   }),
+  post('/svc/scenarios/:scenario/comment', releases.commentOn, {
+    bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    right: 'review',
+    operationId: 'comment',
+    summary: 'Says something of a release that is or was held for review',
+    description:
+      'As a new row that decides nothing; what is served stays. The same words again right after are one comment. A release takes 100 of them.',
+    body: wire.commentBodySchema,
+    answers: { 200: answer(wire.headSchema, 'The head, and the step of the row with the comment.') },
+    refusals: refusals(SAID, KNOWN, AUDITED, { 404: ['unknown_release'], 409: ['not_held', 'too_many_comments'] }),
+  }),
 ]

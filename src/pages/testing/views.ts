@@ -171,7 +171,7 @@ interface Catalog {
 }
 
 const releasesIn = (rows: readonly PageRow[]): VersionView['releases'] =>
-  new Map([...rows.entries()].filter(([, each]) => madeRelease(each) || each.operation === 'reject'))
+  new Map([...rows.entries()].filter(([, each]) => madeRelease(each) || each.operation === 'reject' || each.operation === 'comment'))
 
 function rowAt(rows: readonly PageRow[], place: number): PageRow {
   const found = rows[place]

@@ -106,6 +106,8 @@ export const scenarios = [
     'release.provisional':
       'A provisional release is a pending row that is never the head, marked on its row, in the manifest and in the status.',
     'movement.withdraw': 'Withdraw ends the provisional release by a row and leaves the head; any other release is 409.',
+    'movement.said':
+      'A comment alone is a row of operation comment about a release that is or was held; it changes nothing else, and the same words again right after are one.',
     'movement.reject':
       'Reject ends the review of a held release by a row with the reason and leaves the head; the release cannot be promoted from then on, and any other is 409.',
     'movement.comment': 'A promote, rollback or withdrawal keeps a comment in its row.',

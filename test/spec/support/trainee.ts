@@ -58,7 +58,7 @@ export function trainee(here: World, name: string) {
       return { id, open: gate.open, gate: gate.path }
     },
     useMode: (training_mode: TrainingMode) => here.post(`${path}/update`, { training_mode }),
-    move: (operation: 'promote' | 'rollback' | 'withdraw' | 'reject', release_id: string, words: JsonObject = {}) =>
+    move: (operation: 'promote' | 'rollback' | 'withdraw' | 'reject' | 'comment', release_id: string, words: JsonObject = {}) =>
       here.post(`${path}/${operation}`, { release_id, ...words }),
     remove: () => here.ask('DELETE', path),
     /** The row of that step, once it has landed. */

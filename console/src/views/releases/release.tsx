@@ -23,6 +23,7 @@ import { LongText, Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { madeBy, mayReject, moveIn, stepIn, viewOf, type StepChain, type StepProps } from '../../data/chain.ts'
 import { AnotherTryButton } from './another-try.tsx'
+import { CommentsCard } from './comments.tsx'
 import { MoveButton, useMoves } from './move.tsx'
 import { PowersCard } from './powers.tsx'
 import { RejectButton } from './reject.tsx'
@@ -89,6 +90,7 @@ function Whole({ scenario, chain, step, done }: WholeProps) {
           <LongText value={view.rejection.reason} />
         </Card>
       )}
+      <CommentsCard scenario={scenario} step={step} view={view} done={done} />
       <WhyCard view={view} />
       <PowersCard powers={view.powers} />
       <ResultCard scenario={scenario} chain={chain} view={view} />
