@@ -18,7 +18,7 @@ export const RIGHT_SENTENCES: Readonly<Record<Right, string>> = {
   read: 'reads everything but tokens and the audit: records, steps, held releases, tasks',
   review: 'promotes, rejects, rolls back, withdraws and comments on releases, replays records, and makes tasks of them',
   manage:
-    'makes and archives scenarios and changes their settings, decides on tasks, evaluates, makes tokens, and reads the audit and the configuration',
+    'makes and archives scenarios and changes their settings, decides on tasks, makes tokens, and reads the audit and the configuration',
 }
 
 export const ROLE_RIGHTS: Readonly<Record<Role, readonly Right[]>> = {

@@ -80,14 +80,20 @@ const EVALUATION = '/evaluation/'
 
 /** The same for a loaded scenario, without a record. */
 export function evaluation(dialect: Dialect): LineHandler {
+  const isFree = dialects[dialect].writeCount !== undefined
   return async (context) => {
     const name = nameInPath(context)
     const path = context.path.slice(context.path.lastIndexOf(EVALUATION) + EVALUATION.length - 1)
-    const call = await callOf(context, dialect, path)
-    await context.services.registry.useLoaded(name, async (scenario) => {
-      const serving: Serving = scenario.evaluation(context.params['component'] ?? null)
-      await write(context, await serve(serving, call))
-    })
+    const answered = async (settle: Settle): Promise<void> => {
+      const call = await callOf(context, dialect, path)
+      await context.services.registry.useLoaded(name, async (scenario) => {
+        const serving: Serving = scenario.evaluation(context.params['component'] ?? null)
+        settle({ ...(await write(context, await serve(serving, call))), askedBytes: call.request.pieces.length })
+      })
+    }
+    // What a person replays counts as their traffic does. Training counts by its own budgets.
+    if (context.principal.kind !== 'service') return answered(unsettled)
+    await withinLimits(context, name, (settle) => answered(isFree ? unsettled : settle))
   }
 }
 

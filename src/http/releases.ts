@@ -65,7 +65,7 @@ export const withdraw = (context: HttpContext): Promise<HttpReply> => move(conte
 
 type Operation = Parameters<HttpContext['services']['registry']['move']>[2]
 
-async function move(context: HttpContext, operation: Exclude<Operation, 'reject'>): Promise<HttpReply> {
+async function move(context: HttpContext, operation: Exclude<Operation, 'reject' | 'comment'>): Promise<HttpReply> {
   const name = nameInPath(context)
   const { release_id, comment = null } = checkShape(moveBodySchema, await context.readObject())
   refuseCredential('comment', comment ?? '')
@@ -81,19 +81,15 @@ export async function reject(context: HttpContext): Promise<HttpReply> {
 
 export async function commentOn(context: HttpContext): Promise<HttpReply> {
   const name = nameInPath(context)
-  const { registry } = context.services
-  const { release_id: target, comment: text } = checkShape(commentBodySchema, await context.readObject())
-  refuseCredential('comment', text)
-  const newest = await registry.use(name, async ({ history }) => history.step)
-  const { head, step } = await registry.comment(name, target, { text, by: actorOf(context).by })
-  if (step > newest) await noteChange(context, { scenario: name, target, before: null, after: { step, comment: text } })
-  return json({ scenario: name, release_id: head.release_id, content_id: head.content_id, step } satisfies Head)
+  const { release_id, comment } = checkShape(commentBodySchema, await context.readObject())
+  refuseCredential('comment', comment)
+  return moved(context, name, release_id, 'comment', comment)
 }
 
 async function moved(context: HttpContext, name: string, target: string, operation: Operation, words: string | null): Promise<HttpReply> {
   const { registry } = context.services
   const before = await registry.use(name, async (scenario) => ({ release_id: scenario.head().release_id, step: scenario.history.step }))
-  const { head, step } = await registry.move(name, target, operation, words)
+  const { head, step } = await registry.move(name, target, operation, { words, by: actorOf(context).by })
   const { release_id, content_id } = head
   // What was so already made no row.
   if (step > before.step)

@@ -6,9 +6,8 @@ import { reviewRelease } from './land.ts'
 import type { Scenario } from './scenario.ts'
 import type { Services } from './services.ts'
 
-export interface Comment {
+interface Comment {
   readonly text: string
-  /** The name of the token; null on an open service. */
   readonly by: string | null
 }
 

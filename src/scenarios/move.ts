@@ -2,6 +2,7 @@
 import { conflict, type JsonObject, type Release } from '../contract/index.ts'
 import { planMove } from '../releases/index.ts'
 import type { Services } from './services.ts'
+import { commentOn } from './comment.ts'
 import { composeOnto, type ReleaseContent } from './composed.ts'
 import { inLandingLane } from './elsewhere.ts'
 import { landRow } from './land.ts'
@@ -17,16 +18,24 @@ export interface Moved {
 }
 
 /** What a person may do with a release. */
-export type Move = 'promote' | 'rollback' | 'withdraw' | 'reject'
+export type Move = 'promote' | 'rollback' | 'withdraw' | 'reject' | 'comment'
 
-/** `words`: those of the person, which go into the row: the reason of a rejection, or a comment. */
+/** What a person says, which goes into the row: the reason of a rejection, or a comment. */
+export interface Said {
+  readonly words: string | null
+  /** The name of the token; null on an open service. */
+  readonly by: string | null
+}
+export const NOTHING_SAID: Said = { words: null, by: null }
+
 export function moveByHand(
   services: Services,
   scenario: Scenario,
   releaseId: string,
   operation: Move,
-  words: string | null,
+  { words, by }: Said,
 ): Promise<Moved> {
+  if (operation === 'comment') return commentOn(services, scenario, releaseId, { text: words ?? '', by })
   if (operation === 'reject') return rejectRelease(services, scenario, releaseId, words ?? '')
   const metrics = words === null ? {} : { comment: words }
   if (operation === 'withdraw') return withdrawRelease(services, scenario, releaseId, { reason: 'a person withdrew it', ...metrics })

@@ -7,8 +7,7 @@ import { checkOptions, type NewScenario } from './create.ts'
 import { Directory, type RegistryLimits, type ScenarioMade } from './directory.ts'
 import { reach, type ScenarioView, type Services } from './services.ts'
 import { Following, type Loading } from './following.ts'
-import { commentOn, type Comment } from './comment.ts'
-import { moveByHand, type Move, type Moved } from './move.ts'
+import { moveByHand, NOTHING_SAID, type Move, type Moved, type Said } from './move.ts'
 import { Preloading } from './preloading.ts'
 import { Standby } from './standby.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
@@ -120,15 +119,10 @@ export class Registry {
   }
 
   /** Answers the new head, or the current one when it is the target already, and when a release was withdrawn or rejected. */
-  async move(name: string, releaseId: string, operation: Move, words: string | null = null): Promise<Moved> {
-    const moved = await this.use(name, (scenario) => moveByHand(this.#services, scenario, releaseId, operation, words))
+  async move(name: string, releaseId: string, operation: Move, said: Said = NOTHING_SAID): Promise<Moved> {
+    const moved = await this.use(name, (scenario) => moveByHand(this.#services, scenario, releaseId, operation, said))
     await this.#services.views?.settled()
     return moved
-  }
-
-  /** Answers the head, which stays, and the step of the comment. */
-  comment(name: string, releaseId: string, comment: Comment): Promise<Moved> {
-    return this.use(name, (scenario) => commentOn(this.#services, scenario, releaseId, comment))
   }
 
   /**

@@ -14,7 +14,8 @@ afterEach(async () => {
 })
 
 const idOf = ({ release }: Commit): string => release?.release_id ?? ''
-const rejectedBy = (member: number, row: Commit, reason: string) => here.members[member]?.move('a', idOf(row), 'reject', reason)
+const rejectedBy = (member: number, row: Commit, reason: string) =>
+  here.members[member]?.move('a', idOf(row), 'reject', { words: reason, by: null })
 
 describe('a rejection', () => {
   it('is a row that names the release and the reason, and moves nothing, in any process and after a restart', async () => {

@@ -205,3 +205,15 @@ describe('the palette', () => {
     expect(new URL(page.url()).hash).toBe('#/s/shop/traffic?text=zebra+stripes')
   })
 })
+
+describe('home', () => {
+  it('of a token for one scenario shows that scenario, and no refusal', async () => {
+    const { json } = await here.post('/svc/tokens', { name: 'shop-only', role: 'review', scenarios: ['shop'] }, bearer(TOKEN))
+    const page = await enter('', textAt(json, 'token'))
+    await heading(page).filter({ hasText: 'Home' }).waitFor()
+    await page.getByText('Your token is for single scenarios').waitFor()
+    await page.getByText('No release waits for a review.').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await expectScreensFit(page, 'console-home-narrow')
+  })
+})

@@ -23,6 +23,7 @@ const here = sharedWorld({
     'limits.scenarios.left.tokens_per_minute': 1000,
     'limits.scenarios.counting.tokens_per_minute': 1000,
     'limits.scenarios.dear.cost_per_day': 1,
+    'limits.scenarios.replayed.requests_per_minute': 3,
     'limits.upstream.concurrent_requests': 40,
     'limits.prices.m.input': 1_000_000,
     'limits.prices.m.output': 0,
@@ -52,6 +53,16 @@ it('requests beyond the limit of a token are 429 in all threads together, for th
   const gemini = await here.post('/v1beta/models/m:generateContent', { contents: [] }, { ...one, ...named('warm') })
   expect(gemini).toMatchObject({ status: 429, json: { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } } })
   expect((await here.get('/metrics', ADMIN)).text).toMatch(/svc_requests_limited_total\{code="requests_limit"\} 3[0-9]\n/)
+})
+
+it('what a reviewer replays counts as their traffic does, by the token and by the scenario [access.limits]', async () => {
+  const made = await here.post('/svc/tokens', { name: 'reviewer', role: 'review' }, ADMIN)
+  const reviewer = bearer(textAt(made.json, 'token'))
+  expect((await ask('replayed', ADMIN)).status).toBe(200)
+  const replay = () => here.post(`/svc/scenarios/replayed/evaluation${CHAT}`, BODY, reviewer)
+  const answers = [await replay(), await replay(), await replay()]
+  expect(answers.map(({ status }) => status)).toEqual([200, 200, 429])
+  expect(answers[2]?.json['error']).toMatchObject({ code: 'requests_limit' })
 })
 
 it('requests in flight beyond the limit of a scenario are 429, and let in once one is over, also by a client that left [access.limits]', async () => {

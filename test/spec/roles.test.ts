@@ -69,6 +69,8 @@ describe('every role on every route [access.roles] [access.scenarios]', () => {
   })
 })
 
+const evaluationOf = (path: string): string => `POST /svc/scenarios/:scenario/evaluation/${path}`
+
 /** Spelt out here once more, so that a right that is given away is missed. */
 const OPENED: Readonly<Record<Exclude<Role, 'admin' | 'read'>, readonly string[]>> = {
   serve: [
@@ -93,6 +95,8 @@ const OPENED: Readonly<Record<Exclude<Role, 'admin' | 'read'>, readonly string[]
   review: [
     'POST /svc/harness/tasks',
     'POST /svc/scenarios/:scenario/comment',
+    ...['v1/chat/completions', 'v1/messages', 'v1/messages/count_tokens', 'v1/responses'].map(evaluationOf),
+    ...['countTokens', 'generateContent', 'streamGenerateContent'].map((verb) => evaluationOf(`v1beta/models/:model:${verb}`)),
     'POST /svc/scenarios/:scenario/promote',
     'POST /svc/scenarios/:scenario/reject',
     'POST /svc/scenarios/:scenario/rollback',

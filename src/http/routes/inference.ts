@@ -63,7 +63,7 @@ const WEIGHTS = {
     'model_changed',
   ],
 }
-const EVALUATED = refusals({ 400: ['foreign_lora_path'], 404: ['unknown_scenario'] }, LOOSE_BODY, TAGGED, UPSTREAM, RACE)
+const EVALUATED = refusals({ 400: ['foreign_lora_path'], 404: ['unknown_scenario'] }, LIMITED, LOOSE_BODY, TAGGED, UPSTREAM, RACE)
 
 const AS_PROVIDER = "Send the request as you would send it to the provider; status, content type and body of the answer are the provider's."
 
@@ -129,7 +129,7 @@ function evaluation({ dialect, name }: Format): RowSpec & Pick<HttpRoute, 'acces
   const { words, body } = dialect.openApi
   return {
     access: 'evaluation',
-    right: 'manage',
+    right: 'review',
     operationId: `evaluate${name}`,
     summary: `Answers with ${words} of the provider, and stores nothing`,
     description: `${AS_PROVIDER} For a scenario that is loaded in this process; its own request hooks stay out. Takes the evaluation token too.`,
@@ -143,6 +143,7 @@ function evaluation({ dialect, name }: Format): RowSpec & Pick<HttpRoute, 'acces
 function componentEvaluation(format: Format): RowSpec & Pick<HttpRoute, 'access'> {
   return {
     ...evaluation(format),
+    right: 'manage',
     operationId: `evaluateComponent${format.name}`,
     description: `${AS_PROVIDER} As the evaluation of the scenario, with the hooks of every other component in force.`,
     refusals: refusals(pathFaults(format.dialect), EVALUATED, { 404: ['unknown_component'] }),

@@ -45,16 +45,20 @@ function Summary({ inbox: { decisions, failures, unseen } }: { readonly inbox: H
 }
 
 function Whole({ inbox }: { readonly inbox: HomeAnswer }) {
-  const { decisions, failures, forTraffic, working, cut, unseen } = inbox
+  const { decisions, failures, forTraffic, working, cut, unseen, isNarrow } = inbox
   return (
     <>
       <Items title="Waiting for your decision" items={decisions} view="releases" none="No release waits for a review." />
       <Items title="Failed" items={failures} view="training" none="Nothing failed this week." />
       <Week inbox={inbox} />
-      <div class="cards">
-        <Items title="Waiting for traffic" items={forTraffic} view="training" none="No scenario waits for traffic." />
-        <Items title="Working now" items={working} view="training" none="No step runs." />
-      </div>
+      {isNarrow ? (
+        <p class="muted small">Your token is for single scenarios: what runs now and what waits for traffic is not shown.</p>
+      ) : (
+        <div class="cards">
+          <Items title="Waiting for traffic" items={forTraffic} view="training" none="No scenario waits for traffic." />
+          <Items title="Working now" items={working} view="training" none="No step runs." />
+        </div>
+      )}
       {cut.length > 0 && <p class="muted small">Only the newest steps were looked at in {counted(cut.length, 'scenario')}.</p>}
       {unseen > 0 && (
         <p class="muted small">
@@ -95,7 +99,7 @@ function Items({ title, items, view, none }: ItemsProps) {
 
 const TITLE_CHARACTERS = 200
 
-function Item({ item: { scenario, step, title, line, at }, view }: { readonly item: InboxItem; readonly view: View }) {
+function Item({ item: { scenario, step, title, line, at, view: own }, view }: { readonly item: InboxItem; readonly view: View }) {
   const words = <Text value={shortened(title, TITLE_CHARACTERS)} />
   return (
     <li>
@@ -104,7 +108,7 @@ function Item({ item: { scenario, step, title, line, at }, view }: { readonly it
           {words}
         </a>
       ) : (
-        <a class="inbox-link" href={plainHref(step === null ? placeIn(scenario, view) : placeIn(scenario, 'releases', `@${step}`))}>
+        <a class="inbox-link" href={plainHref(step === null ? placeIn(scenario, own ?? view) : placeIn(scenario, 'releases', `@${step}`))}>
           {words}
         </a>
       )}

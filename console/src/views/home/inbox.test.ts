@@ -32,6 +32,26 @@ describe('what waits for a person', () => {
   })
 })
 
+describe('tasks that were mined', () => {
+  const tasksIn = (proposedTasks: number) =>
+    inboxOf(withDemo({}), [{ scenario: 'demo', rows: [rowOf(0)], isWhole: true, proposedTasks }], NOW)
+
+  it('wait for a person until they are accepted or dropped, and lead to the tasks', () => {
+    expect(tasksIn(3).decisions).toMatchObject([{ title: '3 mined tasks wait for acceptance', step: null, view: 'tasks' }])
+    expect(tasksIn(1).decisions).toMatchObject([{ title: '1 mined task waits for acceptance' }])
+    expect(tasksIn(0).decisions).toEqual([])
+  })
+})
+
+describe('for a token that is for single scenarios', () => {
+  it('there is what their rows say, and nothing of the deployment', () => {
+    const failed = rowOf(2, { result: 'failed', metrics: { error: 'no answer' } })
+    const rows = [failed, held, rowOf(0)]
+    const { decisions, failures, forTraffic, working } = inboxOf(null, [{ scenario: 'demo', rows, isWhole: true }], NOW)
+    expect([decisions.length, failures.length, forTraffic.length, working.length]).toEqual([1, 1, 0, 0])
+  })
+})
+
 describe('what waits for traffic', () => {
   it('is a scenario that gathers samples, and one with an unproven release', () => {
     expect(inbox(withDemo({}), rowOf(0)).forTraffic).toMatchObject([{ title: '1 of 4 samples for the next step' }])

@@ -1,6 +1,7 @@
 /** What the first page says of all scenarios: what waits for a person, what failed, what waits for traffic, and what a week brought. Pure. */
 import type { ReleaseRow, StatusReport } from '@svc-ai/client'
 import {
+  counted,
   decisionOf,
   gainsSince,
   headlineOf,
@@ -22,12 +23,16 @@ export interface ScenarioHistory {
   readonly rows: readonly ReleaseRow[]
   /** Whether these are all rows. */
   readonly isWhole: boolean
+  /** Tasks that were mined and wait for acceptance. */
+  readonly proposedTasks?: number
 }
 
 export interface InboxItem {
   readonly scenario: string
   /** The step that it is about; null of the scenario itself. */
   readonly step: number | null
+  /** Where it leads where it is about no step, if not where its list leads. */
+  readonly view?: 'tasks'
   readonly title: string
   readonly line: string | null
   readonly at: number | null
@@ -52,14 +57,15 @@ export interface HomeInbox {
   readonly cut: readonly string[]
 }
 
-export function inboxOf(status: StatusReport, histories: readonly ScenarioHistory[], now: number): HomeInbox {
+/** `status` is null for a token that is for single scenarios: what is known of them then is their rows and tasks. */
+export function inboxOf(status: StatusReport | null, histories: readonly ScenarioHistory[], now: number): HomeInbox {
   const since = now - WEEK_SECONDS
   const each = <T>(read: (history: ScenarioHistory, state: TrainingState | null) => readonly T[]): readonly T[] =>
-    histories.flatMap((history) => read(history, trainingStateOf(status, history.scenario)))
+    histories.flatMap((history) => read(history, status === null ? null : trainingStateOf(status, history.scenario)))
   const week = each(({ scenario, rows }) => [{ scenario, gains: gainsSince(rows, since), spent: spentSince(rows, since) }])
   const spent = week.flatMap((row) => row.spent ?? [])
   return {
-    decisions: newestFirst(each((history, state) => [...heldIn(history), ...stoppedIn(history, state)])),
+    decisions: newestFirst(each((history, state) => [...heldIn(history), ...proposedIn(history), ...stoppedIn(history, state)])),
     failures: [
       ...storageTrouble(status),
       ...unloadedIn(status, histories),
@@ -97,6 +103,16 @@ const heldIn = ({ scenario, rows }: ScenarioHistory): readonly InboxItem[] =>
     }),
   )
 
+const proposedIn = ({ scenario, proposedTasks = 0 }: ScenarioHistory): readonly InboxItem[] =>
+  proposedTasks === 0
+    ? []
+    : [
+        item(scenario, `${counted(proposedTasks, 'mined task waits', 'mined tasks wait')} for acceptance`, {
+          line: 'Only accepted tasks measure a change.',
+          view: 'tasks',
+        }),
+      ]
+
 const stoppedIn = ({ scenario }: ScenarioHistory, state: TrainingState | null): readonly InboxItem[] =>
   (state?.trainers ?? []).flatMap(({ stopped }) =>
     stopped === null
@@ -104,21 +120,23 @@ const stoppedIn = ({ scenario }: ScenarioHistory, state: TrainingState | null): 
       : [item(scenario, stopped, { line: 'Raise it in the configuration and restart, or ask for a change, which runs past it.' })],
   )
 
-const storageTrouble = ({ storage: { error } }: StatusReport): readonly InboxItem[] =>
-  error === null ? [] : [item('', error.message, { line: 'No record can be stored until this is fixed.' })]
+const storageTrouble = (status: StatusReport | null): readonly InboxItem[] =>
+  status === null || status.storage.error === null
+    ? []
+    : [item('', status.storage.error.message, { line: 'No record can be stored until this is fixed.' })]
 
 /** One that could not be loaded is not in memory, so it has no history here. */
-function unloadedIn(status: StatusReport, histories: readonly ScenarioHistory[]): readonly InboxItem[] {
+function unloadedIn(status: StatusReport | null, histories: readonly ScenarioHistory[]): readonly InboxItem[] {
   const seen = new Set(histories.map(({ scenario }) => scenario))
-  const names = Object.keys(status.preload_errors).filter((scenario) => !seen.has(scenario))
+  const names = Object.keys(status?.preload_errors ?? {}).filter((scenario) => !seen.has(scenario))
   return names.flatMap((scenario) => troublesIn(status, scenario))
 }
 
-const troublesIn = (status: StatusReport, scenario: string): readonly InboxItem[] =>
+const troublesIn = (status: StatusReport | null, scenario: string): readonly InboxItem[] =>
   troublesOf(status, scenario).map(({ line, cure }) => item(scenario, line, { line: cure }))
 
 /** A failed step is listed once: as the trouble that it still is, or else as a step of this week. */
-function failuresIn(status: StatusReport, { scenario, rows }: ScenarioHistory, since: number): readonly InboxItem[] {
+function failuresIn(status: StatusReport | null, { scenario, rows }: ScenarioHistory, since: number): readonly InboxItem[] {
   const troubles = troublesOf(status, scenario)
   const failed = rows.filter(({ result, recorded_at: at }) => result === 'failed' && at >= since)
   const steps = failed.flatMap((row) => {
@@ -133,7 +151,7 @@ function failuresIn(status: StatusReport, { scenario, rows }: ScenarioHistory, s
   return [...troublesIn(status, scenario), ...steps]
 }
 
-function unprovenIn(status: StatusReport, { scenario }: ScenarioHistory): readonly InboxItem[] {
+function unprovenIn(status: StatusReport | null, { scenario }: ScenarioHistory): readonly InboxItem[] {
   const provisional = statusFor(status, scenario)?.provisional
   if (provisional === undefined) return []
   const { step, canary_share: share } = provisional

@@ -16,6 +16,8 @@ const ROWS_MAX = 1000
 export interface HomeAnswer extends HomeInbox {
   /** Scenarios that were not looked at: they are not in memory, or there are too many. */
   readonly unseen: number
+  /** Whether the token is for single scenarios, so that what they do now is not known. */
+  readonly isNarrow: boolean
 }
 
 interface Known extends ScenarioHistory {
@@ -30,34 +32,60 @@ export function useInbox(scenarios: readonly ScenarioRow[] | null): Polled<HomeA
     `inbox, ${scenarios === null ? 'unknown' : 'known'}`,
     async (service) => {
       if (scenarios === null) return null
-      const status = await service().status()
+      const status = await statusSeen(service())
       const now = Date.now() / 1000
-      const loaded = scenarios.filter(({ scenario }) => statusFor(status, scenario) !== undefined).slice(0, SCENARIOS_MAX)
+      const loaded = scenarios
+        .filter(({ scenario }) => status === null || statusFor(status, scenario) !== undefined)
+        .slice(0, SCENARIOS_MAX)
       const read = await Promise.all(
         loaded.map(async (row) => {
-          const [{ scenario }, mark, before] = [row, markOf(status, row), known.current.get(row.scenario)]
-          return before?.mark === mark ? before : readHistory(service(scenario), scenario, mark, now - WEEK_SECONDS)
+          const [mark, before] = [markOf(status, row, now), known.current.get(row.scenario)]
+          return before?.mark === mark ? before : readHistory(service(row.scenario), row, mark, now - WEEK_SECONDS)
         }),
       )
       const histories = read.flatMap((history) => history ?? [])
       known.current = new Map(histories.map((history) => [history.scenario, history]))
-      return { ...inboxOf(status, histories, now), unseen: scenarios.length - loaded.length }
+      return { ...inboxOf(status, histories, now), unseen: scenarios.length - loaded.length, isNarrow: status === null }
     },
     AGAIN_SECONDS,
   )
 }
 
-function markOf(status: StatusReport, { scenario, release_id: release }: ScenarioRow): string {
+/** Null for a token that is for single scenarios: the status is about all of them. */
+async function statusSeen(service: Svc): Promise<StatusReport | null> {
+  try {
+    return await service.status()
+  } catch (error) {
+    if (error instanceof ServiceFailure && error.code === 'other_scenario') return null
+    throw error
+  }
+}
+
+/** Tasks come without a row, and a status that may not be read tells of none. */
+const LOOK_AGAIN_SECONDS = 30
+
+function markOf(status: StatusReport | null, { scenario, release_id: release }: ScenarioRow, now: number): string {
   const own = statusFor(status, scenario)
-  return JSON.stringify([own?.scenario_step, release, own?.provisional?.release_id])
+  return JSON.stringify([own?.scenario_step, release, own?.provisional?.release_id, Math.floor(now / LOOK_AGAIN_SECONDS)])
 }
 
 /** Null where the scenario was deleted meanwhile. */
-async function readHistory(service: Svc, scenario: string, mark: string, since: number): Promise<Known | null> {
+async function readHistory(service: Svc, { scenario, adapter }: ScenarioRow, mark: string, since: number): Promise<Known | null> {
   try {
-    return { scenario, mark, ...(await newestRows(service, since)) }
+    const proposedTasks = adapter === undefined ? 0 : await proposedIn(service)
+    return { scenario, mark, proposedTasks, ...(await newestRows(service, since)) }
   } catch (error) {
     if (error instanceof ServiceFailure && error.status === 404) return null
+    throw error
+  }
+}
+
+/** None where the recipe reads no folder of tasks, and where the token may not read them. */
+async function proposedIn(service: Svc): Promise<number> {
+  try {
+    return (await service.tasks()).filter(({ status, problem }) => status === 'proposed' && problem === null).length
+  } catch (error) {
+    if (error instanceof ServiceFailure && (error.status === 401 || error.code === 'no_tasks')) return 0
     throw error
   }
 }

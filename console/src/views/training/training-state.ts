@@ -60,7 +60,7 @@ const wordsOf = (key: string): string => {
 }
 
 /** Each failure with what to do, or what happens by itself. */
-export function troublesOf(status: StatusReport, scenario: string) {
+export function troublesOf(status: StatusReport | null, scenario: string) {
   const [unloaded, own] = [loadFailure(status, scenario), statusFor(status, scenario)?.error]
   return [
     ...(unloaded === null ? [] : [{ line: unloaded, cure: LOAD_CURE }]),
