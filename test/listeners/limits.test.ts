@@ -56,8 +56,8 @@ it('requests beyond the limit of a token are 429 in all threads together, for th
 })
 
 it('what a reviewer replays counts as their traffic does, by the token and by the scenario [access.limits]', async () => {
-  const made = await here.post('/svc/tokens', { name: 'reviewer', role: 'review' }, ADMIN)
-  const reviewer = bearer(textAt(made.json, 'token'))
+  const { json } = await here.post('/svc/tokens', { name: 'reviewer', role: 'review' }, ADMIN)
+  const reviewer = bearer(textAt(json, 'token'))
   expect((await ask('replayed', ADMIN)).status).toBe(200)
   const replay = () => here.post(`/svc/scenarios/replayed/evaluation${CHAT}`, BODY, reviewer)
   const answers = [await replay(), await replay(), await replay()]

@@ -32,10 +32,10 @@ describe('what waits for a person', () => {
   })
 })
 
-describe('tasks that were mined', () => {
-  const tasksIn = (proposedTasks: number) =>
-    inboxOf(withDemo({}), [{ scenario: 'demo', rows: [rowOf(0)], isWhole: true, proposedTasks }], NOW)
+const tasksIn = (proposedTasks: number) =>
+  inboxOf(withDemo({}), [{ scenario: 'demo', rows: [rowOf(0)], isWhole: true, proposedTasks }], NOW)
 
+describe('tasks that were mined', () => {
   it('wait for a person until they are accepted or dropped, and lead to the tasks', () => {
     expect(tasksIn(3).decisions).toMatchObject([{ title: '3 mined tasks wait for acceptance', step: null, view: 'tasks' }])
     expect(tasksIn(1).decisions).toMatchObject([{ title: '1 mined task waits for acceptance' }])
