@@ -5,9 +5,17 @@ import type { HttpContext } from './context.ts'
 
 const SESSION_HEADER = `${HEADER.tagPrefix}${SESSION_TAG}`
 
-/** People and the deployment. Not episodes, not the holders of a page's link, and not an agent: by its token, or by what its wrapper sends. */
-export const readsHeldOut = ({ principal, request }: Pick<HttpContext, 'principal' | 'request'>): boolean =>
-  hasPrincipalRight(principal, 'read') && request.headers[SESSION_HEADER] === undefined
+interface Reader extends Pick<HttpContext, 'principal'> {
+  readonly request: Pick<HttpContext['request'], 'headers'>
+}
+
+/**
+ * People and the deployment. Not episodes, and not an agent: by its token, or by what its wrapper sends. Of the holders of a page's link those
+ * to whom a token of the role review gave it: agents have no such token, and may have one of the configuration.
+ */
+export const readsHeldOut = ({ principal, request }: Reader): boolean =>
+  (principal.kind === 'page' ? principal.role === 'review' : hasPrincipalRight(principal, 'read')) &&
+  request.headers[SESSION_HEADER] === undefined
 
 export function refuseAgents(context: HttpContext): void {
   if (!readsHeldOut(context)) throw unauthorized('this holds held-out tasks, which the session of an agent may not read')

@@ -7,7 +7,7 @@ import { requiresOf } from '../releases/index.ts'
 import { catalogRows, listedRows, relatedReleases, relatedRows, type Scenario } from '../scenarios/index.ts'
 import { noFiles, rowAt, unknownRequest, unknownStep } from './harness.ts'
 import type { HttpContext } from './context.ts'
-import { rowFor, seesHeldReleases, stepFor } from './held-out.ts'
+import { readsHeldOut, rowFor, seesHeldReleases, stepFor } from './held-out.ts'
 import type { HttpReply } from './reply.ts'
 import { pageScenario } from './request-fields.ts'
 
@@ -24,7 +24,10 @@ export async function versionPage(context: HttpContext): Promise<HttpReply> {
     const last = history.count - 1
     const carried = await requiresOf(scenario.releases, row.composed_release_id ?? row.release_id)
     const before = await treeBefore(scenario, row)
-    return htmlReply(pages.versionPage({ scenario: name, query: linkQuery(query), row, place, last, releases, before, carried }))
+    const { archive } = scenario.binding
+    const isOpen = archive !== undefined && readsHeldOut(context)
+    const played = isOpen ? await pages.playedSides(row.metrics, (record, path) => archive.read(record, path)) : new Map()
+    return htmlReply(pages.versionPage({ scenario: name, query: linkQuery(query), row, place, last, releases, before, carried, played }))
   })
 }
 

@@ -1,7 +1,10 @@
 /** The card of a step's result: the outcome and its meaning, the numbers and the evidence of its evaluation, failures, and the task table. */
 import {
+  EXPLAINED,
+  MEANINGS,
   taskScoresSummary,
   type BarFigure,
+  type PlayedEpisode,
   type PairsFigure,
   type StepEvidence,
   type StepFact,
@@ -12,8 +15,9 @@ import {
 import { card } from './frame.ts'
 import { markup, type Html, type Piece } from './html.ts'
 import { code, inline, listed, prose, term } from './prose.ts'
+import type { PlayedSides, VersionView } from './view.ts'
 
-export function resultCard(step: StepView, isServed: boolean): Html {
+export function resultCard(step: StepView, isServed: boolean, played: VersionView['played'] = new Map()): Html {
   const { numbers, scores, facts, taskScores, evidence } = step
   return card(
     'Result',
@@ -23,14 +27,45 @@ export function resultCard(step: StepView, isServed: boolean): Html {
     facts.length > 0 && markup`<dl class="facts">${facts.map(factOf)}</dl>`,
     failureBoxes(step),
     scoreTable(taskScores),
+    bothAnswers(taskScores, played),
     evidence.length > 0 &&
       markup`<details>
         <summary>The evidence</summary>
         ${evidenceSections(evidence)}
       </details>`,
     taskTable(step.tasks),
+    (scores !== null || evidence.length > 0) && MEANING_LIST,
   )
 }
+
+const MEANING_LIST = markup`<details>
+  <summary>What the numbers mean</summary>
+  <dl class="facts">${MEANINGS.map(([label, words]) => term(label, words))}</dl>
+</details>`
+
+/** Task by task what the agent said as served and with the change, with the evaluator's words. */
+const bothAnswers = (rows: readonly TaskScores[], played: ReadonlyMap<string, PlayedSides>): Piece =>
+  rows.map(({ task }) => {
+    const sides = played.get(task)
+    if (sides === undefined) return null
+    const prompt = sides.after?.prompt ?? sides.before?.prompt ?? ''
+    return markup`<details>
+      <summary>Both answers to ${code(task)}</summary>
+      ${prompt !== '' && markup`<blockquote>${prose(prompt)}</blockquote>`}
+      <div class="both">${sideOf('As served', sides.before)}${sideOf('With the change', sides.after)}</div>
+    </details>`
+  })
+
+const sideOf = (title: string, episode: PlayedEpisode | null): Html =>
+  markup`<section>
+    <h3>${title}</h3>
+    ${
+      episode === null
+        ? markup`<p class="cut">Its record was not kept.</p>`
+        : markup`<p class="cut" title="${EXPLAINED.episode}">Score ${episode.score}${episode.words !== null && [': ', inline(episode.words)]}</p>
+            ${episode.answer === '' ? markup`<p class="cut">The agent said nothing.</p>` : prose(episode.answer)}`
+    }
+  </section>`
 
 const TASKS_SHOWN_MAX = 100
 
@@ -42,8 +77,8 @@ function scoreTable(rows: readonly TaskScores[]): Piece {
       <thead>
         <tr>
           <th scope="col">Task</th>
-          <th scope="col">Before</th>
-          <th scope="col">After</th>
+          <th scope="col" title="${EXPLAINED.before}">Before</th>
+          <th scope="col" title="${EXPLAINED.after}">After</th>
           <th scope="col"><span class="quiet">Which is</span></th>
         </tr>
       </thead>

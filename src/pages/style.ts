@@ -155,6 +155,7 @@ const REQUESTS = `
 .diff>div{display:grid;grid-template-columns:1fr 1fr;grid-auto-flow:dense;gap:0 1px}
 .diff del{grid-column:1}.diff ins{grid-column:2}
 .rest .diff>div{display:block}
+.both{display:grid;grid-template-columns:1fr 1fr;gap:0 20px}
 }
 @media (max-width:800px){body{padding:0 20px}.hero{padding:32px 0 22px}.card{padding:22px}}
 @media (max-width:480px){

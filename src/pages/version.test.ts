@@ -5,7 +5,8 @@ import type { Json, JsonObject } from '../contract/index.ts'
 import { cardsIn, linksIn, rowIn, tagsIn, textIn } from './testing/reading.ts'
 import { id, PROMOTION, REJECTION, REQUEST_ID, ROWS, USUAL_METRICS, versionView } from './testing/views.ts'
 import { versionPage } from './version.ts'
-import type { PageRow } from './view.ts'
+import { playedSides } from './played.ts'
+import type { PageRow, VersionView } from './view.ts'
 
 const first = ROWS[0]
 const usual = ROWS[1]
@@ -326,5 +327,47 @@ describe('whatever a method wrote into its row', () => {
   it('the markup is that of harmless words', () => {
     const hostile = '"><img src=x onerror=alert(1)></pre></code></script><style>*{display:none}</style>'
     expect(tagsIn(withMetrics(written(hostile)))).toEqual(tagsIn(withMetrics(written('harmless'))))
+  })
+})
+
+describe('both answers to a task', () => {
+  const episode = { prompt: 'Say <b>hi</b>.', answer: 'Hello.', score: '0.5', words: 'polite, "rude" </script>' }
+  const task = 'greeting'
+  const row = {
+    ...versionView(2).row,
+    metrics: { ...versionView(2).row.metrics, task_scores: [{ task, current: 0.5, candidate: 1, pairs: 1 }] },
+  }
+  const shown = (played: VersionView['played']) => versionPage({ ...versionView(2), row, ...(played !== undefined && { played }) })
+
+  it("stand beside each other with the evaluator's words, as text", () => {
+    const page = shown(new Map([[task, { before: episode, after: { ...episode, answer: '', score: '1', words: null } }]]))
+    expect(textIn(page)).toMatch(
+      /Both answers to \S+ Say <b>hi<\/b>\. As served Score 0\.5: polite, "rude" <\/script> Hello\. With the change Score 1 The agent said nothing\./,
+    )
+    expect(page).not.toContain('<b>hi</b>')
+  })
+
+  it('are read from the records of the steps, and one that cannot be read is left out', async () => {
+    const scores = [
+      { task: 'kept', current: 0, candidate: 1, current_episode: 'a/7/episodes/1', candidate_episode: 'a/8/episodes/2' },
+      { task: 'gone', current: 0, candidate: 1, current_episode: 'a/9/episodes/1' },
+      { task: 'never', current: 0, candidate: 1 },
+    ]
+    const files = new Map([
+      ['a/8 episodes/2/episode.json', JSON.stringify({ prompt: 'p', answer: 'yes', score: 1 })],
+      ['a/7 episodes/1/episode.json', '{'],
+    ])
+    const read = async (record: string, path: string): Promise<string | null> => {
+      if (record === 'a/9') throw new Error('the disk is gone')
+      return files.get(`${record} ${path}`) ?? null
+    }
+    const played = await playedSides({ task_scores: scores }, read)
+    expect([...played]).toEqual([['kept', { before: null, after: { prompt: 'p', answer: 'yes', score: '1', words: null } }]])
+  })
+
+  it('say where a record was not kept, and are left out where nothing may be read', () => {
+    expect(textIn(shown(new Map([[task, { before: null, after: episode }]])))).toContain('As served Its record was not kept.')
+    expect(textIn(shown(undefined))).not.toContain('Both answers')
+    expect(textIn(shown(undefined))).toContain('What the numbers mean')
   })
 })

@@ -38,7 +38,7 @@ export function versionPage(view: VersionView): string {
       powersCard(step.powers),
       changesCard('What changed', view, row, before),
       reviewCard(step.review),
-      resultCard(step, isServed),
+      resultCard(step, isServed, view.played),
       setupCard(step.setup),
       chainCard(view, place, row),
     ],

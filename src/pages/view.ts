@@ -1,9 +1,15 @@
 /** What the pages are made of, by shape: rows of the catalog, the tree a step ran on, and the progress of a request. */
 import type { Entry, JsonObject, RequestProgress, Requires } from '../contract/index.ts'
-import type { RunningStep, StepRow } from '../presentation/index.ts'
+import type { PlayedEpisode, RunningStep, StepRow } from '../presentation/index.ts'
 
 export interface PageRow extends StepRow {
   readonly parent_release_id: string | null
+}
+
+/** What the agent answered on each side of a task; null where that was not kept. */
+export interface PlayedSides {
+  readonly before: PlayedEpisode | null
+  readonly after: PlayedEpisode | null
 }
 
 /** The rows of the catalog that made or reject a release, oldest first, by their place in it, which is the number of a row's page. */
@@ -26,6 +32,8 @@ export interface VersionView extends PageView {
   readonly last: number
   /** The tree that the step's candidate was made of; null when it cannot be read. */
   readonly before: readonly Entry[] | null
+  /** By task, for readers who may see held-out tasks. */
+  readonly played?: ReadonlyMap<string, PlayedSides>
 }
 
 export interface RequestView extends PageView {

@@ -13,3 +13,13 @@ export const EXPLAINED = {
   spent: 'What all model calls of this step took, of the proposer and of the episodes. Money needs prices: see evolution.prices.',
   improvement: 'What all steps since the release before took together, those that led to nothing included.',
 } as const
+
+/** The same words as behind the numbers, for those who cannot hover. */
+export const MEANINGS = [
+  ['Improved, worse', EXPLAINED.headline],
+  ['Score', EXPLAINED.score],
+  ['Won, lost, tied', EXPLAINED.pairs],
+  ['Episodes', EXPLAINED.episodes],
+  ['Tokens and cost', EXPLAINED.spent],
+  ['Since the last release', EXPLAINED.improvement],
+] as const

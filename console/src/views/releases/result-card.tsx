@@ -1,6 +1,7 @@
 /** The result of a step: its scores, both sides task by task, its evidence with a figure and a sentence each, and the first episodes. */
 import {
   EXPLAINED,
+  MEANINGS,
   type BarFigure,
   type StepEvidence,
   type StepFact,
@@ -60,15 +61,6 @@ function Meanings() {
     </details>
   )
 }
-
-const MEANINGS = [
-  ['Improved, worse', EXPLAINED.headline],
-  ['Score', EXPLAINED.score],
-  ['Won, lost, tied', EXPLAINED.pairs],
-  ['Episodes', EXPLAINED.episodes],
-  ['Tokens and cost', EXPLAINED.spent],
-  ['Since the last release', EXPLAINED.improvement],
-] as const
 
 /** The scores of both sides in one line. */
 export function ScoreLine({ scores: { text, tone, pairs } }: { readonly scores: StepScores }) {
