@@ -21,19 +21,19 @@ export interface Moved {
 export type Move = 'promote' | 'rollback' | 'withdraw' | 'reject' | 'comment'
 
 /** What a person says, which goes into the row: the reason of a rejection, or a comment. */
-export interface Said {
+export interface PersonsWords {
   readonly words: string | null
   /** The name of the token; null on an open service. */
   readonly by: string | null
 }
-export const NOTHING_SAID: Said = { words: null, by: null }
+export const NOTHING_SAID: PersonsWords = { words: null, by: null }
 
 export function moveByHand(
   services: Services,
   scenario: Scenario,
   releaseId: string,
   operation: Move,
-  { words, by }: Said,
+  { words, by }: PersonsWords,
 ): Promise<Moved> {
   if (operation === 'comment') return commentOn(services, scenario, releaseId, { text: words ?? '', by })
   if (operation === 'reject') return rejectRelease(services, scenario, releaseId, words ?? '')

@@ -7,7 +7,7 @@ import { checkOptions, type NewScenario } from './create.ts'
 import { Directory, type RegistryLimits, type ScenarioMade } from './directory.ts'
 import { reach, type ScenarioView, type Services } from './services.ts'
 import { Following, type Loading } from './following.ts'
-import { moveByHand, NOTHING_SAID, type Move, type Moved, type Said } from './move.ts'
+import { moveByHand, NOTHING_SAID, type Move, type Moved, type PersonsWords } from './move.ts'
 import { Preloading } from './preloading.ts'
 import { Standby } from './standby.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
@@ -119,7 +119,7 @@ export class Registry {
   }
 
   /** Answers the new head, or the current one when it is the target already, and when a release was withdrawn or rejected. */
-  async move(name: string, releaseId: string, operation: Move, said: Said = NOTHING_SAID): Promise<Moved> {
+  async move(name: string, releaseId: string, operation: Move, said: PersonsWords = NOTHING_SAID): Promise<Moved> {
     const moved = await this.use(name, (scenario) => moveByHand(this.#services, scenario, releaseId, operation, said))
     await this.#services.views?.settled()
     return moved
