@@ -23,6 +23,7 @@ import {
   shownFacts,
   signInProblem,
   reconfigureTraffic,
+  refuseUnfinishedCopy,
   storeSettings,
   type Load,
 } from './compose/index.ts'
@@ -89,6 +90,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const tls = await readTls(loaded)
     await checkFolders(loaded)
     const { store, signer, contents } = await openFolders(loaded, load, closing)
+    await refuseUnfinishedCopy(store)
     store.onLoss((scenario, lost) => log.write('warn', 'records_evicted', { scenario, records: lost.records, bytes: lost.bytes }))
     store.writing?.onChange((trouble) => logWriting(log, trouble))
     const [group, metrics] = [newId(), new Metrics()]

@@ -71,6 +71,11 @@ export const isEngineAway = (error: unknown): boolean =>
 
 /** What every record store refuses. */
 export const noScenario = (name: string): Refusal => unknown('unknown_scenario', `there is no scenario "${name}"; create it first`)
+export const unfinishedCopy = (): Refusal =>
+  unavailable(
+    'unfinished_copy',
+    'this store is the target of a copy that has not ended; run the same svc store copy again: it goes on where it was, and ends with 0',
+  )
 export const storeClosed = (): Refusal => unavailable('store_closed', 'the record store is closed; start the service again')
 export const recordConflict = (id: string): Refusal =>
   conflict('record_conflict', `record "${id}" is stored with other content; send it as it was, or under a new id`)

@@ -6,6 +6,9 @@ export const PRODUCT = 'svc'
 
 export const ROUTE_PREFIX = '/svc'
 
+/** A store has a scenario of this name while it is being copied to. No route takes the name, since it holds a NUL. */
+export const UNFINISHED_COPY = '\u0000unfinished copy'
+
 /** What every header of ours begins with. */
 export const HEADER_PREFIX = 'x-svc-'
 

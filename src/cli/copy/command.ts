@@ -8,6 +8,7 @@ import { jsonText } from '../screen/text.ts'
 import { stoppable } from '../stopping.ts'
 import { EXIT, type ServiceModule, type Surroundings } from '../surroundings.ts'
 import { copyDeployment, type CopiedDeployment } from './deployment.ts'
+import { markCopy, refuseUnfinished } from './mark.ts'
 import { readPlace, type Place } from './places.ts'
 import { copyScenario, endOf, type CopiedScenario, type CopyEnd } from './records.ts'
 import { copyReleases, type CopiedReleases } from './releases.ts'
@@ -41,12 +42,18 @@ export async function copyStore(options: CopyOptions, surroundings: Surroundings
   const closing: (() => Promise<void>)[] = []
   let reports: readonly ScenarioReport[]
   let deployment: CopiedDeployment | null = null
+  let isFine: boolean
   try {
     const places = await placesOf(options, surroundings)
     const opened = await openBoth(await surroundings.service(), places, closing)
+    const now = Date.now() / 1000
+    await refuseUnfinished(opened.from)
+    const unmark = await markCopy(opened.to, now)
     reports = await copyAll(opened, options, stopping.signal, bar.at)
     // They are for all scenarios, and of no use to a copy of one.
-    if (options.scenario === undefined) deployment = await copyDeployment(opened.from.deployment, opened.to.deployment, Date.now() / 1000)
+    if (options.scenario === undefined) deployment = await copyDeployment(opened.from.deployment, opened.to.deployment, now)
+    isFine = reports.every(isWhole) && (deployment?.tokens_differ ?? []).length === 0
+    if (isFine) await unmark()
   } catch (error) {
     printError(error, null, surroundings)
     return stopping.exitCode() ?? EXIT.misconfigured
@@ -56,7 +63,7 @@ export async function copyStore(options: CopyOptions, surroundings: Surroundings
   }
   const copied = { scenarios: reports, ...(deployment !== null && { deployment }) }
   surroundings.out(options.json === true ? jsonText(copied, 2) : [printed(reports), ...deploymentLines(deployment)].join('\n'))
-  return reports.every(isWhole) && (deployment?.tokens_differ ?? []).length === 0 ? EXIT.fine : EXIT.failed
+  return isFine ? EXIT.fine : EXIT.failed
 }
 
 async function placesOf({ from, to, scenario, as }: CopyOptions, surroundings: Surroundings): Promise<readonly [from: Place, to: Place]> {
