@@ -225,8 +225,12 @@ export async function checkStore(loaded: LoadedConfig, surroundings: Surrounding
     if (backend === 'sqlite' && !existsSync(directory)) return [{ check, state: 'ok', found: 'none yet; the service will create it' }]
     const store = await service.openStore(loaded)
     const { records } = await store.usage()
+    const remarks = (await store.remarks?.()) ?? []
     await store.close()
-    return [{ check, state: 'ok', found: `${backend}, ${records} records` }]
+    return [
+      { check, state: 'ok', found: `${backend}, ${records} records` },
+      ...remarks.map((remark) => ({ check, state: 'warning' as const, ...remark })),
+    ]
   } catch (error) {
     const state = codeOf(error) === 'store_in_use' ? 'warning' : 'problem'
     return explain(error, loaded).map((words) => ({ check, state, ...words }))

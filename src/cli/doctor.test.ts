@@ -52,6 +52,17 @@ const KEY = '--inference.upstream_api_key'
 const withoutKey = () => Promise.reject(new ConfigProblem(['svc.tls.key: k.pem: there is no such file; name a PEM file']))
 
 describe('doctor', () => {
+  test('warns of what the store remarks, and leaves the exit code 0', async () => {
+    const remark = { found: 'PostgreSQL has no synchronous standby', fix: 'set one up' }
+    const store = { ...fakeStore([]), remarks: () => Promise.resolve([remark]) }
+    const { exit, findings } = await examine([KEY, 'good'], { openStore: () => Promise.resolve(store) })
+    expect(findings.filter(({ check }) => check === 'store')).toEqual([
+      { check: 'store', state: 'ok', found: 'sqlite, 3 records' },
+      { check: 'store', state: 'warning', ...remark },
+    ])
+    expect(exit).toBe(0)
+  })
+
   test('finds nothing to fix where nothing is wrong', async () => {
     const { exit, findings } = await examine([KEY, 'good'])
     expect(findings.filter(({ state }) => state === 'problem')).toEqual([])

@@ -58,7 +58,7 @@ const svc = section({
     .nullable()
     .default(null)
     .describe(
-      'How many threads accept connections and answer inference. Unset: as many as the machine has cores less one, from 1 to 8. With 1 the main thread does everything; so it does where threads cannot share the store, the runtime or a port (anywhere but on Linux), and a line of the log says why.',
+      'How many threads accept connections and answer inference. Unset: as many as the machine has cores less one, from 1 to 8, and 1 where records lie in a database, of which every thread takes three connections. With 1 the main thread does everything; so it does where threads cannot share the store, the runtime or a port (anywhere but on Linux), and a line of the log says why.',
     ),
   max_scenarios: count().default(10_000).describe('How many scenarios may exist.'),
   max_loaded_scenarios: count().default(256).describe('How many scenarios are in memory at once; idle ones are unloaded.'),

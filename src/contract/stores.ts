@@ -33,9 +33,16 @@ export interface Store {
   share?(): MessagePort
   /** How writing stands. Absent from a store that never refuses a write on its own account. */
   readonly writing?: Writing
+  /** What an operator should know of the place that holds it. Absent: nothing is looked at. */
+  remarks?(): Promise<readonly StoreRemark[]>
   /** Re-hashes everything kept and answers with what does not match. */
   verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]>
   close(): Promise<void>
+}
+
+export interface StoreRemark {
+  readonly found: string
+  readonly fix: string
 }
 
 /** What belongs to no scenario: the tokens, and the audit of what was done. */

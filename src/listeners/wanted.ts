@@ -31,6 +31,8 @@ export function listenersOf(loaded: LoadedConfig, { store, hasOwnPlugins, ...oth
 /** More of them wait for the one thread that writes records. */
 const USUAL_LISTENERS_MAX = 8
 
-export const listenersWanted = ({ config: { svc } }: LoadedConfig): number => svc.listeners ?? usualListeners()
+/** Each thread takes connections of a database: there are several only where they are asked for. */
+export const listenersWanted = ({ config: { svc, storage } }: LoadedConfig): number =>
+  svc.listeners ?? (storage.record_database_url === null ? usualListeners() : 1)
 
 const usualListeners = (): number => Math.min(Math.max(availableParallelism() - 1, 1), USUAL_LISTENERS_MAX)

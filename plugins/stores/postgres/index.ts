@@ -5,8 +5,9 @@
  */
 import { define } from '../../../src/contract/index.ts'
 import { readSettings } from './settings.ts'
-import { openStore } from './store.ts'
+import { joinStore, openStore } from './store.ts'
 
 export default define('store', {
   make: (config) => openStore(readSettings(config)),
+  join: joinStore,
 })

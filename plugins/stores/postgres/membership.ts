@@ -51,6 +51,9 @@ const TOKEN_CHANGES = '(SELECT token_changes FROM deployment) AS token_changes'
 const CHANGED = `SELECT ${CURSOR}, ${TOKEN_CHANGES}, ${STATE_COLUMNS} FROM (SELECT 1) one LEFT JOIN scenario s ON s.changed >= $1::xid8 ORDER BY s.key`
 const ANNOUNCED = `SELECT '' AS cursor, 0::bigint AS token_changes, ${STATE_COLUMNS} FROM scenario s WHERE s.key = ANY($1::bigint[]) ORDER BY s.key`
 
+/** Whether it opens the store, or comes back to it: then what was chosen at run time stays. */
+export type JoinTime = 'first' | 'again'
+
 export interface MembershipNeeds {
   readonly connections: Database
   readonly feed: ChangeFeed
@@ -88,9 +91,9 @@ export class Membership {
     return this.#id
   }
 
-  async join(): Promise<void> {
+  async join(time: JoinTime): Promise<void> {
     const startedAt = performance.now()
-    this.#id = await this.#needs.connections.transaction((client) => register(client, 'first'))
+    this.#id = await this.#needs.connections.transaction((client) => register(client, time))
     this.#live(startedAt)
     this.#client = await this.#listen().catch((error: unknown) => {
       throw refusalOf(error)
@@ -274,7 +277,7 @@ export class Membership {
 }
 
 /** One at a time, so that of two that open the store at once the first one forgets what was chosen, and not the second. */
-async function register(client: PgClient, time: 'first' | 'again'): Promise<number> {
+async function register(client: PgClient, time: JoinTime): Promise<number> {
   await client.query({ text: 'SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))', values: [OPENING_LOCK] })
   await client.query({ text: `DELETE FROM member WHERE beat_at < clock_timestamp() - interval '${FORGOTTEN_AFTER}'` })
   await client.query({

@@ -1,5 +1,6 @@
 /** The store as the service sees it: writes in their order, reads beside them, and this process as one of those that share it. */
 import { randomBytes, randomInt } from 'node:crypto'
+import type { MessagePort } from 'node:worker_threads'
 import { storeClosed } from '../../../src/contract/index.ts'
 import type {
   AuditEntry,
@@ -14,6 +15,7 @@ import type {
   Store,
   StoreChange,
   StoreLease,
+  StoreRemark,
   StoreUsage,
   TokenChange,
 } from '../../../src/contract/index.ts'
@@ -24,13 +26,15 @@ import { addAudit, changeToken, readAudit, readTokens } from './deployment.ts'
 import { ChangeFeed } from './feed.ts'
 import { MemberLeases } from './leases.ts'
 import type { PgClient } from './library.ts'
-import { Membership, TOKENS_KEY } from './membership.ts'
+import { Membership, TOKENS_KEY, type JoinTime } from './membership.ts'
 import { migrate } from './migrate.ts'
 import { readPending } from './pending.ts'
 import { RecordQueries } from './queries.ts'
 import { readOnlyServer, refusalOf } from './refusals.ts'
+import { remarksOn } from './remarks.ts'
 import type { PostgresSettings } from './settings.ts'
 import { makeShares } from './shares.ts'
+import { portTo, receiveSettings } from './sharing.ts'
 import { Tidy } from './tidy.ts'
 import { Trying } from './trying.ts'
 import { verifyStore } from './verify.ts'
@@ -43,12 +47,15 @@ const MAX_PROBES = 2 ** 40
 
 type LossListener = Parameters<Store['onLoss']>[0]
 
-export async function openStore(settings: PostgresSettings): Promise<Store> {
+/** Another thread of a process that has the store open. */
+export const joinStore = (port: MessagePort): Promise<Store> => openStore(receiveSettings(port), 'again')
+
+export async function openStore(settings: PostgresSettings, time: JoinTime = 'first'): Promise<Store> {
   const connections = await Database.open(settings)
   const store = new PostgresStore(connections, settings)
   try {
     await migrate(connections, settings.schema)
-    await store.join()
+    await store.join(time)
     return store
   } catch (error) {
     await store.close().catch(() => undefined)
@@ -61,7 +68,7 @@ class PostgresStore implements Store {
   readonly deployment: DeploymentStore
   readonly shares: ShareStore
   readonly #connections: Database
-  readonly #capacityBytes: number
+  readonly #settings: PostgresSettings
   readonly #feed = new ChangeFeed()
   readonly #queries: RecordQueries
   readonly #leases: MemberLeases
@@ -73,9 +80,10 @@ class PostgresStore implements Store {
   readonly #closing = new AbortController()
   #closed: Promise<void> | null = null
 
-  constructor(connections: Database, { schema, capacityBytes, connections: count }: PostgresSettings) {
+  constructor(connections: Database, settings: PostgresSettings) {
+    const { schema, capacityBytes, connections: count } = settings
     this.#connections = connections
-    this.#capacityBytes = capacityBytes
+    this.#settings = settings
     this.writing = new Trying((isFull) => probe(connections, isFull))
     this.#queries = new RecordQueries(connections)
     this.deployment = {
@@ -116,8 +124,8 @@ class PostgresStore implements Store {
     })
   }
 
-  join(): Promise<void> {
-    return this.#membership.join()
+  join(time: JoinTime): Promise<void> {
+    return this.#membership.join(time)
   }
 
   scenarios(): Promise<readonly string[]> {
@@ -149,7 +157,7 @@ class PostgresStore implements Store {
   }
 
   async usage(): Promise<StoreUsage> {
-    return { ...(await this.#read(() => this.#queries.usage())), capacity_bytes: this.#capacityBytes }
+    return { ...(await this.#read(() => this.#queries.usage())), capacity_bytes: this.#settings.capacityBytes }
   }
 
   onLoss(listener: LossListener): void {
@@ -162,6 +170,16 @@ class PostgresStore implements Store {
 
   lease(name: string): Promise<StoreLease | null> {
     return this.#write(() => this.#leases.take(name, () => this.#membership.id))
+  }
+
+  share(): MessagePort {
+    if (this.#closed !== null) throw storeClosed()
+    return portTo(this.#settings)
+  }
+
+  /** One connection more listens. */
+  remarks(): Promise<readonly StoreRemark[]> {
+    return this.#read(() => remarksOn(this.#connections, this.#settings.connections + 1))
   }
 
   verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]> {

@@ -10,6 +10,7 @@ import { fillDisk, mountDisk, temporaryFolder } from '../../../test/support/fold
 import { startPostgres, type PostgresServer } from '../../../test/support/postgres.ts'
 import postgres from './index.ts'
 import { checkServer } from './migrate.ts'
+import { remarksOf } from './remarks.ts'
 
 const CERTIFICATE = 'server.crt'
 const BODY_BYTES = 256 * 1024
@@ -56,6 +57,24 @@ async function refusalOf(opening: Promise<unknown>): Promise<string> {
   expect(error.message).not.toContain('\n')
   return `${error.code}: ${error.message}`
 }
+
+describe('what an operator should know of the server', () => {
+  it('is that it has no synchronous standby, does not sync, or takes too few connections', async () => {
+    const store = await open(plain.url, { schema: 'known', connections: 2 })
+    expect((await store.remarks?.())?.map(({ found }) => found)).toEqual([
+      'PostgreSQL has no synchronous standby: what was acknowledged is lost with its disk',
+      'fsync of PostgreSQL is off: what was acknowledged is lost when its machine stops',
+    ])
+    const server = { standbys: 'one', fsync: 'on', full_page_writes: 'on', connections: 20, members: 2 }
+    expect(remarksOf(server, 20)).toEqual([])
+    expect(remarksOf({ ...server, members: 4 }, 9)).toEqual([
+      {
+        found: 'PostgreSQL takes 20 connections, and 3 gateways want 27',
+        fix: 'raise its max_connections, or lower storage.record_settings.connections or svc.listeners',
+      },
+    ])
+  })
+})
 
 describe('a store that cannot be opened says why', () => {
   it('when what it runs on is not installed', async () => {
