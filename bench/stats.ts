@@ -1,7 +1,7 @@
 /** Percentiles and medians. */
 
 /** NaN for an empty list. */
-function percentile(sorted: ArrayLike<number>, share: number): number {
+export function percentile(sorted: ArrayLike<number>, share: number): number {
   if (sorted.length === 0) return Number.NaN
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
