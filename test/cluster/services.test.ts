@@ -3,11 +3,13 @@ import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { BUCKET, startS3, type S3Server } from '../support/s3.ts'
+import { placeIn, startChild } from '../crash/child.ts'
+import { startLink } from '../support/link.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import type { Settings } from '../support/settings.ts'
+import { dataPlaceIn, settingsOf, type Settings } from '../support/settings.ts'
 import { until } from '../support/wait.ts'
-import { ownWorld, type World } from '../support/world.ts'
+import { ownWorld, send, type Answer, type World } from '../support/world.ts'
 import { LEDGER_RECIPE, textAt } from '../spec/support/helpers.ts'
 import { trainee } from '../spec/support/trainee.ts'
 
@@ -24,9 +26,15 @@ afterAll(() => {
 let deployments = 0
 
 /** How services of a new deployment are started, each with its folder. */
-function newDeployment(more: Settings = {}): (folder: string) => Promise<World> {
+function newDeployment(more: Settings = {}): (folder: string, own?: Settings) => Promise<World> {
   deployments += 1
-  const settings: Settings = {
+  const settings = deployed(more)
+  return (folder, own = {}) => ownWorld({ settings: { ...settings, 'storage.agent_record_dir': join(folder, 'records'), ...own } })
+}
+
+/** The settings of the newest deployment. */
+function deployed(more: Settings): Settings {
+  return {
     'storage.record_backend': 'postgres',
     'storage.record_database_url': database.url,
     'storage.record_settings.schema': `deployment_${deployments}`,
@@ -35,7 +43,6 @@ function newDeployment(more: Settings = {}): (folder: string) => Promise<World> 
     ...s3.settings,
     ...more,
   }
-  return (folder) => ownWorld({ settings: { ...settings, 'storage.agent_record_dir': join(folder, 'records') } })
 }
 
 async function two(folders: readonly [string, string], more: Settings = {}): Promise<readonly [World, World]> {
@@ -115,3 +122,55 @@ it('the bucket may be away: what is served goes on in both, and a rollback is re
   expect([refused.status, refused.text]).toEqual([503, expect.stringContaining('bucket_unreachable')])
   for (const here of [a, b]) expect(await releaseServed(here, 's')).toBe(trained)
 })
+
+it('a gateway that is cut off serves nothing, and once it is back what was released meanwhile', { timeout: 180_000 }, async () => {
+  const link = await startLink(database.port)
+  onTestFinished(() => link.close())
+  const start = newDeployment()
+  const a = await start(temporaryFolder())
+  const b = await start(temporaryFolder(), {
+    'storage.record_database_url': database.networkUrl.replace(`:${database.port}/`, `:${link.port}/`),
+  })
+  const created = await releaseServed(a, 's')
+  expect(await releaseServed(b, 's')).toBe(created)
+  link.hold()
+  const released = textAt((await a.post('/svc/scenarios/s/rollback', { release_id: created })).json, 'release_id')
+  const refused = await asked(b)
+  expect([refused.status, refused.headers['x-svc-agent-record-id']]).toEqual([503, undefined])
+  expect((await b.get('/healthz')).status).toBe(503)
+  link.release()
+  const answers: Answer[] = []
+  await until(async () => {
+    const answer = await asked(b)
+    if (answer.status === 200) answers.push(answer)
+    return answers.length > 0 && (await releaseOf(b, answers.at(-1))) === released
+  })
+  // One that was asked before the gateway heard of it may have the release before; none is unrecorded.
+  expect(await recordsIn(a, 's')).toBe(answers.length + 2)
+})
+
+it('the gateway that trains is killed: another one takes the next step', { timeout: 240_000 }, async () => {
+  const folder = temporaryFolder()
+  const start = newDeployment(TRAINED)
+  const b = await start(folder)
+  const owner = startChild(placeIn(temporaryFolder()), {
+    settings: { ...settingsOf(dataPlaceIn(folder), b.upstream.url), ...deployed(TRAINED) },
+  })
+  onTestFinished(() => owner.kill('family'))
+  const address = (await owner.address) ?? ''
+  await send(address, 'POST', '/v1/chat/completions', { headers: { 'x-svc-scenario': 's' }, body: { model: 'm', messages: [] } })
+  await until(() => heldToken() === '1')
+  await trainee(b, 's').asked('add a line')
+  owner.kill('service')
+  await owner.ended
+  await trainee(b, 's').asked('add another line')
+  expect(heldToken()).toBe('2')
+})
+
+/** Of the one lease of the newest deployment that is held. */
+const heldToken = (): string => database.sql(`SELECT token FROM deployment_${deployments}.lease WHERE member IS NOT NULL`)
+const asked = (here: World): Promise<Answer> => here.post('/v1/chat/completions', { model: 'm', messages: [] }, { 'x-svc-scenario': 's' })
+const releaseOf = async (here: World, answer: Answer | undefined): Promise<string> => {
+  const id = String(answer?.headers['x-svc-agent-record-id'])
+  return textAt((await here.get(`/svc/scenarios/s/records/${id}`)).json, 'artifact_ref')
+}
