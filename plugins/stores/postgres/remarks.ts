@@ -1,20 +1,19 @@
 /** What an operator should know of the server: what it may lose, and what it has too little of. */
 import type { StoreRemark } from '../../../src/contract/index.ts'
 import type { Database } from './connections.ts'
-import { IS_ALIVE } from './membership.ts'
 
 interface ServerColumns {
   readonly standbys: string
   readonly fsync: string
   readonly full_page_writes: string
   readonly connections: number
-  readonly members: number
+  readonly used: number
 }
 
 const SERVER = `SELECT current_setting('synchronous_standby_names') AS standbys, current_setting('fsync') AS fsync,
   current_setting('full_page_writes') AS full_page_writes,
   current_setting('max_connections')::integer - current_setting('superuser_reserved_connections')::integer AS connections,
-  (SELECT count(*) FROM member WHERE ${IS_ALIVE}) AS members`
+  (SELECT coalesce(sum(numbackends), 0)::integer FROM pg_stat_database) AS used`
 
 /** `wanted` is how many connections one gateway takes. */
 export async function remarksOn(connections: Database, wanted: number): Promise<readonly StoreRemark[]> {
@@ -23,9 +22,6 @@ export async function remarksOn(connections: Database, wanted: number): Promise<
 }
 
 export function remarksOf(server: ServerColumns, wanted: number): readonly StoreRemark[] {
-  // Who asks is one of them.
-  const gateways = Math.max(1, server.members - 1)
-  const all = gateways * wanted
   return [
     ...(server.standbys === ''
       ? [
@@ -41,10 +37,10 @@ export function remarksOf(server: ServerColumns, wanted: number): readonly Store
         found: `${name} of PostgreSQL is off: what was acknowledged is lost when its machine stops`,
         fix: `turn ${name} on`,
       })),
-    ...(all > server.connections
+    ...(server.used + wanted > server.connections
       ? [
           {
-            found: `PostgreSQL takes ${server.connections} connections, and ${gateways === 1 ? 'this gateway wants' : `${gateways} gateways want`} ${all}`,
+            found: `PostgreSQL takes ${server.connections} connections, of which ${server.used} are used, and one more gateway wants ${wanted}`,
             fix: 'raise its max_connections, or lower storage.record_settings.connections or svc.listeners',
           },
         ]

@@ -65,11 +65,11 @@ describe('what an operator should know of the server', () => {
       'PostgreSQL has no synchronous standby: what was acknowledged is lost with its disk',
       'fsync of PostgreSQL is off: what was acknowledged is lost when its machine stops',
     ])
-    const server = { standbys: 'one', fsync: 'on', full_page_writes: 'on', connections: 20, members: 2 }
+    const server = { standbys: 'one', fsync: 'on', full_page_writes: 'on', connections: 20, used: 0 }
     expect(remarksOf(server, 20)).toEqual([])
-    expect(remarksOf({ ...server, members: 4 }, 9)).toEqual([
+    expect(remarksOf({ ...server, used: 12 }, 9)).toEqual([
       {
-        found: 'PostgreSQL takes 20 connections, and 3 gateways want 27',
+        found: 'PostgreSQL takes 20 connections, of which 12 are used, and one more gateway wants 9',
         fix: 'raise its max_connections, or lower storage.record_settings.connections or svc.listeners',
       },
     ])
