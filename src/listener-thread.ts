@@ -1,6 +1,7 @@
 /** Composes a listener thread: what main is to the service. */
 import { builtins } from '../plugins/index.ts'
-import { configuredTraffic, loaderOf, openRecorder, openRuntime, openTracing, reconfigureTraffic } from './compose/index.ts'
+import { configuredTraffic, loaderOf, openRecorder, openRuntime, openTracing, reconfigureThread } from './compose/index.ts'
+import { PriceTable } from './limits/index.ts'
 import { runListener } from './listeners/index.ts'
 
 await runListener(async ({ loaded, store: port, limits, group }, log) => {
@@ -10,7 +11,16 @@ await runListener(async ({ loaded, store: port, limits, group }, log) => {
   if (store === undefined) throw new Error(`the store ${record_backend} is shared, and cannot be joined: its plug-in has no join`)
   // No evaluation is answered here.
   const configured = configuredTraffic(loaded, '', limits, store.shares)
-  const [runtime, traces] = [await openRuntime(loaded, load, group), await openTracing(loaded, log)]
+  const prices = new PriceTable(loaded.config.limits.prices)
+  const [runtime, traces] = [await openRuntime(loaded, load, group), await openTracing(loaded, prices, log)]
   const recorder = await openRecorder(loaded, load)
-  return { store, configured, recorder, runtime, traces, reconfigure: reconfigureTraffic }
+  const parts = { runtime, recorder, prices, group }
+  return {
+    store,
+    configured,
+    recorder,
+    runtime,
+    traces,
+    reconfigure: (services, ...to) => reconfigureThread({ services, ...parts }, ...to, store.shares),
+  }
 })

@@ -22,8 +22,9 @@ import {
   readTls,
   shownFacts,
   signInProblem,
-  reconfigureTraffic,
   refuseUnfinishedCopy,
+  reconfigureThread,
+  reopenWebhooks,
   storeSettings,
   type Load,
 } from './compose/index.ts'
@@ -42,6 +43,7 @@ import {
 import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
 import { knowSecrets, newId, wordsOf } from './kit/index.ts'
+import { PriceTable } from './limits/index.ts'
 import { listenAlone, listenersOf, listenersWanted, openInner } from './listeners/index.ts'
 import {
   importInto,
@@ -84,7 +86,8 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
   const closing: Closing = []
   const close = (): Promise<void> => closeAll(closing, log)
   try {
-    const traces = await openTracing(loaded, log)
+    const prices = new PriceTable(config.limits.prices)
+    const traces = await openTracing(loaded, prices, log)
     // Opened first and closed last, so that it records how everything else ended.
     if (traces !== undefined) closing.push(() => traces.close())
     const tls = await readTls(loaded)
@@ -97,7 +100,8 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const runtime = await openRuntime(loaded, load, group)
     closing.push(() => runtime.close())
     const hosts = openHosts(loaded, closing, options)
-    const limits = allotLimits(loaded, listenersWanted(loaded) + 1)
+    const threads = listenersWanted(loaded) + 1
+    let limits = allotLimits(loaded, threads)
     const hasOwnPlugins = plugins !== builtins
     const entry = options.listenerThread ?? threadEntry('listener-thread')
     const listeners = listenersOf(loaded, { entry, hasOwnPlugins, store, log, metrics, limits, group })
@@ -105,12 +109,13 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const evaluationToken = randomBytes(32).toString('hex')
     knowSecrets([evaluationToken])
     const configured = configuredTraffic(loaded, evaluationToken, limits, store.shares)
-    const spent = await keepSpent(loaded, { limits: configured.limits, store, warn })
-    if (spent !== null) closing.push(() => spent.close())
+    let spent = await keepSpent(loaded, { limits: configured.limits, store, warn })
+    closing.push(async () => spent?.close())
     const recorder = await openRecorder(loaded, load)
     closing.push(() => recorder.close())
     // Known once the socket listens; scenarios are bound after that.
     let innerUrl = ''
+    const modelOf = ({ upstream }: LoadedConfig): ModelAddress => upstream.model ?? embeddedModel(loaded)
     const services: Services = {
       store,
       contents,
@@ -119,11 +124,11 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       recipes: await loadRecipes(loaded, plugins, log),
       defaultRecipe: config.recipe,
       gateway: await openGateway(loaded, load),
-      model: loaded.upstream.model ?? embeddedModel(loaded),
+      model: modelOf(loaded),
       recorder,
       clock,
       newId,
-      evaluation: (name) => evaluationAddress(loaded, innerUrl, name, evaluationToken),
+      evaluation: (name) => evaluationAddress(services, innerUrl, name, evaluationToken),
       hosts,
       traceStep: traces?.step,
       stepped(scenario, commit) {
@@ -136,7 +141,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const scenarioLimits = registryLimits(loaded)
     const registry = await Registry.open(services, scenarioLimits)
     closing.push(() => registry.close())
-    const webhooks = await openConfiguredWebhooks(loaded, services, log)
+    let webhooks = await openConfiguredWebhooks(loaded, services, log)
     closing.push(async () => webhooks?.close())
     const adapters = adaptersOf(plugins, load, registry)
     const bodies = new Bodies(listeners?.bodies)
@@ -161,7 +166,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
           graceSeconds,
           relayed: listener,
           view: (name) => registry.view(name),
-          ended: (slot) => configured.limits?.forget(slot),
+          ended: (slot) => http.limits?.forget(slot),
         }))
     closing.push(() => server.close())
     const inner = await openInner(loaded, server.port, listener)
@@ -179,11 +184,16 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       loaded,
       tls,
       log,
-      async apply(changed, pair) {
-        reconfigureTraffic(http, changed)
-        Object.assign(http, shownFacts(changed, pair))
+      async apply(changed, pair, before) {
+        limits ??= allotLimits(changed, threads)
+        await reconfigureThread({ services: http, runtime, recorder, prices, group }, changed, limits, store.shares)
+        services.model = modelOf(changed)
+        Object.assign(http, shownFacts(changed, pair), { model: services.model })
         Object.assign(scenarioLimits, registryLimits(changed))
-        await server.reconfigure(changed, pair)
+        await server.reconfigure(changed, pair, limits)
+        spent ??= await keepSpent(changed, { limits: http.limits, store, warn })
+        webhooks = await reopenWebhooks(webhooks, before, changed, services, log)
+        Object.assign(http, { webhooks })
       },
     })
     return { address: server.address, key: await signer.fingerprint(), reload, close }
@@ -352,7 +362,9 @@ function adaptersOf(plugins: Builtins, load: Load, registry: Registry): HttpServ
 }
 
 /** The scenario's evaluation routes, with a token that is valid for them only. */
-function evaluationAddress({ upstream }: LoadedConfig, base: string, scenario: string, token: string): ModelAddress {
+function evaluationAddress(services: Pick<Services, 'model'>, base: string, scenario: string, token: string): ModelAddress {
+  const { url: upstream, model, api } = services.model
   const url = `${base}${ROUTE_PREFIX}/scenarios/${encodeURIComponent(scenario)}/evaluation`
-  return { url, model: upstream.model?.model ?? null, api: upstream.model?.api ?? 'openai', apiKey: token }
+  // The model inside this process has a name for examples alone.
+  return { url, model: upstream === '' ? null : model, api, apiKey: token }
 }

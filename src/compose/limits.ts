@@ -28,4 +28,4 @@ export function allotLimits({ config: { limits, svc } }: LoadedConfig, threads: 
 }
 
 export const openLimits = ({ config }: LoadedConfig, place: LimitPlace | null, shares: ShareStore | undefined): Limits | undefined =>
-  place === null ? undefined : new Limits(config.limits, place, { shares })
+  place === null || !hasLimits(config.limits) ? undefined : new Limits(config.limits, place, { shares })

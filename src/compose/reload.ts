@@ -9,8 +9,8 @@ interface ReloadNeeds {
   readonly loaded: LoadedConfig
   readonly tls: TlsPair | null
   readonly log: Log
-  /** Resolves once it is in force in every thread. Must not fail half-way. */
-  readonly apply: (loaded: LoadedConfig, tls: TlsPair | null) => Promise<void>
+  /** Resolves once it is in force in every thread. Where it throws, nothing has changed. */
+  readonly apply: (loaded: LoadedConfig, tls: TlsPair | null, before: LoadedConfig) => Promise<void>
 }
 
 /** One reload at a time; each says in one line what it did. */
@@ -21,7 +21,7 @@ export function makeReload({ log, apply, ...started }: ReloadNeeds): (read: () =
     const { applied, needsRestart, ...next } = reloadConfig(loaded, await read())
     const pair = await readTls(next.loaded)
     const isRenewed = pair?.certificate !== tls?.certificate || pair?.key !== tls?.key
-    await apply(next.loaded, pair)
+    await apply(next.loaded, pair, loaded)
     ;[loaded, tls] = [next.loaded, pair]
     const changed = isRenewed && !applied.includes('svc.tls') ? [...applied, 'svc.tls'] : [...applied]
     log.write(needsRestart.length === 0 ? 'info' : 'warn', 'reloaded', {

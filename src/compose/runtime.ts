@@ -6,16 +6,27 @@ import type { Load } from './load.ts'
 
 /** `group` is the same for the threads of one service: they share what they find out about upstreams. */
 export async function openRuntime(loaded: LoadedConfig, load: Load, group: string): Promise<Runtime> {
-  const { config, upstream, proxies } = loaded
-  const { timeout_s, engine, upstreams, upstream_retries, breaker } = config.inference
+  const { config, upstream } = loaded
+  const { timeout_s, engine } = config.inference
   const settings = { timeout_s, ...engineSettings(engine) }
-  const outside = { allow_inside: allowedInside(loaded), own_urls: [upstream.model?.url ?? []].flat() }
-  const several = Object.keys(upstreams).length === 0 ? {} : { upstreams, upstream_retries, breaker, group }
-  const proxied = { timeout_s, ...several, ...outside, ...proxySetting(proxies) }
+  const proxied = providerSettings(loaded, group)
   if (upstream.runtime === 'provider') return (await load('runtime', 'provider')).make(proxied)
   if (upstream.runtime !== 'practice') return (await load('runtime', upstream.runtime)).make(settings)
   const [practice, provider] = await Promise.all([load('runtime', 'practice'), load('runtime', 'provider')])
   return withOwnModels(await practice.make({}), await provider.make(proxied))
+}
+
+/** Throws where the settings cannot be used, with the reason; then nothing has changed. */
+export function reconfigureRuntime(runtime: Runtime, loaded: LoadedConfig, group: string): void {
+  if (loaded.upstream.runtime === 'provider') runtime.reconfigure?.(providerSettings(loaded, group))
+}
+
+function providerSettings(loaded: LoadedConfig, group: string): JsonObject {
+  const { config, upstream, proxies } = loaded
+  const { timeout_s, upstreams, upstream_retries, breaker } = config.inference
+  const outside = { allow_inside: allowedInside(loaded), own_urls: [upstream.model?.url ?? []].flat() }
+  const several = Object.keys(upstreams).length === 0 ? {} : { upstreams, upstream_retries, breaker, group }
+  return { timeout_s, ...several, ...outside, ...proxySetting(proxies) }
 }
 
 export const proxySetting = (proxies: LoadedConfig['proxies']): JsonObject => (proxies === null ? {} : { proxy: { ...proxies } })

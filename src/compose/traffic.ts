@@ -1,14 +1,19 @@
 /** What the configuration says of every request. */
 import { steadyClock } from '../access/index.ts'
 import type { LoadedConfig } from '../config/index.ts'
+import type { Runtime } from '../contract/index.ts'
 import { Authenticator, cookieName, WrongTokens, type ConfiguredTokens, type HttpServices, type TrafficServices } from '../http/index.ts'
 import { InsideAddresses, newId } from '../kit/index.ts'
-import type { LimitPlace } from '../limits/index.ts'
+import type { LimitPlace, PriceTable } from '../limits/index.ts'
+import type { Recorder } from '../recording/index.ts'
 import { allowedInside } from './inside.ts'
 import { openLimits } from './limits.ts'
+import { recordingRules } from './recording.ts'
+import { reconfigureRuntime } from './runtime.ts'
 
 export const clock = (): number => Date.now() / 1000
 
+type Inside = Pick<HttpServices, 'inside'>
 type Configured = Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies' | 'traces' | 'recorder'>
 
 export function configuredTraffic(
@@ -16,9 +21,8 @@ export function configuredTraffic(
   evaluationToken: string,
   limits: LimitPlace | null,
   shares?: Parameters<typeof openLimits>[2],
-): Configured & Pick<HttpServices, 'inside'> {
+): Configured & Inside {
   return {
-    inside: new InsideAddresses(allowedInside(loaded)),
     auth: new Authenticator(tokensIn(loaded), evaluationToken, steadyClock(clock), signInCookie(loaded)),
     wrongTokens: new WrongTokens(),
     limits: openLimits(loaded, limits, shares),
@@ -26,10 +30,34 @@ export function configuredTraffic(
   }
 }
 
-/** Gives the parts of a running thread what a changed configuration says. Requests see it from their next look on. */
-export function reconfigureTraffic(parts: Configured, loaded: LoadedConfig): void {
-  parts.auth.configure(tokensIn(loaded))
-  Object.assign(parts, trafficSettings(loaded))
+/** What a running thread is made of, as far as the configuration can change it. */
+interface ThreadParts {
+  readonly services: Configured
+  readonly runtime: Runtime
+  readonly recorder: Recorder
+  /** Those of the traces. */
+  readonly prices: PriceTable
+  readonly group: string
+}
+
+/**
+ * Gives a running thread what a changed configuration says. What may fail comes first, and the rest happens at once, so that no request sees
+ * half of it. Requests under way end with what they began with.
+ */
+export async function reconfigureThread(
+  parts: ThreadParts,
+  loaded: LoadedConfig,
+  limits: LimitPlace | null,
+  shares?: Parameters<typeof openLimits>[2],
+): Promise<void> {
+  const { services, runtime, recorder, prices, group } = parts
+  const rules = recordingRules(loaded)
+  await recorder.prepare(rules)
+  reconfigureRuntime(runtime, loaded, group)
+  recorder.use(rules)
+  prices.use(loaded.config.limits.prices)
+  services.auth.configure(tokensIn(loaded))
+  Object.assign(services, trafficSettings(loaded), { limits: openLimits(loaded, limits, shares) })
 }
 
 /** Known from the start on: another sign-in needs a restart. */
@@ -40,9 +68,11 @@ function tokensIn({ config: { svc } }: LoadedConfig): ConfiguredTokens {
   return { token: svc.token, tokens: [...new Set(svc.tokens)] }
 }
 
-function trafficSettings({ config }: LoadedConfig): Omit<Configured, 'auth' | 'wrongTokens' | 'limits'> {
+function trafficSettings(loaded: LoadedConfig): Omit<Configured, 'auth' | 'wrongTokens' | 'limits'> & Inside {
+  const { config } = loaded
   const { tls, console_origins, served_url, sign_in } = config.svc
   return {
+    inside: new InsideAddresses(allowedInside(loaded)),
     origins: new Set(console_origins),
     hosts: new Set([...console_origins, ...(served_url === null ? [] : [served_url])].map((url) => new URL(url).host)),
     scheme: tls === null ? 'http' : 'https',

@@ -1,11 +1,30 @@
 /** Opens webhooks. */
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import type { LoadedConfig } from '../config/index.ts'
 import type { Log } from '../http/index.ts'
+import { wordsOf } from '../kit/index.ts'
 import { budgetEnded, type Services } from '../scenarios/index.ts'
 import { errorIn } from '../training/index.ts'
 import type { Webhooks } from '../webhooks/index.ts'
 import { clock } from './traffic.ts'
+
+/** With the targets that a changed configuration names. A target that stays is told what it was not told yet. */
+export async function reopenWebhooks(
+  opened: Webhooks | undefined,
+  before: LoadedConfig,
+  ...[loaded, services, log]: Parameters<typeof openConfiguredWebhooks>
+): Promise<Webhooks | undefined> {
+  if (isDeepStrictEqual(before.config.webhooks, loaded.config.webhooks)) return opened
+  await opened?.close()
+  try {
+    return await openConfiguredWebhooks(loaded, services, log)
+  } catch (error) {
+    const message = 'webhooks cannot be opened again, and no target is told of anything until they can; mend this, then reload'
+    log.write('error', 'background_error', { message, error: wordsOf(error) })
+    return undefined
+  }
+}
 
 /** The room is loaded only where a target is configured. */
 export async function openConfiguredWebhooks(

@@ -16,7 +16,7 @@ export interface NewRecord extends Omit<RecordRow, 'sequence'> {
   readonly payload: Uint8Array
   /** The same bytes in pieces, where they were not joined yet. A store that copies the payload anyway takes these, and does not read `payload`. Once `append` has resolved their memory is the caller's again. */
   readonly pieces?: readonly Uint8Array[]
-  /** Its request asked for less than its scenario stores. Settled before a store sees the record. */
+  /** The mode that its request began with. Absent: that of its scenario now. Settled before a store sees the record. */
   readonly recording?: RecordingMode
 }
 

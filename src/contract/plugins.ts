@@ -155,6 +155,11 @@ export interface Runtime {
   models(call: ModelsCall): Promise<WholeAnswer>
   /** The formats that the upstreams of a model speak, the best first. Empty: no upstream has the model. Absent: every call is taken as it comes. */
   formats?(call: Pick<RuntimeCall, 'model' | 'askedModel'>): readonly Format[]
+  /**
+   * Takes over settings that were read again; calls under way end with those before. Throws where they cannot be used: then nothing changes.
+   * Absent: they need a restart.
+   */
+  reconfigure?(config: JsonObject): void
   /** Absent: its weights cannot be changed. */
   readonly weights?: WeightRuntime
   /** The service is about to close: whatever is done to weights ends at once, as if the engine were away. Requests under way are answered. */

@@ -39,7 +39,7 @@ function served(dialect: Dialect, chunks: AsyncIterable<Uint8Array>, keep: (reco
     reader,
     training: null,
     answer: { kind: 'stream', status: 200, headers: {}, chunks },
-    exchange: { release, letGo: () => undefined, request: call.request, scenario, call },
+    exchange: { release, letGo: () => undefined, request: call.request, scenario, model: scenario.model, call },
   }
 }
 

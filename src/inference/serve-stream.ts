@@ -102,7 +102,7 @@ class Relay {
 
   /** What the upstream was asked with. */
   get #key(): string | null {
-    return (this.#origin.by ?? this.#exchange.scenario.model).apiKey
+    return (this.#origin.by ?? this.#exchange.model).apiKey
   }
 
   /** Only an error of the upstream may hold the key that it was asked with; answers pass as they came. */

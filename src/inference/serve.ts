@@ -86,6 +86,8 @@ export interface Exchange {
   readonly scenario: Serving
   readonly call: Call
   readonly release: Release
+  /** Where it is sent: frozen too, since the settings may be read again meanwhile. */
+  readonly model: ModelAddress
   readonly request: RequestBody
   /** Lets go of what the attempt held. */
   readonly letGo: () => void
@@ -148,7 +150,7 @@ async function begin(scenario: Serving, call: Call): Promise<Exchange> {
 function prepared(scenario: Serving, call: Call, release: Release, letGo: () => void): Exchange {
   try {
     refuseForeignAdapter(scenario, call)
-    return { scenario, call, release, request: preparedBody(scenario, call, release), letGo }
+    return { scenario, call, release, model: scenario.model, request: preparedBody(scenario, call, release), letGo }
   } catch (error) {
     letGo()
     throw error
@@ -169,12 +171,12 @@ function refuseForeignAdapter({ runtime, surface }: Serving, { request: { facts 
 }
 
 /** A stream goes on holding what the attempt needs; anything else lets go here. */
-async function ask({ scenario, call, release, request, letGo }: Exchange): Promise<TranslatedAnswer> {
+async function ask({ scenario, call, release, model, request, letGo }: Exchange): Promise<TranslatedAnswer> {
   let isStreaming = false
   try {
     const { dialect, path, answerBytesMax, signal, trace } = call
     const purpose = scenario.keep === undefined ? 'evaluation' : 'traffic'
-    const { runtime, model } = scenario
+    const { runtime } = scenario
     const headers =
       trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, tracedFacts(call, request), isInFull(call)) }
     const asked = { dialect, path, headers, answerBytesMax, model, release, purpose, signal } as const
@@ -320,7 +322,7 @@ export async function keep(
     },
     pieces,
     summary,
-    ...(recording !== undefined && recording !== 'full' && { recording }),
+    ...(recording !== undefined && { recording }),
   })
   return id
 }

@@ -6,10 +6,14 @@ const MILLION = 1_000_000
 const OTHERS = '*'
 
 export class PriceTable {
-  readonly #prices: ReadonlyMap<string, ModelPrice>
-  readonly #others: ModelPrice
+  #prices: ReadonlyMap<string, ModelPrice> = new Map()
+  #others: ModelPrice = { input: 0, output: 0 }
 
   constructor(prices: Readonly<Record<string, ModelPrice>>) {
+    this.use(prices)
+  }
+
+  use(prices: Readonly<Record<string, ModelPrice>>): void {
     this.#prices = new Map(Object.entries(prices))
     this.#others = this.#prices.get(OTHERS) ?? dearest([...this.#prices.values()])
   }

@@ -1,9 +1,10 @@
 /** A listener thread, inner side: composed like the service, with views in place of scenarios and a relay for everything else. */
 import { parentPort, workerData } from 'node:worker_threads'
 import type { LoadedConfig } from '../config/index.ts'
-import type { Runtime, Store } from '../contract/index.ts'
+import type { JsonObject, Runtime, Store } from '../contract/index.ts'
 import { Bodies, listen, makeTrafficListener, Metrics, screenedLog, type Log, type TrafficServices } from '../http/index.ts'
-import { codeOf, knowPassingSecret, knowSecrets, wordsOf } from '../kit/index.ts'
+import { codeOf, knowPassingSecret, knowSecrets, Lane, wordsOf } from '../kit/index.ts'
+import type { LimitPlace } from '../limits/index.ts'
 import { News } from './news.ts'
 import { Relay } from './relay.ts'
 import { Views } from './views.ts'
@@ -16,7 +17,7 @@ interface ListenerParts {
   readonly traces: (NonNullable<TrafficServices['traces']> & { close(): Promise<void> }) | undefined
   readonly store: Pick<Store, 'scenario' | 'close'>
   /** Gives services what a changed configuration says. */
-  readonly reconfigure: (services: ListenerParts['configured'], loaded: LoadedConfig) => void
+  readonly reconfigure: (services: ListenerParts['configured'], loaded: LoadedConfig, limits: LimitPlace | null) => Promise<void>
 }
 
 type Compose = (settings: ListenerSettings, log: Log) => Promise<ListenerParts>
@@ -60,17 +61,26 @@ export async function runListener(compose: Compose): Promise<void> {
       news.flush()
       say({ said: 'closed' })
     }
-    const configure: Told['configure'] = ({ loaded, tls, secrets }) => {
+    const configure: Told['configure'] = async ({ loaded, tls, secrets, limits }) => {
       knowSecrets(secrets)
-      parts.reconfigure(services, loaded)
+      const { slot } = settings.bodies
+      await parts.reconfigure(services, loaded, limits === null ? null : { ...limits, slot })
+      // What they say of the model may be that of before.
+      views.lapse()
       if (tls !== null) server.useTls(tls)
     }
-    parentPort?.on('message', (message: ToListener) => hear(message, { views, news, auth, configure, close }))
+    const told = { views, news, auth, configure, close, log, lane: new Lane() }
+    parentPort?.on('message', (message: ToListener) => hear(message, told))
     say({ said: 'listening' })
   } catch (error) {
     say({ said: 'failed', code: codeOf(error) ?? null, message: wordsOf(error) })
   }
 }
+
+const failedHere = (error: unknown): JsonObject => ({
+  message: 'a thread that accepts connections goes on with the configuration of before',
+  problems: [wordsOf(error)],
+})
 
 function say(message: FromListener): void {
   parentPort?.postMessage(message, [])
@@ -79,11 +89,14 @@ function say(message: FromListener): void {
 interface Told extends Pick<TrafficServices, 'auth'> {
   readonly views: Views
   readonly news: News
-  readonly configure: (told: Extract<ToListener, { readonly tell: 'configuration' }>) => void
+  readonly log: Log
+  /** One configuration after the other. */
+  readonly lane: Lane
+  readonly configure: (told: Extract<ToListener, { readonly tell: 'configuration' }>) => Promise<void>
   readonly close: () => Promise<void>
 }
 
-function hear(message: ToListener, { views, news, auth, configure, close }: Told): void {
+function hear(message: ToListener, { views, news, auth, configure, close, log, lane }: Told): void {
   switch (message.tell) {
     case 'view':
       return views.take(message.name, message.view)
@@ -92,12 +105,14 @@ function hear(message: ToListener, { views, news, auth, configure, close }: Told
     case 'secret':
       return knowPassingSecret(message.secret)
     case 'configuration':
-      return configure(message)
+      return void lane.run(() => configure(message)).catch((error: unknown) => log.write('error', 'reload_failed', failedHere(error)))
     case 'tokens':
       return auth.use(message.tokens)
     case 'sync':
-      news.flush()
-      return say({ said: 'synced', id: message.id })
+      return void lane.run(async () => {
+        news.flush()
+        say({ said: 'synced', id: message.id })
+      })
     case 'close':
       void close()
   }

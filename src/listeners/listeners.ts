@@ -57,12 +57,14 @@ export class Listeners implements ServedViews {
   #tokens: readonly StoredToken[] = []
   /** What the configuration says since it was reloaded. */
   #reloaded: Pick<ListenOptions, 'loaded' | 'tls'> | null = null
+  #limits: LimitPlace | null
   #isClosing = false
   /** Of threads that are gone. */
   #pastSpans: SpanCounted = { exported: 0, dropped: 0 }
 
   constructor(options: ListenerOptions) {
     this.#options = options
+    this.#limits = options.limits
     this.#bodies = new Int32Array(new SharedArrayBuffer((options.wanted + 1) * Int32Array.BYTES_PER_ELEMENT))
   }
 
@@ -115,7 +117,7 @@ export class Listeners implements ServedViews {
       await server.close()
     }
     try {
-      const reconfigure: Reconfigure = (loaded, tls) => this.#reconfigure(loaded, tls)
+      const reconfigure: Reconfigure = (...changed) => this.#reconfigure(...changed)
       return { ...(await this.#listen(options, relayPath)), reconfigure, close }
     } catch (error) {
       await close()
@@ -131,7 +133,8 @@ export class Listeners implements ServedViews {
     const start = (slot: number): HostedListener => {
       const bodies = { all: this.#bodies, slot }
       const known = { secrets: knownSecrets(), tokens: this.#tokens }
-      const { limits, share, group } = this.#options
+      const { share, group } = this.#options
+      const limits = this.#limits
       const own = { bodies, group, limits: limits === null ? null : { ...limits, slot }, store: share() }
       const configured = { loaded, tls, ...this.#reloaded }
       return this.#start(options, { ...configured, at, relayPath, graceSeconds, ...known, ...own })
@@ -195,9 +198,10 @@ export class Listeners implements ServedViews {
     )
   }
 
-  #reconfigure(loaded: LoadedConfig, tls: TlsPair | null): Promise<void> {
+  #reconfigure(...[loaded, tls, limits]: Parameters<Reconfigure>): Promise<void> {
     this.#reloaded = { loaded, tls }
-    this.#tellAll({ tell: 'configuration', loaded, tls, secrets: knownSecrets() })
+    this.#limits = limits
+    this.#tellAll({ tell: 'configuration', loaded, tls, secrets: knownSecrets(), limits })
     return this.settled()
   }
 

@@ -72,6 +72,11 @@ export class Views implements TrafficRegistry, KnownScenarios {
     asked?.resolve()
   }
 
+  /** What is known is asked for again before it is served. */
+  lapse(): void {
+    for (const known of this.#known.values()) known.lapse()
+  }
+
   archive(name: string): void {
     this.#known.get(name)?.retire()
     this.#known.delete(name)

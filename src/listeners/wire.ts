@@ -27,14 +27,21 @@ export interface ListenerSettings {
 }
 
 /** Resolves once a changed configuration is in force in every thread that accepts connections. */
-export type Reconfigure = (loaded: LoadedConfig, tls: TlsPair | null) => Promise<void>
+export type Reconfigure = (loaded: LoadedConfig, tls: TlsPair | null, limits: LimitPlace | null) => Promise<void>
 
 export type ToListener =
   /** The answer to `ask`, or a change; null while the scenario is not loaded. */
   | { readonly tell: 'view'; readonly name: string; readonly view: ScenarioView | null }
   | { readonly tell: 'archived'; readonly name: string }
   | { readonly tell: 'secret'; readonly secret: string }
-  | { readonly tell: 'configuration'; readonly loaded: LoadedConfig; readonly tls: TlsPair | null; readonly secrets: readonly string[] }
+  | {
+      readonly tell: 'configuration'
+      readonly loaded: LoadedConfig
+      readonly tls: TlsPair | null
+      readonly secrets: readonly string[]
+      /** The main thread's place. */
+      readonly limits: LimitPlace | null
+    }
   | { readonly tell: 'tokens'; readonly tokens: readonly StoredToken[] }
   /** Answered with `synced`, after everything that was said before. */
   | { readonly tell: 'sync'; readonly id: number }

@@ -2,6 +2,6 @@
  * Recording: decides how much of a record is stored, and takes out the rest before the store sees it.
  * Does not store, and changes nothing that a client is sent.
  */
-export { Recorder } from './recorder.ts'
+export { Recorder, type RecordingRules } from './recorder.ts'
 export { Redaction } from './redaction.ts'
 export { runRedactor } from './redactor-threads.ts'

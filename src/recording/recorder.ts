@@ -1,18 +1,18 @@
 /** What is stored of the records of each scenario. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { leastOf, unsupported, type JsonObject, type NewRecord, type RecordingMode } from '../contract/index.ts'
+import { unsupported, type JsonObject, type NewRecord, type RecordingMode } from '../contract/index.ts'
 import { withoutWords } from './metadata.ts'
 import { payloadOf, withPayload } from './payload.ts'
 import type { Redaction } from './redaction.ts'
 
-interface RecordingRules {
+export interface RecordingRules {
   readonly mode: RecordingMode
   /** Those that have a rule of their own, by name. */
   readonly scenarios: ReadonlyMap<string, { readonly mode: RecordingMode }>
 }
 
 export class Recorder {
-  readonly #rules: RecordingRules
+  #rules: RecordingRules
   readonly #redaction: Redaction
 
   constructor(rules: RecordingRules, redaction: Redaction) {
@@ -21,9 +21,17 @@ export class Recorder {
   }
 
   /** Loads the redactor where the configuration needs one, so that one that cannot be loaded ends the start. */
-  async open(): Promise<void> {
-    const modes = [this.#rules.mode, ...[...this.#rules.scenarios.values()].map(({ mode }) => mode)]
-    if (modes.some((mode) => mode !== 'full')) await this.#redaction.load()
+  open(): Promise<void> {
+    return this.prepare(this.#rules)
+  }
+
+  async prepare({ mode, scenarios }: RecordingRules): Promise<void> {
+    if ([mode, ...[...scenarios.values()].map((own) => own.mode)].some((each) => each !== 'full')) await this.#redaction.load()
+  }
+
+  /** Rules that were prepared. Calls under way end with the mode they began with. */
+  use(rules: RecordingRules): void {
+    this.#rules = rules
   }
 
   modeOf(scenario: string): RecordingMode {
@@ -33,7 +41,7 @@ export class Recorder {
   /** The records as they are to be stored; the same ones where they are stored in full. Throws where nothing is. */
   admit(scenario: string, records: readonly NewRecord[]): readonly NewRecord[] | Promise<readonly NewRecord[]> {
     const mode = this.modeOf(scenario)
-    if (mode === 'full' && records.every(({ recording }) => recording === undefined)) return records
+    if (records.every(({ recording = mode }) => recording === 'full')) return records
     return this.#allStored(records, mode)
   }
 
@@ -62,7 +70,7 @@ export class Recorder {
     const stored: NewRecord[] = []
     for (const record of records) {
       if (stored.length > 0) await nextTurn()
-      stored.push(await this.#stored(record, leastOf(mode, record.recording ?? mode)))
+      stored.push(await this.#stored(record, record.recording ?? mode))
     }
     return stored
   }

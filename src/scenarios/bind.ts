@@ -42,7 +42,7 @@ export async function bindScenario(services: Services, name: string, created: Co
     recorder: services.recorder,
     history,
     created,
-    deploymentModel: services.model,
+    deploymentModel: () => services.model,
     modelSettings,
     trainingMode: chosen ?? trainingMode,
     noteStep: (noted, step) => noteStep(services, noted, step),

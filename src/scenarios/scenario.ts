@@ -43,7 +43,7 @@ export interface ScenarioParts {
   readonly recorder: Pick<Recorder, 'admit'>
   readonly history: History
   readonly created: Commit
-  readonly deploymentModel: ModelAddress
+  readonly deploymentModel: () => ModelAddress
   readonly modelSettings: ModelSettings | null
   readonly trainingMode: TrainingMode
   /** Called with the newest step after each append. */
@@ -82,9 +82,8 @@ export class Scenario {
   readonly #store: ScenarioStore
   readonly #recorder: ScenarioParts['recorder']
   readonly #claims = new LaneByName()
-  readonly #deploymentModel: ModelAddress
-  /** Where calls go: the scenario's own settings over the deployment's. */
-  model: ModelAddress
+  readonly #deploymentModel: ScenarioParts['deploymentModel']
+  #ownModel: ModelSettings | null
   trainingMode: TrainingMode
   /** Makes the workers that land their steps under that lease; null where the recipe has no trainer. */
   makeWorkers: ((lease: Fence) => readonly Worker[]) | null = null
@@ -125,7 +124,7 @@ export class Scenario {
     this.releases = new ScenarioReleases(parts.history, () => this.store)
     this.#head = parts.history.head
     this.#provisional = this.#servedProvisional()
-    this.model = modelAddress(parts.modelSettings, parts.deploymentModel)
+    this.#ownModel = parts.modelSettings
     this.trainingMode = parts.trainingMode
     this.#noteStep = parts.noteStep
   }
@@ -306,8 +305,13 @@ export class Scenario {
     return this.binding.runtime
   }
 
+  /** Where calls go: the scenario's own settings over the deployment's. */
+  get model(): ModelAddress {
+    return modelAddress(this.#ownModel, this.#deploymentModel())
+  }
+
   useModel(own: ModelSettings | null): void {
-    this.model = modelAddress(own, this.#deploymentModel)
+    this.#ownModel = own
     this.#onServed?.()
   }
 

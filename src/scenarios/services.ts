@@ -25,7 +25,8 @@ export interface Services {
   readonly defaultRecipe: string
   readonly runtime: Runtime
   readonly gateway: Gateway | null
-  readonly model: ModelAddress
+  /** The deployment's own. Another one when the configuration was read again. */
+  model: ModelAddress
   readonly recorder: Pick<Recorder, 'admit'>
   readonly clock: () => number
   readonly newId: () => string

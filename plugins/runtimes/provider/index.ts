@@ -1,4 +1,5 @@
 /** The provider runtime: any OpenAI- or Anthropic-compatible upstream, or several, asked with the client's own bytes over pooled connections. */
+import { isDeepStrictEqual } from 'node:util'
 import {
   define,
   FORMATS,
@@ -18,6 +19,7 @@ import { InsideAddresses } from '../../../src/kit/index.ts'
 import { connectionsTo, insideAddress, type Connections } from '../common/upstream.ts'
 import { ask } from './ask.ts'
 import { SentBody } from './body.ts'
+import { Leaving } from './leaving.ts'
 import { upstreamLine } from './line.ts'
 import { loadOf } from './load.ts'
 import { SeveralUpstreams } from './several.ts'
@@ -34,23 +36,34 @@ function timeoutOf(config: JsonObject): number {
   return typeof seconds === 'number' ? seconds * 1000 : 300_000
 }
 
+/** The settings that the connections to single addresses are made of. */
+const OF_ADDRESSES = ['timeout_s', 'allow_inside', 'own_urls', 'proxy']
+
 const WHOM = { name: 'the upstream', setting: "inference.upstream_url, or the scenario's model.url" }
 
 class Provider implements Runtime {
-  readonly #config: JsonObject
-  /** Null where every address may be asked. */
-  readonly #inside: InsideAddresses | null
-  readonly #ownUrls: ReadonlySet<string>
+  #config: JsonObject
   /** Null where none are configured by name. */
-  readonly #several: SeveralUpstreams | null
+  #several: SeveralUpstreams | null
   /** Shared by all scenarios with the same address; least recently used first. */
   readonly #upstreams = new Map<string, Connections>()
+  /** Those that are asked nothing new. */
+  readonly #leaving = new Leaving()
 
   constructor(config: JsonObject) {
     this.#config = config
-    this.#inside = Array.isArray(config['allow_inside']) ? new InsideAddresses(textsIn(config['allow_inside'])) : null
-    this.#ownUrls = new Set(textsIn(config['own_urls']))
     this.#several = isObject(config['upstreams']) ? new SeveralUpstreams(config) : null
+  }
+
+  reconfigure(config: JsonObject): void {
+    if (this.#several !== null) this.#several.configure(config)
+    else if (isObject(config['upstreams'])) this.#several = new SeveralUpstreams(config)
+    const before = this.#config
+    this.#config = config
+    if (OF_ADDRESSES.every((name) => isDeepStrictEqual(before[name], config[name]))) return
+    const left = [...this.#upstreams.values()]
+    this.#upstreams.clear()
+    this.#leaving.take(left)
   }
 
   infer(call: RuntimeCall): Promise<RuntimeAnswer> {
@@ -93,7 +106,9 @@ class Provider implements Runtime {
 
   /** Only the configuration's own address may be anywhere. Null where it may not be asked. */
   #connect(url: string): Connections | null {
-    const inside = this.#ownUrls.has(url) ? null : this.#inside
+    const { own_urls: own, allow_inside: allowed } = this.#config
+    // Without a list every address may be asked.
+    const inside = textsIn(own).includes(url) || !Array.isArray(allowed) ? null : new InsideAddresses(textsIn(allowed))
     if (inside?.refusesHost(url) === true) return null
     return connectionsTo(url, timeoutOf(this.#config), this.#config, { factory: upstreamLine, ...(inside && { lookup: inside.lookup }) })
   }
@@ -102,9 +117,9 @@ class Provider implements Runtime {
   #letOneGo(): void {
     const [oldest] = this.#upstreams
     if (oldest === undefined || this.#upstreams.size <= UPSTREAMS_MAX) return
-    const [url, { dispatcher }] = oldest
+    const [url, connections] = oldest
     this.#upstreams.delete(url)
-    dispatcher.close().catch(() => undefined)
+    this.#leaving.take([connections])
   }
 
   status(): Promise<JsonObject> {
@@ -113,6 +128,7 @@ class Provider implements Runtime {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#several?.close(), ...[...this.#upstreams.values()].map(({ dispatcher }) => dispatcher.destroy())])
+    const connected = [...this.#upstreams.values()].map(({ dispatcher }) => dispatcher.destroy())
+    await Promise.all([this.#several?.close(), this.#leaving.close(), ...connected])
   }
 }

@@ -1,5 +1,6 @@
 /** Several upstreams as one: each call goes to one of them, and to the next where there was no answer. What was answered is never sent again. */
 import { setTimeout as pause } from 'node:timers/promises'
+import { isDeepStrictEqual } from 'node:util'
 import {
   isObject,
   unavailable,
@@ -22,6 +23,7 @@ import type { AnswerWatch } from './answer.ts'
 import { ask } from './ask.ts'
 import { SentBody } from './body.ts'
 import { hasModel, inTurn } from './choose.ts'
+import { Leaving } from './leaving.ts'
 import { listTogether } from './model-list.ts'
 import { renamed } from './rename.ts'
 import { isFault, mayResend, restAfter, retryAfter } from './resend.ts'
@@ -55,31 +57,69 @@ interface Missed {
 }
 
 export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
-  readonly #upstreams: ReadonlyMap<string, NamedUpstream>
+  #upstreams: ReadonlyMap<string, NamedUpstream>
   /** Null where this thread answers alone. */
   readonly #shared: SharedHealth | null
-  readonly #retries: number
+  #retries: number
   readonly #chances: Chances
+  /** Calls that have no answer yet, which may still be sent to another upstream. */
+  readonly #asking = new Set<Promise<unknown>>()
+  readonly #leaving = new Leaving()
 
   constructor(config: JsonObject, chances: Chances = REAL) {
+    this.#chances = chances
+    this.#upstreams = namedOf(this.#made(config))
+    this.#shared = typeof config['group'] === 'string' ? new SharedHealth(config['group'], () => this.#upstreams) : null
+    this.#retries = numberIn(config['upstream_retries'], 2)
+  }
+
+  /** An upstream whose settings are as before keeps its connections and its breaker. Calls under way end with the upstreams they began with. */
+  configure(config: JsonObject): void {
+    const made = this.#made(config)
+    const before = this.#upstreams
+    const used = made.map((upstream) => {
+      const known = before.get(upstream.name)
+      return known !== undefined && isDeepStrictEqual(known.madeOf, upstream.madeOf) ? known : upstream
+    })
+    this.#upstreams = namedOf(used)
+    this.#retries = numberIn(config['upstream_retries'], 2)
+    const left = [...before.values(), ...made].filter((upstream) => !used.includes(upstream))
+    this.#leaving.take(
+      left.map(({ connections }) => connections),
+      [...this.#asking],
+    )
+  }
+
+  #made(config: JsonObject): readonly NamedUpstream[] {
     const breaker = isObject(config['breaker']) ? config['breaker'] : {}
     const rules = { failures: numberIn(breaker['failures'], 5), restSeconds: numberIn(breaker['rest_s'], 30) }
     const given = isObject(config['upstreams']) ? Object.entries(config['upstreams']) : []
-    const options = { rules, clock: chances.clock, rests: (name: string, until: number | null) => this.#shared?.rests(name, until) }
-    const made = given.map(([name, settings]) => new NamedUpstream(name, isObject(settings) ? settings : {}, config, options))
-    this.#upstreams = new Map(made.map((upstream) => [upstream.name, upstream]))
-    this.#shared = typeof config['group'] === 'string' ? new SharedHealth(config['group'], this.#upstreams) : null
-    this.#retries = numberIn(config['upstream_retries'], 2)
-    this.#chances = chances
+    const rests = (name: string, until: number | null): void => this.#shared?.rests(name, until)
+    const options = { rules, clock: this.#chances.clock, rests }
+    return given.map(([name, settings]) => new NamedUpstream(name, isObject(settings) ? settings : {}, config, options))
   }
 
-  async infer(call: RuntimeCall): Promise<RuntimeAnswer> {
+  infer(call: RuntimeCall): Promise<RuntimeAnswer> {
+    return this.#noted(this.#infer(call))
+  }
+
+  async #noted<T>(asking: Promise<T>): Promise<T> {
+    this.#asking.add(asking)
+    try {
+      return await asking
+    } finally {
+      this.#asking.delete(asking)
+    }
+  }
+
+  async #infer(call: RuntimeCall): Promise<RuntimeAnswer> {
     const dialect = dialects[call.dialect]
+    const retries = this.#retries
     const candidates = this.#candidates(call, dialect)
     const asked = call.askedModel ?? ''
     const tried = new Set<NamedUpstream>()
     let missed: Missed | null = null
-    for (let sent = 0, round = 0; sent <= this.#retries; sent++) {
+    for (let sent = 0, round = 0; sent <= retries; sent++) {
       let next = this.#next(candidates, tried, asked)
       if (next === undefined && missed !== null) {
         tried.clear()
@@ -98,7 +138,7 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
   }
 
   models(call: ModelsCall): Promise<WholeAnswer> {
-    return listTogether(this.#listed(call.model), call)
+    return this.#noted(listTogether(this.#listed(call.model), call))
   }
 
   formats({ model, askedModel = '' }: Pick<RuntimeCall, 'model' | 'askedModel'>): readonly Format[] {
@@ -125,7 +165,8 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
 
   async close(): Promise<void> {
     this.#shared?.close()
-    await Promise.all([...this.#upstreams.values()].map(({ connections }) => connections.dispatcher.destroy()))
+    const connected = [...this.#upstreams.values()].map(({ connections }) => connections.dispatcher.destroy())
+    await Promise.all([this.#leaving.close(), ...connected])
   }
 
   /** Those that a scenario may use, the first choice first. A name that is not configured any more is passed over. */
@@ -177,6 +218,9 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
     }
   }
 }
+
+const namedOf = (upstreams: readonly NamedUpstream[]): ReadonlyMap<string, NamedUpstream> =>
+  new Map(upstreams.map((upstream) => [upstream.name, upstream]))
 
 function sentUnder(call: RuntimeCall, dialect: DialectSpec, model: string) {
   const asSent = { path: call.path, pieces: call.pieces ?? [call.body] }

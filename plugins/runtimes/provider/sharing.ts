@@ -12,14 +12,14 @@ type News =
 
 export class SharedHealth {
   readonly #channel: BroadcastChannel
-  readonly #upstreams: ReadonlyMap<string, NamedUpstream>
+  readonly #upstreams: () => ReadonlyMap<string, NamedUpstream>
   readonly #thread = randomUUID()
   readonly #others = new Map<string, Readonly<Record<string, UpstreamCounts>>>()
   #timer: NodeJS.Timeout | null = null
   #isClosed = false
 
   /** `group` is the same in the threads of one service, and in no other. */
-  constructor(group: string, upstreams: ReadonlyMap<string, NamedUpstream>) {
+  constructor(group: string, upstreams: () => ReadonlyMap<string, NamedUpstream>) {
     this.#upstreams = upstreams
     this.#channel = new BroadcastChannel(`svc-upstreams-${group}`)
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- only here the message has its type
@@ -49,7 +49,7 @@ export class SharedHealth {
   #tellCounts(): void {
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
-    const counts = Object.fromEntries([...this.#upstreams].map(([name, upstream]) => [name, upstream.counts]))
+    const counts = Object.fromEntries([...this.#upstreams()].map(([name, upstream]) => [name, upstream.counts]))
     this.#say({ said: 'counts', thread: this.#thread, counts })
   }
 
@@ -61,7 +61,7 @@ export class SharedHealth {
   }
 
   #take(news: News): void {
-    if (news.said === 'rests') this.#upstreams.get(news.upstream)?.breaker.take(news.until)
+    if (news.said === 'rests') this.#upstreams().get(news.upstream)?.breaker.take(news.until)
     else this.#others.set(news.thread, news.counts)
   }
 }

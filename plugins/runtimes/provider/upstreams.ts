@@ -31,6 +31,8 @@ export class NamedUpstream implements Choice {
   readonly priority: number
   readonly weight: number
   readonly connections: Connections
+  /** Everything that it follows from, to be compared. */
+  readonly madeOf: unknown
   readonly breaker: Breaker
   readonly #clock: () => number
   /** When a model may be asked for again, by the upstream's own word. */
@@ -50,11 +52,14 @@ export class NamedUpstream implements Choice {
     this.aliases = new Map(Object.entries(aliases).flatMap(([alias, model]) => (typeof model === 'string' ? [[alias, model]] : [])))
     this.priority = numberIn(settings['priority'], 0)
     this.weight = numberIn(settings['weight'], 1)
-    this.connections = connectionsTo(this.url, numberIn(settings['timeout_s'], numberIn(config['timeout_s'], 300)) * 1000, config, {
+    const timeoutMs = numberIn(settings['timeout_s'], numberIn(config['timeout_s'], 300)) * 1000
+    const tls = this.url.startsWith('https:') ? { tls: tlsOf(settings['tls']) } : {}
+    this.connections = connectionsTo(this.url, timeoutMs, config, {
       factory: upstreamLine,
       connectTimeoutMs: numberIn(settings['connect_timeout_s'], 10) * 1000,
-      ...(this.url.startsWith('https:') && { tls: tlsOf(settings['tls']) }),
+      ...tls,
     })
+    this.madeOf = { settings, timeoutMs, tls, rules }
     this.breaker = new Breaker(rules, clock, (until) => rests(name, until))
     this.#clock = clock
   }
