@@ -16,7 +16,7 @@ import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import { noteImplicitScenario } from './audit.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from './context.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
-import { inTurn, unsettled, withinLimits, type CallAnswered, type Settle } from './limited.ts'
+import { free, inTurn, withinLimits, type CallAnswered, type LimitedCall } from './limited.ts'
 import { logSummary, logUpstreamId } from './log-fields.ts'
 import { clientSignal, responseOutlet } from './response-stream.ts'
 import { endWith, type HttpReply } from './reply.ts'
@@ -46,8 +46,9 @@ export function traffic(dialect: Dialect): TrafficHandler {
     const mode = context.services.recorder.modeOf(name)
     const recording = leastOf(mode, askedRecording(context.request) ?? mode)
     if (recording !== 'full') context.headers[HEADER.recording] = recording
-    const answered = async (settle: Settle): Promise<void> => {
+    const answered = async ({ begin, settle }: LimitedCall): Promise<void> => {
       const call = { ...(await callOf(context, dialect, context.path)), takesProvisional: takes, recording }
+      begin()
       const askedBytes = call.request.pieces.length
       const answerIn = async (scenario: TrafficScenario): Promise<void> => {
         const answer = async (asked: Call): Promise<void> => {
@@ -67,7 +68,7 @@ export function traffic(dialect: Dialect): TrafficHandler {
       // Nobody holds a turn while its body is still coming.
       await inTurn(context, name, () => context.services.registry.useOrCreate(name, release, answerIn, made))
     }
-    await withinLimits(context, name, (settle) => answered(isFree ? unsettled : settle))
+    await withinLimits(context, name, (limited) => answered(isFree ? free(limited) : limited))
   }
 }
 

@@ -28,23 +28,38 @@ export async function inTurn(
   }
 }
 
-export type Settle = (answered: CallAnswered) => void
+type Settle = (answered: CallAnswered) => void
 
-export const unsettled: Settle = () => undefined
+const unsettled: Settle = () => undefined
 
-/** Refused before its body is read. The work says what its answer took; one that does not took nothing. */
+/** What the work tells its limits. */
+export interface LimitedCall {
+  /** Its body is there. Throws where as many requests are in flight as may be. */
+  readonly begin: () => void
+  readonly settle: Settle
+}
+
+const UNLIMITED: LimitedCall = { begin: () => undefined, settle: unsettled }
+
+/** Its answer takes nothing that is counted. */
+export const free = ({ begin }: LimitedCall): LimitedCall => ({ begin, settle: unsettled })
+
+/** Refused before its body is read, where it would be refused now. The work says what its answer took; one that does not took nothing. */
 export async function withinLimits<T>(
   { services, principal, request }: HttpContext<TrafficServices>,
   scenario: string,
-  work: (settle: Settle) => Promise<T>,
+  work: (call: LimitedCall) => Promise<T>,
 ): Promise<T> {
   const admitting = services.limits?.admit(limitedToken(principal), scenario, Number(request.headers['content-length'] ?? 0)) ?? null
-  if (admitting === null) return work(unsettled)
+  if (admitting === null) return work(UNLIMITED)
   const admission = admitting instanceof Promise ? await admitting : admitting
   try {
-    return await work(({ summary, askedBytes, answeredBytes }) => {
-      const { model, input_tokens: inputTokens, output_tokens: outputTokens } = summary
-      admission.settle({ model, inputTokens, outputTokens, askedBytes, answeredBytes })
+    return await work({
+      begin: () => admission.begin(),
+      settle({ summary, askedBytes, answeredBytes }) {
+        const { model, input_tokens: inputTokens, output_tokens: outputTokens } = summary
+        admission.settle({ model, inputTokens, outputTokens, askedBytes, answeredBytes })
+      },
     })
   } finally {
     admission.leave()

@@ -14,8 +14,9 @@ export function relay(route: string): Handler {
     const { services } = context
     const name = scenarioOf(context.request)
     context.logFields.scenario = name
-    return withinLimits(context, name, async () => {
+    return withinLimits(context, name, async ({ begin }) => {
       const { facts, pieces } = await services.bodies.line(await context.readBytes(), {})
+      begin()
       if (facts['stream'] === true) throw invalid('stream_unsupported', 'stream: multimodal calls are not streamed; leave it out')
       const ask = async ({ binding }: Scenario): Promise<HttpReply> => {
         if (binding.gateway === undefined)

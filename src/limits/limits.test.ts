@@ -24,8 +24,14 @@ function opened({ memory = allotCells(64, 4), slot = 0, ...settings }: Setup = {
     time.now += seconds
     time.wallNow += seconds
   }
-  const admit = (scenario = 's', token: string | null = null): LimitAdmission | null =>
+  const announce = (scenario = 's', token: string | null = null): LimitAdmission | null =>
     atOnce(limits.admit(token === null ? null : { name: token, key: token }, scenario, 400))
+  /** A request whose body is there. */
+  const admit = (scenario?: string, token?: string | null): LimitAdmission | null => {
+    const admission = announce(scenario, token)
+    admission?.begin()
+    return admission
+  }
   /** What was refused, or null. */
   const tried = (scenario?: string, token?: string): string | null => {
     try {
@@ -41,7 +47,7 @@ function opened({ memory = allotCells(64, 4), slot = 0, ...settings }: Setup = {
     admission?.settle({ model: more.model ?? 'm', inputTokens: tokens, outputTokens: 0, askedBytes: 0, answeredBytes: 0 })
     admission?.leave()
   }
-  return { limits, time, wait, admit, tried, took, memory }
+  return { limits, time, wait, announce, admit, tried, took, memory }
 }
 
 const lettingIn = (count: number, tried: () => string | null): number =>
@@ -108,6 +114,28 @@ describe('requests at once', () => {
     second?.settle({ model: 'm', inputTokens: 1, outputTokens: 1, askedBytes: 1, answeredBytes: 1 })
     second?.leave()
     expect(lettingIn(5, () => tried())).toBe(1)
+  })
+
+  it('are those whose body is there: one that never comes takes no place, and no other limit is passed by', () => {
+    const { announce, admit, tried } = opened({
+      scenario: { ...scenario, requests_per_minute: 14 },
+      token: { ...NONE, requests_per_minute: 13 },
+    })
+    const slow = Array.from({ length: 10 }, () => announce('s', 't'))
+    const [first] = [admit('s', 't'), admit('s', 't')]
+    expect(tried()).toBe('concurrency_limit 1')
+    // It is refused once its body is there, and then counts for nothing, also not for its token.
+    expect(() => slow[0]?.begin()).toThrow('2 requests in flight')
+    slow[0]?.leave()
+    expect(tried('other', 't')).toBeNull()
+    expect(tried('other', 't')).toBeNull()
+    expect(tried('other', 't')).toMatch(/^requests_limit/)
+    first?.leave()
+    slow[1]?.begin()
+    expect(tried()).toBe('concurrency_limit 1')
+    slow[1]?.leave()
+    for (const each of slow) each?.leave()
+    expect(tried()).toBeNull()
   })
 
   it('of a thread that ended are over', () => {

@@ -20,6 +20,7 @@ interface Reserved {
 }
 interface Entry extends Reserved {
   readonly subject: LimitSubject
+  isInside: boolean
 }
 interface Full {
   readonly full: keyof SubjectLimits
@@ -97,25 +98,36 @@ export class Limits {
     const now = this.#time.passed()
     const end = this.#cells.change(subject.key, (cell): Full | Reserved => {
       for (const window of WINDOWS) if (limits[window.limit] > 0) turn(cell, window, limits[window.limit], now, this.#time)
-      if (limits.concurrent_requests > 0 && cell.inside >= limits.concurrent_requests)
-        return { full: 'concurrent_requests', wait: BUSY_RETRY_SECONDS }
+      if (isCrowded(cell, limits)) return { full: 'concurrent_requests', wait: BUSY_RETRY_SECONDS }
       const full = WINDOWS.find((window) => isFull(cell, window, limits[window.limit]))
       if (full !== undefined) return { full: full.limit, wait: (cell.numbers[cell.at + full.end] ?? 0) - now }
       const tokens = limits.tokens_per_minute > 0 ? expected(cell, TOKENS, bytes / BYTES_PER_TOKEN) : 0
       const cost = limits.cost_per_day > 0 ? expected(cell, COST, 0) : 0
-      this.#cells.enter(cell, 1)
       if (limits.requests_per_minute > 0) add(cell, REQUESTS, 1)
       add(cell, TOKENS, tokens)
       add(cell, COST, cost)
       return { tokens, cost }
     })
     if ('full' in end) throw limitRefusal(subject, end.full, end.wait)
-    return { subject, ...end }
+    return { subject, ...end, isInside: false }
   }
 
-  #takeBack({ subject, tokens, cost }: Entry): void {
+  #begin(entries: readonly Entry[]): void {
+    for (const entry of entries) {
+      entry.isInside = this.#cells.change(entry.subject.key, (cell) => {
+        if (isCrowded(cell, entry.subject.limits)) return false
+        this.#cells.enter(cell, 1)
+        return true
+      })
+      if (entry.isInside) continue
+      for (const each of entries) this.#takeBack(each)
+      throw limitRefusal(entry.subject, 'concurrent_requests', BUSY_RETRY_SECONDS)
+    }
+  }
+
+  #takeBack({ subject, tokens, cost, isInside }: Entry): void {
     this.#cells.change(subject.key, (cell) => {
-      this.#cells.enter(cell, -1)
+      if (isInside) this.#cells.enter(cell, -1)
       if (subject.limits.requests_per_minute > 0) add(cell, REQUESTS, -1)
       add(cell, TOKENS, -tokens)
       add(cell, COST, -cost)
@@ -125,6 +137,13 @@ export class Limits {
   #admission(entries: readonly Entry[]): LimitAdmission {
     let open = entries
     return {
+      begin: () => {
+        const begun = open
+        // What is taken back is not left again.
+        open = []
+        this.#begin(begun)
+        open = begun
+      },
       settle: (taken) => {
         this.#leave(open, taken)
         open = []
@@ -138,9 +157,9 @@ export class Limits {
 
   #leave(entries: readonly Entry[], taken: CallUsage | null): void {
     const counted = taken === null ? null : tokensOf(taken)
-    for (const { subject, tokens, cost } of entries)
+    for (const { subject, tokens, cost, isInside } of entries)
       this.#cells.change(subject.key, (cell) => {
-        this.#cells.enter(cell, -1)
+        if (isInside) this.#cells.enter(cell, -1)
         if (taken === null || counted === null) {
           add(cell, TOKENS, -tokens)
           add(cell, COST, -cost)
@@ -151,6 +170,8 @@ export class Limits {
       })
   }
 }
+
+const isCrowded = ({ inside }: LimitCell, { concurrent_requests: most }: SubjectLimits): boolean => most > 0 && inside >= most
 
 /** Sums of money are off by this much. */
 const ROUNDING = 1e-9

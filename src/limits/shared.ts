@@ -106,7 +106,8 @@ export class SharedLimits {
       for (const part of open) this.#leave(part, taken)
       open = []
     }
-    return { settle: leave, leave: () => leave(null) }
+    // Its slot was taken when it came: another service may have to be asked for one, which takes longer than a body may be kept waiting.
+    return { begin: () => undefined, settle: leave, leave: () => leave(null) }
   }
 
   #leave({ kind, share, amount }: Part, taken: CallUsage | null): void {

@@ -21,6 +21,11 @@ export interface LimitSubject {
 
 /** A request that was let in. */
 export interface LimitAdmission {
+  /**
+   * Its body is there: from here on it is in flight. Throws where as many are in flight already; then nothing is counted. A client that is
+   * slow to send, or stops, takes no place of others until then.
+   */
+  begin(): void
   /** Counts what its answer took. Without this it took nothing beside itself. */
   settle(taken: CallUsage): void
   /** To be called once, when its answer is over. */

@@ -1,10 +1,12 @@
 /** Limits with several listener threads: exact over all of them, in the provider's shape, and over when the answer is. */
+import { once } from 'node:events'
 import { expect, it, onTestFinished } from 'vitest'
 import { beginFrames, chatFrames } from '../support/upstream.ts'
 import { connectTo, openStream, sendAndListen } from '../support/client.ts'
 import { until } from '../support/wait.ts'
 import { sharedWorld, type Answer } from '../support/world.ts'
 import { bearer, named, textAt } from '../spec/support/helpers.ts'
+import { requestHead } from '../spec/support/raw.ts'
 
 const TOKEN = 'admin-token-of-the-test'
 const ADMIN = bearer(TOKEN)
@@ -86,6 +88,27 @@ it('requests in flight beyond the limit of a scenario are 429, and let in once o
   gate.resolve()
   await Promise.all(streams.slice(1).map(({ over }) => over))
   await until(async () => counted(await Promise.all(Array.from({ length: 4 }, () => ask('narrow', free))), 200) === 4)
+})
+
+it('requests whose bodies never come take no place of the others of their scenario [access.limits]', async () => {
+  const free = bearer(textAt((await here.post('/svc/tokens/free/rotate', {}, ADMIN)).json, 'token'))
+  expect((await ask('narrow', free)).status).toBe(200)
+  const fields = Object.entries({ ...free, ...named('narrow'), 'content-length': '1000', expect: '100-continue' })
+  const head = requestHead(
+    'POST',
+    CHAT,
+    fields.map(([name, value]) => `${name}: ${value}`),
+  )
+  const stalled = Array.from({ length: 12 }, () => connectTo(here.address))
+  onTestFinished(() => stalled.forEach((socket) => socket.destroy()))
+  await Promise.all(
+    stalled.map(async (socket) => {
+      socket.write(`${head}{"model":`)
+      const [said] = await once(socket, 'data')
+      expect(String(said)).toMatch(/^HTTP\/1\.1 100 /)
+    }),
+  )
+  expect(counted(await Promise.all(Array.from({ length: 4 }, () => ask('narrow', free))), 200)).toBe(4)
 })
 
 it('tokens and money are counted as the answers say, and estimated where they do not [access.limits]', async () => {
