@@ -1,7 +1,6 @@
 /** Composes a listener thread: what main is to the service. */
 import { builtins } from '../plugins/index.ts'
-import { configuredTraffic, loaderOf, openRecorder, openRuntime, openTracing, reconfigureThread } from './compose/index.ts'
-import { PriceTable } from './limits/index.ts'
+import { configuredTraffic, loaderOf, openPrices, openRecorder, openRuntime, openTracing, reconfigureThread } from './compose/index.ts'
 import { runListener } from './listeners/index.ts'
 
 await runListener(async ({ loaded, store: port, limits, group }, log) => {
@@ -11,7 +10,7 @@ await runListener(async ({ loaded, store: port, limits, group }, log) => {
   if (store === undefined) throw new Error(`the store ${record_backend} is shared, and cannot be joined: its plug-in has no join`)
   // No evaluation is answered here.
   const configured = configuredTraffic(loaded, '', limits, store.shares)
-  const prices = new PriceTable(loaded.config.limits.prices)
+  const prices = openPrices(loaded)
   const [runtime, traces] = [await openRuntime(loaded, load, group), await openTracing(loaded, prices, log)]
   const recorder = await openRecorder(loaded, load)
   const parts = { runtime, recorder, prices, group }

@@ -14,6 +14,7 @@ import {
   openConfiguredWebhooks,
   openContents,
   openGateway,
+  openPrices,
   openRecorder,
   openRuntime,
   openTokens,
@@ -43,7 +44,6 @@ import {
 import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
 import { knowSecrets, newId, wordsOf } from './kit/index.ts'
-import { PriceTable } from './limits/index.ts'
 import { listenAlone, listenersOf, listenersWanted, openInner } from './listeners/index.ts'
 import {
   importInto,
@@ -86,7 +86,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
   const closing: Closing = []
   const close = (): Promise<void> => closeAll(closing, log)
   try {
-    const prices = new PriceTable(config.limits.prices)
+    const prices = openPrices(loaded)
     const traces = await openTracing(loaded, prices, log)
     // Opened first and closed last, so that it records how everything else ended.
     if (traces !== undefined) closing.push(() => traces.close())

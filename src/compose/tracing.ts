@@ -2,8 +2,11 @@
 import type { LoadedConfig } from '../config/index.ts'
 import type { Log } from '../http/index.ts'
 import { wordsOf } from '../kit/index.ts'
-import type { PriceTable } from '../limits/index.ts'
+import { PriceTable } from '../limits/index.ts'
 import type { Traces } from '../traces/index.ts'
+
+/** Those that traces tell the costs of calls by. */
+export const openPrices = ({ config }: LoadedConfig): PriceTable => new PriceTable(config.limits.prices)
 
 /** The room is loaded only where a collector is configured. */
 export async function openTracing({ config: { svc, traces } }: LoadedConfig, prices: PriceTable, log: Log): Promise<Traces | undefined> {
