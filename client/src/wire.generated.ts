@@ -253,6 +253,8 @@ interface ModelSettings {
   readonly api_key?: string
   /** Which of the configured upstreams answer, by name. Unset: all of them. */
   readonly upstreams?: readonly string[]
+  /** What the address under `url` speaks, the best first. Unset: every call goes as it came. */
+  readonly formats?: readonly ('chat' | 'responses' | 'messages' | 'gemini')[]
 }
 
 interface ModelView {
@@ -263,6 +265,8 @@ interface ModelView {
   readonly has_api_key: boolean
   /** The upstreams that answer, where several are configured. */
   readonly upstreams?: readonly string[]
+  /** What the upstream speaks, where calls are translated for it. */
+  readonly formats?: readonly ('chat' | 'responses' | 'messages' | 'gemini')[]
 }
 
 export interface NewTask {

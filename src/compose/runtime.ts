@@ -42,6 +42,7 @@ function withOwnModels(embedded: Runtime, provider: Runtime): Runtime {
   return {
     infer: (call) => of(call).infer(call),
     models: (call) => of(call).models(call),
+    formats: (call) => of(call).formats?.(call) ?? [],
     status: () => embedded.status(),
     close: async () => {
       await Promise.all([embedded.close(), provider.close()])

@@ -60,12 +60,16 @@ function hasStrayKey({ inference }: ConfigValues, refused: ReadonlySet<string>):
 
 /** Several upstreams stand for themselves. */
 function upstreamProblems(
-  { inference: { upstreams, upstream_url, runtime } }: ConfigValues,
+  { inference: { upstreams, upstream_url, upstream_formats, runtime } }: ConfigValues,
   whereOf: (key: string) => string,
 ): readonly string[] {
   const names = Object.keys(upstreams)
-  if (names.length === 0) return []
   const problems: string[] = []
+  if (upstream_formats !== null && upstream_url === null) {
+    const cure = names.length === 0 ? 'set the address that speaks them' : 'set formats for each upstream'
+    problems.push(`${whereOf('inference.upstream_formats')}: inference.upstream_formats is set without inference.upstream_url; ${cure}`)
+  }
+  if (names.length === 0) return problems
   if (upstream_url !== null)
     problems.push(
       `${whereOf('inference.upstream_url')}: inference.upstream_url and inference.upstreams are both set; move the one among the others`,

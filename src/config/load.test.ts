@@ -116,6 +116,7 @@ describe('defaults', () => {
         upstream_url: null,
         upstream_model: null,
         upstream_api: 'openai',
+        upstream_formats: null,
         upstream_api_key: null,
         upstreams: {},
         allow_inside: null,

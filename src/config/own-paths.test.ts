@@ -22,6 +22,7 @@ const REFUSES_PATHS = [
   'svc.served_url',
   'inference.upstream_url',
   'inference.upstream_api',
+  'inference.upstream_formats',
   'svc.sign_in.issuer',
   'svc.sign_in.public_url',
   'svc.sign_in.scopes',

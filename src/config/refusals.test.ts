@@ -71,6 +71,14 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
   ),
   ['inference:\n  upstreams:\n    a: {api_key: k}', 'inference.upstreams.a.url is missing'],
   [
+    'inference:\n  upstream_formats: [chat]',
+    'inference.upstream_formats is set without inference.upstream_url; set the address that speaks them',
+  ],
+  [
+    'inference:\n  upstream_url: http://x\n  upstream_formats: [smoke]',
+    'inference.upstream_formats[0] must be one of chat, responses, messages, gemini',
+  ],
+  [
     'inference:\n  upstreams:\n    a b: {url: http://a}',
     'inference.upstreams.a b: the name of an upstream is made of letters, digits, - and _',
   ],

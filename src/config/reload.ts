@@ -19,6 +19,7 @@ const LIVE = {
     'upstream_api_key',
     'upstream_model',
     'upstream_api',
+    'upstream_formats',
     'allow_inside',
     'timeout_s',
   ],
@@ -45,6 +46,7 @@ const UPSTREAM_KEYS: ReadonlySet<string> = new Set<`inference.${(typeof LIVE)['i
   'inference.upstream_api_key',
   'inference.upstream_model',
   'inference.upstream_api',
+  'inference.upstream_formats',
   'inference.allow_inside',
   'inference.timeout_s',
 ])

@@ -4,7 +4,7 @@ import { FORMATS } from '../contract/index.ts'
 import { isAddressRange } from '../kit/index.ts'
 import { isHostName, baseUrl, from0, oneOf, seconds, secret, section, text, whole } from './types.ts'
 
-const FORMATS_RULE = `must be a list of ${FORMATS.join(', ')}`
+export const FORMATS_RULE = `must be a list of ${FORMATS.join(', ')}`
 const WEIGHT_RULE = 'must be a number from 0 to 1000000'
 const ALIASES_RULE = "must be a section with the upstream's name of a model under each name of clients"
 

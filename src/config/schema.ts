@@ -3,6 +3,7 @@ import * as z from 'zod'
 import {
   ANSWER_BYTES_DEFAULT,
   ENV,
+  FORMATS,
   HEADER,
   MODEL_APIS,
   PRODUCT,
@@ -14,7 +15,7 @@ import { evolution } from './schema-evolution.ts'
 import { limits } from './schema-limits.ts'
 import { signIn } from './schema-sign-in.ts'
 import { engine, training } from './schema-training.ts'
-import { upstream, upstreamRules } from './schema-upstreams.ts'
+import { FORMATS_RULE, upstream, upstreamRules } from './schema-upstreams.ts'
 import {
   baseUrl,
   collectorUrl,
@@ -112,6 +113,14 @@ const inference = section({
   upstream_api: oneOf(MODEL_APIS)
     .default('openai')
     .describe('The API of the upstream: chat completions, responses, messages, or generateContent.'),
+  upstream_formats: z
+    .array(oneOf(FORMATS), FORMATS_RULE)
+    .min(1, FORMATS_RULE)
+    .nullable()
+    .default(null)
+    .describe(
+      'With `upstream_url`: the formats that the upstream speaks, the best first: `chat`, `responses`, `messages`, `gemini`. A call in another one is translated. Unset: every call goes as it came.',
+    ),
   upstream_api_key: secret().nullable().default(null).describe('The key sent to the upstream. Tokens of callers are never sent.'),
   upstreams: z
     .record(z.string().regex(OWN_NAME), upstream, 'must be a section with one upstream per name')

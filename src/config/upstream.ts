@@ -69,12 +69,15 @@ function fromUpstreams(loaded: Configured): Omit<ResolvedUpstream, 'runtime'> | 
   }
 }
 
-function fromSettings({ config, origins }: Configured): Omit<ResolvedUpstream, 'runtime'> | null {
-  const { upstream_url: url, upstream_model: model, upstream_api: api, upstream_api_key: apiKey } = config.inference
+function fromSettings(loaded: Configured): Omit<ResolvedUpstream, 'runtime'> | null {
+  const { config, origins } = loaded
+  const { upstream_url: url, upstream_model: model, upstream_formats: formats, upstream_api_key: apiKey } = config.inference
   if (url === null) return null
+  const [format = 'chat'] = formats ?? []
+  const api = wantedApi(loaded) ?? API_OF_FORMAT[format]
   const origin = origins.get('inference.upstream_url') ?? 'default'
   const found = origin.startsWith('environment') ? origin : 'inference.upstream_url'
-  return { model: { url, model, api, apiKey }, found, exampleModel: model }
+  return { model: { url, model, api, apiKey, ...(formats !== null && { formats }) }, found, exampleModel: model }
 }
 
 /** A detected key is sent only to its own vendor, and only when the vendor has the requested API. */

@@ -1,5 +1,6 @@
 /** The nouns of the service that are no wire shape of their own. Stored shapes keep the interface's own spelling. */
 import type { Json, JsonObject } from './json.ts'
+import type { Format } from './names.ts'
 import type { StepOutcome } from './outcomes.ts'
 import type { RecordingMode } from './recording.ts'
 import type { Role } from './roles.ts'
@@ -143,4 +144,6 @@ export interface ModelAddress {
   readonly apiKey: string | null
   /** Names of configured upstreams, of which one is chosen for each call; url and key are those of the first choice. Absent: there is the one. */
   readonly upstreams?: readonly string[]
+  /** What the one upstream speaks, the best first: calls in other formats are translated. Absent: every call goes as it came. */
+  readonly formats?: readonly Format[]
 }

@@ -102,6 +102,7 @@ export {
   type ToolChoice,
   type Turn,
 } from './conversation.ts'
+export { parseExactly } from './digits.ts'
 export { ownWords } from './own-words.ts'
 export { readerOf, replayOf, type Replay, type ReplayOrder } from './readers/index.ts'
 export type { RequestFault } from './faults.ts'

@@ -26,7 +26,7 @@ import {
   type ServedProvisional,
   type Surface,
 } from '../contract/index.ts'
-import { dialects, tokensIn, type DialectSpec, type StreamReader } from '../dialects/index.ts'
+import { dialects, parseExactly, tokensIn, type DialectSpec, type StreamReader } from '../dialects/index.ts'
 import { lengthOf, textOf, withBody } from '../kit/index.ts'
 import { answerTooLarge, exchangePayload, print, type Tags } from './payload.ts'
 import { parsedBody, type RequestBody } from './request-body.ts'
@@ -121,7 +121,7 @@ export async function serve(scenario: Serving, call: Call): Promise<Served> {
     if (answer.kind === 'stream') return openStream(exchange, answer)
     const pieces = answerPieces(answer)
     if (lengthOf(pieces) > call.answerBytesMax) throw answerTooLarge(call.answerBytesMax)
-    const fields = parseAnswer(pieces)
+    const fields = parseAnswer(pieces, answer.translation === undefined ? undefined : parseExactly)
     const training = verify(exchange, fields, answer.capture)
     const { translation } = answer
     const isAsSent = training === null && translation === undefined
@@ -180,9 +180,9 @@ async function ask({ scenario, call, release, model, request, letGo }: Exchange)
     const headers =
       trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, tracedFacts(call, request), isInFull(call)) }
     const asked = { dialect, path, headers, answerBytesMax, model, release, purpose, signal } as const
-    const named = model.upstreams === undefined ? null : withModelName(asked, request)
+    const named = model.upstreams === undefined && model.formats === undefined ? null : withModelName(asked, request)
     const translation =
-      named === null ? null : translationOf(runtime, named, { fields: request.fields, id: call.id, nowSeconds: call.clock() })
+      named === null ? null : translationOf(runtime, named, { fields: () => exactFields(request), id: call.id, nowSeconds: call.clock() })
     const answer = await runtime.infer(translation?.call ?? withBody(named ?? asked, request.pieces))
     if (answer.kind === 'whole' && (answer.status < 200 || answer.status > 299))
       throw refusalOfUpstream(answer, (answer.by ?? model).apiKey, translation === null ? dialects[dialect] : null)
@@ -195,7 +195,12 @@ async function ask({ scenario, call, release, model, request, letGo }: Exchange)
   }
 }
 
-/** One of several upstreams is chosen by the model that the request names. */
+function exactFields({ pieces, fields }: RequestBody): JsonObject {
+  const value = parseExactly(textOf(pieces.list))
+  return isObject(value) ? value : fields()
+}
+
+/** One of several upstreams is chosen by the model that the request names, and a translated call names it. */
 const withModelName = <T extends Pick<Call, 'dialect' | 'path'>>(asked: T, { facts }: RequestBody) => ({
   ...asked,
   askedModel: dialects[asked.dialect].modelIn(asked.path, facts),
@@ -252,11 +257,12 @@ export function answerPieces(answer: Pick<WholeAnswer, 'pieces' | 'body'>): read
   return answer.pieces ?? [answer.body]
 }
 
-const readAnswer = (answer: WholeAnswer): JsonObject => parseAnswer(answerPieces(answer))
+/** What is printed again keeps its digits. */
+const readAnswer = (answer: WholeAnswer): JsonObject => parseAnswer(answerPieces(answer), parseExactly)
 
-function parseAnswer(pieces: readonly Uint8Array[]): JsonObject {
+function parseAnswer(pieces: readonly Uint8Array[], parse: (text: string) => Json = JSON.parse): JsonObject {
   try {
-    const value: Json = JSON.parse(textOf(pieces))
+    const value = parse(textOf(pieces))
     if (isObject(value)) return value
   } catch {
     // Falls through to the refusal: what came is not what the route promises.
@@ -280,7 +286,7 @@ export function summarize(
   const told = summaryOf(dialect, dialect.modelIn(call.path, request.facts), answer, call.clock() - call.begunAt)
   const exchanged = translation === undefined ? told : withoutEmptyCounts(told)
   const summary =
-    session === undefined && by === undefined
+    session === undefined && by === undefined && translation === undefined
       ? exchanged
       : {
           ...exchanged,

@@ -27,6 +27,8 @@ export function checkModelSettings(own: ModelSettings, { model: { url, upstreams
     throw invalid('unknown_upstream', `model.upstreams: names one that is not configured; ${knownWords(upstreams)}`)
   if (own.api_key !== undefined && own.url === undefined && upstreams !== undefined)
     throw invalid('upstream_unclear', 'model.api_key: belongs to one address, and several upstreams are configured; give model.url with it')
+  if (own.formats !== undefined && own.url === undefined)
+    throw invalid('upstream_unclear', 'model.formats: says what an address speaks; give model.url with it')
   return own
 }
 
@@ -45,11 +47,24 @@ export function modelAddress(own: ModelSettings | null, deployment: ModelAddress
     model: own.model ?? deployment.model,
     api: own.api ?? deployment.api,
     apiKey: own.api_key ?? (isElsewhere ? null : deployment.apiKey),
+    ...formatsOf(own, deployment),
     ...(own.url === undefined && deployment.upstreams !== undefined && { upstreams: own.upstreams ?? deployment.upstreams }),
   }
 }
 
+function formatsOf(own: ModelSettings, deployment: ModelAddress): Pick<ModelAddress, 'formats'> {
+  const { formats } = own.url === undefined ? deployment : own
+  return formats === undefined ? {} : { formats }
+}
+
 export function modelView(address: ModelAddress): ModelView {
-  const { url, model, api, apiKey, upstreams } = address
-  return { url, model, api, has_api_key: apiKey !== null, ...(upstreams !== undefined && { upstreams }) }
+  const { url, model, api, apiKey, upstreams, formats } = address
+  return {
+    url,
+    model,
+    api,
+    has_api_key: apiKey !== null,
+    ...(upstreams !== undefined && { upstreams }),
+    ...(formats !== undefined && { formats }),
+  }
 }

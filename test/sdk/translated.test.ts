@@ -4,7 +4,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateText, isStepCount, jsonSchema, streamText, tool, type LanguageModel, type ToolSet } from 'ai'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { callOf, practice } from '../../plugins/runtimes/practice/testing.ts'
 import { isObject, type JsonObject } from '../../src/contract/index.ts'
 import { dialectOfCall } from '../../src/dialects/index.ts'
@@ -258,6 +258,45 @@ describe('a name of the client’s own for a model', () => {
     expect(sent).toContain(`${to}-3-pro`)
     expect(sent.includes('skip_thought_signature_validator')).toBe(to === 'gemini')
     expect((await recordsOf(here, scenario))[0]).toMatchObject({ payload: { model: `best-${to}` } })
+  })
+})
+
+const askAt = (to: World, path: string, body: object) => to.post(path, { model: 'm', ...body }, headers())
+
+describe('the one upstream of a deployment, or of a scenario', () => {
+  const messages = [{ role: 'user', content: 'What is 2 + 3?' }]
+
+  it('serves clients of other formats where it says what it speaks, and refuses what cannot be translated by name', async () => {
+    const one = await world({ settings: { 'inference.upstream_url': upstream.url, 'inference.upstream_formats': '[messages]' } })
+    onTestFinished(() => one.close())
+    const chat = await askAt(one, '/v1/chat/completions', { messages })
+    expect([chat.status, chat.json]).toMatchObject([200, { object: 'chat.completion' }])
+    expect(upstream.received.map(({ url }) => url)).toEqual(['/v1/messages'])
+    expect((await askAt(one, '/v1/responses', { input: 'What is 2 + 3?' })).json).toMatchObject({ object: 'response' })
+    expect((await askAt(one, '/v1/messages', { messages, max_tokens: 5 })).json).not.toHaveProperty('translation')
+    const kept = await recordsOf(one, scenario)
+    expect(kept.filter(({ summary }) => isObject(summary) && summary['upstream_format'] === 'messages')).toHaveLength(2)
+    expect(kept).toHaveLength(3)
+    upstream.received.length = 0
+    const gemini = await one.post('/v1beta/models/m:generateContent', { contents: [{ parts: [{ text: 'x' }] }] }, headers())
+    expect([gemini.status, gemini.json]).toMatchObject([501, { error: { details: [{ reason: 'format_not_spoken' }] } }])
+    expect(upstream.received).toEqual([])
+  })
+
+  it('is asked as the client asks where it says nothing', async () => {
+    const one = await world({ settings: { 'inference.upstream_url': upstream.url } })
+    onTestFinished(() => one.close())
+    await askAt(one, '/v1/chat/completions', { messages })
+    expect(upstream.received.map(({ url }) => url)).toEqual(['/v1/chat/completions'])
+  })
+
+  it('may be named by a scenario with what it speaks', async () => {
+    const { json } = await here.post('/svc/scenarios', { name: scenario, model: { url: upstream.url, formats: ['gemini', 'chat'] } })
+    expect(json).toMatchObject({ model: { formats: ['gemini', 'chat'] } })
+    expect((await askAt(here, '/v1/messages', { messages, max_tokens: 50 })).json).toMatchObject({ type: 'message' })
+    expect(upstream.received.map(({ url }) => url)).toEqual(['/v1beta/models/m:generateContent'])
+    for (const bad of [{ formats: ['chat'] }, { url: upstream.url, formats: [] }, { url: upstream.url, formats: ['smoke'] }])
+      expect((await here.post('/svc/scenarios', { name: `${scenario}-bad`, model: bad })).status).toBe(400)
   })
 })
 

@@ -22,7 +22,7 @@ import { SentBody } from './body.ts'
 import { Leaving } from './leaving.ts'
 import { upstreamLine } from './line.ts'
 import { loadOf } from './load.ts'
-import { SeveralUpstreams } from './several.ts'
+import { notSpoken, SeveralUpstreams } from './several.ts'
 import { textsIn } from './upstreams.ts'
 
 const UPSTREAMS_MAX = 256
@@ -69,6 +69,9 @@ class Provider implements Runtime {
   infer(call: RuntimeCall): Promise<RuntimeAnswer> {
     const several = this.#severalFor(call)
     if (several !== null) return several.infer(call)
+    const { format } = dialects[call.dialect]
+    const { formats } = call.model
+    if (formats !== undefined && !formats.includes(format)) return Promise.reject(notSpoken(format, formats))
     return this.#ask(call, dialects[call.dialect], new SentBody(call.pieces ?? [call.body]), call.answerBytesMax)
   }
 
@@ -81,7 +84,7 @@ class Provider implements Runtime {
   }
 
   formats(call: Pick<RuntimeCall, 'model' | 'askedModel'>): readonly Format[] {
-    return this.#severalFor(call)?.formats(call) ?? FORMATS
+    return this.#severalFor(call)?.formats(call) ?? call.model.formats ?? FORMATS
   }
 
   #severalFor({ model }: Pick<ModelsCall, 'model'>): SeveralUpstreams | null {

@@ -181,7 +181,7 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
     const able = listed.filter((upstream) => hasModel(upstream, askedModel))
     if (able.length === 0) throw noModel()
     const speaking = able.filter(({ formats }) => formats.includes(format))
-    if (speaking.length === 0) throw notSpoken(format, able)
+    if (speaking.length === 0) throw notSpoken(format, [...new Set(able.flatMap(({ formats }) => formats))])
     return speaking
   }
 
@@ -287,11 +287,8 @@ const noUpstream = (): Refusal =>
 
 const noModel = (): Refusal => unknown('model_not_found', 'no upstream has this model; GET /v1/models lists those there are')
 
-const notSpoken = (format: Format, able: readonly NamedUpstream[]): Refusal =>
-  unsupported(
-    'format_not_spoken',
-    `no upstream of this model speaks the format ${format}; ask in one of ${[...new Set(able.flatMap(({ formats }) => formats))].join(', ')}`,
-  )
+export const notSpoken = (format: Format, spoken: readonly Format[]): Refusal =>
+  unsupported('format_not_spoken', `no upstream of this model speaks the format ${format}; ask in one of ${spoken.join(', ')}`)
 
 /** Nothing was sent: every upstream failed a moment ago. */
 function allRest(candidates: readonly NamedUpstream[], now: number): Refusal {

@@ -1,5 +1,6 @@
 /** Wire shapes of scenarios: creating, changing and listing them. */
 import { z } from 'zod'
+import { FORMATS } from '../names.ts'
 import { contentId, jsonObject, modelApi, notBlank, releaseId, requestType, scenario, text, trainingMode, type WireType } from './fields.ts'
 
 // ── requests ─────────────────────────────────────────────────────────────────────────────────
@@ -11,6 +12,7 @@ const PRINTED = String.raw`^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*
 const KEY = /^[\x21-\x7e]+$/
 const URL_RULE = 'must be an http or https address without credentials, query, fragment or a trailing /v1'
 const PRINTED_RULE = 'must be a non-blank string without control characters'
+const FORMATS_RULE = `must be a list of ${FORMATS.join(', ')}`
 const UPSTREAMS_RULE = 'must be a list of names under inference.upstreams'
 const printed = z
   .string({ error: PRINTED_RULE })
@@ -31,8 +33,17 @@ export const modelSettingsSchema = z.strictObject(
         .min(1, { error: UPSTREAMS_RULE })
         .meta({ description: 'Which of the configured upstreams answer, by name. Unset: all of them.' }),
     ),
+    formats: z.exactOptional(
+      z
+        .array(z.enum(FORMATS, { error: FORMATS_RULE }), { error: FORMATS_RULE })
+        .min(1, { error: FORMATS_RULE })
+        .meta({ description: 'What the address under `url` speaks, the best first. Unset: every call goes as it came.' }),
+    ),
   },
-  { error: (issue) => strict(issue.code, 'takes url, model, api, api_key and upstreams alone', 'must be an object of model settings') },
+  {
+    error: (issue) =>
+      strict(issue.code, 'takes url, model, api, api_key, upstreams and formats alone', 'must be an object of model settings'),
+  },
 )
 export type ModelSettings = WireType<typeof modelSettingsSchema>
 
@@ -76,6 +87,7 @@ export const modelViewSchema = z.object({
   api: modelApi,
   has_api_key: z.boolean().describe('The key itself is never shown.'),
   upstreams: z.exactOptional(z.array(text)).describe('The upstreams that answer, where several are configured.'),
+  formats: z.exactOptional(z.array(z.enum(FORMATS))).describe('What the upstream speaks, where calls are translated for it.'),
 })
 export type ModelView = WireType<typeof modelViewSchema>
 

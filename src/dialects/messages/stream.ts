@@ -1,6 +1,7 @@
 /** Messages: blocks that open, grow and close, ended by `message_stop`; the receipt stands on that event. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { readEvent, writeEvent } from '../../kit/index.ts'
+import { parseExactly } from '../digits.ts'
 import { failureOf, grownList, numberAt, objectAt, readObject, receiptFields, stringAt, type StreamReader } from '../stream.ts'
 
 /** Which member of a block a delta's text belongs to. A tool's input arrives as JSON text and is parsed when its block is whole. */
@@ -86,7 +87,7 @@ export class MessagesReader implements StreamReader {
 function finishBlock({ block, input }: Block): JsonObject {
   if (input === '') return block
   try {
-    const parsed: Json = JSON.parse(input)
+    const parsed = parseExactly(input)
     return { ...block, input: isObject(parsed) ? parsed : input }
   } catch {
     // Cut off in the middle of its arguments: the text as far as it came is all there is.

@@ -1,6 +1,7 @@
 /** A request between two formats: the conversation, and what else both may know. */
-import type { JsonObject } from '../../contract/index.ts'
+import type { Json, JsonObject } from '../../contract/index.ts'
 import type { CallPart, Conversation, Part, Tool, Turn } from '../conversation.ts'
+import { isNumber, parsedExactly } from '../digits.ts'
 import { isObject, objectOf, parsed, textOf, written } from '../values.ts'
 import { Untranslatable } from './rules.ts'
 
@@ -15,8 +16,8 @@ export interface AskedBesides {
   readonly names: Readonly<Record<'stops' | 'format' | 'parallel', string>>
   /** How much the model should think, with the field that says so. */
   readonly effort: Wanted<string>
-  readonly seed: Wanted<number>
-  readonly penalties: Readonly<Record<'frequency' | 'presence', Wanted<number>>>
+  readonly seed: Wanted<Json>
+  readonly penalties: Readonly<Record<'frequency' | 'presence', Wanted<Json>>>
   /** The names of the tools whose calls must fit their schema exactly. */
   readonly strictTools: ReadonlySet<string>
   readonly formatName: string | null
@@ -31,9 +32,9 @@ export function saidText(body: JsonObject, name: string, within = ''): Wanted<st
   return typeof value === 'string' ? { where: `${within}${name}`, value } : null
 }
 
-export function saidNumber(body: JsonObject, name: string): Wanted<number> {
+export function saidNumber(body: JsonObject, name: string): Wanted<Json> {
   const value = body[name]
-  return typeof value === 'number' ? { where: name, value } : null
+  return isNumber(value) ? { where: name, value } : null
 }
 
 export const NOTHING_BESIDES: Omit<AskedBesides, 'names'> = {
@@ -46,7 +47,7 @@ export const NOTHING_BESIDES: Omit<AskedBesides, 'names'> = {
 }
 
 /** For a format that has no member for it. A penalty of 0 is none. */
-export function refuseSaid(...all: readonly Wanted<string | number>[]): void {
+export function refuseSaid(...all: readonly Wanted<Json>[]): void {
   for (const said of all) if (said !== null && said.value !== 0) throw new Untranslatable(said.where, 'it has no counterpart')
 }
 
@@ -74,7 +75,7 @@ export const inputText = ({ input, isCustom }: CallPart): string => (isCustom ? 
 /** Some formats take an object only. */
 export function inputObject(call: CallPart): JsonObject {
   const text = inputText(call)
-  const value = text === '' ? {} : parsed(text)
+  const value = text === '' ? {} : parsedExactly(text)
   if (!isObject(value)) throw new Untranslatable(`the arguments of the call of ${call.name}`, 'they are no JSON object')
   return value
 }

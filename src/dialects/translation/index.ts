@@ -2,7 +2,8 @@
 import { invalid, STREAM_FRAME_BYTES_MAX, upstream, type JsonObject } from '../../contract/index.ts'
 import { firstCodePoints, FrameSplitter, readEvent } from '../../kit/index.ts'
 import type { DialectSpec } from '../dialect.ts'
-import { isObject, parsed } from '../values.ts'
+import { parsedExactly } from '../digits.ts'
+import { isObject } from '../values.ts'
 import type { Asked } from './asked.ts'
 import { Untranslatable } from './rules.ts'
 import type { AnswerPiece, PieceReader, AnswerListener, PieceWriter } from './pieces.ts'
@@ -136,7 +137,7 @@ export class StreamTranslation {
   #take(frame: Buffer): readonly Buffer[] {
     const event = readEvent(frame)
     if (event === null) return []
-    const data = parsed(event.data)
+    const data = parsedExactly(event.data)
     return this.#say(this.#hearing.take(isObject(data) ? data : null, event.data))
   }
 

@@ -1,5 +1,6 @@
 /** What of a request can be translated, as a table for each format: a field without a rule is refused by its name. */
 import { isObject, type Json } from '../../contract/index.ts'
+import { isNumber } from '../digits.ts'
 import { isList, objectOf } from '../values.ts'
 
 /** Throws Untranslatable for what cannot be; names in `leftOut` what is not needed for the answer to be right. */
@@ -27,7 +28,7 @@ export const text: Rule = (value, where) => {
 }
 
 export const number: Rule = (value, where) => {
-  if (typeof value !== 'number') throw new Untranslatable(where, 'it must be a number')
+  if (!isNumber(value)) throw new Untranslatable(where, 'it must be a number')
 }
 
 /** Of tokens. */
