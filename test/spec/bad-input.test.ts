@@ -68,7 +68,7 @@ const BODIES: readonly Case[] = [
     CREATE,
     { name: 'x', model: { key: 'k' } },
     'invalid_field',
-    /^model: takes url, model, api, api_key and upstreams/,
+    /^model: takes url, model, api, api_key, upstreams and formats/,
   ],
   ['a model url with a password', CREATE, { name: 'x', model: { url: 'http://me:pass@host' } }, 'invalid_field', /^model\.url/],
   ['a model url with a query', CREATE, { name: 'x', model: { url: 'http://host?a=1' } }, 'invalid_field', /^model\.url/],
