@@ -16,7 +16,7 @@ import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import { noteImplicitScenario } from './audit.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from './context.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
-import { free, inTurn, withinLimits, type CallAnswered, type LimitedCall } from './limited.ts'
+import { free, inTurn, UNLIMITED, withinLimits, type CallAnswered, type LimitedCall } from './limited.ts'
 import { logSummary, logUpstreamId } from './log-fields.ts'
 import { clientSignal, responseOutlet } from './response-stream.ts'
 import { endWith, type HttpReply } from './reply.ts'
@@ -85,16 +85,17 @@ export function evaluation(dialect: Dialect): LineHandler {
   return async (context) => {
     const name = nameInPath(context)
     const path = context.path.slice(context.path.lastIndexOf(EVALUATION) + EVALUATION.length - 1)
-    const answered = async (settle: Settle): Promise<void> => {
+    const answered = async ({ begin, settle }: LimitedCall): Promise<void> => {
       const call = await callOf(context, dialect, path)
+      begin()
       await context.services.registry.useLoaded(name, async (scenario) => {
         const serving: Serving = scenario.evaluation(context.params['component'] ?? null)
         settle({ ...(await write(context, await serve(serving, call))), askedBytes: call.request.pieces.length })
       })
     }
     // What a person replays counts as their traffic does. Training counts by its own budgets.
-    if (context.principal.kind !== 'service') return answered(unsettled)
-    await withinLimits(context, name, (settle) => answered(isFree ? unsettled : settle))
+    if (context.principal.kind !== 'service') return answered(UNLIMITED)
+    await withinLimits(context, name, (limited) => answered(isFree ? free(limited) : limited))
   }
 }
 

@@ -39,7 +39,7 @@ export interface LimitedCall {
   readonly settle: Settle
 }
 
-const UNLIMITED: LimitedCall = { begin: () => undefined, settle: unsettled }
+export const UNLIMITED: LimitedCall = { begin: () => undefined, settle: unsettled }
 
 /** Its answer takes nothing that is counted. */
 export const free = ({ begin }: LimitedCall): LimitedCall => ({ begin, settle: unsettled })
