@@ -1,6 +1,6 @@
-/** Store conformance for capacity, archiving and closing. */
+/** Store conformance for capacity, age, archiving and closing. */
 import assert from 'node:assert/strict'
-import type { Losses } from '../src/contract/index.ts'
+import type { Expired, Losses, ScenarioStore } from '../src/contract/index.ts'
 import { bytes, counted, create, DEEP, evicted, over, plain, record, sequences, settled, steps, ten } from './store-samples.ts'
 import type { StoreSuite } from './store-samples.ts'
 import { assertRefused } from './support.ts'
@@ -30,7 +30,8 @@ export function describeCapacity(suite: StoreSuite): void {
     await evicted(store)
     assert.deepEqual(await a.losses(), { records: 2, bytes: 20 })
     assert.deepEqual(await b.losses(), { records: 1, bytes: 10 })
-    assert.deepEqual(await store.usage(), { records: 6, body_bytes: 30, capacity_bytes: 30, lost_records: 3, lost_bytes: 30 })
+    const { records, body_bytes, capacity_bytes, lost_records, lost_bytes } = await store.usage()
+    assert.deepEqual([records, body_bytes, capacity_bytes, lost_records, lost_bytes], [6, 30, 30, 3, 30])
     assert.deepEqual(Object.fromEntries(reported), { a: { records: 2, bytes: 20 }, b: { records: 1, bytes: 10 } })
   })
   test('an evicted record still answers an identical retry and refuses another', async ({ store, a }) => {
@@ -66,6 +67,79 @@ export function describeCapacity(suite: StoreSuite): void {
     await assertRefused('conflict', 'record_conflict', again.append([record('1')]))
     assert.equal((await reopened.usage()).body_bytes, 30)
   })
+}
+
+const madeAt = (id: string, created_at: number) => record(id, { created_at, payload: bytes('{"ten":10}') })
+
+export function describeExpiry(suite: StoreSuite): void {
+  const test = over(suite)
+  test('bodies that were made before a time go, in whatever order they came, and their rows stay', async ({ store, a, b }) => {
+    if (a.expire === undefined) return
+    await a.append([madeAt('1', 10), madeAt('2', 30), madeAt('3', 5), madeAt('4', 20)])
+    await b.append([madeAt('1', 10)])
+    assert.deepEqual(await expireAll(a, 20), { records: 2, bytes: 20 })
+    assert.deepEqual(await Promise.all(['1', '2', '3', '4'].map(async (id) => plain(await a.get(id))?.payload)), [
+      null,
+      '{"ten":10}',
+      null,
+      '{"ten":10}',
+    ])
+    assert.equal(plain(await b.get('1'))?.payload, '{"ten":10}')
+    assert.deepEqual(sequences(await a.records({ after: 0, limit: 10 })), [1, 2, 3, 4])
+    assert.deepEqual(await store.verify(() => undefined), [])
+  })
+  test('what expired is counted apart from what capacity took, and once', async ({ store, a }) => {
+    if (a.expire === undefined) return
+    await a.append([madeAt('1', 10), madeAt('2', 10), madeAt('3', 30)])
+    await expireAll(a, 20)
+    assert.deepEqual(await expireAll(a, 20), { records: 0, bytes: 0 })
+    const { body_bytes, lost_records, expired_records, expired_bytes } = await store.usage()
+    assert.deepEqual([body_bytes, lost_records, expired_records, expired_bytes], [10, 0, 2, 20])
+    assert.deepEqual(await a.losses(), { records: 0, bytes: 0 })
+  })
+  test('an expired record still answers an identical retry and refuses another', async ({ a }) => {
+    if (a.expire === undefined) return
+    const { rows } = await a.append([madeAt('1', 10)])
+    await expireAll(a, 20)
+    assert.deepEqual((await a.append([madeAt('1', 40)])).rows, rows)
+    await assertRefused('conflict', 'record_conflict', a.append([record('1', { payload: bytes('{"ten":11}') })]))
+  })
+  test('a scenario of many records expires a few with each call, and the appends between are kept', async ({ a }) => {
+    if (a.expire === undefined) return
+    for (const round of counted(3)) await a.append(counted(1000).map((index) => madeAt(`${round} ${index}`, 10)))
+    const first = await a.expire({ madeBefore: 20, below: Number.MAX_SAFE_INTEGER })
+    assert.ok(first.records > 0 && first.records < 3000)
+    await a.append([madeAt('between', 30)])
+    assert.equal((await expireAll(a, 20)).records, 3000 - first.records)
+    assert.equal(plain(await a.get('between'))?.payload, '{"ten":10}')
+  })
+  test('a scenario that is not there has nothing to expire', async ({ store, a }) => {
+    if (a.expire === undefined) return
+    await a.append([madeAt('1', 10)])
+    await store.archive('a')
+    assert.deepEqual(await a.expire({ madeBefore: 20, below: 10 }), { records: 0, bytes: 0, next: null })
+  })
+  if (!suite.isLasting) return
+  test('what expired stays so after closing and opening again', async ({ a, reopen }) => {
+    if (a.expire === undefined) return
+    await a.append([madeAt('1', 10)])
+    await expireAll(a, 20)
+    const reopened = await reopen()
+    assert.equal((await reopened.scenario('a').get('1'))?.payload, null)
+    assert.equal((await reopened.usage()).expired_records, 1)
+  })
+}
+
+async function expireAll(scenario: ScenarioStore, madeBefore: number): Promise<Losses> {
+  const all = { records: 0, bytes: 0 }
+  for (let below: number | null = Number.MAX_SAFE_INTEGER; below !== null;) {
+    const expired: Expired | undefined = await scenario.expire?.({ madeBefore, below })
+    assert.ok(expired)
+    all.records += expired.records
+    all.bytes += expired.bytes
+    below = expired.next
+  }
+  return all
 }
 
 export function describeArchiving(suite: StoreSuite): void {

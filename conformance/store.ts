@@ -4,7 +4,7 @@ import { describeChain } from './store-chain.ts'
 import { describeCommits, describeConsuming } from './store-commits.ts'
 import { describeAudit, describeTokens } from './store-deployment.ts'
 import { describeFollowing, describeLeases, describeSettings } from './store-following.ts'
-import { describeArchiving, describeCapacity, describeClosing } from './store-keeping.ts'
+import { describeArchiving, describeCapacity, describeClosing, describeExpiry } from './store-keeping.ts'
 import { describePending } from './store-pending.ts'
 import { describeAppending, describeIdentity, describeReading } from './store-records.ts'
 import { describeSearch } from './store-search.ts'
@@ -24,6 +24,7 @@ export function storeConformance(suite: StoreSuite): void {
   describe('what commits consume', () => describeConsuming(suite))
   describe('what is pending', () => describePending(suite))
   describe('capacity', () => describeCapacity(suite))
+  describe('what is old', () => describeExpiry(suite))
   describe('archiving', () => describeArchiving(suite))
   describe('following', () => describeFollowing(suite))
   describe('leases', () => describeLeases(suite))

@@ -10,7 +10,6 @@ import {
   loaderOf,
   loadRecipes,
   logStep,
-  logWriting,
   openConfiguredWebhooks,
   openContents,
   openGateway,
@@ -27,6 +26,7 @@ import {
   reconfigureThread,
   reopenWebhooks,
   storeSettings,
+  watchStore,
   type Load,
 } from './compose/index.ts'
 import { ConfigProblem, loadRecipe, type Builtins, type LoadedConfig } from './config/index.ts'
@@ -94,8 +94,8 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     await checkFolders(loaded)
     const { store, signer, contents } = await openFolders(loaded, load, closing)
     await refuseUnfinishedCopy(store)
-    store.onLoss((scenario, lost) => log.write('warn', 'records_evicted', { scenario, records: lost.records, bytes: lost.bytes }))
-    store.writing?.onChange((trouble) => logWriting(log, trouble))
+    const retention = await watchStore(loaded, store, log)
+    closing.push(() => retention.close())
     const [group, metrics] = [newId(), new Metrics()]
     const runtime = await openRuntime(loaded, load, group)
     closing.push(() => runtime.close())
@@ -148,7 +148,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     closing.push(() => bodies.close())
     const { tokens, desk } = await openTokens({ loaded, store, auth: configured.auth, listeners, warn })
     closing.push(() => tokens.close())
-    const opened = { store, recorder, runtime, registry, tokens, desk, signer, log, metrics, bodies, adapters, traces, webhooks }
+    const opened = { store, recorder, runtime, registry, tokens, desk, signer, log, metrics, bodies, adapters, traces, webhooks, retention }
     const http: HttpServices = {
       ...configured,
       ...opened,

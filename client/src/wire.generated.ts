@@ -472,7 +472,7 @@ export interface ServiceStatus {
   /** The status of the runtime. */
   readonly serving: Readonly<Record<string, unknown>>
   readonly training_job: { readonly status: string; readonly training_job_id: string; readonly owner: string } | null
-  readonly storage: { readonly records: number; readonly body_bytes: number; readonly capacity_bytes: number; readonly lost_records: number; readonly lost_bytes: number; readonly error: { readonly code: string; readonly message: string } | null }
+  readonly storage: { readonly records: number; readonly body_bytes: number; readonly capacity_bytes: number; readonly lost_records: number; readonly lost_bytes: number; readonly expired_records?: number; readonly expired_bytes?: number; readonly error: { readonly code: string; readonly message: string } | null; readonly retention_held_until?: number }
 }
 
 export interface ShownTask {

@@ -224,11 +224,11 @@ export async function checkStore(loaded: LoadedConfig, surroundings: Surrounding
     await service.checkFolders(loaded)
     if (backend === 'sqlite' && !existsSync(directory)) return [{ check, state: 'ok', found: 'none yet; the service will create it' }]
     const store = await service.openStore(loaded)
-    const { records } = await store.usage()
+    const { records, expired_records: expired = 0 } = await store.usage()
     const remarks = (await store.remarks?.()) ?? []
     await store.close()
     return [
-      { check, state: 'ok', found: `${backend}, ${records} records` },
+      { check, state: 'ok', found: `${backend}, ${records} records${expired === 0 ? '' : `, ${expired} bodies removed for their age`}` },
       ...remarks.map((remark) => ({ check, state: 'warning' as const, ...remark })),
     ]
   } catch (error) {

@@ -72,7 +72,7 @@ describe('defaults', () => {
         record_capacity_bytes: 21_474_836_480,
         keep_raw_streams: false,
       },
-      recording: { mode: 'full', redactor: 'personal', redactor_settings: {}, scenarios: {} },
+      recording: { mode: 'full', redactor: 'personal', redactor_settings: {}, retention_days: null, scenarios: {} },
       webhooks: {},
       recipe: 'record-only',
       recipes: {

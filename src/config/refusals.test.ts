@@ -125,6 +125,11 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
     'storage.disk is not a known key; storage knows agent_record_dir, artifact_repository, s3, record_backend, record_database_url, record_settings, record_capacity_bytes, keep_raw_streams',
   ],
   ['storage:\n  record_capacity_bytes: 20GiB', 'storage.record_capacity_bytes must be a whole number of at least 1, not text'],
+  ['recording:\n  retention_days: 0', 'recording.retention_days must be a whole number of at least 1'],
+  [
+    'recording:\n  scenarios:\n    a:\n      retention_days: 30d',
+    'recording.scenarios.a.retention_days must be a whole number of at least 1, not text',
+  ],
   ['storage:\n  keep_raw_streams: 1', 'storage.keep_raw_streams must be true or false, not a number'],
   ['traces:\n  endpoint: localhost:4317', 'traces.endpoint must start with http:// or https://'],
   ['traces:\n  endpoint: http://u:p@host', 'traces.endpoint must not hold credentials; give the key in its own key'],

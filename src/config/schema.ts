@@ -203,10 +203,18 @@ const recording = section({
       'must be a section with one setting per name',
     )
     .default({}),
+  retention_days: count()
+    .nullable()
+    .default(null)
+    .describe('After how many days the words of a record are removed; what is known about it stays. Unset: only capacity removes them.'),
   scenarios: z
     .record(
       z.string().min(1),
       section({
+        retention_days: count()
+          .nullable()
+          .default(null)
+          .describe('After how many days the words of a record of this scenario are removed. Unset: `recording.retention_days`.'),
         mode: oneOf(RECORDING_MODES).nullable().default(null).describe('How much is stored of this scenario. Unset: `recording.mode`.'),
       }),
       'must be a section with one scenario per name',

@@ -21,7 +21,7 @@ export interface NewRecord extends Omit<RecordRow, 'sequence'> {
   readonly recording?: RecordingMode
 }
 
-/** A record read back whole. The payload is null once capacity evicted the body. */
+/** A record read back whole. The payload is null once the body was evicted, by capacity or by its age. */
 export interface StoredRecord extends RecordRow {
   readonly payload: Uint8Array | null
 }

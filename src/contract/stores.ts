@@ -176,6 +176,11 @@ export interface ScenarioStore {
   /** Puts totals beside rows, by step, in place of those there were. Steps without a row are left out. May be repeated at any time. */
   keepTotals(totals: ReadonlyMap<number, JsonObject>): Promise<void>
   losses(): Promise<Losses>
+  /**
+   * Removes bodies of records that were made before a time, the newest of them first, a few with each call, so that appends get their turn
+   * between two calls. What stays of such a record is what stays of an evicted one. Absent from a store that cannot.
+   */
+  expire?(page: ExpiryPage): Promise<Expired>
   settings(): Promise<ScenarioSettings>
   /** Changes these settings. Followers are told also when nothing differs. */
   configure(changes: Partial<ScenarioSettings>): Promise<void>
@@ -248,6 +253,17 @@ export type ChainPage = ({ readonly after: number } | { readonly before: number 
   readonly limit: number
   /** Only rows that published their release, only rows that hold it for review, or only rows that published that release again. */
   readonly only?: 'published' | 'held' | { readonly target: string }
+}
+
+export interface ExpiryPage {
+  /** Seconds since the epoch. */
+  readonly madeBefore: number
+  /** Only sequences below this one. */
+  readonly below: number
+}
+export interface Expired extends Losses {
+  /** What `below` is for the next call; null at the end. */
+  readonly next: number | null
 }
 
 export interface PendingPage {

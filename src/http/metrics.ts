@@ -128,7 +128,12 @@ export class Metrics {
     usage: StoreUsage,
     isWritable: boolean,
     scenarios: { known: number; loaded: number; training: number; waiting: number },
-    http: { readonly logLinesDropped: number; readonly bodyBytes: number; readonly certificateExpiresAt: number | null },
+    http: {
+      readonly logLinesDropped: number
+      readonly bodyBytes: number
+      readonly certificateExpiresAt: number | null
+      readonly isRetentionHeld: boolean
+    },
     spans?: { readonly exported: number; readonly dropped: number },
     listeners?: ListenerCounts,
     webhooks?: readonly WebhookCounts[],
@@ -155,6 +160,13 @@ export class Metrics {
       ...gauge('svc_record_capacity_bytes', 'Bytes that record bodies may take in this store.', usage.capacity_bytes),
       ...counter('svc_records_lost_total', 'Record bodies evicted by capacity.', usage.lost_records),
       ...counter('svc_record_bytes_lost_total', 'Bytes of record bodies evicted by capacity.', usage.lost_bytes),
+      ...counter('svc_records_expired_total', 'Record bodies removed because of their age.', usage.expired_records ?? 0),
+      ...counter('svc_record_bytes_expired_total', 'Bytes of record bodies removed because of their age.', usage.expired_bytes ?? 0),
+      ...gauge(
+        'svc_retention_held',
+        '1 while no body is removed for its age, because the clock moved ahead by days.',
+        http.isRetentionHeld ? 1 : 0,
+      ),
       ...(spans === undefined ? [] : counter('svc_spans_exported_total', 'Spans the collector took.', spans.exported)),
       ...(spans === undefined ? [] : counter('svc_spans_dropped_total', 'Spans that were made and not delivered.', spans.dropped)),
       ...webhookLines(webhooks),

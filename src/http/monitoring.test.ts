@@ -16,7 +16,7 @@ function exported(): ReadonlyMap<string, ReadonlySet<string>> {
     { records: 1, body_bytes: 1, capacity_bytes: 1, lost_records: 0, lost_bytes: 0 },
     true,
     { known: 1, loaded: 1, training: 0, waiting: 0 },
-    { logLinesDropped: 0, bodyBytes: 0, certificateExpiresAt: 1 },
+    { logLinesDropped: 0, bodyBytes: 0, certificateExpiresAt: 1, isRetentionHeld: false },
     { exported: 0, dropped: 0 },
     { wanted: 1, live: 1, lost: 0, inFlight: 0 },
     [{ name: 'chat', delivered: 0, failed: 0, waiting: 0, setAside: 0 }],

@@ -150,7 +150,11 @@ export async function storedRecord(store: Scenario['store'], id: string) {
   const record = await store.get(id)
   if (record === null) throw unknown('unknown_record', 'no record of that id is stored in this scenario')
   const { payload, ...row } = record
-  if (payload === null) throw unknown('record_expired', 'the body of this record was evicted to make room; its metadata is still listed')
+  if (payload === null)
+    throw unknown(
+      'record_expired',
+      'the body of this record was evicted, to make room or because it was older than recording.retention_days; its metadata is still listed',
+    )
   if (isMetadataOnly(payload))
     throw unknown('record_not_kept', 'the words of this record were never stored (recording: metadata); its metadata is listed')
   return { ...row, payload }

@@ -88,6 +88,8 @@ export interface HttpServices extends TrafficServices {
   readonly inside: InsideAddresses
   /** The built-in adapters, and those of the configured recipes, by name. */
   adapters(): Promise<ReadonlyMap<string, Adapter>>
+  /** Until when no body is removed for its age, because of the clock; null while none waits. */
+  readonly retention: { readonly heldUntil: number | null }
   /** Absent where no target is configured. */
   readonly webhooks?: { counts(): readonly WebhookCounts[] } | undefined
   /** What is in force, without secrets. */

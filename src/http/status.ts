@@ -17,7 +17,7 @@ export async function health({ services: { store, listeners } }: HttpContext): P
 const troubleOf = async ({ writing }: Store): Promise<Refusal | null> => (await writing?.check()) ?? null
 
 export async function status(context: HttpContext): Promise<HttpReply> {
-  const { registry, store, runtime } = context.services
+  const { registry, store, runtime, retention } = context.services
   const trouble = await troubleOf(store)
   const rows: [string, ServiceStatus['scenarios'][string]][] = []
   const errors: string[] = []
@@ -32,7 +32,11 @@ export async function status(context: HttpContext): Promise<HttpReply> {
     scenarios: Object.fromEntries(rows),
     serving: await runtime.status(),
     training_job: registry.trainingJob(),
-    storage: { ...(await store.usage()), error: trouble === null ? null : { code: trouble.code, message: trouble.message } },
+    storage: {
+      ...(await store.usage()),
+      error: trouble === null ? null : { code: trouble.code, message: trouble.message },
+      ...(retention.heldUntil !== null && { retention_held_until: retention.heldUntil }),
+    },
   } satisfies ServiceStatus
   // Engines, trainers and stores say what they like.
   return liveJson(dataWithoutKnownSecrets(state))
@@ -115,7 +119,7 @@ export function configuration(context: HttpContext): HttpReply {
 }
 
 export async function metrics({
-  services: { registry, store, metrics: counted, traces, log, bodies, listeners, certificateExpiresAt, webhooks },
+  services: { registry, store, metrics: counted, traces, log, bodies, listeners, certificateExpiresAt, webhooks, retention },
 }: HttpContext): Promise<HttpReply> {
   await listeners?.report()
   const { length: known } = await registry.names()
@@ -130,7 +134,12 @@ export async function metrics({
       training: workers.filter(({ live }) => live !== null).length,
       waiting: workers.filter(({ isWaiting }) => isWaiting).length,
     },
-    { logLinesDropped: log.dropped ?? 0, bodyBytes: bodies.budget.bytes, certificateExpiresAt },
+    {
+      logLinesDropped: log.dropped ?? 0,
+      bodyBytes: bodies.budget.bytes,
+      certificateExpiresAt,
+      isRetentionHeld: retention.heldUntil !== null,
+    },
     traces && withThreads(traces.spans, listeners?.spans()),
     listeners?.counts(),
     webhooks?.counts(),

@@ -2,6 +2,7 @@
 import {
   alreadyConsumed,
   contentDigest,
+  HOUSEKEEPING_ROWS_PER_TURN,
   PENDING_PAGE_BYTES_MAX,
   PENDING_RECORD_BYTES_MAX,
   recordConflict,
@@ -10,6 +11,8 @@ import {
 } from '../../../src/contract/index.ts'
 import type {
   Commit,
+  Expired,
+  ExpiryPage,
   Losses,
   NewRecord,
   PendingPage,
@@ -22,7 +25,7 @@ import { CommitChain } from './chain.ts'
 
 export interface Kept {
   readonly row: RecordRow
-  /** Null once capacity took it; the digest then says what it was. */
+  /** Null once it was evicted; the digest then says what it was. */
   payload: Uint8Array | null
   digest: string | null
 }
@@ -33,6 +36,7 @@ export class Book {
   readonly chain = new CommitChain()
   readonly #consumed = new Map<string, Set<string>>()
   losses: Losses = { records: 0, bytes: 0 }
+  expired: Losses = { records: 0, bytes: 0 }
   settings: ScenarioSettings = { training_mode: null }
   bodyBytes = 0
   isArchived = false
@@ -57,12 +61,29 @@ export class Book {
 
   evict(kept: Kept): number {
     if (kept.payload === null) return 0
-    const bytes = kept.payload.byteLength
-    kept.digest = contentDigest({ ...kept.row, payload: kept.payload })
-    kept.payload = null
-    this.bodyBytes -= bytes
+    const bytes = this.#remove(kept, kept.payload)
     this.losses = { records: this.losses.records + 1, bytes: this.losses.bytes + bytes }
     return bytes
+  }
+
+  expire({ madeBefore, below }: ExpiryPage): Expired {
+    const end = Math.min(below - 1, this.records.length)
+    const start = Math.max(0, end - HOUSEKEEPING_ROWS_PER_TURN)
+    let [records, bytes] = [0, 0]
+    for (const kept of this.records.slice(start, end)) {
+      if (kept.payload === null || kept.row.created_at >= madeBefore) continue
+      records += 1
+      bytes += this.#remove(kept, kept.payload)
+    }
+    this.expired = { records: this.expired.records + records, bytes: this.expired.bytes + bytes }
+    return { records, bytes, next: start === 0 ? null : start + 1 }
+  }
+
+  #remove(kept: Kept, payload: Uint8Array): number {
+    kept.digest = contentDigest({ ...kept.row, payload })
+    kept.payload = null
+    this.bodyBytes -= payload.byteLength
+    return payload.byteLength
   }
 
   commit(scenario: string, commit: Commit): void {

@@ -80,6 +80,8 @@ export class MemoryStore implements Store {
       capacity_bytes: this.#capacityBytes,
       lost_records: sum(everyBook.map((book) => book.losses.records)),
       lost_bytes: sum(everyBook.map((book) => book.losses.bytes)),
+      expired_records: sum(everyBook.map((book) => book.expired.records)),
+      expired_bytes: sum(everyBook.map((book) => book.expired.bytes)),
     }
   }
 
@@ -230,6 +232,7 @@ function handleOf(store: MemoryStore, name: string): ScenarioStore {
     keepTotals: async (totals) => store.bookToWrite(name).chain.keepTotals(totals),
     commit: async (commit, fence) => store.commit(name, commit, fence),
     losses: async () => book()?.losses ?? { records: 0, bytes: 0 },
+    expire: async (page) => book()?.expire(page) ?? { records: 0, bytes: 0, next: null },
     settings: async () => book()?.settings ?? { training_mode: null },
     configure: async (changes) => store.configure(name, changes),
     search: {

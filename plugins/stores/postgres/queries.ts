@@ -43,7 +43,8 @@ export class RecordQueries {
         'usage',
         `SELECT coalesce(sum(head) FILTER (WHERE name IS NOT NULL), 0)::bigint AS records,
                 coalesce(sum(body_bytes) FILTER (WHERE name IS NOT NULL), 0)::bigint AS body_bytes,
-                coalesce(sum(lost_records), 0)::bigint AS lost_records, coalesce(sum(lost_bytes), 0)::bigint AS lost_bytes FROM scenario`,
+                coalesce(sum(lost_records), 0)::bigint AS lost_records, coalesce(sum(lost_bytes), 0)::bigint AS lost_bytes,
+                coalesce(sum(expired_records), 0)::bigint AS expired_records, coalesce(sum(expired_bytes), 0)::bigint AS expired_bytes FROM scenario`,
       ),
     )
     return usage ?? { records: 0, body_bytes: 0, lost_records: 0, lost_bytes: 0 }

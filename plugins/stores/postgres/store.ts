@@ -23,6 +23,7 @@ import { makeAppend } from './append.ts'
 import { archive, commitOnce, configure, isArchived, keepTotals } from './commit.ts'
 import { Database } from './connections.ts'
 import { addAudit, changeToken, readAudit, readTokens } from './deployment.ts'
+import { expire } from './expire.ts'
 import { ChangeFeed } from './feed.ts'
 import { MemberLeases } from './leases.ts'
 import type { PgClient } from './library.ts'
@@ -147,6 +148,7 @@ class PostgresStore implements Store {
       release: (id) => this.#read(() => queries.release(name, id)),
       keepTotals: (totals) => this.#write(() => this.#writes.alone(name, () => this.#keepTotals(name, totals))),
       losses: () => this.#read(() => queries.losses(name)),
+      expire: (page) => this.#write(() => this.writing.run(() => this.#connections.rawTransaction((client) => expire(client, name, page)))),
       settings: () => this.#read(() => queries.settings(name)),
       configure: (changes) => this.#write(() => this.#writes.alone(name, () => this.#configure(name, changes))),
     }

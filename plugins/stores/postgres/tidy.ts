@@ -5,14 +5,16 @@ import type { PgClient } from './library.ts'
 import { RECORD_COLUMNS, recordRow, type RecordTuple } from './rows.ts'
 
 /** Digesting reads every byte, so a turn of large bodies ends before its rows are used up. */
-const EVICTED_BYTES_PER_TURN = 16 * 1024 * 1024
+export const EVICTED_BYTES_PER_TURN = 16 * 1024 * 1024
 /** Over capacity by more than this share, appends wait until eviction has caught up, so that the bound is a bound. */
 const LAG_SHARE_MAX = 1 / 16
 /** Others append too: how much is kept is counted again after this long. */
 const COUNT_AGAIN_MS = 1000
-const TIDY_LOCK = 0x73_76_63_02
+export const TIDY_LOCK = 0x73_76_63_02
 
-interface OldBody extends RecordTuple {
+export const OLD_BODY_COLUMNS = `b.age, b.scenario, s.name, octet_length(b.payload) AS bytes, ${RECORD_COLUMNS}`
+
+export interface OldBody extends RecordTuple {
   readonly age: number
   readonly scenario: number
   readonly name: Buffer
@@ -109,7 +111,7 @@ export class Tidy {
 
 async function selectOldest(client: PgClient, afterAge: number): Promise<readonly OldBody[]> {
   const { rows } = await client.query<OldBody>({
-    text: `SELECT b.age, b.scenario, s.name, octet_length(b.payload) AS bytes, ${RECORD_COLUMNS} FROM body b
+    text: `SELECT ${OLD_BODY_COLUMNS} FROM body b
            JOIN scenario s ON s.key = b.scenario AND s.name IS NOT NULL JOIN record r ON r.scenario = b.scenario AND r.sequence = b.sequence
            WHERE b.age > $1 ORDER BY b.age LIMIT ${HOUSEKEEPING_ROWS_PER_TURN}`,
     values: [afterAge],
@@ -118,7 +120,11 @@ async function selectOldest(client: PgClient, afterAge: number): Promise<readonl
 }
 
 /** Digests come first: the counters are locked as briefly as possible, and in the order of their keys like everywhere. */
-async function evict(client: PgClient, bodies: readonly OldBody[]): Promise<ReadonlyMap<string, Losses>> {
+export async function evict(
+  client: PgClient,
+  bodies: readonly OldBody[],
+  cause: 'lost' | 'expired' = 'lost',
+): Promise<ReadonlyMap<string, Losses>> {
   if (bodies.length === 0) return new Map()
   const digests = await digestsOf(client, bodies)
   const { rows: live } = await client.query<{ key: number }>({
@@ -134,7 +140,8 @@ async function evict(client: PgClient, bodies: readonly OldBody[]): Promise<Read
   })
   await client.query({ text: 'DELETE FROM body WHERE age = ANY($1::bigint[])', values: [gone.map(({ age }) => age)] })
   await client.query({
-    text: `UPDATE scenario s SET body_bytes = body_bytes - lost.bytes, lost_records = lost_records + lost.records, lost_bytes = lost_bytes + lost.bytes
+    text: `UPDATE scenario s SET body_bytes = body_bytes - lost.bytes,
+             ${cause}_records = ${cause}_records + lost.records, ${cause}_bytes = ${cause}_bytes + lost.bytes
            FROM (SELECT key, count(*) AS records, sum(bytes) AS bytes FROM unnest($1::bigint[], $2::bigint[]) AS gone (key, bytes) GROUP BY key) lost
            WHERE s.key = lost.key`,
     values: [gone.map(({ scenario }) => scenario), gone.map(({ bytes }) => bytes)],

@@ -8,6 +8,7 @@ import type { Changes } from './changes.ts'
 import { makeCommit, makeKeepTotals } from './commit.ts'
 import { makeConfigure } from './configure.ts'
 import { makeDeployment } from './deployment.ts'
+import { makeExpire } from './expire.ts'
 import type { StoreLeases } from './leases.ts'
 import type { StoreLedger } from './ledger.ts'
 import { storageFailed } from './refusals.ts'
@@ -42,6 +43,7 @@ export function makeAnswerGroups(needs: AnswerNeeds): (groups: readonly Received
   const commit = makeCommit(needs)
   const keepTotals = makeKeepTotals(db, ledger)
   const configure = makeConfigure(db, ledger, changes)
+  const expire = makeExpire(db, ledger)
   const deployment = makeDeployment(db, changes)
   return answerGroups
 
@@ -96,6 +98,8 @@ export function makeAnswerGroups(needs: AnswerNeeds): (groups: readonly Received
         return keepTotals(call.scenario, call.totals)
       case 'configure':
         return configure(call.scenario, call.changes)
+      case 'expire':
+        return expire(call.scenario, call.sequences)
       case 'lease':
         return leases.take(call.name, from)
       case 'release':

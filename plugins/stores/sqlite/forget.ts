@@ -16,9 +16,10 @@ import {
   type SearchedPlace,
 } from '../../../src/contract/index.ts'
 import { tagsWithin } from '../../../src/excerpts/index.ts'
-import { BODY_COLUMNS, compress, LEVEL, readWholeBody, WITH_BASE, WITH_BODY, type BodyColumns } from './bodies.ts'
+import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from './bodies.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS, migrate, openForWriting, RECORDS_FILE } from './open.ts'
 import { Query } from './query.ts'
+import { makeDetach } from './remove.ts'
 import { RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
 import { removeIndex, SEARCH_FILE } from './search/file.ts'
 
@@ -158,21 +159,11 @@ function remove(db: DatabaseSync, doomed: readonly Doomed[]): number {
   }
 }
 
-/** One at a time: all of them, each with its base, may be more than the memory holds. One that is damaged stays as damaged as it is. */
+/** One at a time: all of them, each with its base, may be more than the memory holds. */
 function rewriteReferring(db: DatabaseSync): number {
   const referring = new Query<{ age: number }>(db, 'SELECT age FROM body_base WHERE base IN doomed AND age NOT IN doomed').all()
-  const read = new Query<BodyColumns>(db, `SELECT ${BODY_COLUMNS} FROM body b ${WITH_BASE} WHERE b.age = ?`)
-  const rewrite = db.prepare('UPDATE body SET payload = ?, size = ? WHERE age = ?')
-  const detach = db.prepare('DELETE FROM body_base WHERE age = ?')
-  for (const { age } of referring) {
-    const columns = read.first(age)
-    const original = columns === undefined ? null : readWholeBody(columns)
-    const compressed = original === null ? null : compress(original, null, 0, LEVEL)
-    if (original !== null && compressed !== null && compressed.byteLength < original.byteLength)
-      rewrite.run(compressed, original.byteLength, age)
-    else if (original !== null) rewrite.run(original, null, age)
-    detach.run(age)
-  }
+  const detach = makeDetach(db)
+  for (const { age } of referring) detach(age)
   return referring.length
 }
 

@@ -9,7 +9,7 @@ import { isBusy, newerStore, storeInUse } from './refusals.ts'
 export const RECORDS_FILE = 'records.sqlite3'
 export const ARCHIVE_FOLDER = 'archived'
 const LOCK_FILE = 'records.lock'
-const SCHEMA_VERSION = 8
+const SCHEMA_VERSION = 9
 
 const PAGE_BYTES = 4096
 /** 16 MiB of log between checkpoints: a quarter as many as the default, still quick to replay after a crash. */
@@ -30,6 +30,8 @@ export function openForWriting(directory: string, lockWaitMs: number) {
     db.exec('PRAGMA journal_mode = WAL')
     // Some builds report FULL in WAL mode and sync as NORMAL unless it is set.
     db.exec('PRAGMA synchronous = FULL')
+    // Freed room is overwritten. Otherwise it would hold what was removed, and what lay there before it was compressed.
+    db.exec('PRAGMA secure_delete = ON')
     db.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_PAGES}; PRAGMA cache_size = -${CACHE_KIB}`)
     migrate(db)
     return closing(db, lock)

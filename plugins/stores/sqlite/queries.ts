@@ -4,6 +4,7 @@ import type { CommitPage, Losses, RecordPage, RequestType, ScenarioSettings } fr
 import { BODY_COLUMNS, readBody, WITH_BODY, type BodyColumns } from './bodies.ts'
 import { makeChain } from './chain.ts'
 import { makeDeploymentQueries } from './deployment.ts'
+import { makeExpired } from './expire.ts'
 import { makePending } from './pending.ts'
 import { KEY, Query } from './query.ts'
 import { COMMIT_COLUMNS, commitRow, RECORD_COLUMNS, recordRow, type CommitColumns, type RecordColumns } from './rows.ts'
@@ -16,6 +17,7 @@ export function makeQueries(db: DatabaseSync) {
     ...makeStoreQueries(db),
     ...makeRecordQueries(db),
     pending: makePending(db),
+    expired: makeExpired(db),
     commits: makeCommits(db),
     ...makeChain(db),
     ...makeDeploymentQueries(db),
@@ -28,7 +30,8 @@ function makeStoreQueries(db: DatabaseSync) {
     db,
     `SELECT coalesce(sum(head) FILTER (WHERE name IS NOT NULL), 0) AS records,
             coalesce(sum(body_bytes) FILTER (WHERE name IS NOT NULL), 0) AS body_bytes,
-            coalesce(sum(lost_records), 0) AS lost_records, coalesce(sum(lost_bytes), 0) AS lost_bytes FROM scenario`,
+            coalesce(sum(lost_records), 0) AS lost_records, coalesce(sum(lost_bytes), 0) AS lost_bytes,
+            coalesce(sum(expired_records), 0) AS expired_records, coalesce(sum(expired_bytes), 0) AS expired_bytes FROM scenario`,
   )
   const selectLosses = new Query<Losses>(db, 'SELECT lost_records AS records, lost_bytes AS bytes FROM scenario WHERE name = ?')
   const selectSettings = new Query<ScenarioSettings>(db, `SELECT training_mode FROM setting WHERE scenario = ${KEY}`)

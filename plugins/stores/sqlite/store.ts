@@ -9,6 +9,8 @@ import type {
   Appended,
   Damage,
   DeploymentStore,
+  Expired,
+  ExpiryPage,
   Fence,
   NewRecord,
   ScenarioStore,
@@ -149,6 +151,7 @@ class SqliteStore implements Store {
       release: (id) => reader.ask({ op: 'release', scenario: name, id }),
       keepTotals: async (totals) => void (await writer.ask({ op: 'totals', scenario: name, totals })),
       losses: () => reader.ask({ op: 'losses', scenario: name }),
+      expire: (page) => this.#expire(name, page),
       settings: () => reader.ask({ op: 'settings', scenario: name }),
       configure: async (changes) => void (await writer.ask({ op: 'configure', scenario: name, changes })),
       ...(this.#search !== undefined && { search: this.#search.in(name) }),
@@ -202,6 +205,15 @@ class SqliteStore implements Store {
     this.follow(({ kind }) => {
       if (kind === 'appended' || kind === 'archived') search.wake()
     })
+  }
+
+  /** What is old enough is looked for by the reader, so that the writer only removes. */
+  async #expire(scenario: string, page: ExpiryPage): Promise<Expired> {
+    const { sequences, next } = await this.#reader.ask({ op: 'expired', scenario, ...page })
+    if (sequences.length === 0) return { records: 0, bytes: 0, next }
+    const { records, bytes, below } = await this.#writer.ask({ op: 'expire', scenario, sequences })
+    this.#search?.wake()
+    return { records, bytes, next: below ?? next }
   }
 
   async #archive(name: string): Promise<string> {

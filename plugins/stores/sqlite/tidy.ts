@@ -1,11 +1,11 @@
 /** The writer's housework, a turn at a time: rows of archived scenarios go first, then the bodies that capacity has no room for. */
 import type { DatabaseSync } from 'node:sqlite'
-import { contentDigest, HOUSEKEEPING_ROWS_PER_TURN, type Losses } from '../../../src/contract/index.ts'
+import { HOUSEKEEPING_ROWS_PER_TURN, type Losses } from '../../../src/contract/index.ts'
 import type { RecordArchive } from './archive.ts'
-import { BODY_COLUMNS, IS_BASE, readWholeBody, WITH_BASE, type BodyColumns } from './bodies.ts'
+import { IS_BASE, WITH_BASE } from './bodies.ts'
 import type { StoreLedger } from './ledger.ts'
 import { Query } from './query.ts'
-import { RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
+import { makeRemoveBody, REMOVED_COLUMNS, type RemovedColumns } from './remove.ts'
 import type { Transact } from './transaction.ts'
 import type { LossNotice } from './wire.ts'
 
@@ -50,10 +50,8 @@ export function makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss 
 /** Digesting reads every byte, so a turn of large bodies ends before its rows are used up. */
 const EVICTED_BYTES_PER_TURN = 16 * 1024 * 1024
 
-interface OldestColumns extends RecordColumns, BodyColumns {
-  readonly age: number
+interface OldestColumns extends RemovedColumns {
   readonly name: string
-  readonly payload: Uint8Array
 }
 
 /**
@@ -63,12 +61,11 @@ interface OldestColumns extends RecordColumns, BodyColumns {
 function makeEvict(db: DatabaseSync, ledger: StoreLedger, capacityBytes: number): () => LossNotice {
   const findOldest = new Query<OldestColumns>(
     db,
-    `SELECT b.age, s.name, ${BODY_COLUMNS}, ${RECORD_COLUMNS} FROM body b ${WITH_BASE}
+    `SELECT s.name, ${REMOVED_COLUMNS} FROM body b ${WITH_BASE}
      JOIN scenario s ON s.key = b.scenario JOIN record r ON r.scenario = b.scenario AND r.sequence = b.sequence
      WHERE NOT ${IS_BASE} ORDER BY b.age LIMIT 1`,
   )
-  const keepDigest = db.prepare('UPDATE record SET digest = unhex(?), age = NULL WHERE scenario = ? AND sequence = ?')
-  const removeBody = db.prepare('DELETE FROM body WHERE age = ?')
+  const removeBody = makeRemoveBody(db, ledger)
   const countLoss = db.prepare(
     `UPDATE scenario SET lost_records = lost_records + 1, lost_bytes = lost_bytes + ?1,
        lost_first_sequence = coalesce(lost_first_sequence, ?2), lost_last_sequence = ?2 WHERE key = ?3`,
@@ -92,14 +89,8 @@ function makeEvict(db: DatabaseSync, ledger: StoreLedger, capacityBytes: number)
   function evict(oldest: OldestColumns): number {
     const account = ledger.find(oldest.name)
     if (account === null) throw new Error('a body of an archived scenario met eviction before its removal')
-    const bytes = oldest.payload.byteLength
-    // What is damaged is known by the bytes that were there, and so equals nothing that is sent again.
-    const payload = readWholeBody(oldest) ?? oldest.payload
-    keepDigest.run(contentDigest({ ...recordRow(oldest), payload }), account.key, oldest.sequence)
-    removeBody.run(oldest.age)
-    ledger.bases.remove(oldest.age)
+    const bytes = removeBody(account, oldest)
     countLoss.run(bytes, oldest.sequence, account.key)
-    ledger.change(account, account.head, -bytes)
     return bytes
   }
 }

@@ -8,6 +8,7 @@ import {
   type ChainPage,
   type Commit,
   type CommitPage,
+  type ExpiryPage,
   type Fence,
   type FoundRecords,
   type JsonObject,
@@ -67,6 +68,7 @@ export type WriterCall =
   | { readonly op: 'totals'; readonly scenario: string; readonly totals: ReadonlyMap<number, JsonObject> }
   | { readonly op: 'commit'; readonly scenario: string; readonly commit: Commit; readonly fence?: Fence }
   | { readonly op: 'configure'; readonly scenario: string; readonly changes: Partial<ScenarioSettings> }
+  | { readonly op: 'expire'; readonly scenario: string; readonly sequences: readonly number[] }
   | { readonly op: 'lease'; readonly name: string }
   | ({ readonly op: 'release' } & Fence)
   | { readonly op: 'token'; readonly change: TokenChange; readonly entry: AuditEntry }
@@ -80,6 +82,7 @@ export interface WriterAnswers {
   commit: null
   totals: null
   configure: null
+  expire: ExpireAnswer
   /** The token; null while somebody holds it. */
   lease: number | null
   release: null
@@ -102,6 +105,11 @@ export interface WireGroup {
 
 /** For an append: the first sequence when every record is new; otherwise, per record, its new sequence or the row already stored. */
 export type AppendAnswer = readonly [step: number, rows: number | readonly (number | RecordRow)[]]
+
+/** What was removed. `below` is null when all of them are; otherwise the turn is over, and those below it are left. */
+export interface ExpireAnswer extends Losses {
+  readonly below: number | null
+}
 
 export type LossNotice = readonly (readonly [scenario: string, lost: Losses])[]
 
@@ -164,9 +172,16 @@ export type ReaderCall =
   | ({ readonly op: 'chain'; readonly scenario: string } & ChainPage)
   | { readonly op: 'release'; readonly scenario: string; readonly id: string }
   | { readonly op: 'losses'; readonly scenario: string }
+  | ({ readonly op: 'expired'; readonly scenario: string } & ExpiryPage)
   | { readonly op: 'settings'; readonly scenario: string }
   | { readonly op: 'tokens' }
   | ({ readonly op: 'audit' } & AuditPage)
+
+/** Records of a page that are old enough and have their body, the newest first, and where the next page begins. */
+export interface ExpiredRows {
+  readonly sequences: readonly number[]
+  readonly next: number | null
+}
 
 export interface ReaderAnswers {
   scenarios: readonly string[]
@@ -180,6 +195,7 @@ export interface ReaderAnswers {
   chain: readonly Commit[]
   release: Commit | null
   losses: Losses
+  expired: ExpiredRows
   settings: ScenarioSettings
   tokens: readonly StoredToken[]
   audit: readonly AuditRow[]

@@ -92,8 +92,13 @@ export const serviceStatusSchema = z.object({
     capacity_bytes: count,
     lost_records: count,
     lost_bytes: count,
+    expired_records: count.optional().describe('Bodies that were removed because they were older than `recording.retention_days`.'),
+    expired_bytes: count.optional(),
     error: z.object({ code: text, message: text }).nullable().describe('Why the record store refuses writes now.'),
+    retention_held_until: seconds
+      .optional()
+      .describe('The clock moved ahead by days, so that no body is removed for its age before this time; absent while none waits.'),
   }),
 })
 export type ServiceStatus = WireType<typeof serviceStatusSchema>
-export type StoreUsage = Omit<ServiceStatus['storage'], 'error'>
+export type StoreUsage = Omit<ServiceStatus['storage'], 'error' | 'retention_held_until'>

@@ -50,7 +50,8 @@ export function openForIndexing(directory: string): DatabaseSync {
 function connect(path: string): DatabaseSync {
   const db = new DatabaseSync(path, { timeout: LOCK_WAIT_MS })
   try {
-    db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB}`)
+    // What is taken out is overwritten: it may have gone for its age.
+    db.exec(`PRAGMA journal_mode = WAL; PRAGMA secure_delete = ON; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -${CACHE_KIB}`)
     return db
   } catch (error) {
     db.close()

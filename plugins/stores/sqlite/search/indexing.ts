@@ -21,7 +21,9 @@ const KEPT_LOOKED_AT_MAX = 4096
 interface LiveScenario {
   readonly key: number
   readonly head: number
+  /** Bodies that are gone, whatever took them. */
   readonly lost_records: number
+  readonly expired_records: number
 }
 
 interface IndexedScenario {
@@ -35,11 +37,15 @@ interface IndexedScenario {
 
 /** `turn` answers whether it did anything; `forgetOthers` takes out scenarios of another store, such as one from before a backup was restored. */
 export function makeIndexing(index: DatabaseSync, records: DatabaseSync) {
-  const selectLive = new Query<LiveScenario>(records, 'SELECT key, head, lost_records FROM scenario WHERE name IS NOT NULL')
+  const selectLive = new Query<LiveScenario>(
+    records,
+    `SELECT key, head, lost_records + expired_records AS lost_records, expired_records FROM scenario WHERE name IS NOT NULL`,
+  )
   const selectIndexed = new Query<IndexedScenario>(index, 'SELECT key, place, newest, lost, sweeping, kept FROM scenario')
   const selectId = new Query<{ agent_record_id: string }>(records, 'SELECT agent_record_id FROM record WHERE scenario = ? AND sequence = ?')
   const disown = index.prepare(`UPDATE scenario SET newest = '' WHERE key = ?`)
   const [take, remove, sweep] = [makeTake(index, records), makeRemove(index), makeSweep(index, records)]
+  const drop = makeDrop(index)
   /** Where the last turn was, so that a scenario with much to do keeps no other waiting. */
   let last = -1
 
@@ -53,10 +59,13 @@ export function makeIndexing(index: DatabaseSync, records: DatabaseSync) {
       const gone = [...indexed.values()].find(({ key, newest }) => !live.has(key) || newest === '')
       if (gone !== undefined) return within(() => remove(gone.key))
       const lossy = [...indexed.values()].find(({ key, lost }) => live.get(key)?.lost_records !== lost)
-      if (lossy !== undefined) within(() => sweep(lossy, live.get(lossy.key)?.lost_records ?? 0))
+      if (lossy !== undefined) {
+        within(() => sweep(lossy, live.get(lossy.key)))
+        drop.again()
+      }
       const behind = [...live.values()].filter(({ key, head }) => head > (indexed.get(key)?.place ?? 0))
       const next = behind.find(({ key }) => key > last) ?? behind[0]
-      if (next === undefined) return lossy !== undefined
+      if (next === undefined) return lossy !== undefined || ([...live.values()].some(hasExpired) && drop.turn())
       last = next.key
       return within(() => take(next, indexed.get(next.key)?.place ?? 0))
     },
@@ -146,6 +155,35 @@ function makeDelete(index: DatabaseSync): (id: number) => void {
   }
 }
 
+const hasExpired = ({ expired_records }: LiveScenario): boolean => expired_records > 0
+
+/** Pages of the index that a turn writes anew. */
+const PAGES_PER_TURN = 256
+
+/** Of a record that was taken out, the index only notes that it is gone; its words go once the parts that hold them are written anew. */
+function makeDrop(index: DatabaseSync): { again(): void; turn(): boolean } {
+  const merge = index.prepare(`INSERT INTO words (words, rank) VALUES ('merge', ?)`)
+  const countChanges = new Query<{ changes: number }>(index, 'SELECT total_changes() AS changes')
+  const changes = (): number => countChanges.first()?.changes ?? 0
+  // A run that was killed may have left some.
+  let state: 'to begin' | 'under way' | 'over' = 'to begin'
+  return {
+    again() {
+      state = 'to begin'
+    },
+    /** Answers whether there is more to do. */
+    turn() {
+      if (state === 'over') return false
+      const before = changes()
+      // A negative number begins with all parts, however few there are.
+      merge.run(state === 'to begin' ? -PAGES_PER_TURN : PAGES_PER_TURN)
+      // One change is the command itself.
+      state = changes() - before < 2 ? 'over' : 'under way'
+      return state === 'under way'
+    },
+  }
+}
+
 /** Takes out a few records of a scenario, and the scenario once there are none. */
 function makeRemove(index: DatabaseSync): (key: number) => void {
   const selectDocs = new Query<{ id: number }>(index, `SELECT id FROM doc WHERE id >= ? AND id < ? LIMIT ${ROWS_PER_TURN}`)
@@ -159,7 +197,7 @@ function makeRemove(index: DatabaseSync): (key: number) => void {
 }
 
 /** Takes out a few of the records whose bodies were evicted, the oldest first. */
-function makeSweep(index: DatabaseSync, records: DatabaseSync): (scenario: IndexedScenario, lost: number) => void {
+function makeSweep(index: DatabaseSync, records: DatabaseSync): (scenario: IndexedScenario, live: LiveScenario | undefined) => void {
   const selectDocs = new Query<{ id: number }>(
     index,
     `SELECT id FROM doc WHERE id > ? AND id < ? ORDER BY id LIMIT ${ROWS_PER_TURN} OFFSET ?`,
@@ -168,14 +206,16 @@ function makeSweep(index: DatabaseSync, records: DatabaseSync): (scenario: Index
   const save = index.prepare('UPDATE scenario SET lost = ?, sweeping = ?, kept = ? WHERE key = ?')
   const removeDoc = makeDelete(index)
 
-  return ({ key, lost: before, sweeping, kept }, lostNow) => {
+  return ({ key, lost: before, sweeping, kept }, live) => {
     // What is lost meanwhile is for the next sweep.
-    const lost = kept === 0 ? lostNow : sweeping
+    const lost = kept === 0 ? (live?.lost_records ?? 0) : sweeping
     const docs = selectDocs.all(idOf(key, 0), idOf(key + 1, 0), kept)
     const evicted = docs.filter(({ id }) => selectKept.first(key, sequenceOf(id)) === undefined)
     for (const { id } of evicted) removeDoc(id)
     const keptNow = kept + docs.length - evicted.length
-    const isOver = docs.length < ROWS_PER_TURN || keptNow >= KEPT_LOOKED_AT_MAX
+    // An import may be older than what was stored before it, so that age takes bodies in any order.
+    const mayEndEarly = live === undefined || !hasExpired(live)
+    const isOver = docs.length < ROWS_PER_TURN || (mayEndEarly && keptNow >= KEPT_LOOKED_AT_MAX)
     if (isOver) save.run(lost, 0, 0, key)
     else save.run(before, lost, keptNow, key)
   }
