@@ -185,7 +185,8 @@ const FRAMES = [
   '-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY',
   'PuTTY-User-Key-File-[0-9]',
   'PrivateKey ?= ?[A-Za-z0-9+/]{43}=',
-  `${ALONE}eyJ[A-Za-z0-9_-]{8,4096}\\.eyJ[A-Za-z0-9_-]{8,8192}\\.[A-Za-z0-9_-]{8}`,
+  // From where its word begins: a word that repeats the first letters would otherwise be read from each of them to its end.
+  `${ALONE}(?<![_-])(?:[A-Za-z0-9_-]{0,64}[_-])?eyJ[A-Za-z0-9_-]{8,4096}\\.eyJ[A-Za-z0-9_-]{8,8192}\\.[A-Za-z0-9_-]{8}`,
   '\\$(?:apr1|2[abxy]|[156]|y|argon2id?)\\$[./A-Za-z0-9$=,]{20}',
   '_(?:authToken|password|auth)[ \\t]{0,4}=[ \\t]{0,4}"?(?![$<{"])[^\\s"]{8}',
   '(?:machine[ \\t]{1,20}(?:localhost|[^\\s.]{1,100}\\.\\S{1,100})|default)\\s{1,20}login\\s{1,20}\\S{1,200}\\s{1,20}password\\s{1,20}(?![$<{*])\\S{4}',
