@@ -3,6 +3,6 @@
  * Does not store, and changes nothing that a client is sent.
  */
 export { Recorder, type RecordingRules } from './recorder.ts'
-export { Retention, type RetentionNeeds } from './retention.ts'
+export { Retention } from './retention.ts'
 export { Redaction } from './redaction.ts'
 export { runRedactor } from './redactor-threads.ts'
