@@ -176,11 +176,12 @@ describe('a training run', () => {
     expect((await caller.get('training_runs/nobody')).status).toBe(404)
   })
 
-  it('gives its archive at an address that works without the key, and only as it was given', async () => {
+  it('gives its archive, or to the SDK an address that works without the key, and only as it was given', async () => {
     const run = await caller.model()
     await run.done('save_weights_for_sampler', { path: 'archive' })
     const url = `${here.url}/api/v1/training_runs/${run.id}/checkpoints/sampler_weights/archive/archive`
-    const answer = await fetch(url, { redirect: 'manual' })
+    expect((await fetch(url)).headers.get('content-type')).toBe('application/x-tar')
+    const answer = await fetch(url, { redirect: 'manual', headers: { accept: 'application/gzip' } })
     expect(answer.status).toBe(302)
     const address = answer.headers.get('location') ?? ''
     expect((await fetch(address)).headers.get('content-type')).toBe('application/x-tar')
