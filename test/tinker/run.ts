@@ -15,8 +15,6 @@ const LOOP = join(import.meta.dirname, 'loop.py')
 const LOOP_SECONDS_MAX = 600
 /** The oldest that is supported, and whatever is newest. */
 const SDKS = { oldest: 'tinker==0.7.0', newest: 'tinker' }
-/** The oldest needs torch for its own losses alone, which the loop does not use. */
-const WITHOUT_TORCH = ['anyio<5', 'click', 'distro', 'httpx[http2]<1', 'numpy', 'pydantic<3', 'rich', 'sniffio', 'transformers']
 
 const seen = z.object({
   version: z.string(),
@@ -40,8 +38,7 @@ async function install(name: string, wanted: string): Promise<string | null> {
   const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
   try {
     if (!existsSync(python)) await run('python3', ['-m', 'venv', folder])
-    await run(python, [...pip, '--no-deps', ...(name === 'newest' ? ['--upgrade'] : []), wanted])
-    await run(python, name === 'oldest' ? [...pip, ...WITHOUT_TORCH] : [...pip, wanted])
+    await run(python, [...pip, '--upgrade', wanted])
     return python
   } catch (error) {
     const [last] = String(error instanceof Error && 'stderr' in error ? error.stderr : error)
