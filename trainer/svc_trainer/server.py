@@ -102,8 +102,8 @@ def handler_of(service, key):
                 return service.list_checkpoints(*found.groups())
             if found := re.fullmatch(CHECKPOINT + "/archive", call):
                 archive = service.archive(*found.groups())
-                # The SDK asks for gzip and wants an address in its place; whoever takes the bytes gets them at once.
-                if "gzip" not in self.headers.get("accept", ""):
+                # The SDK asks for JSON or gzip and wants an address in its place; whoever takes anything gets the bytes.
+                if not re.search("json|gzip", " ".join(self.headers.get_all("accept", []))):
                     return archive
                 return links.to(self.headers.get("host", ""), PREFIX, call.removesuffix("archive") + "download")
             raise unknown("there is no such call")
