@@ -2,12 +2,13 @@ import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
-import { LLAMA_PACKAGE, PG_PACKAGE, runtimeFolder, storeFolder } from '../contract/index.ts'
+import { LLAMA_PACKAGE, OPENID_PACKAGE, PG_PACKAGE, runtimeFolder, signInFolder, storeFolder } from '../contract/index.ts'
 import { binaryFor } from './runtime-install.ts'
 import { execute, fakeSurroundings, homeWith } from './testing/surroundings.ts'
 
 const LOCK = readFileSync(new URL('../../plugins/runtimes/llama/package-lock.json', import.meta.url), 'utf8')
 const PG_LOCK = readFileSync(new URL('../../plugins/stores/postgres/package-lock.json', import.meta.url), 'utf8')
+const OPENID_LOCK = readFileSync(new URL('../sign-in/package-lock.json', import.meta.url), 'utf8')
 
 /** An npm that installs a library of one function at once. */
 const NPM = `#!${process.execPath}
@@ -107,6 +108,18 @@ describe('svc store', () => {
       { store: 'postgres', version: PG_PACKAGE.version, folder },
     ])
     expect((await run('store', 'add', 'sqlite')).exit).toBe(2)
+  })
+})
+
+describe('svc sign-in', () => {
+  it('adds what people sign in with, from its lockfile and without install scripts', async () => {
+    const { run, seen, home } = machine()
+    const folder = signInFolder({ HOME: home })
+    expect(await run('sign-in', 'list')).toMatchObject({ exit: 0, out: expect.stringContaining('not installed: svc sign-in add openid') })
+    expect(await run('sign-in', 'add', 'openid')).toMatchObject({ exit: 0, out: expect.stringMatching(/openid installed: .*\)/) })
+    expect(seen()).toContain('--omit=optional --ignore-scripts')
+    expect(readFileSync(join(folder, 'package-lock.json'), 'utf8')).toBe(OPENID_LOCK)
+    expect(JSON.parse(OPENID_LOCK)).toMatchObject({ packages: { '': { dependencies: { [OPENID_PACKAGE.name]: OPENID_PACKAGE.version } } } })
   })
 })
 

@@ -184,12 +184,15 @@ export const CLASSES: readonly AttackClass[] = [
   {
     name: 'pages and console',
     tries:
-      'texts of traffic that run, load or break something in the browser of a person who reviews; pages of other sites that act on the service',
+      'texts of traffic that run, load or break something in the browser of a person who reviews; pages of other sites that act on the service; sign-ins of others, and providers that lie',
     least: 70,
     files: [
       { file: 'console/src/views/record/exchange-hostile.test.ts' },
       { file: 'test/spec/cors.test.ts', titles: /may not act|answers no request under|lets no page of another site|is refused/ },
       { file: 'test/browser/hostile.test.ts' },
+      { file: 'src/http/sign-in.test.ts', titles: /leads? to the console/ },
+      { file: 'test/sign-in/flow.test.ts', titles: /^attacks|^a person of no group/, except: /one name is a group/ },
+      { file: 'test/sign-in/hostile.test.ts', except: /what tells the truth|off by less than a minute/ },
     ],
   },
   {

@@ -29,6 +29,8 @@ interface PageOptions {
   readonly width?: number
   /** Console messages that the test causes, such as of a refusal. */
   readonly expects?: RegExp
+  /** Another origin that the page leads to, such as that of a sign-in. */
+  readonly leadsTo?: string
   /** Runs before the scripts of the page. */
   readonly script?: string
 }
@@ -40,17 +42,17 @@ export function browserOfFile(): (url: string, options?: PageOptions) => Promise
     browser = await chromium.launch({ executablePath: program('chromium-headless-shell'), args: ARGUMENTS })
   })
   afterAll(() => browser?.close())
-  return async (url, { width = 1280, expects = /^$/, script = '' } = {}) => {
+  return async (url, { width = 1280, expects = /^$/, script = '', leadsTo } = {}) => {
     if (browser === null) throw new Error('the browser is started before the first test')
     const context = await browser.newContext({ viewport: { width, height: 900 }, reducedMotion: 'reduce' })
     await context.addInitScript(`${ALARM};${script}`)
-    const asked = watch(context, new URL(url).origin, expects)
+    const asked = watch(context, [new URL(url).origin, ...(leadsTo === undefined ? [] : [leadsTo])], expects)
     const page = await context.newPage()
     return { page, asked, answer: await page.goto(url) }
   }
 }
 
-function watch(context: BrowserContext, origin: string, expected: RegExp): readonly string[] {
+function watch(context: BrowserContext, origins: readonly string[], expected: RegExp): readonly string[] {
   const asked: string[] = []
   const complaints: string[] = []
   context.on('request', (request) => asked.push(request.url()))
@@ -64,7 +66,7 @@ function watch(context: BrowserContext, origin: string, expected: RegExp): reado
   })
   onTestFinished(async () => {
     await context.close()
-    const strangers = asked.filter((url) => !isOwn(url, origin))
+    const strangers = asked.filter((url) => !origins.some((origin) => isOwn(url, origin)))
     const unexpected = complaints.filter((complaint) => !expected.test(complaint))
     expect({ strangers, unexpected }).toEqual({ strangers: [], unexpected: [] })
   })
