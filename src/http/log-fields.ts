@@ -3,11 +3,12 @@ import { HEADER, isRefusal, type ExchangeSummary, type RefusalDetail } from '../
 import type { HttpContext } from './context.ts'
 import type { LogFields, TrafficServices } from './services.ts'
 
-/** A refusal is a code in the request's log line, with its cause when a disk or an upstream failed. Any other error is a bug, logged with its stack. */
+/** A refusal is a code in the request's log line, with its cause when a disk, an upstream or a sign-in failed. Any other error is a bug, logged with its stack. */
 export function logError({ services, id, logFields }: HttpContext<TrafficServices>, error: unknown): void {
   if (isRefusal(error)) {
     logFields.code = error.code
-    if (error.kind === 'unavailable' && error.cause instanceof Error) logFields.cause = error.cause.message
+    const hasCause = error.kind === 'unavailable' || error.code === 'sign_in_failed'
+    if (hasCause && error.cause instanceof Error) logFields.cause = error.cause.message
     if (error.kind === 'upstream') logUpstreamFailure(logFields, error.message, error.detail)
     return
   }

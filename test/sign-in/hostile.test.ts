@@ -172,6 +172,34 @@ describe('a token endpoint', () => {
   })
 })
 
+it('a provider that hangs is given up, in its head and in its body', async () => {
+  for (const begin of [false, true]) {
+    const timer = new AbortController()
+    lies = {
+      token(response) {
+        if (begin) response.writeHead(200, { 'content-type': 'application/json' }).write('{')
+        setImmediate(() => timer.abort(new DOMException('over', 'TimeoutError')))
+      },
+    }
+    const spy = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => {
+      expect(ms).toBeLessThanOrEqual(30_000)
+      return timer.signal
+    })
+    const [status, hasCookie, text] = await signIn().finally(() => spy.mockRestore())
+    expect([status, hasCookie]).toEqual([503, false])
+    expect(text).toContain('no whole answer within 10 s')
+  }
+})
+
+it('the log says why a sign-in failed, without words of the provider', async () => {
+  lies = { idToken: (claims) => signed({ ...claims, aud: 'another' }) }
+  await signIn()
+  expect(here.log.findLast(({ route }) => route === '/svc/sign-in/callback')).toMatchObject({
+    code: 'sign_in_failed',
+    cause: 'unexpected JWT claim value encountered',
+  })
+})
+
 describe('metadata', () => {
   it.each<readonly [what: string, lie: typeof lies]>([
     ['that cannot be had', { discovery: (response) => void response.writeHead(500).end() }],
