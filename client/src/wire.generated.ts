@@ -436,6 +436,8 @@ export interface ScenarioRow {
   readonly model?: ModelView
   /** The agent whose harness it serves. */
   readonly adapter?: string
+  /** On a scenario in memory whose recipe reads a folder of tasks. */
+  readonly has_tasks?: boolean
 }
 
 export interface ScenarioStatus {

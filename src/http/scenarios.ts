@@ -35,6 +35,7 @@ async function listRow(registry: Registry, name: string): Promise<ScenarioRow> {
     ...identity(scenario),
     training_mode: scenario.trainingMode,
     ...views(scenario),
+    ...(scenario.binding.tasks !== undefined && { has_tasks: true }),
   }
 }
 

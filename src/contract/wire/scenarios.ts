@@ -101,6 +101,7 @@ export const scenarioRowSchema = z.object({
   training_mode: z.exactOptional(trainingMode),
   model: z.exactOptional(modelViewSchema),
   adapter,
+  has_tasks: z.exactOptional(z.boolean()).describe('On a scenario in memory whose recipe reads a folder of tasks.'),
 })
 export type ScenarioRow = WireType<typeof scenarioRowSchema>
 export const scenarioListSchema = z.object({ scenarios: z.array(scenarioRowSchema).describe('Sorted by name.') })

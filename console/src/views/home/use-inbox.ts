@@ -70,9 +70,14 @@ function markOf(status: StatusReport | null, { scenario, release_id: release }: 
 }
 
 /** Null where the scenario was deleted meanwhile. */
-async function readHistory(service: Svc, { scenario, adapter }: ScenarioRow, mark: string, since: number): Promise<Known | null> {
+async function readHistory(
+  service: Svc,
+  { scenario, has_tasks: hasTasks = false }: ScenarioRow,
+  mark: string,
+  since: number,
+): Promise<Known | null> {
   try {
-    const proposedTasks = adapter === undefined ? 0 : await proposedIn(service)
+    const proposedTasks = hasTasks ? await proposedIn(service) : 0
     return { scenario, mark, proposedTasks, ...(await newestRows(service, since)) }
   } catch (error) {
     if (error instanceof ServiceFailure && error.status === 404) return null
@@ -80,12 +85,12 @@ async function readHistory(service: Svc, { scenario, adapter }: ScenarioRow, mar
   }
 }
 
-/** None where the recipe reads no folder of tasks, and where the token may not read them. */
+/** None where the token may not read them. */
 async function proposedIn(service: Svc): Promise<number> {
   try {
     return (await service.tasks()).filter(({ status, problem }) => status === 'proposed' && problem === null).length
   } catch (error) {
-    if (error instanceof ServiceFailure && (error.status === 401 || error.code === 'no_tasks')) return 0
+    if (error instanceof ServiceFailure && error.status === 401) return 0
     throw error
   }
 }
