@@ -1,6 +1,6 @@
 /**
  * Measures the PostgreSQL store beside SQLite, by turns in one run: appends per second, and CPU per record of Node and the server together;
- * then how long it takes until four processes' stores know of a promote, with notifications and with the connections cut that listen.
+ * then how long it takes until four stores, all in this process, are told of a promote, with notifications and with the connections cut that listen.
  * Needs PostgreSQL's programs. Run: npm run bench:cluster -- [seconds per measurement] [rounds] [promotes]
  */
 import { hash } from 'node:crypto'
@@ -114,7 +114,7 @@ async function measurePromotes(what: string, isCut: boolean): Promise<void> {
   }
   const sorted = waits.toSorted((a, b) => a - b)
   const shown = ([0.5, 0.99] as const).map((share) => `p${share * 100} ${percentile(sorted, share).toFixed(0)} ms`)
-  console.log(`a promote is known to ${GATEWAYS} gateways, ${what}: ${shown.join(', ')}, of ${promotes}`)
+  console.log(`a promote is told to ${GATEWAYS} stores, ${what}: ${shown.join(', ')}, of ${promotes}`)
   link.release()
   await Promise.all([first, ...gateways].map((store) => store.close()))
   link.close()
