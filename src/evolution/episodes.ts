@@ -1,156 +1,26 @@
-/** Plays the episodes of a step, from the cache where possible: runs the agent on a task, and scores it while its workspace still exists. */
+/** Plays the episodes of a step, from the cache where possible, each at the host of the scenario. */
 import { setTimeout as wait } from 'node:timers/promises'
-import type {
-  Adapter,
-  Entry,
-  Episode,
-  Evaluator,
-  Executor,
-  JsonObject,
-  Launch,
-  ModelAddress,
-  Scene,
-  Side,
-  Task,
-  Trial,
-} from '../contract/index.ts'
+import type { Adapter, Entry, Episode, Evaluator, JsonObject, Task } from '../contract/index.ts'
 import { renderTree } from '../harness/index.ts'
 import { wordsOf } from '../kit/index.ts'
-import { failureOf, isMachines, troubleOf, type Trouble } from './episode-end.ts'
-import { checkedScore, scoredOrAgain, ScorerProblem } from './scoring.ts'
+import type { Trouble } from './episode-end.ts'
 import { cacheKey, type EpisodeCache, type Known } from './cache.ts'
+import { secondsSince } from './hosts/here.ts'
+import { MachineProblem, type EpisodeHost, type EpisodeInput, type EpisodeMeans, type EpisodeOutcome } from './hosts/host.ts'
 import { isSeeded } from './luck.ts'
-import { meteredLine, type ModelCallUse } from './money/meter.ts'
+import type { ModelCallUse } from './money/meter.ts'
 import type { Purse } from './money/purse.ts'
 import type { Took } from './objective.ts'
-import type { Program } from './program.ts'
 import { NOTHING_SPENT, spentBoth, type Spent } from './money/spent.ts'
 import { sideOf, Troubles, type PlayedSide } from './troubles.ts'
 
 /** What all episodes of a step share. */
-interface EpisodeSetup extends Pick<Scene, 'executor' | 'models' | 'signal'> {
+interface EpisodeSetup extends Omit<EpisodeMeans, 'used'> {
+  readonly host: EpisodeHost
   readonly adapter: Adapter
-  /** Whether the executor isolates agents. */
-  readonly contained: boolean
-  /** The evaluation routes of the scenario. */
-  readonly model: ModelAddress
-  /** Folders of the deployment that no episode may see. */
-  readonly hides: readonly string[]
-  /** Throws when the program cannot be installed. */
-  program(): Promise<Program>
-  readonly timeoutSeconds: number
   /** Before another try; times the number of tries so far, squared. */
   readonly pauseMs: number
   evaluatorOf(task: Task): Promise<Evaluator>
-  /** After each model call of the agent. */
-  used(call: ModelCallUse): void
-}
-
-export interface EpisodeOutcome extends Trial {
-  /** The evaluator's note; null where it wrote none. */
-  readonly note: { readonly words: string; readonly more: JsonObject } | null
-  /** What failed where the missing score is neither side's fault. */
-  readonly trouble: Trouble | null
-  /** The sampling seed of each answered call of the model; null for one without a seed of the pair. */
-  readonly seeds: readonly (number | null)[]
-  /** Until the agent ended. */
-  readonly agentSeconds: number
-}
-
-/** The machine cannot run episodes, which says nothing about the change. */
-export class MachineProblem extends Error {}
-
-/** The score of the current side where an evaluator compares the candidate with it. */
-const AS_GOOD = 0.5
-
-interface EpisodeInput {
-  readonly side: Side
-  readonly entries: readonly Entry[]
-  readonly task: Task
-  /** The current side's episode, for evaluators that compare. */
-  readonly reference: Episode | null
-  /** What its sampling seeds follow from; null: it has none. */
-  readonly luck: string | null
-}
-
-async function playEpisode(setup: EpisodeSetup, { side, entries, task, reference, luck }: EpisodeInput): Promise<EpisodeOutcome> {
-  const { adapter, executor, models, signal } = setup
-  const evaluator = await setup.evaluatorOf(task)
-  const program = await setup.program()
-  const line = await meteredLine(setup.model, luck, (call) => setup.used(call))
-  let note: EpisodeOutcome['note'] = null
-  let score: number | null = null
-  let left: Episode | null = null
-  const began = performance.now()
-  let agentSeconds = 0
-  const inspect = async (workspace: string | null, episode: Episode): Promise<void> => {
-    left = episode
-    agentSeconds = secondsSince(began)
-    if (episode.modelFailure !== undefined) return
-    const scene: Scene = {
-      workspace,
-      models,
-      executor: hiding(executor, setup.hides),
-      reference: evaluator.compares === true ? reference : null,
-      note: (words, more = {}) => void (note = { words: wordsOf(words), more }),
-      signal,
-    }
-    // An episode that never started is no reference: any answer of the candidate would win.
-    if (evaluator.compares === true && side === 'current') score = episode.ended === 'start' ? null : AS_GOOD
-    else score = await scoredOrAgain(() => evaluator.score(task, episode, scene), signal)
-  }
-  try {
-    const episode = await executor.run(
-      {
-        files: (address) => renderTree(adapter, entries, address),
-        workspace: task.files ?? {},
-        model: line.model,
-        launch: (root) => launchOf(setup, program, task, root),
-        readTrajectory: (root) => adapter.readTrajectory(root),
-        inspect,
-        needs: program.needs,
-        hides: setup.hides,
-      },
-      signal,
-    )
-    // An executor without a workspace never calls inspect.
-    if (left === null) await inspect(null, episode)
-    return {
-      score: checkedScore(task, score),
-      failure: failureOf(episode, score),
-      episode,
-      note,
-      trouble: troubleOf(episode, score),
-      seeds: line.seeds,
-      agentSeconds,
-    }
-  } catch (error) {
-    signal.throwIfAborted()
-    if (error instanceof ScorerProblem) throw error
-    return {
-      score: null,
-      failure: `${left === null ? 'could not be run' : 'could not be scored'}: ${wordsOf(error)}`,
-      episode: left,
-      note,
-      trouble: isMachines(error, left !== null) ? 'machine' : left !== null ? 'evaluator' : null,
-      seeds: line.seeds,
-      agentSeconds,
-    }
-  } finally {
-    await line.close()
-  }
-}
-
-const secondsSince = (began: number): number => Math.round(performance.now() - began) / 1000
-
-/** What an evaluator runs may run what the agent left. */
-const hiding = (executor: Executor, hides: readonly string[]): Executor => ({
-  run: (play, signal) => executor.run({ ...play, hides: [...hides, ...(play.hides ?? [])] }, signal),
-})
-
-function launchOf({ adapter, contained, timeoutSeconds }: EpisodeSetup, program: Program, task: Task, root: string): Launch {
-  const { argv, env } = adapter.launch({ prompt: task.prompt, contained }, root)
-  return { argv: [...program.argv, ...argv.slice(1)], env: { ...program.env, ...env }, timeoutSeconds }
 }
 
 type MayRepeat = (trouble: Trouble, compares: boolean) => boolean
@@ -159,12 +29,16 @@ type MayRepeat = (trouble: Trouble, compares: boolean) => boolean
  * Trouble that is neither side's says nothing about the change: the episode is played again at most twice. `mayRepeat` is asked after each
  * trouble of the model or the evaluator.
  */
-export async function playUntilScored(setup: EpisodeSetup, input: EpisodeInput, mayRepeat: MayRepeat): Promise<EpisodeOutcome> {
+export async function playUntilScored(
+  setup: Omit<EpisodeSetup, 'adapter'> & EpisodeMeans,
+  input: EpisodeInput,
+  mayRepeat: MayRepeat,
+): Promise<EpisodeOutcome> {
   const { compares = false } = await setup.evaluatorOf(input.task)
   for (let tries = 1; ; tries += 1) {
     // The same luck may end in the same trouble.
     const luck = input.luck === null || tries === 1 ? input.luck : `${input.luck} ${tries}`
-    const played = await playEpisode(setup, { ...input, luck })
+    const played = await setup.host.play({ ...input, luck }, setup)
     if (played.trouble === null) return played
     if (played.trouble === 'machine' && tries === TRIES_MAX) throw new MachineProblem(`an episode ${played.failure ?? 'failed'}`)
     if (played.trouble !== 'machine' && !mayRepeat(played.trouble, compares)) return played
@@ -199,7 +73,7 @@ interface EpisodeOrder extends Pick<EpisodeResult, 'side' | 'task' | 'repeat'> {
 }
 
 interface EpisodeRunnerParts {
-  readonly setup: Omit<EpisodeSetup, 'used'>
+  readonly setup: EpisodeSetup
   readonly cache: EpisodeCache
   readonly purse: Purse
   readonly step: number
@@ -322,8 +196,7 @@ export class EpisodeRunner {
   }
 
   async #keyOf({ entries, task, repeat }: EpisodeOrder, luck: string | null): Promise<string> {
-    const { version } = await this.#parts.setup.program()
-    const parts = [version, this.#treeKey(entries), this.#taskKey(task), repeat]
+    const parts = [await this.#parts.setup.host.version(), this.#treeKey(entries), this.#taskKey(task), repeat]
     return cacheKey(luck === null ? parts : [...parts, luck])
   }
 

@@ -1,6 +1,7 @@
 /** The gate: plays pairs as the selection draws them until it can decide. The two sides of a pair are played one after the other. */
 import type { Decision, Draw, Entry, Pair, Question, Reporter, Selection, Side, Task } from '../contract/index.ts'
-import { MachineProblem, type EpisodeOutcome, type EpisodeResult, type EpisodeRunner } from './episodes.ts'
+import type { EpisodeResult, EpisodeRunner } from './episodes.ts'
+import { MachineProblem, type EpisodeOutcome } from './hosts/host.ts'
 import { ScorerProblem } from './scoring.ts'
 import type { Known } from './cache.ts'
 import { inTurns } from './in-turns.ts'

@@ -8,6 +8,7 @@ import { wordsOf } from '../kit/index.ts'
 import { openArchive } from './archive/record.ts'
 import { EpisodeCache } from './cache.ts'
 import { futileReason } from './evaluate.ts'
+import { hostHere, type HostParts } from './hosts/here.ts'
 import { judged } from './families/shortage.ts'
 import { Inbox, openProposals } from './inbox/inbox.ts'
 import { Ledger } from './money/ledger.ts'
@@ -122,15 +123,21 @@ async function withModule(settings: EvolutionSettings, baseDirectory: string): P
 const PAUSE_MS = 100
 
 async function openTrainer(
-  opened: Pick<EvolutionContext, 'settings' | 'method' | 'adapter' | 'tasks' | 'hides' | 'pauseMs'>,
+  opened: Pick<EvolutionContext, 'settings' | 'method' | 'adapter' | 'tasks' | 'pauseMs'> & Pick<HostParts, 'hides'>,
   scope: TrainerScope,
 ) {
   const { directory, scenario, component } = scope
-  const { settings, adapter } = opened
+  const { settings, adapter, method, hides } = opened
   return makeTrainer({
     ...opened,
-    // Records of all scenarios.
-    hides: [...opened.hides, join(directory, '../..')],
+    host: hostHere({
+      adapter,
+      method,
+      settings,
+      // Records of all scenarios.
+      hides: [...hides, join(directory, '../..')],
+      program: once(() => openProgram({ adapter, binary: settings.binary, directory: join(directory, '../../agents') })),
+    }),
     evaluation: evaluationOf(scope),
     cache: await EpisodeCache.open(join(directory, 'episodes.jsonl')),
     ledger: new Ledger(join(directory, 'spending'), component),
@@ -140,7 +147,6 @@ async function openTrainer(
     component,
     folder: basename(directory),
     now: Date.now,
-    program: once(() => openProgram({ adapter, binary: settings.binary, directory: join(directory, '../../agents') })),
   })
 }
 

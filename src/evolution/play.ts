@@ -2,6 +2,7 @@
 import type { Adapter, Entry, JsonObject, ModelAddress, Parts, Reporter, Task } from '../contract/index.ts'
 import { playUntilScored } from './episodes.ts'
 import { shortageOf, type TaskShortage } from './families/shortage.ts'
+import { hostHere } from './hosts/here.ts'
 import { evolutionSettings, loadMethod } from './method.ts'
 import { openModels } from './models/index.ts'
 import { NOTHING_SPENT, pricesOf, spentBoth, spentBy, type Spent } from './money/spent.ts'
@@ -52,6 +53,13 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
   const settings = evolutionSettings(config)
   const method = await loadMethod(settings, { ...Object(config['evolution']), base_directory: parts.baseDirectory }, parts)
   const tasks = await readTasks(settings, parts.baseDirectory, [])
+  const host = hostHere({
+    adapter,
+    method,
+    settings,
+    hides: [parts.baseDirectory, ...(parts.ownPaths ?? [])],
+    program: () => openProgram({ adapter, binary: settings.binary, directory: programs }),
+  })
   return {
     tasks,
     problem: () => method.unplayable(),
@@ -63,14 +71,9 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
       let spent = NOTHING_SPENT
       const played = await playUntilScored(
         {
-          adapter,
-          executor: method.executor,
-          contained: method.contained,
+          host,
           model,
           models,
-          hides: [parts.baseDirectory, ...(parts.ownPaths ?? [])],
-          program: () => openProgram({ adapter, binary: settings.binary, directory: programs }),
-          timeoutSeconds: settings.episode_timeout_s,
           pauseMs: PAUSE_MS,
           evaluatorOf: (each) => method.evaluator(evaluatorOf(each, settings.evaluator)),
           signal,

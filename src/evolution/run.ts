@@ -19,7 +19,7 @@ import { entriesIn, renderTree } from '../harness/index.ts'
 import { openStepRecord, type StepRecord } from './archive/record.ts'
 import { cacheKey, type EpisodeCache } from './cache.ts'
 import { EpisodeRunner, type EpisodeResult } from './episodes.ts'
-import type { Program } from './program.ts'
+import type { EpisodeHost } from './hosts/host.ts'
 import { NO_MOVES, type Moves } from './families/moves.ts'
 import type { Inbox, SettledProposal } from './inbox/inbox.ts'
 import type { Method, EvolutionSettings } from './method.ts'
@@ -35,8 +35,6 @@ import type { UnplayedProposal } from './unplayed.ts'
 
 /** What the steps of one scenario share. */
 export interface EvolutionContext {
-  /** Folders of the deployment that no episode may see. */
-  readonly hides: readonly string[]
   readonly settings: EvolutionSettings
   readonly method: Method
   readonly adapter: Adapter
@@ -56,8 +54,8 @@ export interface EvolutionContext {
   readonly pauseMs: number
   /** The time, in milliseconds. */
   readonly now: () => number
-  /** Installs the program on first use. */
-  program(): Promise<Program>
+  /** Plays its episodes. */
+  readonly host: EpisodeHost
 }
 
 export interface StepRun {
@@ -150,14 +148,10 @@ function runnerOf(context: EvolutionContext, { model, models, purse, record, rep
   const telling = new EpisodeTelling(report)
   return new EpisodeRunner({
     setup: {
+      host: context.host,
       adapter,
-      executor: method.executor,
-      contained: method.contained,
       model,
       models: models.models,
-      hides: context.hides,
-      program: () => context.program(),
-      timeoutSeconds: settings.episode_timeout_s,
       pauseMs: context.pauseMs,
       evaluatorOf: (task) => method.evaluator(evaluatorOf(task, settings.evaluator)),
       signal,

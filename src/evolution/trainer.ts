@@ -4,7 +4,7 @@ import { wordsOf } from '../kit/index.ts'
 import { admitCandidate, findCandidates, goesOn, questionOf, type FoundChanges, type ProposedChange, type Skip } from './candidate.ts'
 import { chooseTasks, type TaskChoice } from './choose-tasks.ts'
 import { screen, screeningOf } from './screening/screen.ts'
-import { MachineProblem } from './episodes.ts'
+import { MachineProblem } from './hosts/host.ts'
 import { ScorerProblem } from './scoring.ts'
 import { judge, unplayable } from './judge.ts'
 import { improvementAfter } from './money/improvement.ts'
@@ -76,7 +76,8 @@ async function takeStep(run: StepRun): Promise<StepResult> {
   // An open case has the level of its first decision: what is too little for a new change may be enough for it.
   const open = futile === null ? null : goesOn(run, choice)
   if (futile !== null && open === null) return skipped(run, futile)
-  await readyProgram(run)
+  // Before the proposer: where nothing can be played, the proposal would be paid for again.
+  await run.context.host.ready()
   const found = open ?? (await findCandidates(run, choice))
   if ('skip' in found) return skipped(run, found.skip)
   const change = await screened(run, choice, found)
@@ -96,17 +97,6 @@ function unpriced({ context: { settings }, order: { batch, model } }: StepRun): 
 async function screened(run: StepRun, choice: TaskChoice, { changes, isNew }: FoundChanges): Promise<ProposedChange | Skip> {
   if (isNew && run.screening !== null) return screen(run, choice, run.screening, changes)
   return changes[0] ?? { skip: 'no proposal' }
-}
-
-/** Runs before the proposer: without a sandbox or the program nothing can be played, and the proposal would be paid for again. */
-async function readyProgram({ context }: StepRun): Promise<void> {
-  const problem = await context.method.unplayable()
-  if (problem !== null) throw new MachineProblem(problem)
-  try {
-    await context.program()
-  } catch (error) {
-    throw new MachineProblem(wordsOf(error), { cause: error })
-  }
 }
 
 function skipped(run: StepRun, reason: string): StepResult {

@@ -25,6 +25,7 @@ import type {
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { contentOf } from '../../harness/index.ts'
 import { EpisodeCache } from '../cache.ts'
+import { hostHere, type HostParts } from '../hosts/here.ts'
 import { Inbox } from '../inbox/inbox.ts'
 import { Ledger } from '../money/ledger.ts'
 import type { EvolutionContext } from '../run.ts'
@@ -78,7 +79,7 @@ export interface Tools {
   readonly selection?: Selection
   readonly evaluator?: Evaluator
   readonly run?: Executor['run']
-  readonly program?: EvolutionContext['program']
+  readonly program?: HostParts['program']
   readonly adapter?: Adapter
   readonly tasks?: readonly Task[]
   readonly settings?: Partial<EvolutionContext['settings']>
@@ -192,18 +193,26 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
   const inbox = new Inbox(join(folder, 'inbox'), 8)
   const evaluator = tools.evaluator ?? saysMagic
   const adapter = tools.adapter ?? agent
+  const settings = { ...SETTINGS, step_record_dir: join(folder, 'steps'), ...tools.settings }
+  const method: EvolutionContext['method'] = {
+    proposer: { acceptsRequests: true, propose: async (brief) => (tools.propose ?? (() => ({ mutations: [RULE] })))(brief) },
+    selection: tools.selection ?? moreWins,
+    executor: { run: tools.run ?? obedient(played) },
+    contained: true,
+    codeProblem: tools.codeProblem ?? null,
+    unplayable: async () => tools.unplayable ?? null,
+    evaluator: async () => evaluator,
+  }
   const context: EvolutionContext = {
-    hides: [OWN_FOLDER],
-    settings: { ...SETTINGS, step_record_dir: join(folder, 'steps'), ...tools.settings },
-    method: {
-      proposer: { acceptsRequests: true, propose: async (brief) => (tools.propose ?? (() => ({ mutations: [RULE] })))(brief) },
-      selection: tools.selection ?? moreWins,
-      executor: { run: tools.run ?? obedient(played) },
-      contained: true,
-      codeProblem: tools.codeProblem ?? null,
-      unplayable: async () => tools.unplayable ?? null,
-      evaluator: async () => evaluator,
-    },
+    settings,
+    method,
+    host: hostHere({
+      adapter,
+      method,
+      settings,
+      hides: [OWN_FOLDER],
+      program: tools.program ?? (async () => ({ argv: ['agent'], needs: [], env: {}, version: '1' })),
+    }),
     adapter,
     tasks: tools.tasks ?? GATE,
     evaluation: { url: tools.modelUrl ?? 'http://127.0.0.1:9', apiKey: 'token-of-the-bench' },
@@ -216,7 +225,6 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     folder: 'scenario',
     pauseMs: 1,
     now: () => time.ms,
-    program: tools.program ?? (async () => ({ argv: ['agent'], needs: [], env: {}, version: '1' })),
   }
   const trainer = makeTrainer(context)
   const report: Reporter = {

@@ -1,0 +1,124 @@
+/** Plays an episode in this process: runs the agent on a task, and scores it while its workspace still exists. */
+import type { Adapter, Episode, Executor, Launch, Scene, Task } from '../../contract/index.ts'
+import { renderTree } from '../../harness/index.ts'
+import { wordsOf } from '../../kit/index.ts'
+import { failureOf, isMachines, troubleOf } from '../episode-end.ts'
+import type { EvolutionSettings, Method } from '../method.ts'
+import { meteredLine } from '../money/meter.ts'
+import type { Program } from '../program.ts'
+import { checkedScore, scoredOrAgain, ScorerProblem } from '../scoring.ts'
+import { evaluatorOf } from '../tasks/read.ts'
+import { MachineProblem, type EpisodeHost, type EpisodeInput, type EpisodeMeans, type EpisodeOutcome } from './host.ts'
+
+/** What all episodes share. */
+export interface HostParts {
+  readonly adapter: Adapter
+  readonly method: Pick<Method, 'executor' | 'contained' | 'unplayable' | 'evaluator'>
+  readonly settings: Pick<EvolutionSettings, 'evaluator' | 'episode_timeout_s'>
+  /** Folders of the deployment that no episode may see. */
+  readonly hides: readonly string[]
+  /** Throws when the program cannot be installed. */
+  program(): Promise<Program>
+}
+
+export function hostHere(parts: HostParts): EpisodeHost {
+  return {
+    async ready() {
+      const problem = await parts.method.unplayable()
+      if (problem !== null) throw new MachineProblem(problem)
+      try {
+        await parts.program()
+      } catch (error) {
+        throw new MachineProblem(wordsOf(error), { cause: error })
+      }
+    },
+    version: async () => (await parts.program()).version,
+    play: (input, means) => playEpisode(parts, input, means),
+  }
+}
+
+/** The score of the current side where an evaluator compares the candidate with it. */
+const AS_GOOD = 0.5
+
+async function playEpisode(parts: HostParts, input: EpisodeInput, means: EpisodeMeans): Promise<EpisodeOutcome> {
+  const { side, entries, task, reference, luck } = input
+  const { adapter, method, settings } = parts
+  const { executor } = method
+  const { models, signal } = means
+  const evaluator = await method.evaluator(evaluatorOf(task, settings.evaluator))
+  const program = await parts.program()
+  const line = await meteredLine(means.model, luck, (call) => means.used(call))
+  let note: EpisodeOutcome['note'] = null
+  let score: number | null = null
+  let left: Episode | null = null
+  const began = performance.now()
+  let agentSeconds = 0
+  const inspect = async (workspace: string | null, episode: Episode): Promise<void> => {
+    left = episode
+    agentSeconds = secondsSince(began)
+    if (episode.modelFailure !== undefined) return
+    const scene: Scene = {
+      workspace,
+      models,
+      executor: hiding(executor, parts.hides),
+      reference: evaluator.compares === true ? reference : null,
+      note: (words, more = {}) => void (note = { words: wordsOf(words), more }),
+      signal,
+    }
+    // An episode that never started is no reference: any answer of the candidate would win.
+    if (evaluator.compares === true && side === 'current') score = episode.ended === 'start' ? null : AS_GOOD
+    else score = await scoredOrAgain(() => evaluator.score(task, episode, scene), signal)
+  }
+  try {
+    const episode = await executor.run(
+      {
+        files: (address) => renderTree(adapter, entries, address),
+        workspace: task.files ?? {},
+        model: line.model,
+        launch: (root) => launchOf(parts, program, task, root),
+        readTrajectory: (root) => adapter.readTrajectory(root),
+        inspect,
+        needs: program.needs,
+        hides: parts.hides,
+      },
+      signal,
+    )
+    // An executor without a workspace never calls inspect.
+    if (left === null) await inspect(null, episode)
+    return {
+      score: checkedScore(task, score),
+      failure: failureOf(episode, score),
+      episode,
+      note,
+      trouble: troubleOf(episode, score),
+      seeds: line.seeds,
+      agentSeconds,
+    }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (error instanceof ScorerProblem) throw error
+    return {
+      score: null,
+      failure: `${left === null ? 'could not be run' : 'could not be scored'}: ${wordsOf(error)}`,
+      episode: left,
+      note,
+      trouble: isMachines(error, left !== null) ? 'machine' : left !== null ? 'evaluator' : null,
+      seeds: line.seeds,
+      agentSeconds,
+    }
+  } finally {
+    await line.close()
+  }
+}
+
+export const secondsSince = (began: number): number => Math.round(performance.now() - began) / 1000
+
+/** What an evaluator runs may run what the agent left. */
+const hiding = (executor: Executor, hides: readonly string[]): Executor => ({
+  run: (play, signal) => executor.run({ ...play, hides: [...hides, ...(play.hides ?? [])] }, signal),
+})
+
+function launchOf({ adapter, method, settings }: HostParts, program: Program, task: Task, root: string): Launch {
+  const { argv, env } = adapter.launch({ prompt: task.prompt, contained: method.contained }, root)
+  return { argv: [...program.argv, ...argv.slice(1)], env: { ...program.env, ...env }, timeoutSeconds: settings.episode_timeout_s }
+}

@@ -1,0 +1,44 @@
+/** Where episodes are played: in this process, or by workers on other machines. Only plain data goes in and out of `play`. */
+import type { Entry, Episode, JsonObject, ModelAddress, Scene, Side, Task, Trial } from '../../contract/index.ts'
+import type { Trouble } from '../episode-end.ts'
+import type { ModelCallUse } from '../money/meter.ts'
+
+export interface EpisodeHost {
+  /** Throws where no episode can be played now. */
+  ready(): Promise<void>
+  /** Of the agent's program; a part of the key of scores. */
+  version(): Promise<string>
+  play(input: EpisodeInput, means: EpisodeMeans): Promise<EpisodeOutcome>
+}
+
+export interface EpisodeInput {
+  readonly side: Side
+  readonly entries: readonly Entry[]
+  readonly task: Task
+  /** The current side's episode, for evaluators that compare. */
+  readonly reference: Episode | null
+  /** What its sampling seeds follow from; null: it has none. */
+  readonly luck: string | null
+}
+
+/** What the step has for its episodes. */
+export interface EpisodeMeans extends Pick<Scene, 'models' | 'signal'> {
+  /** The evaluation routes of the scenario. */
+  readonly model: ModelAddress
+  /** After each model call of the agent. */
+  used(call: ModelCallUse): void
+}
+
+export interface EpisodeOutcome extends Trial {
+  /** The evaluator's note; null where it wrote none. */
+  readonly note: { readonly words: string; readonly more: JsonObject } | null
+  /** What failed where the missing score is neither side's fault. */
+  readonly trouble: Trouble | null
+  /** The sampling seed of each answered call of the model; null for one without a seed of the pair. */
+  readonly seeds: readonly (number | null)[]
+  /** Until the agent ended. */
+  readonly agentSeconds: number
+}
+
+/** Episodes cannot be played, which says nothing about the change. */
+export class MachineProblem extends Error {}
