@@ -9,7 +9,7 @@ await runListener(async ({ loaded, store: port, limits, group }, log) => {
   const store = await (await load('store', record_backend)).join?.(port)
   if (store === undefined) throw new Error(`the store ${record_backend} is shared, and cannot be joined: its plug-in has no join`)
   // No evaluation is answered here.
-  const configured = configuredTraffic(loaded, '', limits, store.shares)
+  const configured = configuredTraffic(loaded, { token: '' }, limits, store.shares)
   const prices = openPrices(loaded)
   const [runtime, traces] = [await openRuntime(loaded, load, group), await openTracing(loaded, prices, log)]
   const recorder = await openRecorder(loaded, load)

@@ -1,5 +1,4 @@
 /** Composes the service and closes it again, in the reverse order. */
-import { randomBytes } from 'node:crypto'
 import { builtins } from '../plugins/index.ts'
 import {
   allotLimits,
@@ -12,6 +11,7 @@ import {
   logStep,
   openConfiguredWebhooks,
   openContents,
+  openEvaluation,
   openGateway,
   openPrices,
   openRecorder,
@@ -32,7 +32,6 @@ import {
 import { ConfigProblem, loadRecipe, type Builtins, type LoadedConfig } from './config/index.ts'
 import {
   invalid,
-  ROUTE_PREFIX,
   type Adapter,
   type ContentStore,
   type Kind,
@@ -43,7 +42,7 @@ import {
 } from './contract/index.ts'
 import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log } from './http/index.ts'
 import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
-import { knowSecrets, newId, wordsOf } from './kit/index.ts'
+import { newId, wordsOf } from './kit/index.ts'
 import { listenAlone, listenersOf, listenersWanted, openInner } from './listeners/index.ts'
 import {
   importInto,
@@ -106,9 +105,8 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const entry = options.listenerThread ?? threadEntry('listener-thread')
     const listeners = listenersOf(loaded, { entry, hasOwnPlugins, store, log, metrics, limits, group })
     const warn: Services['warn'] = (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) })
-    const evaluationToken = randomBytes(32).toString('hex')
-    knowSecrets([evaluationToken])
-    const configured = configuredTraffic(loaded, evaluationToken, limits, store.shares)
+    const evaluation = openEvaluation(closing)
+    const configured = configuredTraffic(loaded, evaluation, limits, store.shares)
     let spent = await keepSpent(loaded, { limits: configured.limits, store, warn })
     closing.push(async () => spent?.close())
     const recorder = await openRecorder(loaded, load)
@@ -128,7 +126,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       recorder,
       clock,
       newId,
-      evaluation: (name) => evaluationAddress(services, innerUrl, name, evaluationToken),
+      evaluation: (name) => evaluation.address(services.model, innerUrl, name),
       hosts,
       traceStep: traces?.step,
       stepped(scenario, commit) {
@@ -154,6 +152,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       ...opened,
       ...shownFacts(loaded, tls),
       model: services.model,
+      fleet: evaluation.fleet,
       addAudit: (noted) => store.deployment.addAudit(noted),
       ...(listeners !== null && { listeners }),
     }
@@ -359,12 +358,4 @@ function adaptersOf(plugins: Builtins, load: Load, registry: Registry): HttpServ
     return new Map([...shipped, ...registry.adapters.values()].map((adapter) => [adapter.name, adapter]))
   }
   return () => (all ??= loadAll())
-}
-
-/** The scenario's evaluation routes, with a token that is valid for them only. */
-function evaluationAddress(services: Pick<Services, 'model'>, base: string, scenario: string, token: string): ModelAddress {
-  const { url: upstream, model, api } = services.model
-  const url = `${base}${ROUTE_PREFIX}/scenarios/${encodeURIComponent(scenario)}/evaluation`
-  // The model inside this process has a name for examples alone.
-  return { url, model: upstream === '' ? null : model, api, apiKey: token }
 }

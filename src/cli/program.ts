@@ -21,6 +21,7 @@ import { addTasksCommands } from './tasks.ts'
 import { addTokenCommands } from './token.ts'
 import { addTrainerCommands } from './trainer.ts'
 import { addWorkCommands } from './program-work.ts'
+import { addWorkerCommand } from './program-worker.ts'
 
 const EXAMPLES = `
 Examples:
@@ -113,6 +114,7 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
   addRemoteCommands(program, run)
   addWorkCommands(program, run)
   addTokenCommands(program, run)
+  addWorkerCommand(program, run)
   return program
 }
 

@@ -4,6 +4,7 @@
  */
 export { loaderOf, type Load } from './load.ts'
 export { openContents } from './contents.ts'
+export { openEvaluation } from './evaluation.ts'
 export { allotLimits, keepSpent } from './limits.ts'
 export { openGateway } from './gateway.ts'
 export { loadRecipes } from './recipes.ts'

@@ -6,6 +6,7 @@ import { Authenticator, cookieName, WrongTokens, type ConfiguredTokens, type Htt
 import { InsideAddresses, newId } from '../kit/index.ts'
 import type { LimitPlace, PriceTable } from '../limits/index.ts'
 import type { Recorder } from '../recording/index.ts'
+import type { Evaluation } from './evaluation.ts'
 import { allowedInside } from './inside.ts'
 import { openLimits } from './limits.ts'
 import { recordingRules } from './recording.ts'
@@ -18,12 +19,15 @@ type Configured = Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies
 
 export function configuredTraffic(
   loaded: LoadedConfig,
-  evaluationToken: string,
+  { token, fleet }: Pick<Evaluation, 'token'> & Partial<Pick<Evaluation, 'fleet'>>,
   limits: LimitPlace | null,
   shares?: Parameters<typeof openLimits>[2],
 ): Configured & Inside {
   return {
-    auth: new Authenticator(tokensIn(loaded), evaluationToken, steadyClock(clock), signInCookie(loaded)),
+    auth: new Authenticator(tokensIn(loaded), token, steadyClock(clock), {
+      cookie: signInCookie(loaded),
+      findLease: (key) => fleet?.leaseWith(key) ?? null,
+    }),
     wrongTokens: new WrongTokens(),
     limits: openLimits(loaded, limits, shares),
     ...trafficSettings(loaded),

@@ -124,6 +124,11 @@ export const evolution = section({
     ),
   episode_repeats: count().default(1).describe('How often a task is played per side, where the selection does not choose itself.'),
   episode_workers: whole('must be a whole number from 1 to 64', 1, 64).default(2).describe('How many pairs of episodes run at once.'),
+  episode_host: oneOf(['service', 'workers'])
+    .default('service')
+    .describe(
+      'Who plays episodes: the `service` on its own machine, or `workers` on other machines, which `svc worker` starts. Then `evolution.episode_workers` says how many pairs of one step are offered at once.',
+    ),
   candidates: whole('must be a whole number from 1 to 16', 1, 16)
     .default(6)
     .describe(

@@ -1,4 +1,7 @@
 /** Makes the proposer, evaluators, selection and executor from the plug-ins that the configuration names. */
+import { hash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { z } from 'zod'
 import { invalid, unavailable, POWERS } from '../contract/index.ts'
 import type { Evaluator, Executor, JsonObject, Make, Parts, Proposer, Selection } from '../contract/index.ts'
@@ -73,6 +76,7 @@ const made = async <T extends object>(plugin: T | Make<T>, config: JsonObject): 
 
 /** The `evolution` section of a recipe. It was validated when the configuration was read; this schema gives it a type. */
 const section = z.object({
+  adapter: z.string().default('native'),
   binary: z.string().nullable(),
   tasks: z.array(z.json()).nullable(),
   tasks_dir: z.string().nullable(),
@@ -103,6 +107,7 @@ const section = z.object({
   score_age_max_s: z.number(),
   episode_repeats: z.number(),
   episode_workers: z.number(),
+  episode_host: z.enum(['service', 'workers']).default('service'),
   candidates: z.number(),
   screen_share: z.number(),
   max_model_calls_per_step: z.number(),
@@ -119,3 +124,11 @@ const section = z.object({
 export type EvolutionSettings = Readonly<z.infer<typeof section>>
 
 export const evolutionSettings = (config: JsonObject): EvolutionSettings => section.parse(config['evolution'])
+
+/** Replaces the module's path by its hash, so that a changed evaluator does not reuse cached scores. */
+export async function withModule(settings: EvolutionSettings, baseDirectory: string): Promise<EvolutionSettings> {
+  const { evaluator_module: path } = settings
+  if (path === null) return settings
+  const code = await readFile(resolve(baseDirectory, path)).catch(() => path)
+  return { ...settings, evaluator_module: hash('sha256', code) }
+}

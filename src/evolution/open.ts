@@ -1,7 +1,5 @@
 /** Opens evolution for a recipe: its capabilities, the inbox and step records of its scenarios, and their trainer. */
-import { hash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { basename, join } from 'node:path'
 import { invalid } from '../contract/index.ts'
 import type { Adapter, Binding, JsonObject, Parts, ScenarioScope, Surface, Task, TrainerPlan, TrainerScope } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
@@ -9,10 +7,11 @@ import { openArchive } from './archive/record.ts'
 import { EpisodeCache } from './cache.ts'
 import { futileReason } from './evaluate.ts'
 import { hostHere, type HostParts } from './hosts/here.ts'
+import { hostWorkers } from './hosts/workers.ts'
 import { judged } from './families/shortage.ts'
 import { Inbox, openProposals } from './inbox/inbox.ts'
 import { Ledger } from './money/ledger.ts'
-import { loadMethod, evolutionSettings, type Method, type EvolutionSettings } from './method.ts'
+import { loadMethod, evolutionSettings, withModule, type Method, type EvolutionSettings } from './method.ts'
 import { openProgram, type Program } from './program.ts'
 import { readTasks } from './tasks/read.ts'
 import type { EvolutionContext } from './run.ts'
@@ -111,14 +110,6 @@ function idleReason(settings: EvolutionSettings, { selection }: Method, tasks: r
   return reason === null ? null : `traffic can improve nothing: ${reason}; ${cure}`
 }
 
-/** Replaces the module's path by its hash, so that a changed evaluator does not reuse cached scores. */
-async function withModule(settings: EvolutionSettings, baseDirectory: string): Promise<EvolutionSettings> {
-  const { evaluator_module: path } = settings
-  if (path === null) return settings
-  const code = await readFile(resolve(baseDirectory, path)).catch(() => path)
-  return { ...settings, evaluator_module: hash('sha256', code) }
-}
-
 /** A neighbour that fills the machine is ended at its own limit within a second. */
 const PAUSE_MS = 100
 
@@ -130,14 +121,17 @@ async function openTrainer(
   const { settings, adapter, method, hides } = opened
   return makeTrainer({
     ...opened,
-    host: hostHere({
-      adapter,
-      method,
-      settings,
-      // Records of all scenarios.
-      hides: [...hides, join(directory, '../..')],
-      program: once(() => openProgram({ adapter, binary: settings.binary, directory: join(directory, '../../agents') })),
-    }),
+    host:
+      settings.episode_host === 'workers'
+        ? hostWorkers(adapter, settings)
+        : hostHere({
+            adapter,
+            method,
+            settings,
+            // Records of all scenarios.
+            hides: [...hides, join(directory, '../..')],
+            program: once(() => openProgram({ adapter, binary: settings.binary, directory: join(directory, '../../agents') })),
+          }),
     evaluation: evaluationOf(scope),
     cache: await EpisodeCache.open(join(directory, 'episodes.jsonl')),
     ledger: new Ledger(join(directory, 'spending'), component),

@@ -1,5 +1,5 @@
 /** Plays single tasks outside of a step: for a baseline before there is a change, and for what a change reached. Nothing is published by it. */
-import type { Adapter, Entry, JsonObject, ModelAddress, Parts, Reporter, Task } from '../contract/index.ts'
+import type { Adapter, Entry, JsonObject, ModelAddress, Parts, Task } from '../contract/index.ts'
 import { playUntilScored } from './episodes.ts'
 import { shortageOf, type TaskShortage } from './families/shortage.ts'
 import { hostHere } from './hosts/here.ts'
@@ -8,6 +8,7 @@ import { openModels } from './models/index.ts'
 import { NOTHING_SPENT, pricesOf, spentBoth, spentBy, type Spent } from './money/spent.ts'
 import { openProgram } from './program.ts'
 import { evaluatorOf, readTasks } from './tasks/read.ts'
+import { SILENT } from './telling.ts'
 
 export interface Player {
   readonly tasks: readonly Task[]
@@ -74,6 +75,7 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
           host,
           model,
           models,
+          priority: 'request',
           pauseMs: PAUSE_MS,
           evaluatorOf: (each) => method.evaluator(evaluatorOf(each, settings.evaluator)),
           signal,
@@ -103,5 +105,3 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
 const PAUSE_MS = 100
 /** After the trouble of a model or an evaluator. */
 const REPEATS_MAX = 2
-
-const SILENT: Reporter = { phase: () => undefined, line: () => undefined }

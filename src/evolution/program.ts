@@ -36,9 +36,19 @@ export async function openProgram({ adapter, binary, directory }: ProgramOrder):
       'no_program',
       `evolution.binary: adapter ${adapter.name} pins no program; set it to the program that episodes should run`,
     )
-  const path = await realpath(createRequire(import.meta.url).resolve('@svc-ai/native'))
+  const path = await nativePath()
   return startedAs([process.execPath, path], [dirname(path)], hash('sha256', await readFile(path)))
 }
+
+/** Without the program on this machine: what a service and its workers both know. */
+export async function pinnedVersion({ install, binary: command }: Adapter, binary: string | null): Promise<string> {
+  if (binary !== null) return binary
+  if (install !== undefined) return versionOf(install)
+  return command === NATIVE ? hash('sha256', await readFile(await nativePath())) : command
+}
+
+const nativePath = (): Promise<string> => realpath(createRequire(import.meta.url).resolve('@svc-ai/native'))
+const versionOf = ({ package: name, version }: Required<Adapter>['install']): string => `${name}@${version}`
 
 const NATIVE = 'svc-native'
 
@@ -76,7 +86,7 @@ async function installed(adapter: Adapter & Required<Pick<Adapter, 'install'>>, 
   } catch (error) {
     throw unavailable('no_program', `${binary} ${install.version} could not be installed for episodes: ${wordsOf(error)}`, { cause: error })
   }
-  return startedAs([join(prefix, install.binary_path)], [prefix], `${install.package}@${install.version}`)
+  return startedAs([join(prefix, install.binary_path)], [prefix], versionOf(install))
 }
 
 /** There is no terminal; the step's failure reports errors. */

@@ -20,6 +20,7 @@ import { openStepRecord, type StepRecord } from './archive/record.ts'
 import { cacheKey, type EpisodeCache } from './cache.ts'
 import { EpisodeRunner, type EpisodeResult } from './episodes.ts'
 import type { EpisodeHost } from './hosts/host.ts'
+import { playedWith } from './hosts/plays.ts'
 import { NO_MOVES, type Moves } from './families/moves.ts'
 import type { Inbox, SettledProposal } from './inbox/inbox.ts'
 import type { Method, EvolutionSettings } from './method.ts'
@@ -152,6 +153,7 @@ function runnerOf(context: EvolutionContext, { model, models, purse, record, rep
       adapter,
       model,
       models: models.models,
+      priority: order.batch.request === null ? 'traffic' : 'request',
       pauseMs: context.pauseMs,
       evaluatorOf: (task) => method.evaluator(evaluatorOf(task, settings.evaluator)),
       signal,
@@ -178,22 +180,10 @@ function scoreContext({ adapter }: EvolutionContext, model: ModelAddress): JsonO
 }
 
 /** Further inputs of a score: a change of settings, or a release of another component, must not reuse cached scores. */
-function scoreInputs({ settings, component }: EvolutionContext, base: Release): JsonObject {
-  const { evaluator, evaluator_module, executor, binary, sandbox, episode_timeout_s } = settings
-  return {
-    scored_as: SCORED_AS,
-    evaluator,
-    evaluator_module,
-    executor,
-    binary,
-    sandbox,
-    episode_timeout_s,
-    others: othersIn(base, component),
-  }
-}
-
-/** Raised when a built-in evaluator changes its scoring, to invalidate cached scores. */
-const SCORED_AS = 2
+const scoreInputs = ({ settings, component }: EvolutionContext, base: Release): JsonObject => ({
+  ...playedWith(settings),
+  others: othersIn(base, component),
+})
 
 /** The content ids of the release's other components. */
 export function othersIn({ components = {} }: Release, component: string): Readonly<Record<string, string>> {

@@ -17,7 +17,20 @@ export interface RouteNeeds {
 }
 
 /** Whose request it is. Only the holder of a token is given page keys. A page key has the role of the token that it came from. */
-export type Principal = { readonly kind: 'anyone' | 'evaluation' } | { readonly kind: 'page'; readonly role: Role } | TokenHolder
+export type Principal = { readonly kind: 'anyone' } | Evaluator | { readonly kind: 'page'; readonly role: Role } | TokenHolder
+
+/** An episode that calls the model: one of this process, or one that a worker plays under a lease. */
+export interface Evaluator {
+  readonly kind: 'evaluation'
+  /** Null: of this process, for any scenario. */
+  readonly lease: EvaluationLease | null
+}
+export interface EvaluationLease {
+  readonly id: string
+  readonly scenario: string
+}
+/** The lease that a key belongs to; null where there is none, or none any more. */
+type FindLease = (key: string) => EvaluationLease | null
 
 export interface TokenHolder {
   readonly kind: 'service'
@@ -43,23 +56,35 @@ export interface ConfiguredTokens {
 
 export type Credentials = ReturnType<typeof credentialsOf>
 
+interface AuthenticatorParts {
+  /** The name of the cookie that a sign-in is kept in; null where nobody can sign in. */
+  readonly cookie?: string | null
+  readonly findLease?: FindLease
+}
+
 export class Authenticator {
   #configured: readonly TokenHolder[] = []
   readonly #evaluationDigest: Buffer
   readonly #clock: () => number
   readonly #cookie: string | null
+  readonly #findLease: FindLease
   /** By the digest as hex: who looks one up by a text that hashes to it knows the token. */
   #stored: ReadonlyMap<string, TokenHolder> = new Map()
   #storedByName: ReadonlyMap<string, TokenHolder> = new Map()
   /** Tokens that were presented before, since a digest costs several microseconds. At most as many as there are tokens. */
   readonly #known = new Map<string, TokenHolder>()
 
-  /** The cookie is the name of the one that a sign-in is kept in; null where nobody can sign in. */
-  constructor(configured: ConfiguredTokens, evaluationToken: string, clock: () => number, cookie: string | null = null) {
+  constructor(
+    configured: ConfiguredTokens,
+    evaluationToken: string,
+    clock: () => number,
+    { cookie = null, findLease = () => null }: AuthenticatorParts = {},
+  ) {
     this.configure(configured)
     this.#evaluationDigest = digest(evaluationToken)
     this.#clock = clock
     this.#cookie = cookie
+    this.#findLease = findLease
   }
 
   /** Takes the tokens of the configuration, in place of those before. */
@@ -88,7 +113,9 @@ export class Authenticator {
     if (token === '') return isGuessable(new URLSearchParams(query).get('key'))
     if (this.#known.has(token)) return false
     const presented = digest(token)
-    return !this.#stored.has(presented.toString('hex')) && !timingSafeEqual(this.#evaluationDigest, presented)
+    return (
+      !this.#stored.has(presented.toString('hex')) && !timingSafeEqual(this.#evaluationDigest, presented) && this.#findLease(token) === null
+    )
   }
 
   /** Answers with the principal, or throws. An unknown route (null) is as closed as any other. A guess that is wrong is told of. */
@@ -114,7 +141,11 @@ export class Authenticator {
       if (this.#isExpired(holder)) throw expired(holder)
       return holder
     }
-    if (access === 'evaluation' && timingSafeEqual(this.#evaluationDigest, digest(token))) return { kind: 'evaluation' }
+    if (access === 'evaluation') {
+      if (timingSafeEqual(this.#evaluationDigest, digest(token))) return { kind: 'evaluation', lease: null }
+      const lease = this.#findLease(token)
+      if (lease !== null) return { kind: 'evaluation', lease }
+    }
     isWrong?.()
     throw unauthorized(
       'the token is not one this service accepts; it may have been revoked or replaced: ask whoever runs the service for one',

@@ -1,6 +1,7 @@
 /** What the holder of a token may do, and where. Who it is was found out before. */
 import { hasRight, ROLES, unauthorized, type Right } from '../contract/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
+import type { EvaluationLease } from './auth.ts'
 import type { HttpContext, HttpRoute } from './context.ts'
 import { pageScenario, scenarioOf } from './request-fields.ts'
 import type { TrafficServices } from './services.ts'
@@ -9,6 +10,7 @@ type Asked = Pick<HttpContext<TrafficServices>, 'principal' | 'params' | 'reques
 
 export function authorize(asked: Asked, { right, scope }: HttpRoute): void {
   const { principal } = asked
+  if (principal.kind === 'evaluation' && principal.lease !== null) return authorizeLease(asked, principal.lease)
   if (principal.kind !== 'service') return
   const { name, role, scenarios, signIn } = principal
   const who = signIn === null ? `the token ${name}` : name
@@ -24,6 +26,12 @@ export function authorize(asked: Asked, { right, scope }: HttpRoute): void {
   // Whether there is such a scenario is not told.
   if (wanted !== null && !scenarios.has(wanted))
     throw unauthorized(`${who} is for other scenarios; name one of its own, or use a token for this one`, 'other_scenario')
+}
+
+/** A worker's key is for the episode that it plays. */
+function authorizeLease(asked: Asked, { scenario }: EvaluationLease): void {
+  if (scenarioIn(asked, 'path') !== scenario)
+    throw unauthorized('the key is for an episode of another scenario; call the model of that one', 'other_scenario')
 }
 
 const rolesWith = (right: Right): string => ROLES.filter((role) => hasRight(role, right)).join(', ')

@@ -12,6 +12,7 @@ import {
   type Serving,
 } from '../inference/index.ts'
 import { lengthOf } from '../kit/index.ts'
+import { tokensOf } from '../limits/index.ts'
 import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import { noteImplicitScenario } from './audit.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from './context.ts'
@@ -94,9 +95,17 @@ export function evaluation(dialect: Dialect): LineHandler {
       })
     }
     // What a person replays counts as their traffic does. Training counts by its own budgets.
-    if (context.principal.kind !== 'service') return answered(UNLIMITED)
+    if (context.principal.kind !== 'service') return answered({ ...UNLIMITED, settle: (each) => countForLease(context, each) })
     await withinLimits(context, name, (limited) => answered(isFree ? free(limited) : limited))
   }
+}
+
+/** What an episode on another machine takes is counted here, since a worker might say less. */
+function countForLease({ principal, services }: HttpContext, { summary, askedBytes, answeredBytes }: CallAnswered): void {
+  if (principal.kind !== 'evaluation' || principal.lease === null) return
+  const { model, input_tokens: inputTokens, output_tokens: outputTokens } = summary
+  const tokens = tokensOf({ model, inputTokens, outputTokens, askedBytes, answeredBytes })
+  services.fleet.called(principal.lease.id, { model: model ?? null, ...tokens })
 }
 
 /** Relays the list of models. The scenario is optional and is not created. */

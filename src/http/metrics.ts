@@ -42,6 +42,14 @@ export interface WebhookCounts {
   readonly setAside: number
 }
 
+/** What workers on other machines do. */
+interface FleetCounts {
+  readonly workers: readonly unknown[]
+  readonly waiting: number
+  readonly running: number
+  readonly waited_seconds: number
+}
+
 export class Metrics {
   readonly #byRoute = new Map<string, Map<number, Series>>()
   readonly #steps: Record<StepOutcome, number> = { published: 0, pending: 0, rejected: 0, skipped: 0, failed: 0 }
@@ -137,6 +145,7 @@ export class Metrics {
     spans?: { readonly exported: number; readonly dropped: number },
     listeners?: ListenerCounts,
     webhooks?: readonly WebhookCounts[],
+    fleet?: FleetCounts,
   ): string {
     const lines = [
       ...this.#requests(),
@@ -170,6 +179,7 @@ export class Metrics {
       ...(spans === undefined ? [] : counter('svc_spans_exported_total', 'Spans the collector took.', spans.exported)),
       ...(spans === undefined ? [] : counter('svc_spans_dropped_total', 'Spans that were made and not delivered.', spans.dropped)),
       ...webhookLines(webhooks),
+      ...fleetLines(fleet),
       ...gauge('process_resident_memory_bytes', 'Resident memory.', process.memoryUsage.rss()),
       ...counter('process_cpu_seconds_total', 'CPU time of all threads.', cpuSeconds()),
     ]
@@ -205,6 +215,16 @@ export class Metrics {
       for (const [status, series] of byStatus) lines.push(...histogram(`route="${route}",status="${status}"`, series))
     return lines
   }
+}
+
+function fleetLines(fleet: FleetCounts | undefined): string[] {
+  if (fleet === undefined || (fleet.workers.length === 0 && fleet.waiting === 0)) return []
+  return [
+    ...gauge('svc_workers', 'Workers that were heard of in the last ten minutes.', fleet.workers.length),
+    ...gauge('svc_episodes_waiting', 'Episodes that wait for a worker.', fleet.waiting),
+    ...gauge('svc_episodes_running', 'Episodes that workers play now.', fleet.running),
+    ...gauge('svc_episodes_waited_seconds', 'How long the oldest episode has waited for a worker.', fleet.waited_seconds),
+  ]
 }
 
 function webhookLines(webhooks: readonly WebhookCounts[] | undefined): string[] {

@@ -2,6 +2,7 @@
 import type { HttpRoute } from './context.ts'
 import { consoleRoutes } from './console.ts'
 import { accessRoutes } from './routes/access.ts'
+import { fleetRoutes } from './routes/fleet.ts'
 import { harnessRoutes } from './routes/harness.ts'
 import { inferenceRoutes } from './routes/inference.ts'
 import { recordRoutes } from './routes/records.ts'
@@ -17,6 +18,7 @@ export const routes: readonly HttpRoute[] = [
   ...scenarioRoutes,
   ...releaseRoutes,
   ...harnessRoutes,
+  ...fleetRoutes,
   ...accessRoutes,
   ...signInRoutes,
   ...consoleRoutes,

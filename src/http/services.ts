@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { Adapter, Commit, Configuration, DeploymentStore, ModelAddress, Runtime, ServedProvisional, Store } from '../contract/index.ts'
 import type { TokenBook } from '../access/index.ts'
 import type { CallTrace, Serving } from '../inference/index.ts'
+import type { EpisodeQueue } from '../fleet/index.ts'
 import type { Limits } from '../limits/index.ts'
 import type { InsideAddresses } from '../kit/index.ts'
 import type { DeploymentSigner } from '../keys/index.ts'
@@ -90,6 +91,8 @@ export interface HttpServices extends TrafficServices {
   adapters(): Promise<ReadonlyMap<string, Adapter>>
   /** Until when no body is removed for its age, because of the clock; null while none waits. */
   readonly retention: { readonly heldUntil: number | null }
+  /** Episodes that wait for workers on other machines. */
+  readonly fleet: EpisodeQueue
   /** Absent where no target is configured. */
   readonly webhooks?: { counts(): readonly WebhookCounts[] } | undefined
   /** What is in force, without secrets. */

@@ -119,7 +119,7 @@ export function configuration(context: HttpContext): HttpReply {
 }
 
 export async function metrics({
-  services: { registry, store, metrics: counted, traces, log, bodies, listeners, certificateExpiresAt, webhooks, retention },
+  services: { registry, store, metrics: counted, traces, log, bodies, listeners, certificateExpiresAt, webhooks, retention, fleet },
 }: HttpContext): Promise<HttpReply> {
   await listeners?.report()
   const { length: known } = await registry.names()
@@ -143,6 +143,7 @@ export async function metrics({
     traces && withThreads(traces.spans, listeners?.spans()),
     listeners?.counts(),
     webhooks?.counts(),
+    fleet.status,
   )
   return { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, body }
 }

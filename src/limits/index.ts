@@ -6,5 +6,6 @@
 export { allotCells, type LimitPlace } from './cells.ts'
 export { Limits } from './limits.ts'
 export { PriceTable } from './prices.ts'
+export { tokensOf } from './taken.ts'
 export { hasLimits, limitsMoney } from './settings.ts'
 export type { LimitedToken } from './subjects.ts'

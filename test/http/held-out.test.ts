@@ -111,7 +111,7 @@ describe('the rule of who reads held-out tasks', () => {
   it.each<readonly [string, Principal, boolean]>([
     ...ROLES.map((role) => [`the holder of a token of the role ${role}`, holder(role), role !== 'serve' && role !== 'agent'] as const),
     ['anyone where the service is open', { kind: 'anyone' }, true],
-    ['an episode', { kind: 'evaluation' }, false],
+    ['an episode', { kind: 'evaluation', lease: null }, false],
     ['the holder of a page key', { kind: 'page', role: 'admin' }, false],
   ])('%s', (_who, principal, may) => {
     expect(reads(principal)).toBe(may)

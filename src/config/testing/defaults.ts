@@ -32,6 +32,7 @@ export const EVOLUTION = {
   screen_share: 0.4,
   episode_repeats: 1,
   episode_workers: 2,
+  episode_host: 'service',
   max_model_calls_per_step: 0,
   max_episodes_per_step: 0,
   prices: {},

@@ -3,6 +3,7 @@
  * take their shapes from here. A schema that a route names is exported as `<name>Schema`, and is a component of the document.
  */
 export * from './access.ts'
+export * from './fleet.ts'
 export * from './harness.ts'
 export * from './inference.ts'
 export * from './records.ts'

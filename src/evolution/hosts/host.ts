@@ -25,6 +25,8 @@ export interface EpisodeInput {
 export interface EpisodeMeans extends Pick<Scene, 'models' | 'signal'> {
   /** The evaluation routes of the scenario. */
   readonly model: ModelAddress
+  /** What a person waits for is played first. */
+  readonly priority: 'request' | 'traffic'
   /** After each model call of the agent. */
   used(call: ModelCallUse): void
 }

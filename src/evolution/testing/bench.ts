@@ -144,6 +144,7 @@ const moreWins: Selection = {
 }
 
 export const SETTINGS: EvolutionContext['settings'] = {
+  adapter: 'test',
   binary: null,
   tasks: null,
   tasks_dir: null,
@@ -170,6 +171,7 @@ export const SETTINGS: EvolutionContext['settings'] = {
   score_age_max_s: 1800,
   episode_repeats: 1,
   episode_workers: 1,
+  episode_host: 'service',
   candidates: 3,
   screen_share: 0.4,
   max_model_calls_per_step: 0,

@@ -26,6 +26,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, Parameter>> = {
   model: inPath('model', 'The name of the model.'),
   component: inPath('component', 'The name of a component of the release that is served.'),
   record_id: inPath('record_id', 'The id of a record: a receipt, or the id that it was sent with.'),
+  lease: inPath('lease', 'The lease of an episode, as it was taken.'),
   task: inPath('task', 'The name of a task.'),
   token_name: inPath('token_name', 'The name of a token.'),
   step: inPath('step', 'The place in GET /svc/harness/releases, oldest first, from 0.', z.string().regex(/^\d{1,9}$/)),

@@ -31,6 +31,7 @@ export const TAGS = {
   scenarios: 'Workloads, each with its own records and releases.',
   releases: 'The chain of releases, and moving in it.',
   harness: 'The files that agents pull, and their changes.',
+  fleet: 'Workers on other machines, and the episodes that they play.',
   access: 'Tokens, and the audit of what was done.',
   service: 'The state of the service.',
 } as const

@@ -1,0 +1,82 @@
+/** Wire shapes of the fleet: what a step offers, what a worker takes and answers, and what people see of both. */
+import { z } from 'zod'
+import { boundedText, count, jsonObject, modelApi, scenario, text, type WireType } from './fields.ts'
+
+const PLAYS_MAX = 64
+const SLOTS_MAX = 256
+const NAME_CHARACTERS_MAX = 128
+
+const plays = boundedText(NAME_CHARACTERS_MAX, 'must be the digest of what is played')
+const workerName = boundedText(NAME_CHARACTERS_MAX, `must be a name of at most ${NAME_CHARACTERS_MAX} characters`)
+
+// ── requests ─────────────────────────────────────────────────────────────────────────────────
+
+export const offeredEpisodeSchema = z.object({
+  plays: plays.describe('The digest of the agent, its version, the evaluator and the limits: only a worker with the same plays it.'),
+  priority: z.enum(['request', 'traffic']),
+  episode: jsonObject.describe('What a worker plays: side, entries, task, reference, luck.'),
+  model: z.object({ name: text.nullable(), api: modelApi }),
+})
+export type OfferedEpisodeBody = WireType<typeof offeredEpisodeSchema>
+
+export const takeBodySchema = z.object({
+  worker: workerName.describe('Another name for every worker.'),
+  plays: z.array(plays).max(PLAYS_MAX).describe('What it can play, as digests.'),
+  slots: z.int().min(1).max(SLOTS_MAX).describe('How many episodes it plays at once.'),
+})
+export type TakeBody = WireType<typeof takeBodySchema>
+
+export const beatBodySchema = z.object({ worker: workerName })
+export const resultBodySchema = z.object({
+  worker: workerName,
+  result: jsonObject.nullable().describe('Null: it cannot play it now, and another worker may.'),
+})
+export type ResultBody = WireType<typeof resultBodySchema>
+
+// ── answers ──────────────────────────────────────────────────────────────────────────────────
+
+export const playedEpisodeSchema = z.object({
+  worker: text,
+  result: jsonObject,
+  calls: z
+    .array(z.object({ model: text.nullable(), input: count, output: count }))
+    .describe('The model calls of the episode, as the service counted them.'),
+})
+export type PlayedEpisodeAnswer = WireType<typeof playedEpisodeSchema>
+
+export const takenEpisodeSchema = z.object({
+  episode: z
+    .object({
+      lease: text,
+      scenario,
+      key: text.describe('Opens the evaluation routes of the scenario while the lease lasts, and nothing else.'),
+      model_path: text.describe('The path of those routes.'),
+      order: jsonObject,
+    })
+    .nullable()
+    .describe('Null: none came in time; ask again.'),
+  beat_seconds: z.number().describe('How often the worker says that it still plays.'),
+})
+export type TakenEpisodeAnswer = WireType<typeof takenEpisodeSchema>
+
+export const beatSchema = z.object({ goes_on: z.boolean().describe('False: stop, nobody wants it any more.') })
+export const finishedSchema = z.object({ taken: z.literal(true) })
+
+const workerSchema = z.object({
+  name: text,
+  slots: count,
+  running: count,
+  played: count,
+  lost: count.describe('Episodes that it was silent about until another worker got them.'),
+  checked: count.describe('Episodes of it that another worker played too.'),
+  differed: count.describe('Those of them that had another score.'),
+  is_set_aside: z.boolean().describe('It gets no more: it differs far more often than the others from each other.'),
+  seen_seconds_ago: z.number(),
+})
+export const fleetSchema = z.object({
+  workers: z.array(workerSchema),
+  waiting: count,
+  running: count,
+  waited_seconds: z.number().describe('How long the oldest has waited.'),
+})
+export type Fleet = WireType<typeof fleetSchema>

@@ -1,0 +1,94 @@
+/** Has episodes played by workers on other machines: the service hands each to one, and answers with its result. */
+import { Agent, fetch } from 'undici'
+import { z } from 'zod'
+import { isObject, type Adapter, type Episode, type JsonObject } from '../../contract/index.ts'
+import { playedEpisodeSchema, type OfferedEpisodeBody } from '../../contract/wire/index.ts'
+import { wordsOf } from '../../kit/index.ts'
+import type { EvolutionSettings } from '../method.ts'
+import { pinnedVersion } from '../program.ts'
+import { ScorerProblem } from '../scoring.ts'
+import type { EpisodeHost, EpisodeInput, EpisodeMeans, EpisodeOutcome } from './host.ts'
+import { playsOf } from './plays.ts'
+
+/** An episode waits for a worker, and then takes as long as it takes. */
+const PATIENT = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
+
+export function hostWorkers(adapter: Adapter, settings: EvolutionSettings): EpisodeHost {
+  return {
+    // Where no worker is there, episodes wait for one.
+    ready: async () => undefined,
+    version: () => pinnedVersion(adapter, settings.binary),
+    async play(input, means) {
+      const plays = await playsOf(adapter, settings)
+      try {
+        return await playedBy(await ask(means, { plays, ...orderOf(input, means) }), means)
+      } catch (error) {
+        means.signal.throwIfAborted()
+        if (error instanceof ScorerProblem) throw error
+        return troubled(wordsOf(error))
+      }
+    },
+  }
+}
+
+function orderOf(input: EpisodeInput, { priority, model }: EpisodeMeans): Omit<OfferedEpisodeBody, 'plays'> {
+  const episode: JsonObject = JSON.parse(JSON.stringify(input))
+  return { priority, episode, model: { name: model.model, api: model.api } }
+}
+
+async function ask({ model, signal }: EpisodeMeans, body: OfferedEpisodeBody): Promise<z.infer<typeof playedEpisodeSchema>> {
+  const response = await fetch(`${model.url}/episodes`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...(model.apiKey !== null && { authorization: `Bearer ${model.apiKey}` }) },
+    body: JSON.stringify(body),
+    signal,
+    dispatcher: PATIENT,
+  })
+  const answer = await response.json()
+  if (response.status !== 200) throw new Error(isObject(answer) ? String(Object(answer['error'])['message']) : `status ${response.status}`)
+  return playedEpisodeSchema.parse(answer)
+}
+
+/** The service counted the calls; the rest is what the worker says. */
+async function playedBy({ worker, result, calls }: z.infer<typeof playedEpisodeSchema>, means: EpisodeMeans): Promise<EpisodeOutcome> {
+  for (const call of calls) means.used({ ...call, cached: 0, isAnswered: true })
+  const { data: said, error } = workerResult.safeParse(result)
+  if (said === undefined) return troubled(`worker ${worker} answered what is no result: ${z.prettifyError(error)}`)
+  if ('problem' in said) throw new ScorerProblem(said.problem)
+  return said
+}
+
+const troubled = (words: string): EpisodeOutcome => ({
+  score: null,
+  failure: `could not be run: ${words}`,
+  episode: null,
+  note: null,
+  trouble: 'machine',
+  seeds: [],
+  agentSeconds: 0,
+})
+
+const object = z.custom<JsonObject>(isObject)
+const text = z.string()
+const episode: z.ZodType<Episode> = z.object({
+  exitCode: z.int(),
+  stdout: text,
+  stderr: text,
+  trajectory: z.array(object),
+  ended: z.exactOptional(z.enum(['start', 'time', 'memory', 'processes', 'disk', 'files', 'output'])),
+  notes: z.exactOptional(z.array(text)),
+  modelFailure: z.exactOptional(text),
+  answeredBy: z.exactOptional(text),
+})
+const outcome: z.ZodType<EpisodeOutcome> = z.object({
+  score: z.number().nullable(),
+  failure: text.nullable(),
+  episode: episode.nullable(),
+  note: z.object({ words: text, more: object }).nullable(),
+  trouble: z.enum(['machine', 'model', 'evaluator']).nullable(),
+  seeds: z.array(z.number().nullable()),
+  agentSeconds: z.number().nonnegative(),
+})
+/** What a worker answers: the outcome, or why no score of this evaluator can be trusted. */
+const workerResult = z.union([outcome, z.object({ problem: text })])
+export type WorkerResult = EpisodeOutcome | { readonly problem: string }

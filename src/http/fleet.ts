@@ -1,0 +1,71 @@
+/** Episodes on other machines: a step offers them, workers take them, and what they answer goes back to the step. */
+import { ROUTE_PREFIX } from '../contract/index.ts'
+import {
+  beatBodySchema,
+  offeredEpisodeSchema,
+  resultBodySchema,
+  takeBodySchema,
+  type Fleet,
+  type PlayedEpisodeAnswer,
+  type TakenEpisodeAnswer,
+} from '../contract/wire/index.ts'
+import { BEAT_MS } from '../fleet/index.ts'
+import { checkShape } from '../records/index.ts'
+import type { HttpContext } from './context.ts'
+import { json, liveJson, type HttpReply } from './reply.ts'
+import { nameInPath } from './request-fields.ts'
+import { clientSignal } from './response-stream.ts'
+
+const TAKE_MS = 20_000
+
+export async function offer(context: HttpContext): Promise<HttpReply> {
+  const scenario = nameInPath(context)
+  const { plays, priority, episode, model } = checkShape(offeredEpisodeSchema, await context.readObject())
+  // Refuses one that is not loaded here.
+  await context.services.registry.useLoaded(scenario, async () => undefined)
+  const order = { component: context.params['component'] ?? null, plays, episode, model }
+  const played = await context.services.fleet.play({ scenario, plays, priority, order }, clientSignal(context.response))
+  return json(played satisfies PlayedEpisodeAnswer)
+}
+
+export async function take(context: HttpContext): Promise<HttpReply> {
+  const { worker, plays, slots } = checkShape(takeBodySchema, await context.readObject())
+  const { principal, services } = context
+  const scenarios = principal.kind === 'service' ? principal.scenarios : null
+  const signal = AbortSignal.any([clientSignal(context.response), AbortSignal.timeout(TAKE_MS)])
+  const taken = await services.fleet.take({ name: nameOf(context, worker), plays, slots, scenarios }, signal)
+  const beat_seconds = BEAT_MS / 1000
+  if (taken === null) return json({ episode: null, beat_seconds } satisfies TakenEpisodeAnswer)
+  const { lease, key, scenario, order } = taken
+  context.logFields.scenario = scenario
+  return json({
+    episode: { lease, key, scenario, model_path: modelPath(scenario, order['component']), order },
+    beat_seconds,
+  } satisfies TakenEpisodeAnswer)
+}
+
+export async function beat(context: HttpContext): Promise<HttpReply> {
+  const { worker } = checkShape(beatBodySchema, await context.readObject())
+  return json({ goes_on: context.services.fleet.beat(nameOf(context, worker), context.params['lease'] ?? '') })
+}
+
+export async function finish(context: HttpContext): Promise<HttpReply> {
+  const { worker, result } = checkShape(resultBodySchema, await context.readObject())
+  const [name, lease] = [nameOf(context, worker), context.params['lease'] ?? '']
+  if (result === null) context.services.fleet.giveBack(name, lease)
+  else context.services.fleet.finish(name, lease, result)
+  return json({ taken: true })
+}
+
+export function show({ services }: HttpContext): HttpReply {
+  return liveJson(services.fleet.status satisfies Fleet)
+}
+
+/** With the name of its token, so that no worker speaks for one of another. */
+const nameOf = ({ principal }: HttpContext, worker: string): string =>
+  principal.kind === 'service' && principal.isStored ? `${principal.name}/${worker}` : worker
+
+function modelPath(scenario: string, component: unknown): string {
+  const of = `${ROUTE_PREFIX}/scenarios/${encodeURIComponent(scenario)}`
+  return typeof component === 'string' ? `${of}/components/${encodeURIComponent(component)}/evaluation` : `${of}/evaluation`
+}
