@@ -48,7 +48,7 @@ export interface FleetStatus {
   readonly waited_seconds: number
 }
 
-export interface WorkerStatus {
+interface WorkerStatus {
   readonly name: string
   readonly slots: number
   readonly running: number

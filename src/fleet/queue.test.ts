@@ -156,24 +156,24 @@ describe('the order', () => {
   })
 })
 
-describe('checks', () => {
-  /** Plays everything with the given workers until the queue is empty. */
-  async function playAll(queue: EpisodeQueue, workers: Readonly<Record<string, () => number>>, episodes: number): Promise<void> {
-    const stop = new AbortController()
-    const loops = Object.entries(workers).map(async ([name, score]) => {
-      while (!stop.signal.aborted) {
-        const got = await Promise.resolve()
-          .then(() => queue.take(worker(name), stop.signal))
-          .catch(() => null)
-        if (got === null) return
-        queue.finish(name, got.lease, { score: score() })
-      }
-    })
-    for (let at = 0; at < episodes; at += 1) await queue.play(episode(`${at}`), forever)
-    stop.abort()
-    await Promise.all(loops)
-  }
+/** Plays everything with the given workers until the queue is empty. */
+async function playAll(queue: EpisodeQueue, workers: Readonly<Record<string, () => number>>, episodes: number): Promise<void> {
+  const stop = new AbortController()
+  const loops = Object.entries(workers).map(async ([name, score]) => {
+    while (!stop.signal.aborted) {
+      const got = await Promise.resolve()
+        .then(() => queue.take(worker(name), stop.signal))
+        .catch(() => null)
+      if (got === null) return
+      queue.finish(name, got.lease, { score: score() })
+    }
+  })
+  for (let at = 0; at < episodes; at += 1) await queue.play(episode(`${at}`), forever)
+  stop.abort()
+  await Promise.all(loops)
+}
 
+describe('checks', () => {
   it('set a worker aside that answers something else than the others, and nobody else', async () => {
     const { queue } = queueOf({ checkEvery: 1 })
     await playAll(queue, { liar: () => 0, a: () => 1, b: () => 1, c: () => 1 }, 120)
@@ -207,7 +207,7 @@ describe('checks', () => {
       queue.called(got.lease, { model: name, input: 1, output: 1 })
       got.finish({ score: 1 })
     }
-    expect((await playing).calls.map(({ model }) => model).toSorted()).toEqual(['a', 'b'])
+    expect(new Set((await playing).calls.map(({ model }) => model))).toEqual(new Set(['a', 'b']))
   })
 })
 

@@ -9,7 +9,7 @@ const PAUSE_MS = 500
 const PAUSE_MAX_MS = 15_000
 
 /** What a worker can play; fits by shape. */
-export interface WorkerPlayer {
+interface WorkerPlayer {
   readonly plays: string
   play(order: JsonObject, model: ModelAddress, signal: AbortSignal): Promise<object>
 }

@@ -20,7 +20,7 @@ export interface RouteNeeds {
 export type Principal = { readonly kind: 'anyone' } | Evaluator | { readonly kind: 'page'; readonly role: Role } | TokenHolder
 
 /** An episode that calls the model: one of this process, or one that a worker plays under a lease. */
-export interface Evaluator {
+interface Evaluator {
   readonly kind: 'evaluation'
   /** Null: of this process, for any scenario. */
   readonly lease: EvaluationLease | null
