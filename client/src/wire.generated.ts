@@ -23,7 +23,7 @@ export interface AuditRow {
   /** The name of the token, or svc.token or svc.tokens for one of the configuration, or the person who signed in; null on an open service, and where nobody did it. */
   readonly by: string | null
   /** Null where by is. */
-  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read' | null
+  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read' | 'worker' | null
   /** The address that the connection came from. */
   readonly from: string | null
   /** What was done, as the OpenAPI document names the operation. */
@@ -40,7 +40,7 @@ export interface Caller {
   readonly kind: 'person' | 'token' | 'anyone'
   /** As the audit has it. */
   readonly name: string | null
-  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read' | null
+  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read' | 'worker' | null
   /** Null: all of them. */
   readonly scenarios: readonly string[] | null
   /** Null: never. */
@@ -112,7 +112,7 @@ export interface Configuration {
 
 export interface CreateTokenBody {
   readonly name: string
-  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read'
+  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read' | 'worker'
   /** The scenarios that it is for; left out, all of them. */
   readonly scenarios?: readonly string[]
   readonly expires_in_days?: number
@@ -284,7 +284,7 @@ export interface NewTask {
 
 export interface NewToken {
   readonly name: string
-  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read'
+  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read' | 'worker'
   /** Null: all of them. */
   readonly scenarios: readonly string[] | null
   /** Seconds since the epoch, with a fraction. */
@@ -538,7 +538,7 @@ export interface TaskChange {
 
 export interface TokenRow {
   readonly name: string
-  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read'
+  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read' | 'worker'
   /** Null: all of them. */
   readonly scenarios: readonly string[] | null
   /** Seconds since the epoch, with a fraction. */

@@ -16,5 +16,5 @@ it('the session of an agent never reads them, whatever it presents', () => {
   const session = { 'x-svc-tag-session': 's' }
   expect(asked({ kind: 'page', role: 'review' }, session)).toBe(false)
   expect(asked({ kind: 'anyone' }, session)).toBe(false)
-  expect(asked({ kind: 'evaluation' })).toBe(false)
+  expect(asked({ kind: 'evaluation', lease: null })).toBe(false)
 })
