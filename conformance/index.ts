@@ -1,6 +1,7 @@
 /** The conformance suites, one per plug-in kind, for built-in and third-party plug-ins. */
 export * from './adapter.ts'
 export * from './contents.ts'
+export * from './documents.ts'
 export * from './evaluator.ts'
 export * from './examiner.ts'
 export * from './executor.ts'

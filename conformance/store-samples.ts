@@ -10,6 +10,8 @@ export interface StoreSuite extends Runner {
   readonly isLasting: boolean
   /** True for a store whose scenarios have `search`. */
   readonly canSearch?: boolean
+  /** True for a store that has `documents`. */
+  readonly hasDocuments?: boolean
 }
 
 export const AMPLE_BYTES = 1024 * 1024

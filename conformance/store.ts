@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { describeChain } from './store-chain.ts'
 import { describeCommits, describeConsuming } from './store-commits.ts'
 import { describeAudit, describeTokens } from './store-deployment.ts'
+import { describeDocuments } from './store-documents.ts'
 import { describeFollowing, describeLeases, describeSettings } from './store-following.ts'
 import { describeArchiving, describeCapacity, describeClosing, describeExpiry } from './store-keeping.ts'
 import { describePending } from './store-pending.ts'
@@ -32,6 +33,7 @@ export function storeConformance(suite: StoreSuite): void {
   describe('tokens', () => describeTokens(suite))
   describe('the audit', () => describeAudit(suite))
   describe('searching', () => describeSearch(suite))
+  describe('documents', () => describeDocuments(suite))
   describe('closing', () => describeClosing(suite))
 }
 

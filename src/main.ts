@@ -9,6 +9,7 @@ import {
   loaderOf,
   loadRecipes,
   logStep,
+  modelOf,
   openConfiguredWebhooks,
   openContents,
   openEvaluation,
@@ -16,9 +17,13 @@ import {
   openPrices,
   openRecorder,
   openRuntime,
+  openScenarioFiles,
   openTokens,
   openTracing,
   makeReload,
+  openDeploymentKey,
+  readKey as readDeploymentKey,
+  rotateKey as rotateDeploymentKey,
   readTls,
   shownFacts,
   signInProblem,
@@ -41,7 +46,6 @@ import {
   type Store,
 } from './contract/index.ts'
 import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log } from './http/index.ts'
-import { openSigner, rotateShownKey, showKey, type ShownKey } from './keys/index.ts'
 import { newId, wordsOf } from './kit/index.ts'
 import { listenAlone, listenersOf, listenersWanted, openInner } from './listeners/index.ts'
 import {
@@ -53,7 +57,7 @@ import {
   type ImportReport,
   type ImportRequest,
 } from './reef/index.ts'
-import { checkTotals, componentsOf, Registry, ScenarioFiles, type Services } from './scenarios/index.ts'
+import { checkTotals, componentsOf, Registry, type Services } from './scenarios/index.ts'
 import { makeThreadHost, makeWeightLane } from './training/index.ts'
 
 export interface RunningService {
@@ -98,7 +102,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const [group, metrics] = [newId(), new Metrics()]
     const runtime = await openRuntime(loaded, load, group)
     closing.push(() => runtime.close())
-    const hosts = openHosts(loaded, closing, options)
+    const hosts = openHosts(loaded, closing, options, store)
     const threads = listenersWanted(loaded) + 1
     let limits = allotLimits(loaded, threads)
     const hasOwnPlugins = plugins !== builtins
@@ -113,12 +117,11 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     closing.push(() => recorder.close())
     // Known once the socket listens; scenarios are bound after that.
     let innerUrl = ''
-    const modelOf = ({ upstream }: LoadedConfig): ModelAddress => upstream.model ?? embeddedModel(loaded)
     const services: Services = {
       store,
       contents,
       runtime,
-      files: new ScenarioFiles(config.storage.agent_record_dir),
+      files: openScenarioFiles(loaded, store),
       recipes: await loadRecipes(loaded, plugins, log),
       defaultRecipe: config.recipe,
       gateway: await openGateway(loaded, load),
@@ -227,12 +230,11 @@ async function openFolders(
   load: Load,
   closing: Closing,
 ): Promise<Pick<HttpServices, 'store' | 'signer'> & Pick<Services, 'contents'>> {
-  const { record_backend, agent_record_dir } = loaded.config.storage
-  const plugin = await load('store', record_backend)
+  const plugin = await load('store', loaded.config.storage.record_backend)
   // Its thread starts while the rest is loaded.
   const storing = Promise.resolve(plugin.make(storeSettings(loaded)))
   const opening = [storing, openContents(loaded, load)] as const
-  const signing = openSigner(record_backend === 'memory' ? null : agent_record_dir)
+  const signing = storing.then((store) => openDeploymentKey(loaded, store))
   // What is opened next. A failure is told when it is opened.
   const recipes = Object.values(loaded.config.recipes).map(({ use }) => load('recipe', use))
   void Promise.allSettled([load('runtime', loaded.upstream.runtime), ...recipes])
@@ -274,9 +276,9 @@ async function makeStore(loaded: LoadedConfig, load: Load): Promise<Store> {
 export const forgetRecords = (to: LoadedConfig, order: Parameters<typeof forgetIn>[2]) => forgetIn(to, loaderOf(to, builtins), order)
 
 /** The deployment's key, as people see it. */
-export const readKey = ({ config }: LoadedConfig): Promise<ShownKey> => showKey(config.storage.agent_record_dir)
+export const readKey = (loaded: LoadedConfig) => readDeploymentKey(loaded, () => openStore(loaded))
 
-export const rotateKey = ({ config }: LoadedConfig): Promise<ShownKey> => rotateShownKey(config.storage.agent_record_dir, clock())
+export const rotateKey = (loaded: LoadedConfig) => rotateDeploymentKey(loaded, () => openStore(loaded))
 
 export interface ConfiguredPart {
   readonly name: string
@@ -307,6 +309,7 @@ export async function importFolders(loaded: LoadedConfig, request: ImportRequest
       recipe: await importRecipe(loaded, request.recipe),
       openStore: () => makeStore(loaded, load),
       openContents: () => openContents(loaded, load),
+      filesOf: (store) => openScenarioFiles(loaded, store),
       newId,
     },
     request,
@@ -336,19 +339,19 @@ export async function sandboxFacts(loaded: LoadedConfig): Promise<readonly Execu
   return (await (await loaderOf(loaded, builtins)('executor', 'sandbox')).facts?.()) ?? []
 }
 
-function openHosts({ config }: LoadedConfig, closing: Closing, { trainersGiveWay: givesWay = true }: ServiceOptions): Services['hosts'] {
-  const threads = makeThreadHost({ threads: config.svc.training_threads, entry: threadEntry('trainer-thread'), givesWay })
+function openHosts(
+  { config }: LoadedConfig,
+  closing: Closing,
+  { trainersGiveWay: givesWay = true }: ServiceOptions,
+  { documents }: Store,
+): Services['hosts'] {
+  const threads = makeThreadHost({ threads: config.svc.training_threads, entry: threadEntry('trainer-thread'), givesWay, documents })
   const weights = makeWeightLane()
   closing.push(...[threads, weights].map((host) => () => host.close()))
   return { threads, weights }
 }
 
 const threadEntry = (name: string): URL => new URL(import.meta.url.endsWith('.ts') ? `./${name}.ts` : `./${name}.js`, import.meta.url)
-
-/** No upstream address: the runtime itself answers. */
-function embeddedModel({ upstream: { exampleModel } }: LoadedConfig): ModelAddress {
-  return { url: '', model: exampleModel, api: 'openai', apiKey: null }
-}
 
 /** Loaded on first use: a service that only records needs none. */
 function adaptersOf(plugins: Builtins, load: Load, registry: Registry): HttpServices['adapters'] {

@@ -76,6 +76,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'src/config',
     'src/fleet',
     'src/http',
+    'src/keys',
     'src/limits',
     'src/recording',
     'src/scenarios',

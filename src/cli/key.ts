@@ -68,7 +68,7 @@ function tell(key: DeploymentKey, words: string, loaded: LoadedConfig, { json }:
   const lines = { install: installLine(order), checked_install: checkedInstallLine(order) }
   if (json === true) return out(JSON.stringify({ ...key, ...lines }, null, 2))
   out(`${key.fingerprint} ${words}`)
-  out(`file      ${key.file}`)
+  out(`file      ${key.file ?? 'none: the key is in the database, encrypted'}`)
   out(`rotations ${key.rotations}`)
   out('')
   out('Install over TLS, or on this machine:')

@@ -49,3 +49,7 @@ function withOwnModels(embedded: Runtime, provider: Runtime): Runtime {
     },
   }
 }
+
+/** Without an upstream address the runtime itself answers. */
+export const modelOf = ({ upstream: { model, exampleModel } }: LoadedConfig): ModelAddress =>
+  model ?? { url: '', model: exampleModel, api: 'openai', apiKey: null }

@@ -15,6 +15,7 @@ const SHOWN = ['evolution.binary', 'evolution.seed', 'evolution.tasks']
 /** Rules of their own: addresses, words of a list, names of a kind that cannot be a path. */
 const REFUSES_PATHS = [
   'svc.host',
+  'storage.secret_key',
   'svc.console_origins',
   'svc.compat',
   'svc.log',

@@ -27,6 +27,7 @@ import {
   origin,
   ratio,
   repository,
+  sealingKey,
   seconds,
   secret,
   section,
@@ -179,6 +180,12 @@ const storage = section({
   record_capacity_bytes: count()
     .default(RECORD_CAPACITY_BYTES_DEFAULT)
     .describe('How many bytes record bodies may take on the disk, where most lie compressed. Above that the oldest bodies are evicted.'),
+  secret_key: sealingKey()
+    .nullable()
+    .default(null)
+    .describe(
+      'Encrypts the keys of models that scenarios have of their own, and the key that signs releases where all gateways share it. 32 random bytes in base64 (`openssl rand -base64 32`); to replace it, the new key, a comma, and the old one. With `postgres` it is needed before a scenario may have a key.',
+    ),
   keep_raw_streams: flag().default(false).describe('Whether the raw frames of streamed answers are kept with the assembled answer.'),
 })
 
@@ -323,6 +330,7 @@ export const RECIPE_SECTIONS: ReadonlySet<string> = new Set(Object.keys(recipeSe
 /** The variable that fills a key set neither on the command line nor in the file. */
 export const ENVIRONMENT: Readonly<Record<string, string>> = {
   'svc.token': ENV.token,
+  'storage.secret_key': ENV.secretKey,
   'inference.upstream_url': ENV.upstreamUrl,
   'inference.upstream_model': ENV.upstreamModel,
   'inference.upstream_api': ENV.upstreamApi,
@@ -353,6 +361,7 @@ export const SECRET_KEYS: ReadonlySet<string> = new Set([
   'traces.headers.<name>',
   'webhooks.<name>.secret',
   'storage.record_database_url',
+  'storage.secret_key',
   ...S3_KEY,
 ])
 

@@ -1,6 +1,7 @@
 /** The value types of the configuration, each with one sentence that states the rule. */
 import { isIP } from 'node:net'
 import * as z from 'zod'
+import { Sealing } from '../kit/index.ts'
 import { hasCredentials } from '../contract/index.ts'
 import { isLoopback } from './loopback.ts'
 
@@ -24,6 +25,12 @@ export function ratio() {
   const rule = 'must be a number from 0 to 1'
   return z.number(rule).min(0, rule).max(1, rule)
 }
+
+export const sealingKey = () =>
+  secret().refine(
+    (value) => Sealing.read(value) !== null,
+    'must be 32 random bytes in base64, or several such keys with commas between them, the newest first; make one with: openssl rand -base64 32',
+  )
 
 export function whole(rule: string, least: number, most: number) {
   return z.int(rule).min(least, rule).max(most, rule)

@@ -81,6 +81,8 @@ export const recordConflict = (id: string): Refusal =>
   conflict('record_conflict', `record "${id}" is stored with other content; send it as it was, or under a new id`)
 export const stepConflict = (scenario: string, step: number): Refusal =>
   conflict('step_conflict', `step ${step} is not the next one of scenario "${scenario}"; read its newest step and commit the one after it`)
+export const documentTooLarge = (path: string, bytesMax: number): Refusal =>
+  invalid('document_too_large', `document "${path}" is larger than ${bytesMax} bytes; keep less in it`)
 /** Another row landed first: read it, then decide again. */
 export const isStepConflict = (error: unknown): boolean => isRefusal(error) && error.code === 'step_conflict'
 export const leaseLost = (name: string): Refusal =>

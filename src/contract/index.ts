@@ -4,6 +4,7 @@
  */
 export * from './contents.ts'
 export * from './define.ts'
+export * from './documents.ts'
 export * from './episodes.ts'
 export * from './errors.ts'
 export * from './harness.ts'

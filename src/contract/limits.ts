@@ -92,6 +92,8 @@ export const HEADERS_TIMEOUT_SECONDS = 30
 export const BODY_TIMEOUT_SECONDS = 300
 /** A client that reads nothing of its stream for so long is let go. */
 export const CLIENT_STALL_SECONDS = 300
+/** A document beside the records: a model's settings, a proposal, a file of a step record. */
+export const DOCUMENT_BYTES_MAX = 16 * MIB
 /** Rows removed or bodies evicted per transaction, so that appends get their turn in between. */
 export const HOUSEKEEPING_ROWS_PER_TURN = 256
 /** Bodies that one read of pending records brings into memory, beyond the first record's. */

@@ -43,6 +43,7 @@ export const RECEIPT_FIELD = 'svc.agent_record_id'
 
 export const ENV = {
   token: 'SVC_TOKEN',
+  secretKey: 'SVC_SECRET_KEY',
   upstreamUrl: 'SVC_UPSTREAM_URL',
   upstreamModel: 'SVC_UPSTREAM_MODEL',
   upstreamApi: 'SVC_UPSTREAM_API',

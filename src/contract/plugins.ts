@@ -1,4 +1,5 @@
 /** The plug-in interfaces of recipes, surfaces, runtimes and gateways. Training, evolution, weights and stores have files of their own. */
+import type { SharedDocuments } from './documents.ts'
 import type { Adapter } from './harness.ts'
 import type { JsonObject } from './json.ts'
 import type { Format } from './names.ts'
@@ -47,6 +48,8 @@ export interface ScenarioScope {
   readonly evaluation: ModelAddress
   /** A directory of the scenario's own. */
   readonly directory: string
+  /** What all gateways of the deployment share of this scenario. Absent: files of this machine. */
+  readonly documents?: SharedDocuments
   /** The files of a content, from memory or the disk: quick enough to call while a release is being loaded. */
   readonly read: (contentId: string) => Promise<Files>
 }

@@ -1,5 +1,6 @@
 /** The interfaces of stores. */
 import type { MessagePort } from 'node:worker_threads'
+import type { Fence, OpenDocuments } from './documents.ts'
 import type { Refusal } from './errors.ts'
 import type { JsonObject } from './json.ts'
 import type { Commit, Files, Losses, NewRecord, PendingRecord, Release, StoredRecord } from './nouns.ts'
@@ -27,6 +28,8 @@ export interface Store {
   /** Takes a lease, or answers null while it is held, here or elsewhere. Every taking raises the token, also over restarts. */
   lease(name: string): Promise<StoreLease | null>
   readonly deployment: DeploymentStore
+  /** Documents that every process with this store sees. Absent: they are files of this machine. */
+  readonly documents?: OpenDocuments
   /** What all processes over this store may take together. Absent from a store of one process, which counts for itself. */
   readonly shares?: ShareStore
   /** A port with which another thread of this process joins the store, once. Absent: only this thread can use it. */
@@ -123,12 +126,6 @@ export interface StoreLease extends Fence {
   readonly signal: AbortSignal
   /** Lets the next one take it. May be repeated. */
   release(): Promise<void>
-}
-
-/** Proves to the store that no later lease of that name was taken. */
-export interface Fence {
-  readonly name: string
-  readonly token: number
 }
 
 /** What was chosen at run time. Forgotten once the store is open nowhere, and with the scenario. */

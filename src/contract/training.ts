@@ -1,4 +1,5 @@
 /** The plug-in interfaces of training: what becomes a batch, and what a batch becomes. */
+import type { SharedDocuments } from './documents.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Batch, Files, ModelAddress, PendingRecord, Release, StoredSample } from './nouns.ts'
 import type { RequestType, TrainingMode } from './wire/index.ts'
@@ -43,6 +44,8 @@ export interface TrainerScope {
   readonly config: JsonObject
   readonly evaluation: ModelAddress
   readonly directory: string
+  /** As in ScenarioScope, for as long as this process holds the scenario's lease. */
+  readonly documents?: SharedDocuments
   readonly weights?: WeightRuntime
 }
 export interface Trainer {

@@ -1,12 +1,10 @@
 /** A cache of scores: an episode with the same content, task, model and repeat is not played again while its score may be trusted. */
 import { createHash } from 'node:crypto'
-import { appendFile, mkdir, readFile } from 'node:fs/promises'
-import { dirname } from 'node:path'
-import { canonicalJson, type Episode, type Json } from '../contract/index.ts'
-import { writeAtomicFile } from '../kit/index.ts'
+import { canonicalJson, type Documents, type Episode, type Json } from '../contract/index.ts'
 import { CacheAudit } from './audit.ts'
 import type { Took } from './objective.ts'
 
+const PATH = 'episodes.jsonl'
 /** A longer file is cut to its newest half. */
 const LINES_MAX = 20_000
 
@@ -33,7 +31,7 @@ export interface Known {
 }
 
 export class EpisodeCache {
-  readonly #path: string
+  readonly #documents: Documents
   readonly #known: Map<string, Known>
   readonly #episodes = new Map<string, Episode>()
   #audit = new CacheAudit()
@@ -41,19 +39,20 @@ export class EpisodeCache {
   readonly #models: Set<string>
   #newModel: string | null = null
 
-  private constructor(path: string, known: Map<string, Known>) {
-    this.#path = path
+  private constructor(documents: Documents, known: Map<string, Known>) {
+    this.#documents = documents
     this.#known = known
     this.#models = new Set([...known.values()].flatMap(({ answeredBy }) => answeredBy ?? []))
   }
 
   /** An unreadable cache counts as empty. */
-  static async open(path: string): Promise<EpisodeCache> {
-    const text = await readFile(path, 'utf8').catch(() => '')
+  static async open(documents: Documents): Promise<EpisodeCache> {
+    const bytes = await documents.read(PATH).catch(() => null)
+    const text = Buffer.from(bytes ?? []).toString()
     // After a crash the last line may be cut short; the next one must start on its own line.
-    if (text !== '' && !text.endsWith('\n')) await appendFile(path, '\n').catch(() => undefined)
+    if (text !== '' && !text.endsWith('\n')) await documents.append(PATH, '\n').catch(() => undefined)
     const known = new Map(text.split('\n').flatMap(readLine))
-    const cache = new EpisodeCache(path, known)
+    const cache = new EpisodeCache(documents, known)
     if (known.size > LINES_MAX) await cache.#shrink().catch(() => undefined)
     return cache
   }
@@ -89,7 +88,7 @@ export class EpisodeCache {
     this.#episodes.clear()
     this.#audit = new CacheAudit()
     this.#newModel = null
-    await writeAtomicFile(this.#path, '').catch(() => undefined)
+    await this.#documents.write(PATH, '').catch(() => undefined)
   }
 
   /** The last one counts. A disk error loses the entry for later steps only. */
@@ -97,9 +96,7 @@ export class EpisodeCache {
     this.#watchModel(value)
     this.#known.delete(key)
     this.#known.set(key, value)
-    await mkdir(dirname(this.#path), { recursive: true })
-      .then(() => appendFile(this.#path, lineOf(key, value)))
-      .catch(() => undefined)
+    await this.#documents.append(PATH, lineOf(key, value)).catch(() => undefined)
   }
 
   /** A provider may answer with several versions at once: only one that is new is a change. */
@@ -114,7 +111,7 @@ export class EpisodeCache {
     const kept = [...this.#known].slice(-LINES_MAX / 2)
     this.#known.clear()
     for (const [key, value] of kept) this.#known.set(key, value)
-    await writeAtomicFile(this.#path, kept.map(([key, value]) => lineOf(key, value)).join(''))
+    await this.#documents.write(PATH, kept.map(([key, value]) => lineOf(key, value)).join(''))
   }
 }
 

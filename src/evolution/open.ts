@@ -2,8 +2,9 @@
 import { basename, join } from 'node:path'
 import { invalid } from '../contract/index.ts'
 import type { Adapter, Binding, JsonObject, Parts, ScenarioScope, Surface, Task, TrainerPlan, TrainerScope } from '../contract/index.ts'
-import { wordsOf } from '../kit/index.ts'
+import { FolderDocuments, wordsOf } from '../kit/index.ts'
 import { openArchive } from './archive/record.ts'
+import { openSharedArchive } from './archive/shared.ts'
 import { EpisodeCache } from './cache.ts'
 import { futileReason } from './evaluate.ts'
 import { hostHere, type HostParts } from './hosts/here.ts'
@@ -56,8 +57,8 @@ export async function openEvolution(
         openTrainer({ settings, method, adapter, tasks, pauseMs, hides: [parts.baseDirectory, ...(parts.ownPaths ?? [])] }, scope),
     },
     surface: settings.provisional === 'canary' ? { provisional: { share: settings.canary_share } } : {},
-    bind: ({ directory, read }, component = '') => {
-      const inbox = inboxOf(settings, directory)
+    bind: ({ directory, documents, read }, component = '') => {
+      const inbox = inboxOf(settings, directory, documents)
       const { step_record_dir: records } = settings
       return {
         proposals: openProposals({
@@ -66,7 +67,7 @@ export async function openEvolution(
           problem: method.unplayable,
           read: ({ content_id, components = {} }) => read(components[component] ?? content_id),
         }),
-        ...(records !== null && { archive: openArchive(records) }),
+        ...(records !== null && { archive: documents === undefined ? openArchive(records) : openSharedArchive(documents('steps')) }),
         folders: [inboxFolder(settings, directory), ...(records === null ? [] : [join(records, basename(directory))])],
       }
     },
@@ -117,7 +118,8 @@ async function openTrainer(
   opened: Pick<EvolutionContext, 'settings' | 'method' | 'adapter' | 'tasks' | 'pauseMs'> & Pick<HostParts, 'hides'>,
   scope: TrainerScope,
 ) {
-  const { directory, scenario, component } = scope
+  const { directory, scenario, component, documents } = scope
+  const own = documents?.('own') ?? new FolderDocuments(directory)
   const { settings, adapter, method, hides } = opened
   return makeTrainer({
     ...opened,
@@ -133,10 +135,11 @@ async function openTrainer(
             program: once(() => openProgram({ adapter, binary: settings.binary, directory: join(directory, '../../agents') })),
           }),
     evaluation: evaluationOf(scope),
-    cache: await EpisodeCache.open(join(directory, 'episodes.jsonl')),
-    ledger: new Ledger(join(directory, 'spending'), component),
-    inbox: inboxOf(settings, directory),
-    unplayed: new UnplayedProposal(join(directory, `unplayed${encodeURIComponent(component)}.json`)),
+    cache: await EpisodeCache.open(documents?.('own') ?? new FolderDocuments(directory, { syncsAppends: false })),
+    ledger: new Ledger(own, component),
+    inbox: inboxOf(settings, directory, documents),
+    steps: documents?.('steps') ?? null,
+    unplayed: new UnplayedProposal(own, component),
     scenario,
     component,
     folder: basename(directory),
@@ -165,5 +168,5 @@ function once(open: () => Promise<Program>): () => Promise<Program> {
 /** Named like the scenario's folder, so that a later scenario of the same name does not inherit it. */
 const inboxFolder = ({ proposals_dir }: EvolutionSettings, directory: string): string => join(proposals_dir, basename(directory))
 
-const inboxOf = (settings: EvolutionSettings, directory: string): Inbox =>
-  new Inbox(inboxFolder(settings, directory), settings.max_pending_proposals)
+const inboxOf = (settings: EvolutionSettings, directory: string, shared: TrainerScope['documents']): Inbox =>
+  new Inbox(shared?.('proposals') ?? new FolderDocuments(inboxFolder(settings, directory)), settings.max_pending_proposals)

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { finalText, isObject } from '../contract/index.ts'
 import type {
   Adapter,
+  Documents,
   Entry,
   Json,
   JsonObject,
@@ -49,6 +50,8 @@ export interface EvolutionContext {
   readonly scenario: string
   /** '' where the scenario has no components. */
   readonly component: string
+  /** Where all gateways share the records of steps; null: in a folder of this machine. */
+  readonly steps: Documents | null
   /** The name of the scenario's folder. */
   readonly folder: string
   /** Before another try of an episode that the model or the machine failed. */
@@ -108,7 +111,7 @@ export async function beginRun(context: EvolutionContext, order: StepOrder, repo
     mayCall: () => refuseSpent(purse, begun?.phase ?? 'proposing'),
     used: (call) => void purse.spend('model', call),
   })
-  const record = await openStepRecord(settings.step_record_dir, folder, order.step)
+  const record = await openStepRecord(settings.step_record_dir, folder, order.step, context.steps)
   const entries = entriesIn(adapter, order.files)
   report.phase('proposing', typeof record?.name === 'string' ? { step_record: record.name } : {})
   begun = {

@@ -4,3 +4,4 @@
  */
 export { rotateShownKey, showKey, type ShownKey } from './show.ts'
 export { openSigner, type DeploymentSigner } from './signer.ts'
+export type { SharedPlace } from './shared-key.ts'

@@ -41,7 +41,7 @@ export async function openKeyFile(path: string): Promise<KeyChain> {
 }
 
 /** Null when there is none. A file that is damaged, or that others may read, is refused and left as it is. */
-async function readKeyFile(path: string): Promise<KeyChain | null> {
+export async function readKeyFile(path: string): Promise<KeyChain | null> {
   try {
     const text = await readFile(path, 'utf8')
     if (process.platform !== 'win32' && ((await stat(path)).mode & OTHERS) !== 0)
@@ -63,7 +63,7 @@ async function readKeyFile(path: string): Promise<KeyChain | null> {
  */
 export async function rotateKeyFile(path: string, time: number): Promise<KeyChain> {
   const next = `${path}.next`
-  await placed(rotated(await requireKeyFile(path), time), next)
+  await placed(rotatedChain(await requireKeyFile(path), time), next)
   const [chain, current] = [await readKeyFile(next), await requireKeyFile(path)]
   // Another process completed it between the two.
   if (chain === null || chain.signer.key === current.signer.key) return current
@@ -93,7 +93,7 @@ function follows({ rotations }: KeyChain, { signer }: KeyChain): boolean {
   return last !== undefined && readSigned('rotation', last)?.key === signer.key
 }
 
-function rotated({ signer, rotations }: KeyChain, time: number): KeyChain {
+export function rotatedChain({ signer, rotations }: KeyChain, time: number): KeyChain {
   const next = makeSigningKey()
   return { signer: next, rotations: [...rotations, signStatement(signer, { kind: 'rotation', key: signer.key, next: next.key, time })] }
 }
@@ -102,11 +102,7 @@ function rotated({ signer, rotations }: KeyChain, time: number): KeyChain {
 async function placed(chain: KeyChain, path: string): Promise<boolean> {
   const beside = join(dirname(path), `.${FILE}.${newId()}`)
   try {
-    await writeSynced(
-      beside,
-      `${JSON.stringify({ format: FORMAT, secret: chain.signer.secret, rotations: chain.rotations }, null, 2)}\n`,
-      PRIVATE,
-    )
+    await writeSynced(beside, chainText(chain), PRIVATE)
     await link(beside, path)
     await sync(dirname(path))
     return true
@@ -118,7 +114,10 @@ async function placed(chain: KeyChain, path: string): Promise<boolean> {
   }
 }
 
-function chainIn(text: string): KeyChain {
+export const chainText = ({ signer, rotations }: KeyChain): string =>
+  `${JSON.stringify({ format: FORMAT, secret: signer.secret, rotations }, null, 2)}\n`
+
+export function chainIn(text: string): KeyChain {
   const { format, secret, rotations } = fieldsIn(text)
   const signer = typeof secret === 'string' ? readSigningKey(secret) : null
   if (format !== FORMAT || signer === null || !Array.isArray(rotations)) throw damaged('is damaged')

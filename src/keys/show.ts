@@ -1,20 +1,27 @@
 /** The deployment's key, as people see it: its fingerprint, its file, how often it was rotated. */
 import { fingerprintIn, keyFileIn, requireKeyFile, rotateKeyFile, type KeyChain } from './key-file.ts'
+import { requireShared, rotateShared, type SharedPlace } from './shared-key.ts'
 
 export interface ShownKey {
   readonly fingerprint: string
-  readonly file: string
+  /** Null where it is in the database of all gateways. */
+  readonly file: string | null
   readonly rotations: number
 }
 
-export const showKey = async (directory: string): Promise<ShownKey> => shown(directory, await requireKeyFile(keyFileIn(directory)))
+export async function showKey(directory: string, shared: SharedPlace | null): Promise<ShownKey> {
+  if (shared !== null) return shown(null, (await requireShared(shared)).chain)
+  return shown(keyFileIn(directory), await requireKeyFile(keyFileIn(directory)))
+}
 
-/** A service that runs on the same folder signs with the new one from then on. */
-export const rotateShownKey = async (directory: string, time: number): Promise<ShownKey> =>
-  shown(directory, await rotateKeyFile(keyFileIn(directory), time))
+/** A service that runs on the same folder or database signs with the new one from then on. */
+export async function rotateShownKey(directory: string, shared: SharedPlace | null, time: number): Promise<ShownKey> {
+  if (shared !== null) return shown(null, await rotateShared(shared, time))
+  return shown(keyFileIn(directory), await rotateKeyFile(keyFileIn(directory), time))
+}
 
-const shown = (directory: string, chain: KeyChain): ShownKey => ({
+const shown = (file: string | null, chain: KeyChain): ShownKey => ({
   fingerprint: fingerprintIn(chain),
-  file: keyFileIn(directory),
+  file,
   rotations: chain.rotations.length,
 })

@@ -15,6 +15,7 @@ import {
 } from '@svc-ai/client/signing'
 import type { Adapter, Files, Requires } from '../contract/index.ts'
 import { fingerprintIn, keyFileIn, newKeyChain, openKeyFile, requireKeyFile, type KeyChain } from './key-file.ts'
+import { followShared, openSharedKey, type SharedPlace } from './shared-key.ts'
 
 /** What is known of a release that is signed. */
 interface SignedRelease extends Omit<ReleaseStatement, 'kind' | 'key' | 'adapter' | 'files' | 'requires' | 'vendor'> {
@@ -32,9 +33,9 @@ export interface DeploymentSigner {
   script(text: string, about: Omit<ScriptStatement, 'kind' | 'key' | 'sha256'>): Promise<string>
 }
 
-/** Without a directory, for records in memory, the key lasts as long as the process. */
-export async function openSigner(directory: string | null): Promise<DeploymentSigner> {
-  const chain = directory === null ? memoryChain() : await fileChain(keyFileIn(directory))
+/** Without a directory, for records in memory, the key lasts as long as the process. A shared place counts before the directory. */
+export async function openSigner(directory: string | null, shared: SharedPlace | null = null): Promise<DeploymentSigner> {
+  const chain = await chainOf(directory, shared)
   const signed = async (statement: (key: string) => Parameters<typeof signStatement>[1]): Promise<Signed> => {
     const { signer, rotations } = await chain()
     return { ...signStatement(signer, statement(signer.key)), rotations }
@@ -54,6 +55,12 @@ export async function openSigner(directory: string | null): Promise<DeploymentSi
       })),
     script: async (text, about) => text + signatureLine(await signed((key) => ({ ...about, kind: 'script', key, sha256: sha256(text) }))),
   }
+}
+
+async function chainOf(directory: string | null, shared: SharedPlace | null): Promise<() => Promise<KeyChain>> {
+  if (directory === null) return memoryChain()
+  const file = keyFileIn(directory)
+  return shared === null ? fileChain(file) : followShared(shared, await openSharedKey(shared, file))
 }
 
 function memoryChain(): () => Promise<KeyChain> {

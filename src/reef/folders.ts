@@ -1,6 +1,6 @@
 /** Imports into the folders of a stopped service: opens them, marks them until the import is complete, and closes them. */
 import { invalid, type ContentStore, type Store } from '../contract/index.ts'
-import { ScenarioFiles } from '../scenarios/index.ts'
+import type { ScenarioFiles } from '../scenarios/index.ts'
 import type { TargetFolders } from './carry/target.ts'
 import { beginImport, endImport, refuseOriginal, type StoragePlaces } from './detect.ts'
 import { importReef, type ImportParts, type ImportReport, type ImportSource } from './import.ts'
@@ -19,6 +19,7 @@ export interface ImportServices extends Pick<ImportParts, 'recipe' | 'newId'> {
   readonly storage: StoragePlaces & { readonly record_backend: string; readonly keep_raw_streams: boolean }
   openStore(): Promise<Store>
   openContents(): Promise<ContentStore>
+  filesOf(store: Store): ScenarioFiles
 }
 
 export async function importInto(services: ImportServices, request: ImportRequest, progress: ImportProgress): Promise<ImportReport> {
@@ -32,7 +33,7 @@ export async function importInto(services: ImportServices, request: ImportReques
   try {
     const contents = await services.openContents()
     try {
-      const places = { store, contents, writeModel: modelWriter(storage) }
+      const places = { store, contents, writeModel: modelWriter(services.filesOf(store)) }
       const report = await importReef({ ...common, places, begun: () => beginImport(storage) })
       await endImport(storage)
       return report
@@ -45,8 +46,7 @@ export async function importInto(services: ImportServices, request: ImportReques
 }
 
 /** Settings changed after an import are kept when it runs again. */
-function modelWriter({ agent_record_dir }: StoragePlaces): TargetFolders['writeModel'] {
-  const files = new ScenarioFiles(agent_record_dir)
+function modelWriter(files: ScenarioFiles): TargetFolders['writeModel'] {
   return async (created, settings) => {
     if ((await files.readModel(created)) === null) await files.writeModel(created, settings)
   }

@@ -87,6 +87,7 @@ function isLost({ release_id }: Release, { code, kind }: Refusal): boolean {
 }
 
 function scopeOf(services: Services, scenario: string, config: JsonObject, created: Commit): ScenarioScope {
+  const documents = services.files.sharedOf(created)
   return {
     scenario,
     config,
@@ -94,6 +95,7 @@ function scopeOf(services: Services, scenario: string, config: JsonObject, creat
     ...(services.gateway !== null && { gateway: services.gateway }),
     evaluation: services.evaluation(scenario),
     directory: services.files.folderOf(created),
+    ...(documents !== undefined && { documents }),
     read: (contentId) => reach(services.contents.read(contentId)),
   }
 }

@@ -1,43 +1,76 @@
-/** A scenario's folder outside the store. The creation row names it, so that a later scenario of the same name does not inherit it. */
+/** What a scenario keeps outside the store's rows. The creation row names its folder, so that a later scenario of the same name does not inherit it. */
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename } from 'node:fs/promises'
+import { mkdir, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { unavailable, type Commit, type JsonObject, type ModelSettings } from '../contract/index.ts'
-import { hasCode, knowPassingSecret, removeFile, writeAtomicFile } from '../kit/index.ts'
+import {
+  isRefusal,
+  ownerOf,
+  unavailable,
+  unsupported,
+  type Commit,
+  type Documents,
+  type Fence,
+  type JsonObject,
+  type ModelSettings,
+  type OpenDocuments,
+  type SharedDocuments,
+} from '../contract/index.ts'
+import { FolderDocuments, knowPassingSecret, type Sealing } from '../kit/index.ts'
 import { parseModelSettings } from './model.ts'
 
 const MODEL_FILE = 'model.json'
+const PRIVATE = 0o600
+
+interface FileParts {
+  /** The documents that all services of the deployment share. Absent: files of this machine. */
+  readonly documents?: OpenDocuments | undefined
+  /** Seals the keys of models. */
+  readonly sealing?: Sealing | null | undefined
+}
 
 export class ScenarioFiles {
   readonly #directory: string
+  readonly #shared: OpenDocuments | undefined
+  readonly #sealing: Sealing | null
 
-  constructor(directory: string) {
+  constructor(directory: string, { documents, sealing = null }: FileParts = {}) {
     this.#directory = directory
+    this.#shared = documents
+    this.#sealing = sealing
   }
 
   folderOf(created: Pick<Commit, 'state'>): string {
     return join(this.#directory, 'scenarios', createdWith(created, 'folder'))
   }
 
+  /** What all services share of this scenario; undefined where it is files of this machine. */
+  sharedOf(created: Pick<Commit, 'state'>, fence?: Fence): SharedDocuments | undefined {
+    const open = this.#shared
+    return open && ((kind) => open(ownerOf(createdWith(created, 'folder'), kind), fence))
+  }
+
   /** Unreadable settings must not count as absent: the scenario's calls would go to another model. */
-  async readModel(created: Commit): Promise<ModelSettings | null> {
+  async readModel(created: Pick<Commit, 'state'>): Promise<ModelSettings | null> {
     try {
-      const settings: JsonObject = JSON.parse(await readFile(join(this.folderOf(created), MODEL_FILE), 'utf8'))
-      const own = parseModelSettings(settings)
+      const bytes = await this.#own(created).read(MODEL_FILE)
+      if (bytes === null) return null
+      const own = parseModelSettings(this.#opened(JSON.parse(Buffer.from(bytes).toString()), created))
       knowPassingSecret(own.api_key)
       return own
     } catch (cause) {
-      if (hasCode(cause, 'ENOENT')) return null
+      if (isRefusal(cause) && cause.kind === 'unavailable') throw cause
       throw unavailable('settings_failed', 'the model settings of this scenario cannot be read; check the disk of the records', { cause })
     }
   }
 
-  /** Mode 0600, since the file holds the key. */
+  /** Readable by the owner alone, since it may hold the key. */
   async writeModel(created: Pick<Commit, 'state'>, own: ModelSettings | null): Promise<void> {
-    const path = join(this.folderOf(created), MODEL_FILE)
     knowPassingSecret(own?.api_key)
-    const change = own === null ? removeFile(path) : writeAtomicFile(path, `${JSON.stringify(own)}\n`, 0o600)
+    const documents = this.#own(created)
+    const kept = own === null ? null : `${JSON.stringify(this.#sealed(own, created))}\n`
+    const change = kept === null ? documents.remove(MODEL_FILE) : documents.write(MODEL_FILE, kept)
     await change.catch((cause: unknown) => {
+      if (isRefusal(cause)) throw cause
       throw unavailable('settings_failed', 'the model settings cannot be kept; check the disk of the records, then send it again', {
         cause,
       })
@@ -48,7 +81,39 @@ export class ScenarioFiles {
   async archive(created: Pick<Commit, 'state'>, beside: string): Promise<void> {
     await rename(this.folderOf(created), join(this.#directory, `${beside}.files`)).catch(() => undefined)
   }
+
+  #own(created: Pick<Commit, 'state'>): Documents {
+    return this.sharedOf(created)?.('own') ?? new FolderDocuments(this.folderOf(created), { mode: PRIVATE })
+  }
+
+  /** A key that leaves this machine is sealed; in a file of this machine it is where a key is configured. */
+  #sealed({ api_key, ...own }: ModelSettings, created: Pick<Commit, 'state'>): JsonObject {
+    if (api_key === undefined) return own
+    if (this.#sealing !== null) return { ...own, [SEALED]: this.#sealing.seal(Buffer.from(api_key), contextOf(created)).toString('base64') }
+    if (this.#shared === undefined) return { ...own, api_key }
+    throw unsupported(
+      'no_secret_key',
+      'model.api_key: is kept in the database of all gateways, and only encrypted; set SVC_SECRET_KEY (storage.secret_key) on every gateway, then send it again',
+    )
+  }
+
+  #opened({ [SEALED]: sealed, ...own }: JsonObject, created: Pick<Commit, 'state'>): JsonObject {
+    if (typeof sealed !== 'string') return own
+    const opened = this.#sealing?.open(Buffer.from(sealed, 'base64'), contextOf(created)) ?? { cannot: 'other_key' }
+    if ('bytes' in opened) return { ...own, api_key: opened.bytes.toString() }
+    const why =
+      opened.cannot === 'damaged'
+        ? 'is damaged; send the model settings again'
+        : 'was encrypted with another key; set SVC_SECRET_KEY (storage.secret_key) to that key, also beside a newer one, or send the model settings again'
+    throw unavailable('settings_failed', `the key in the model settings of this scenario ${why}`)
+  }
 }
+
+/** Stands for `api_key`. */
+const SEALED = 'sealed_api_key'
+
+/** A key that is copied into the settings of another scenario does not open there. */
+const contextOf = (created: Pick<Commit, 'state'>): string => `model ${createdWith(created, 'folder')}`
 
 /** Moves a recipe's folder of the scenario to `archived/` next to it. */
 export async function archiveFolder(folder: string, id: string): Promise<void> {

@@ -47,14 +47,18 @@ export function planWorkers(
   if (parts.length === 0) return null
   return (lease) => {
     const context = trainingContext(services, scenario, lease, () => onLeaseLost(scenario))
-    return parts.map((part) => new Worker({ ...part, context }))
+    const { name, token } = lease
+    return parts.map((part) => new Worker({ ...part, address: { ...part.address, lease: { name, token } }, context }))
   }
 }
 
 /** A weight trainer uses the scenario's own runtime, so it runs in the same process. */
-function hostFor({ hosts }: Services, { runtime: { weights } }: Scenario, plan: TrainerPlan): TrainerHost {
+function hostFor({ hosts, files }: Services, { runtime: { weights }, created }: Scenario, plan: TrainerPlan): TrainerHost {
   if (plan.lane === 'thread') return hosts.threads
-  return hosts.weights.hostFor((trainer) => plan.open({ ...scopeOf(trainer), ...(weights && { weights }) }))
+  return hosts.weights.hostFor((trainer) => {
+    const documents = files.sharedOf(created, trainer.lease)
+    return plan.open({ ...scopeOf(trainer), ...(weights && { weights }), ...(documents && { documents }) })
+  })
 }
 
 function processorOf(scenario: Scenario, component: string) {

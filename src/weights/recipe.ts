@@ -16,6 +16,7 @@ import {
   type WeightRuntime,
   type WeightSurface,
 } from '../contract/index.ts'
+import { FolderDocuments } from '../kit/index.ts'
 import { checkAdapter } from './formats/provenance.ts'
 import { markerIn, type MarkerFile } from './jobs/marker.ts'
 import { makeTrainerClient, type TrainerClient } from './jobs/tinker.ts'
@@ -122,7 +123,7 @@ function openTrainer(settings: Settings, client: TrainerClient, objective: Objec
 }
 
 function bindWeights(settings: Settings, client: TrainerClient, scope: ScenarioScope, component: string): BoundWeights {
-  const { scenario, runtime, directory } = scope
+  const { scenario, runtime, directory, documents } = scope
   const weights = need(runtime.weights)
   return {
     hooks: makeFence(weights, scenario),
@@ -142,7 +143,11 @@ function bindWeights(settings: Settings, client: TrainerClient, scope: ScenarioS
     },
     async retire() {
       weights.forget(scenario)
-      await retireJob(client, markerIn(directory), AbortSignal.timeout(RETIRE_SECONDS_MAX * 1000))
+      await retireJob(
+        client,
+        markerIn(documents?.('own') ?? new FolderDocuments(directory)),
+        AbortSignal.timeout(RETIRE_SECONDS_MAX * 1000),
+      )
     },
   }
 }

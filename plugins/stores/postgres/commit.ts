@@ -51,7 +51,7 @@ async function insertCommit(client: PgClient, scenario: string, commit: Commit, 
 }
 
 /** Shared, so that the next taking of the lease waits for this transaction, and this one for a taking under way. */
-async function checkFence(client: PgClient, { name, token }: Fence): Promise<void> {
+export async function checkFence(client: PgClient, { name, token }: Fence): Promise<void> {
   const { rows } = await client.query<{ token: number }>({
     text: 'SELECT token FROM lease WHERE name = $1 FOR SHARE',
     values: [bytesOf(name)],

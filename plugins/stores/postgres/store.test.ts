@@ -16,4 +16,5 @@ storeConformance({
   it,
   open: ({ directory, capacity_bytes }) => postgres.plugin.make({ url: server.url, schema: schemaOf(directory), capacity_bytes }),
   isLasting: true,
+  hasDocuments: true,
 })

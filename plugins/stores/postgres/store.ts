@@ -9,6 +9,7 @@ import type {
   DeploymentStore,
   Fence,
   JsonObject,
+  OpenDocuments,
   ScenarioSettings,
   ScenarioStore,
   ShareStore,
@@ -23,6 +24,7 @@ import { makeAppend } from './append.ts'
 import { archive, commitOnce, configure, isArchived, keepTotals } from './commit.ts'
 import { Database } from './connections.ts'
 import { addAudit, changeToken, readAudit, readTokens } from './deployment.ts'
+import { openDocuments } from './documents.ts'
 import { expire } from './expire.ts'
 import { ChangeFeed } from './feed.ts'
 import { MemberLeases } from './leases.ts'
@@ -67,6 +69,7 @@ export async function openStore(settings: PostgresSettings, time: JoinTime = 'fi
 class PostgresStore implements Store {
   readonly writing: Trying
   readonly deployment: DeploymentStore
+  readonly documents: OpenDocuments
   readonly shares: ShareStore
   readonly #connections: Database
   readonly #settings: PostgresSettings
@@ -93,6 +96,11 @@ class PostgresStore implements Store {
       addAudit: (entry) => this.#write(() => this.#addAudit(entry)),
       audit: (page) => this.#read(() => readAudit(connections, page)),
     }
+    const documentCalls: Parameters<typeof openDocuments>[0] = {
+      read: (work) => this.#read(() => work(connections)),
+      change: (work) => this.#write(() => this.writing.run((isAgain) => connections.rawTransaction((client) => work(client, isAgain)))),
+    }
+    this.documents = (owner, fence) => openDocuments(documentCalls, owner, fence)
     this.#leases = new MemberLeases(connections)
     this.#membership = new Membership({
       connections,

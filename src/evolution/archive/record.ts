@@ -2,18 +2,38 @@
 import { constants, type Stats } from 'node:fs'
 import { mkdir, rm, writeFile, lstat, readdir, open, opendir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { isObject, JSON_DEPTH_MAX, invalid, type Json, type JsonObject, type StepArchive, type StepFile } from '../../contract/index.ts'
+import {
+  isObject,
+  JSON_DEPTH_MAX,
+  type Documents,
+  type Json,
+  type JsonObject,
+  type StepArchive,
+  type StepFile,
+} from '../../contract/index.ts'
 import { hasCode, wordsOf, countCodePoints, firstCodePoints, isMissing, withoutSecrets } from '../../kit/index.ts'
+import {
+  badPath,
+  checkPath,
+  namesOf,
+  newestNames,
+  RECORD,
+  SHOWN,
+  STEP_FILE_BYTES_MAX,
+  STEP_LISTED_ENTRIES_MAX,
+  tooLarge,
+  tooMany,
+  tooManyAttempts,
+  type RecordPlace,
+} from './names.ts'
+import { sharedFiles } from './shared.ts'
 
 const TEXT_CHARACTERS_MAX = 20_000
 const TOO_DEEP = `[nested more than ${JSON_DEPTH_MAX} levels deep]`
 
-const RECORD_FOLDER = /^(\d+)(?:-(\d+))?$/
-
 /** Files and folders of one step: fewer than the route may list. */
 const STEP_ENTRIES_MAX = 900
 const STEP_BYTES_MAX = 64 * 1024 * 1024
-const ATTEMPTS_MAX = 1000
 const EPISODE_NAME_CHARACTERS_MAX = 100
 
 export interface StepRecord {
@@ -29,23 +49,45 @@ export interface StepRecord {
   close(keptBytesMax: number): Promise<JsonObject>
 }
 
-/** Null where recording is off. */
-export async function openStepRecord(directory: string | null, scenarioFolder: string, step: number): Promise<StepRecord | null> {
+/** Null where recording is off. `shared` is where all gateways keep them. */
+export async function openStepRecord(
+  directory: string | null,
+  scenarioFolder: string,
+  step: number,
+  shared: Documents | null = null,
+): Promise<StepRecord | null> {
   if (directory === null) return null
-  const folder = join(directory, scenarioFolder)
   try {
-    const own = await freshFolder(folder, step)
-    return new Recording(folder, own, `${scenarioFolder}/${own}`)
+    const files = shared === null ? await folderFiles(join(directory, scenarioFolder), step) : await sharedFiles(shared, step)
+    return new Recording(files, `${scenarioFolder}/${files.own}`)
   } catch (error) {
     return new NoRecording(error)
+  }
+}
+
+async function folderFiles(folder: string, step: number): Promise<RecordPlace> {
+  const own = await freshFolder(folder, step)
+  return {
+    own,
+    async put(path, text) {
+      const file = join(folder, own, path)
+      try {
+        await mkdir(dirname(file), { recursive: true })
+        await writeFile(file, text, { flag: 'wx' })
+      } catch (error) {
+        // A partial file would look complete.
+        if (!isThere(error)) await rm(file, { force: true }).catch(() => undefined)
+        throw error
+      }
+    },
+    prune: (bytesMax) => pruneRecords(folder, own, bytesMax),
   }
 }
 
 /** A retried step gets a folder of its own; earlier ones stay unchanged. */
 async function freshFolder(folder: string, step: number): Promise<string> {
   await mkdir(folder, { recursive: true })
-  for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt += 1) {
-    const name = attempt === 1 ? String(step) : `${step}-${attempt}`
+  for (const name of namesOf(step)) {
     try {
       await mkdir(join(folder, name))
       return name
@@ -53,15 +95,14 @@ async function freshFolder(folder: string, step: number): Promise<string> {
       if (!isThere(error)) throw error
     }
   }
-  throw new Error(`step ${step} was tried more than ${ATTEMPTS_MAX} times`)
+  throw tooManyAttempts(step)
 }
 
 const isThere = (error: unknown): boolean => hasCode(error, 'EEXIST')
 
 class Recording implements StepRecord {
   readonly name: string
-  readonly #folder: string
-  readonly #own: string
+  readonly #stored: RecordPlace
   readonly #episodes = new Set<string>()
   readonly #dropped = { files: 0, lines: 0, bytes: 0 }
   #folders: ReadonlySet<string> = new Set()
@@ -69,9 +110,8 @@ class Recording implements StepRecord {
   #bytes = 0
   #error: string | null = null
 
-  constructor(folder: string, own: string, name: string) {
-    this.#folder = folder
-    this.#own = own
+  constructor(stored: RecordPlace, name: string) {
+    this.#stored = stored
     this.name = name
   }
 
@@ -112,7 +152,7 @@ class Recording implements StepRecord {
 
   async close(keptBytesMax: number): Promise<JsonObject> {
     if (this.#dropped.files + this.#dropped.lines > 0) await this.#put('dropped.json', `${JSON.stringify(this.#dropped, null, 2)}\n`)
-    await pruneRecords(this.#folder, this.#own, keptBytesMax).catch((error: unknown) => this.#stop(error))
+    await this.#stored.prune(keptBytesMax).catch((error: unknown) => this.#stop(error))
     return { step_record: this.name, ...(this.#error !== null && { step_record_error: this.#error }) }
   }
 
@@ -136,15 +176,7 @@ class Recording implements StepRecord {
 
   async #put(path: string, text: string): Promise<void> {
     if (this.#error !== null) return
-    const file = join(this.#folder, this.#own, path)
-    try {
-      await mkdir(dirname(file), { recursive: true })
-      await writeFile(file, text, { flag: 'wx' })
-    } catch (error) {
-      this.#stop(error)
-      // A partial file would look complete.
-      if (!isThere(error)) await rm(file, { force: true }).catch(() => undefined)
-    }
+    await this.#stored.put(path, text).catch((error: unknown) => this.#stop(error))
   }
 
   #stop(error: unknown): void {
@@ -178,10 +210,6 @@ class NoRecording implements StepRecord {
   }
 }
 
-/**
- * Keeps the step records of a scenario within a size limit. Removes the oldest records of the folder until the rest fits; `current` always
- * stays.
- */
 async function pruneRecords(folder: string, current: string, bytesMax: number): Promise<void> {
   let bytes = await bytesOf(join(folder, current))
   for (const name of await newestFirst(folder)) {
@@ -193,11 +221,7 @@ async function pruneRecords(folder: string, current: string, bytesMax: number): 
 }
 
 async function newestFirst(folder: string): Promise<readonly string[]> {
-  const records = (await readdir(folder)).flatMap((name) => {
-    const [, step, attempt = '1'] = RECORD_FOLDER.exec(name) ?? []
-    return step === undefined ? [] : [{ name, step: Number(step), attempt: Number(attempt) }]
-  })
-  return records.sort((a, b) => b.step - a.step || b.attempt - a.attempt).map(({ name }) => name)
+  return newestNames(await readdir(folder))
 }
 
 async function bytesOf(path: string): Promise<number> {
@@ -232,9 +256,6 @@ function cut(text: string): string {
   return dropped === 0 ? text : `${first} [${dropped} characters dropped]`
 }
 
-const STEP_FILE_BYTES_MAX = 4 * 1024 * 1024
-const STEP_LISTED_ENTRIES_MAX = 1000
-
 export function openArchive(directory: string): StepArchive {
   return {
     async list(record) {
@@ -248,10 +269,6 @@ export function openArchive(directory: string): StepArchive {
     },
   }
 }
-
-const SHOWN = /\.jsonl?$/
-/** The names that steps give their records. */
-const RECORD = /^[A-Za-z0-9][A-Za-z0-9._-]*\/\d+(?:-\d+)?$/
 
 /** The record's folder; null when it is gone or is a symbolic link. */
 async function rootOf(directory: string, record: string): Promise<string | null> {
@@ -293,19 +310,6 @@ async function filesIn(root: string): Promise<readonly StepFile[]> {
   return files
 }
 
-const tooMany = (): Error =>
-  invalid(
-    'step_files_limit',
-    `the record of this step holds more than ${STEP_LISTED_ENTRIES_MAX} files and folders; look at it where it is kept`,
-  )
-
-function checkPath(path: string): void {
-  const isPlain = !/[\\\0]/.test(path) && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
-  if (!isPlain) throw badPath()
-}
-
-const badPath = (): Error => invalid('bad_path', 'path: must be one of the listed files, spelt as it is listed')
-
 /** The file may have been replaced since: a link is not followed, and a pipe does not block. */
 const OPENED = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
@@ -321,6 +325,3 @@ async function textOf(root: string, path: string): Promise<string | null> {
     await file?.close()
   }
 }
-
-const tooLarge = (): Error =>
-  invalid('step_files_limit', `path: the file holds more than ${STEP_FILE_BYTES_MAX} bytes; look at it where it is kept`)

@@ -4,13 +4,14 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { JsonObject } from '../../contract/index.ts'
 import type { NewProposal } from '../../harness/index.ts'
+import { FolderDocuments } from '../../kit/index.ts'
 import { Inbox } from './inbox.ts'
 
 let folder: string
 let inbox: Inbox
 beforeEach(() => {
   folder = join(temporaryFolder(), 'one')
-  inbox = new Inbox(folder, 8)
+  inbox = new Inbox(new FolderDocuments(folder), 8)
 })
 
 const proposal = (reason: string): NewProposal => ({ mutations: [{ op: 'remove', id: 'a' }], reason, session: 's', release_id: 'r' })
@@ -46,7 +47,7 @@ describe('an offer', () => {
   })
 
   it('finds a place again once a step has taken one', async () => {
-    const small = new Inbox(folder, 1)
+    const small = new Inbox(new FolderDocuments(folder), 1)
     await small.offer(proposal('first'), 'head')
     expect(await small.offer(proposal('second'), 'head')).toBe('full')
     await small.claim()
@@ -63,7 +64,7 @@ describe('an offer', () => {
   it('that the disk does not take is unavailable, and leaves nothing behind', async () => {
     await mkdir(folder)
     await writeFile(join(folder, '..', 'file'), '')
-    const broken = new Inbox(join(folder, '..', 'file', 'inside'), 8)
+    const broken = new Inbox(new FolderDocuments(join(folder, '..', 'file', 'inside')), 8)
     await expect(broken.offer(proposal('first'), 'head')).rejects.toMatchObject({ kind: 'unavailable', code: 'inbox_failed' })
     expect(await readdir(folder)).toEqual([])
   })
@@ -121,7 +122,7 @@ describe('reconciling', () => {
     const first = await offered('first')
     await offered('second')
     await inbox.claim()
-    await new Inbox(folder, 8).reconcile([])
+    await new Inbox(new FolderDocuments(folder), 8).reconcile([])
     expect(await inbox.claim()).toMatchObject({ proposal_id: first, attempts: 1 })
   })
 

@@ -1,13 +1,12 @@
-/** The inbox of a scenario: keeps proposals as files until a step takes them, oldest first. */
+/** The inbox of a scenario: keeps proposals as documents until a step takes them, oldest first. */
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import {
   ROLES,
   unavailable,
   type Adapter,
   type Admission,
+  type Documents,
   type Files,
   type Mutation,
   type Proposals,
@@ -15,7 +14,7 @@ import {
   type TrainRequest,
 } from '../../contract/index.ts'
 import { parseMutations, admitBeside, entriesIn, parseProposal, type NewProposal } from '../../harness/index.ts'
-import { hasCode, Lane, removeFile, writeAtomicFile, newId, screenText } from '../../kit/index.ts'
+import { Lane, newId, screenText } from '../../kit/index.ts'
 
 /** A proposal as the inbox keeps it. */
 const keptSchema = z.object({
@@ -52,17 +51,18 @@ export interface SettledProposal {
 }
 
 /**
- * The service's process offers proposals; the scenario's one trainer does everything else. A move writes the new file before it removes the old
+ * Every gateway offers proposals; the scenario's one trainer does everything else. Gateways that offer at the same moment may exceed the limit by
+ * their number. A move writes the new file before it removes the old
  * one, so a crash leaves both, and the next `reconcile` repeats the move.
  */
 export class Inbox {
-  readonly #folder: string
+  readonly #documents: Documents
   readonly #pendingMax: number
   readonly #lane = new Lane()
   #ignored = 0
 
-  constructor(folder: string, pendingMax: number) {
-    this.#folder = folder
+  constructor(documents: Documents, pendingMax: number) {
+    this.#documents = documents
     this.#pendingMax = pendingMax
   }
 
@@ -132,17 +132,19 @@ export class Inbox {
 
   /** Oldest first. */
   async #idsIn(place: Place): Promise<readonly string[]> {
-    return (await namesIn(this.#folderOf(place))).flatMap((name) => PROPOSAL_FILE.exec(name)?.[1] ?? []).sort()
+    const listed = await this.#documents.list(place === 'pending' ? '' : place)
+    return listed.flatMap(({ name }) => PROPOSAL_FILE.exec(name)?.[1] ?? []).sort()
   }
 
   async #countForeign(): Promise<number> {
-    return (await namesIn(this.#folder)).filter((name) => !PROPOSAL_FILE.test(name) && !PLACES.some((place) => place === name)).length
+    const listed = await this.#documents.list('')
+    return listed.filter(({ name }) => !PROPOSAL_FILE.test(name) && !PLACES.some((place) => place === name)).length
   }
 
   /** Null when the file is damaged, or a person edited it into something else. */
   async #read(place: Place, id: string): Promise<KeptProposal | null> {
     try {
-      const kept = keptSchema.parse(JSON.parse(await readFile(this.#path(place, id), 'utf8')))
+      const kept = keptSchema.parse(JSON.parse(Buffer.from((await this.#documents.read(pathOf(place, id))) ?? []).toString()))
       return kept.proposal_id === id ? kept : null
     } catch {
       return null
@@ -151,7 +153,7 @@ export class Inbox {
 
   async #giveBack(kept: KeptProposal): Promise<void> {
     // A crash interrupted the move to refused.
-    if ((await this.#read('refused', kept.proposal_id)) !== null) return removeFile(this.#path('claimed', kept.proposal_id))
+    if ((await this.#read('refused', kept.proposal_id)) !== null) return this.#documents.remove(pathOf('claimed', kept.proposal_id))
     const again = { ...kept, attempts: kept.attempts + 1 }
     if (again.attempts >= ATTEMPTS_MAX) await this.#move(again, 'claimed', 'refused', { refused: 'aborted three times' })
     else await this.#move(again, 'claimed', 'pending', {})
@@ -165,50 +167,26 @@ export class Inbox {
 
   async #move(kept: KeptProposal, from: Place, to: Place, more: object): Promise<void> {
     await this.#write(to, { ...kept, ...more })
-    await removeFile(this.#path(from, kept.proposal_id))
+    await this.#documents.remove(pathOf(from, kept.proposal_id))
     if (to === 'refused' || to === 'settled') await this.#trim(to)
   }
 
   async #write(place: Place, file: KeptProposal): Promise<void> {
-    await writeAtomicFile(this.#path(place, file.proposal_id), `${JSON.stringify(file, null, 2)}\n`)
+    await this.#documents.write(pathOf(place, file.proposal_id), `${JSON.stringify(file, null, 2)}\n`)
   }
 
   /** False when the file is gone: a person removed it. */
-  async #rename(id: string, from: Place, to: Place): Promise<boolean> {
-    const path = this.#path(to, id)
-    await mkdir(dirname(path), { recursive: true })
-    try {
-      await rename(this.#path(from, id), path)
-      return true
-    } catch (error) {
-      if (hasCode(error, 'ENOENT')) return false
-      throw error
-    }
+  #rename(id: string, from: Place, to: Place): Promise<boolean> {
+    return this.#documents.move(pathOf(from, id), pathOf(to, id))
   }
 
   async #trim(place: Place): Promise<void> {
     const ids = await this.#idsIn(place)
-    for (const id of ids.slice(0, -SHOWN_FILES_MAX)) await rm(this.#path(place, id), { recursive: true, force: true })
-  }
-
-  #path(place: Place, id: string): string {
-    return join(this.#folderOf(place), `${id}.json`)
-  }
-
-  #folderOf(place: Place): string {
-    return place === 'pending' ? this.#folder : join(this.#folder, place)
+    for (const id of ids.slice(0, -SHOWN_FILES_MAX)) await this.#documents.remove(pathOf(place, id))
   }
 }
 
-/** A missing folder is empty. */
-async function namesIn(folder: string): Promise<readonly string[]> {
-  try {
-    return await readdir(folder)
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return []
-    throw error
-  }
-}
+const pathOf = (place: Place, id: string): string => (place === 'pending' ? `${id}.json` : `${place}/${id}.json`)
 
 /** Other files in the inbox are not ours. */
 const PROPOSAL_FILE = /^(\d{20}-[0-9a-f]{8})\.json$/

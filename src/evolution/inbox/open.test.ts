@@ -6,6 +6,7 @@ import type { Entry, Json, JsonObject, Proposals } from '../../contract/index.ts
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { contentOf } from '../../harness/index.ts'
 import { native } from '../../harness/testing/adapters.ts'
+import { FolderDocuments } from '../../kit/index.ts'
 import { Inbox, openProposals } from './inbox.ts'
 
 const HEAD = { release_id: 'head', parent_release_id: null, content_id: 'content' }
@@ -21,7 +22,12 @@ beforeEach(() => {
 })
 
 const opened = (problem: string | null): Proposals =>
-  openProposals({ inbox: new Inbox(folder, 2), adapter: native, problem: async () => problem, read: async () => contentOf(native, TREE) })
+  openProposals({
+    inbox: new Inbox(new FolderDocuments(folder), 2),
+    adapter: native,
+    problem: async () => problem,
+    read: async () => contentOf(native, TREE),
+  })
 
 const body = (mutations: Json, more: JsonObject = {}): JsonObject => ({ mutations, reason: 'why', session: 's', release_id: 'r', ...more })
 const remove = body([{ op: 'remove', id: 'tone' }])

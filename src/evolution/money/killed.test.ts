@@ -2,13 +2,14 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { randomOf, type Random } from '../../../test/crash/random.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { IS_SHORT } from '../../../test/support/short.ts'
+import { FolderDocuments } from '../../kit/index.ts'
 import { Ledger } from './ledger.ts'
 import { NOON } from './testing/day.ts'
 
@@ -59,7 +60,7 @@ const fileOf = (folder: string): string => join(folder, '2026-05-04.jsonl')
 
 /** As a trainer that starts now finds them. */
 async function callsIn(folder: string): Promise<number> {
-  const ledger = new Ledger(folder, 'reader')
+  const ledger = new Ledger(new FolderDocuments(dirname(folder)), 'reader')
   await ledger.settle(NOON)
   return ledger.today(NOON).calls
 }

@@ -1,8 +1,9 @@
 /** What was spent, by day and step: after a crash, beside another trainer, and on a disk that takes nothing. */
 import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
+import { FolderDocuments } from '../../kit/index.ts'
 import { Ledger } from './ledger.ts'
 import { NOTHING_SPENT, pricesOf, spentBy, spentJson } from './spent.ts'
 
@@ -10,9 +11,12 @@ const NOON = Date.UTC(2026, 4, 4, 12)
 const DAY = 24 * 60 * 60 * 1000
 const SPENT = { calls: 1, inputTokens: 10, cachedTokens: 4, outputTokens: 2, cost: 0.5, unpricedCalls: 0 }
 
+/** The ledger is a folder of them. */
+const documentsOf = (spending: string): FolderDocuments => new FolderDocuments(dirname(spending))
+
 it('is the same for a second trainer of the scenario, and after the process was killed', async () => {
   const folder = join(temporaryFolder(), 'spending')
-  const [one, other] = [new Ledger(folder, 'a'), new Ledger(folder, 'b')]
+  const [one, other] = [new Ledger(documentsOf(folder), 'a'), new Ledger(documentsOf(folder), 'b')]
   one.spend(NOON, 3, 'episode', SPENT)
   other.spend(NOON, 4, 'model', SPENT)
   one.episodeEnded(NOON, 3, 7)
@@ -22,19 +26,19 @@ it('is the same for a second trainer of the scenario, and after the process was 
   for (const ledger of [one, other]) expect(ledger.today(NOON)).toMatchObject({ calls: 2, inputTokens: 20, cost: 1 })
   expect(one.ofStep(3)).toEqual({ episode: SPENT, model: NOTHING_SPENT })
   expect(one.ofStep(4).model).toEqual(NOTHING_SPENT)
-  const next = new Ledger(folder, 'a')
+  const next = new Ledger(documentsOf(folder), 'a')
   await next.settle(NOON)
   expect(next.today(NOON)).toEqual(one.today(NOON))
   expect(next.episodes).toMatchObject({ ended: 1, seconds: 7, spent: SPENT })
 })
 
 it('loses nothing beside a line that a crash cut short', async () => {
-  const folder = temporaryFolder()
-  const ledger = new Ledger(folder, '')
+  const folder = join(temporaryFolder(), 'spending')
+  const ledger = new Ledger(documentsOf(folder), '')
   ledger.spend(NOON, 1, 'episode', SPENT)
   await ledger.settle(NOON)
   appendFileSync(join(folder, '2026-05-04.jsonl'), '\n["",1,"episode",1,99')
-  const next = new Ledger(folder, '')
+  const next = new Ledger(documentsOf(folder), '')
   await next.settle(NOON)
   next.spend(NOON, 1, 'episode', SPENT)
   await next.settle(NOON)
@@ -42,8 +46,8 @@ it('loses nothing beside a line that a crash cut short', async () => {
 })
 
 it('counts a day by itself, a step over midnight whole, and removes what is a week old', async () => {
-  const folder = temporaryFolder()
-  const ledger = new Ledger(folder, '')
+  const folder = join(temporaryFolder(), 'spending')
+  const ledger = new Ledger(documentsOf(folder), '')
   ledger.spend(NOON, 1, 'episode', SPENT)
   ledger.spend(NOON + DAY, 1, 'episode', SPENT)
   await ledger.settle(NOON + DAY)
@@ -59,7 +63,7 @@ it('says that the disk took nothing, keeps it, and writes it once it can', async
   const parent = temporaryFolder()
   const folder = join(parent, 'spending')
   writeFileSync(folder, 'in the way')
-  const ledger = new Ledger(folder, '')
+  const ledger = new Ledger(documentsOf(folder), '')
   ledger.spend(NOON, 1, 'episode', SPENT)
   await expect(ledger.settle(NOON)).rejects.toThrow(/EEXIST|ENOTDIR/)
   await expect(ledger.settle(NOON)).rejects.toThrow(/EEXIST|ENOTDIR/)

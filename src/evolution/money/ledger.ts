@@ -2,11 +2,10 @@
  * What the steps of a scenario spent, in a file per day: appended and synced before the next episode begins, so that a cap holds for steps at
  * once and after a crash. What ran when the process was killed is not in it: at most the model calls at that moment.
  */
-import { mkdir, open, readdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { isMissing } from '../../kit/index.ts'
+import type { Documents } from '../../contract/index.ts'
 import { NOTHING_SPENT, spentBoth, type Spent } from './spent.ts'
 
+const FOLDER = 'spending'
 /** What is older is removed, and missing in the sum of an improvement. */
 const DAYS_KEPT = 7
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -30,7 +29,7 @@ interface Episodes {
 }
 
 export class Ledger {
-  readonly #folder: string
+  readonly #documents: Documents
   readonly #component: string
   #pending: { readonly day: string; readonly line: string }[] = []
   #writing: Promise<void> = Promise.resolve()
@@ -41,8 +40,8 @@ export class Ledger {
   readonly #steps = new Map<number, StepSpent>()
   #episodes: Episodes = { ended: 0, seconds: 0, spent: NOTHING_SPENT }
 
-  constructor(folder: string, component: string) {
-    this.#folder = folder
+  constructor(documents: Documents, component: string) {
+    this.#documents = documents
     this.#component = component
   }
 
@@ -65,8 +64,8 @@ export class Ledger {
   /** Removes what is too old. */
   async tidy(now: number): Promise<void> {
     const oldest = `${dayOf(now - DAYS_KEPT * DAY_MS)}.jsonl`
-    const names = await readdir(this.#folder).catch(() => [])
-    for (const name of names.filter((each) => DAY_FILE.test(each) && each < oldest)) await rm(join(this.#folder, name), { force: true })
+    for (const { name } of await this.#documents.list(FOLDER).catch(() => []))
+      if (DAY_FILE.test(name) && name < oldest) await this.#documents.remove(`${FOLDER}/${name}`)
   }
 
   /** By all trainers of the scenario. */
@@ -101,7 +100,7 @@ export class Ledger {
       const [first] = this.#pending
       if (first === undefined) return
       const lines = this.#pending.filter(({ day }) => day === first.day)
-      await append(this.#folder, first.day, lines.map(({ line }) => line).join(''))
+      await this.#documents.append(pathOf(first.day), lines.map(({ line }) => line).join(''))
       this.#pending = this.#pending.filter((each) => !lines.includes(each))
       await write()
     }
@@ -111,7 +110,7 @@ export class Ledger {
 
   async #readDay(day: string): Promise<void> {
     const from = this.#read.get(day) ?? 0
-    const text = await readFrom(pathOf(this.#folder, day), from)
+    const text = Buffer.from((await this.#documents.read(pathOf(day), from)) ?? [])
     const whole = text.subarray(0, text.lastIndexOf('\n') + 1)
     this.#read.set(day, from + whole.length)
     for (const line of whole.toString('utf8').split('\n')) this.#take(day, line)
@@ -141,33 +140,7 @@ export class Ledger {
 const FIRST_NUMBER = 3
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 'YYYY-MM-DD'.length)
-const pathOf = (folder: string, day: string): string => join(folder, `${day}.jsonl`)
-
-async function append(folder: string, day: string, text: string): Promise<void> {
-  await mkdir(folder, { recursive: true })
-  const file = await open(pathOf(folder, day), 'a')
-  try {
-    await file.writeFile(text)
-    await file.datasync()
-  } finally {
-    await file.close()
-  }
-}
-
-async function readFrom(path: string, from: number): Promise<Buffer> {
-  const file = await open(path, 'r').catch((error: unknown) => {
-    if (isMissing(error)) return null
-    throw error
-  })
-  try {
-    const { size } = (await file?.stat()) ?? { size: 0 }
-    if (file === null || size <= from) return Buffer.alloc(0)
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(size - from), 0, size - from, from)
-    return buffer.subarray(0, bytesRead)
-  } finally {
-    await file?.close()
-  }
-}
+const pathOf = (day: string): string => `${FOLDER}/${day}.jsonl`
 
 function parsed(line: string): readonly unknown[] {
   try {

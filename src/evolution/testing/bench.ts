@@ -28,6 +28,7 @@ import { EpisodeCache } from '../cache.ts'
 import { hostHere, type HostParts } from '../hosts/here.ts'
 import { Inbox } from '../inbox/inbox.ts'
 import { Ledger } from '../money/ledger.ts'
+import { FolderDocuments } from '../../kit/index.ts'
 import type { EvolutionContext } from '../run.ts'
 import { makeTrainer } from '../trainer.ts'
 import { UnplayedProposal } from '../unplayed.ts'
@@ -192,7 +193,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
   const time = { ms: 1_000_000 }
   const lines: string[] = []
   const told: EpisodeReport[] = []
-  const inbox = new Inbox(join(folder, 'inbox'), 8)
+  const inbox = new Inbox(new FolderDocuments(join(folder, 'inbox')), 8)
   const evaluator = tools.evaluator ?? saysMagic
   const adapter = tools.adapter ?? agent
   const settings = { ...SETTINGS, step_record_dir: join(folder, 'steps'), ...tools.settings }
@@ -218,10 +219,11 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     adapter,
     tasks: tools.tasks ?? GATE,
     evaluation: { url: tools.modelUrl ?? 'http://127.0.0.1:9', apiKey: 'token-of-the-bench' },
-    cache: await EpisodeCache.open(join(tools.cacheFrom?.folder ?? folder, 'episodes.jsonl')),
-    ledger: new Ledger(join(tools.cacheFrom?.folder ?? folder, 'spending'), 'harness'),
+    cache: await EpisodeCache.open(new FolderDocuments(tools.cacheFrom?.folder ?? folder, { syncsAppends: false })),
+    ledger: new Ledger(new FolderDocuments(tools.cacheFrom?.folder ?? folder), 'harness'),
     inbox,
-    unplayed: new UnplayedProposal(join(folder, 'unplayed.json')),
+    steps: null,
+    unplayed: new UnplayedProposal(new FolderDocuments(folder), ''),
     scenario: 'test',
     component: 'harness',
     folder: 'scenario',

@@ -29,7 +29,7 @@ export const LOOSE_BODY = refusals(CUT_BODY, { 400: ['repeated_key'] })
 export const STRICT_BODY = refusals(CUT_BODY, { 400: ['repeated_key', 'lone_surrogate', 'number_out_of_range'] })
 export const CHECKED_BODY = refusals(STRICT_BODY, { 400: ['invalid_field'] })
 
-export const MODEL_SETTINGS: Refusals = { 400: ['unknown_upstream', 'upstream_unclear', 'inside_address'] }
+export const MODEL_SETTINGS: Refusals = { 400: ['unknown_upstream', 'upstream_unclear', 'inside_address'], 501: ['no_secret_key'] }
 
 export const NAMED: Refusals = { 400: ['scenario_missing', 'bad_scenario_name', 'repeated_header'] }
 export const TAGGED: Refusals = { 400: ['too_many_tags', 'tag_too_long'] }

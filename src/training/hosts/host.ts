@@ -2,6 +2,7 @@
 import {
   unavailable,
   type Batch,
+  type Fence,
   type JsonObject,
   type Reporter,
   type StepOrder,
@@ -14,8 +15,10 @@ export interface TrainerSpec extends PlainScope {
   /** The recipe plug-in as configured, and the folder that relative names start from. */
   readonly plugin: { readonly name: string; readonly baseDirectory: string; readonly ownPaths?: readonly string[] }
   readonly limits: StepLimits
+  /** The lease it trains under. */
+  readonly lease?: Fence
 }
-type PlainScope = Omit<TrainerScope, 'weights'>
+type PlainScope = Omit<TrainerScope, 'weights' | 'documents'>
 export interface StepLimits {
   /** A step that takes longer is ended and counts as failed. */
   readonly timeoutSeconds: number
@@ -58,9 +61,12 @@ export function scopeOf({ scenario, component, config, evaluation, directory }: 
   return { scenario, component, config, evaluation, directory }
 }
 
-/** Identifies a trainer. The directory belongs to one scenario for ever, so a later scenario of the same name is another trainer. */
-export function keyOf({ scenario, component, directory }: TrainerSpec): string {
-  return JSON.stringify([scenario, component, directory])
+/**
+ * Identifies a trainer. The directory belongs to one scenario for ever, so a later scenario of the same name is another trainer. So is one
+ * under a later lease: what it knew may be outdated.
+ */
+export function keyOf({ scenario, component, directory, lease }: TrainerSpec): string {
+  return JSON.stringify([scenario, component, directory, lease?.token])
 }
 
 /** Not the trainer's fault, so no row is written. */

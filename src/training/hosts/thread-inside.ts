@@ -10,6 +10,7 @@ import { scopeOf, type StoredOrder } from './host.ts'
 import { readOrder } from './order.ts'
 import { LimitedReporter } from './reporter.ts'
 import { parseResult } from './result.ts'
+import { ThreadDocuments } from './thread-documents.ts'
 import type { FromTrainerThread, ThreadSettings, ToTrainerThread } from './wire.ts'
 
 /** Low enough that accepting a record never waits for a busy trainer. */
@@ -26,12 +27,11 @@ export function serveTrainer(load: LoadRecipe): void {
   knowSecrets(settings.secrets)
   let opened: Promise<Trainer> | null = null
   let stopping = new AbortController()
-  const open = (): Promise<Trainer> => (opened ??= openTrainer(load, settings))
+  const documents = settings.hasDocuments ? new ThreadDocuments((call) => say(port, call)) : null
+  const open = (): Promise<Trainer> => (opened ??= openTrainer(load, settings, documents))
   port.on('message', (message: ToTrainerThread) => {
-    if (message.ask === 'abort') {
-      stopping.abort()
-      return
-    }
+    if (message.ask === 'documents') return documents?.hear(message)
+    if (message.ask === 'abort') return stopping.abort()
     stopping = new AbortController()
     void takeStep(open, message.order, reporterTo(port), stopping.signal).then((answer) => say(port, answer))
   })
@@ -76,12 +76,12 @@ function redirectOutput(): void {
   Object.defineProperty(process, 'stdout', { value: process.stderr })
 }
 
-async function openTrainer(load: LoadRecipe, settings: ThreadSettings): Promise<Trainer> {
+async function openTrainer(load: LoadRecipe, settings: ThreadSettings, documents: ThreadDocuments | null): Promise<Trainer> {
   const { plugin, component, config } = settings
   const recipe = await load(plugin, config)
   const plan = new Map(Object.entries(recipe.trainers?.(config) ?? {})).get(component)
   if (plan === undefined) throw new Error(`recipe ${plugin.name} has no trainer named ${JSON.stringify(component)} in the trainer's thread`)
-  return plan.open(scopeOf(settings))
+  return plan.open({ ...scopeOf(settings), ...(documents !== null && { documents: documents.open }) })
 }
 
 function reporterTo(port: MessagePort): Reporter {

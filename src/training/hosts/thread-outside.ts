@@ -1,9 +1,10 @@
 /** A trainer's thread, outer side: runs one step at a time and gives a reason for every way it can end. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { STEP_ABORT_GRACE_SECONDS, type Reporter, type StepResult } from '../../contract/index.ts'
+import { STEP_ABORT_GRACE_SECONDS, type Reporter, type SharedDocuments, type StepResult } from '../../contract/index.ts'
 import { hasCode, knownSecrets, wordsOf } from '../../kit/index.ts'
 import { StepFailure, timeoutMs, tookTooLong, type StepLimits, type StoredOrder, type TrainerSpec } from './host.ts'
+import { answerCall, type DocumentCall } from './thread-documents.ts'
 import { isFromTrainerThread, type FromTrainerThread, type ThreadSettings, type ToTrainerThread } from './wire.ts'
 
 const MIB = 1024 * 1024
@@ -25,9 +26,16 @@ interface Running {
   readonly reject: (error: unknown) => void
 }
 
+export interface ThreadSurroundings {
+  readonly givesWay: boolean
+  /** What all gateways share of the trainer's scenario. */
+  readonly documents: SharedDocuments | undefined
+}
+
 export class HostedThread {
   readonly #worker: Worker
   readonly #limits: StepLimits
+  readonly #documents: SharedDocuments | undefined
   /** Resolves once the thread has exited or was abandoned. */
   readonly gone: Promise<void>
   readonly #leave: () => void
@@ -35,8 +43,9 @@ export class HostedThread {
   /** Why it ended, or is about to. */
   #reason: Error | null = null
 
-  constructor(entry: URL, { limits, ...settings }: TrainerSpec, givesWay: boolean) {
-    const workerData: ThreadSettings = { ...settings, secrets: knownSecrets(), givesWay }
+  constructor(entry: URL, { limits, ...settings }: TrainerSpec, { givesWay, documents }: ThreadSurroundings) {
+    const workerData: ThreadSettings = { ...settings, secrets: knownSecrets(), givesWay, hasDocuments: documents !== undefined }
+    this.#documents = documents
     const resourceLimits = { maxOldGenerationSizeMb: limits.memoryMib + HEAP_HEADROOM_MIB }
     this.#worker = new Worker(entry, { workerData, resourceLimits, name: 'trainer' })
     this.#limits = limits
@@ -102,7 +111,9 @@ export class HostedThread {
   }
 
   #hear(message: unknown): void {
-    if (this.#running === null || !isFromTrainerThread(message)) return
+    if (!isFromTrainerThread(message)) return
+    if (message.said === 'documents') return void this.#answer(message)
+    if (this.#running === null) return
     try {
       this.#take(message, this.#running)
     } catch (error) {
@@ -110,7 +121,12 @@ export class HostedThread {
     }
   }
 
-  #take(message: FromTrainerThread, { report, signal, resolve, reject }: Running): void {
+  /** Also between two steps, since a trainer may still write then. */
+  async #answer(call: DocumentCall): Promise<void> {
+    if (this.#documents !== undefined) this.#ask(await answerCall(call, this.#documents))
+  }
+
+  #take(message: Exclude<FromTrainerThread, DocumentCall>, { report, signal, resolve, reject }: Running): void {
     if (message.said === 'done') return resolve(message.result)
     if (message.said === 'failed') return reject(new StepFailure(message.words))
     if (signal.aborted) return undefined

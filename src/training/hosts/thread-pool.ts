@@ -1,4 +1,6 @@
 /** Trainers in threads: a bounded number, each for one trainer, kept warm for a while. */
+import { basename } from 'node:path'
+import { ownerOf, type OpenDocuments, type SharedDocuments } from '../../contract/index.ts'
 import { keyOf, stopping, type TrainerSpec, type TrainerHost } from './host.ts'
 import { HostedThread } from './thread-outside.ts'
 import { inTurnsOf, type StartStep } from './turns.ts'
@@ -13,6 +15,8 @@ export interface ThreadHostSettings {
   readonly idleSeconds?: number
   /** Whether threads stand back behind those that answer requests; true unless nobody but their own agents is served. */
   readonly givesWay?: boolean
+  /** Documents that all gateways share. Absent: trainers use files of this machine. */
+  readonly documents?: OpenDocuments | undefined
 }
 
 const IDLE_SECONDS = 30
@@ -40,16 +44,18 @@ class Pool {
   readonly #entry: URL
   readonly #idleMs: number
   readonly #givesWay: boolean
+  readonly #documents: OpenDocuments | undefined
   readonly #alive = new Set<HostedThread>()
   /** Longest idle first. */
   #idle: readonly Idle[] = []
   #isClosed = false
 
-  constructor({ threads, entry, idleSeconds = IDLE_SECONDS, givesWay = true }: ThreadHostSettings) {
+  constructor({ threads, entry, idleSeconds = IDLE_SECONDS, givesWay = true, documents }: ThreadHostSettings) {
     this.#max = threads
     this.#entry = entry
     this.#idleMs = idleSeconds * 1000
     this.#givesWay = givesWay
+    this.#documents = documents
   }
 
   readonly start: StartStep = (trainer, order, report, signal) => {
@@ -76,10 +82,15 @@ class Pool {
     if (own !== undefined) return this.#wake(own)
     while (this.#alive.size >= this.#max) await this.#makeRoom()
     if (this.#isClosed) throw stopping()
-    const started = new HostedThread(this.#entry, trainer, this.#givesWay)
+    const started = new HostedThread(this.#entry, trainer, { givesWay: this.#givesWay, documents: this.#documentsOf(trainer) })
     this.#alive.add(started)
     void started.gone.then(() => this.#forget(started))
     return started
+  }
+
+  #documentsOf({ directory, lease }: TrainerSpec): SharedDocuments | undefined {
+    const open = this.#documents
+    return open && ((kind) => open(ownerOf(basename(directory), kind), lease))
   }
 
   /** A thread is kept after a successful step; any other is ended. */

@@ -1,6 +1,7 @@
-/** The messages between a host and a trainer's thread. There is one step at a time, so messages need no number. */
+/** The messages between a host and a trainer's thread. There is one step at a time, so only calls of documents need a number. */
 import type { ActivityKind, EpisodeReport, Reporter, StepResult } from '../../contract/index.ts'
 import type { StoredOrder, TrainerSpec } from './host.ts'
+import type { DocumentCall, DocumentReply } from './thread-documents.ts'
 
 /** Given to a thread at its start. A thread serves one trainer for its whole life. */
 export interface ThreadSettings extends Omit<TrainerSpec, 'limits'> {
@@ -8,9 +9,11 @@ export interface ThreadSettings extends Omit<TrainerSpec, 'limits'> {
   readonly secrets: readonly string[]
   /** Whether it stands back behind the threads that answer requests. */
   readonly givesWay: boolean
+  /** Whether it has documents that all gateways share. */
+  readonly hasDocuments: boolean
 }
 
-export type ToTrainerThread = { readonly ask: 'step'; readonly order: StoredOrder } | { readonly ask: 'abort' }
+export type ToTrainerThread = { readonly ask: 'step'; readonly order: StoredOrder } | { readonly ask: 'abort' } | DocumentReply
 
 type Phase = Parameters<Reporter['phase']>
 
@@ -20,6 +23,7 @@ export type FromTrainerThread =
   | { readonly said: 'episode'; readonly episode: EpisodeReport }
   | { readonly said: 'done'; readonly result: StepResult }
   | { readonly said: 'failed'; readonly words: string }
+  | DocumentCall
 
 /** A plug-in may use the thread's port itself; its messages are ignored. */
 export function isFromTrainerThread(message: unknown): message is FromTrainerThread {

@@ -1,10 +1,7 @@
 /** The marker of a scenario's current job: one small file, so that a killed process continues where it was. */
-import { readFile, rename } from 'node:fs/promises'
-import { join } from 'node:path'
 import { z } from 'zod'
-import type { Examination } from '../../contract/index.ts'
+import type { Documents, Examination } from '../../contract/index.ts'
 import { parsed } from '../../dialects/index.ts'
-import { hasCode, writeAtomicFile } from '../../kit/index.ts'
 import { trainerMetrics } from './tinker.ts'
 
 const numbers = z.array(z.number()).readonly()
@@ -38,21 +35,17 @@ export interface MarkerFile {
   write(marker: Marker): Promise<void>
 }
 
-export function markerIn(directory: string): MarkerFile {
-  const path = join(directory, 'weights', 'job.json')
-  return {
-    async read() {
-      const text = await readFile(path, 'utf8').catch(unlessMissing)
-      if (text === null) return null
-      const { data = null } = schema.safeParse(parsed(text))
-      if (data === null) await rename(path, `${path}.unreadable`)
-      return data
-    },
-    write: (marker) => writeAtomicFile(path, `${JSON.stringify(marker)}\n`),
-  }
-}
+const PATH = 'weights/job.json'
 
-function unlessMissing(error: unknown): null {
-  if (hasCode(error, 'ENOENT')) return null
-  throw error
-}
+export const markerIn = (documents: Documents): MarkerFile => ({
+  async read() {
+    const bytes = await documents.read(PATH)
+    if (bytes === null) return null
+    const { data = null } = schema.safeParse(parsed(Buffer.from(bytes).toString()))
+    if (data === null) await documents.move(PATH, `${PATH}.unreadable`)
+    return data
+  },
+  async write(marker) {
+    await documents.write(PATH, `${JSON.stringify(marker)}\n`)
+  },
+})

@@ -1,3 +1,4 @@
+import { FolderDocuments } from '../../kit/index.ts'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -43,7 +44,7 @@ beforeEach(async () => {
 
 const placeOf = (more: Partial<JobPlace> = {}): JobPlace => ({
   client: clientOf(trainer.url),
-  marker: markerIn(more.directory ?? directory),
+  marker: markerIn(new FolderDocuments(more.directory ?? directory)),
   scenario: 'shop',
   directory,
   shape: null,
@@ -139,7 +140,7 @@ describe('a job', () => {
   })
 
   it('that was rejected leaves nothing on the disk of the trainer once another one follows', async () => {
-    await markerIn(directory).write({ ...(await run(first)), status: 'REJECTED' })
+    await markerIn(new FolderDocuments(directory)).write({ ...(await run(first)), status: 'REJECTED' })
     await run(unrelated)
     const state = provenanceOf(unrelated).trainer_state
     expect([...trainer.saved.keys()]).toEqual([state, state.replace('/weights/', '/sampler_weights/')])
@@ -223,7 +224,7 @@ describe('exactly one optimizer step is published', () => {
           throw error
         },
       )
-      const noted = await markerIn(folder).read()
+      const noted = await markerIn(new FolderDocuments(folder)).read()
       await run(job, { directory: folder, parent })
       expect([stepsOf(job, folder), trainer.optimizerSteps - before], `killed at ${dieAt}`).toEqual([2, 1])
       expect(weightsOf(job, folder).equals(weightsOf(job))).toBe(true)

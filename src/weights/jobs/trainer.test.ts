@@ -14,6 +14,7 @@ import {
   type WeightRuntime,
 } from '../../contract/index.ts'
 import { textOf } from '../../dialects/index.ts'
+import { FolderDocuments } from '../../kit/index.ts'
 import { retireJob } from '../recipe.ts'
 import { exportPath } from './exports.ts'
 import { markerIn } from './marker.ts'
@@ -191,7 +192,7 @@ describe('a step', () => {
   it('whose examiner throws fails, and is examined again without training', async () => {
     const examiner: Examiner = { examine: () => Promise.reject(new Error('no tasks')) }
     await expect(step({ examiner })).rejects.toThrow('no tasks')
-    expect(await markerIn(directory).read()).toMatchObject({ status: 'CHECKPOINT' })
+    expect(await markerIn(new FolderDocuments(directory)).read()).toMatchObject({ status: 'CHECKPOINT' })
     expect(await step()).toMatchObject({ kind: 'publish' })
     expect(trainer.optimizerSteps).toBe(1)
   })
@@ -348,10 +349,10 @@ it('a scenario that is deleted unloads the model of its job, and ignores a train
   await expect(step({ client })).rejects.toMatchObject({ code: 'trainer_refused' })
   expect(trainer.models.size).toBe(1)
   trainer.faults = () => undefined
-  await retireJob(client, markerIn(directory), new AbortController().signal)
+  await retireJob(client, markerIn(new FolderDocuments(directory)), new AbortController().signal)
   expect(trainer.models.size).toBe(0)
   trainer.faults = () => 'lost before'
-  await retireJob(client, markerIn(directory), new AbortController().signal)
+  await retireJob(client, markerIn(new FolderDocuments(directory)), new AbortController().signal)
 })
 
 it('only the exports of what is served and of the candidate are kept', async () => {

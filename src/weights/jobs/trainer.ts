@@ -20,6 +20,7 @@ import {
   type TrainerScope,
   type WeightRuntime,
 } from '../../contract/index.ts'
+import { FolderDocuments } from '../../kit/index.ts'
 import { collect, nothingToLearn } from '../rollouts/admit.ts'
 import type { AssembleOptions } from '../rollouts/assemble.ts'
 import { exportPath, parentOf, pruneExports } from './exports.ts'
@@ -176,8 +177,8 @@ async function trainAndJudge(
   signal: AbortSignal,
 ): Promise<Judged> {
   const { client, objective } = options
-  const { scenario, directory } = options.scope
-  const marker = markerIn(directory)
+  const { scenario, directory, documents } = options.scope
+  const marker = markerIn(documents?.('own') ?? new FolderDocuments(directory))
   const done = await runJob(job, { ...from, client, marker, scenario, directory, objective: objective.name, report, signal })
   await pruneExports(directory, [job.id, from.parent.job])
   report.phase('evaluating')
