@@ -1,6 +1,6 @@
 /** Conformance suite for documents, wherever they are kept. */
 import assert from 'node:assert/strict'
-import type { Documents } from '../src/contract/index.ts'
+import type { Documents, ListedDocument } from '../src/contract/index.ts'
 import { withFolder, type Runner } from './support.ts'
 
 type DocumentTest = (name: string, body: (documents: Documents) => Promise<void>) => void
@@ -57,8 +57,8 @@ export function describeEach(test: DocumentTest): void {
   test('a folder lists what is directly in it, by name, and is removed with all that is in it', async (documents) => {
     assert.deepEqual(await documents.list(''), [])
     for (const path of ['b', 'a/1', 'a/c/2', 'a-b', 'a0', 'Z']) await documents.write(path, 'four')
-    assert.deepEqual(await documents.list(''), listed(['Z', 'a', 'a-b', 'a0', 'b'], [4, 8, 4, 4, 4]))
-    assert.deepEqual(await documents.list('a'), listed(['1', 'c'], [4, 4]))
+    assert.deepEqual(await documents.list(''), [file('Z'), { name: 'a', isFolder: true, bytes: 8 }, file('a-b'), file('a0'), file('b')])
+    assert.deepEqual(await documents.list('a'), [file('1'), { name: 'c', isFolder: true, bytes: 4 }])
     assert.deepEqual(await documents.list('none'), [])
     await documents.remove('a')
     await documents.remove('b')
@@ -70,7 +70,7 @@ export function describeEach(test: DocumentTest): void {
   })
 }
 
-const listed = (names: readonly string[], bytes: readonly number[]) => names.map((name, at) => ({ name, bytes: bytes[at] }))
+const file = (name: string): ListedDocument => ({ name, isFolder: false, bytes: 4 })
 
 async function textOf(documents: Documents, path: string, from?: number): Promise<string | null> {
   const bytes = await documents.read(path, from)

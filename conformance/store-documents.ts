@@ -24,10 +24,10 @@ export function describeDocuments(suite: StoreSuite): void {
     const [first, second] = [await taken(store), await taken(store)]
     const [old, now] = [documentsOf(store, 'a', first), documentsOf(store, 'a', second)]
     await now.write('x', 'now')
-    for (const late of [old.write('x', 'late'), old.append('x', 'late'), old.move('x', 'y'), old.remove('x')])
-      await assertRefused('conflict', 'lease_lost', late)
+    const late = [() => old.write('x', 'late'), () => old.append('x', 'late'), () => old.move('x', 'y'), () => old.remove('x')]
+    for (const change of late) await assertRefused('conflict', 'lease_lost', change())
     assert.equal(Buffer.from((await old.read('x')) ?? []).toString(), 'now')
-    assert.deepEqual(await now.list(''), [{ name: 'x', bytes: 3 }])
+    assert.deepEqual(await now.list(''), [{ name: 'x', isFolder: false, bytes: 3 }])
   })
   test('one that is too large is refused, also where it grows to it', async (store) => {
     const documents = documentsOf(store, 'a')
@@ -37,7 +37,7 @@ export function describeDocuments(suite: StoreSuite): void {
   })
   test('they survive closing and opening again', async (store, reopen) => {
     await documentsOf(store, 'a').write('x', '1')
-    assert.deepEqual(await documentsOf(await reopen(), 'a').list(''), [{ name: 'x', bytes: 1 }])
+    assert.deepEqual(await documentsOf(await reopen(), 'a').list(''), [{ name: 'x', isFolder: false, bytes: 1 }])
   })
 }
 

@@ -254,7 +254,7 @@ export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(load
 export const openArtifacts = (loaded: LoadedConfig, load: Load = loaderOf(loaded, builtins)): Promise<ContentStore> =>
   openContents(loaded, load)
 
-export { checkTotals, readTls, signInProblem, type ImportRequest }
+export { checkTotals, openScenarioFiles, readTls, signInProblem, type ImportRequest }
 
 /** Throws for folders with foreign data or an unfinished import, and for data left in another folder. */
 export async function checkFolders(loaded: LoadedConfig): Promise<void> {

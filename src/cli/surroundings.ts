@@ -11,6 +11,7 @@ export type ServiceModule = Pick<
   | 'startService'
   | 'openStore'
   | 'openArtifacts'
+  | 'openScenarioFiles'
   | 'checkTotals'
   | 'checkFolders'
   | 'forgetRecords'

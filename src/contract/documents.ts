@@ -23,6 +23,7 @@ export interface Documents {
 }
 export interface ListedDocument {
   readonly name: string
+  readonly isFolder: boolean
   /** Of a folder: of all that is in it. */
   readonly bytes: number
 }

@@ -9,6 +9,12 @@ import { LaneByName } from './lane.ts'
 
 const USUAL_MODE = 0o644
 
+interface FolderEntry {
+  readonly name: string
+  readonly isFolder: boolean
+  readonly bytes: number
+}
+
 interface FolderOptions {
   readonly mode?: number
   readonly syncsAppends?: boolean
@@ -80,10 +86,10 @@ export class FolderDocuments {
     await sync(dirname(this.#place(path))).catch(nullWhenMissing)
   }
 
-  async list(folder: string): Promise<readonly { readonly name: string; readonly bytes: number }[]> {
+  async list(folder: string): Promise<readonly FolderEntry[]> {
     const place = this.#place(folder)
     const entries = ((await readdir(place, { withFileTypes: true }).catch(nullWhenMissing)) ?? []).filter(({ name }) => !isUnfinished(name))
-    const listed = entries.map(async (entry) => ({ name: entry.name, bytes: await bytesOf(place, entry) }))
+    const listed = entries.map(async (entry) => ({ name: entry.name, isFolder: entry.isDirectory(), bytes: await bytesOf(place, entry) }))
     return (await Promise.all(listed)).sort((a, b) => (a.name < b.name ? -1 : 1))
   }
 

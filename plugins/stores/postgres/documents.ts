@@ -114,7 +114,8 @@ async function removeDocument(client: PgClient, owner: string, path: string): Pr
 async function listDocuments(connections: Database, owner: string, folder: string): Promise<readonly ListedDocument[]> {
   const skipped = folder === '' ? 0 : folder.length + 1
   return connections.rows<ListedDocument>({
-    text: `SELECT split_part(substr(path, $4), '/', 1) COLLATE "C" AS name, sum(octet_length(value))::bigint AS bytes FROM document
+    text: `SELECT split_part(substr(path, $4), '/', 1) COLLATE "C" AS name, bool_or(strpos(substr(path, $4), '/') > 0) AS "isFolder",
+             sum(octet_length(value))::bigint AS bytes FROM document
            WHERE owner = $1 AND ${BELOW} GROUP BY 1 ORDER BY 1`,
     values: [owner, ...bounds(folder), skipped + 1],
   })

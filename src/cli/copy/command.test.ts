@@ -1,5 +1,6 @@
 /** `svc store copy` between folders and deployments of this machine: what is copied, compared, refused and told. */
-import { writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { entry, make, token } from '../../../conformance/store-deployment.ts'
@@ -50,7 +51,7 @@ describe('svc store copy', () => {
     const { exit, out, err } = await copy(['--from', `sqlite:${from}`, '--to', `sqlite:${to}`, '--json'])
     expect([exit, err]).toEqual([0, []])
     const counts = { records: RECORDS, steps: 4 }
-    const one = { source: counts, target: counts, added: counts, evicted: 0, differences: [], releases: null }
+    const one = { source: counts, target: counts, added: counts, evicted: 0, differences: [], documents: 0, releases: null }
     expect(JSON.parse(out)).toEqual({
       scenarios: ['support', 'ünïcode 𝄞 \u0000'].map((scenario) => ({ scenario, copied_as: scenario, ...one })),
       deployment: { tokens: 0, tokens_differ: [], audit: 0 },
@@ -150,6 +151,40 @@ describe('svc store copy', () => {
     expect((await send(second.address, 'GET', '/svc/scenarios/support/records', {})).json['records']).toHaveLength(2)
   })
 })
+
+it('what scenarios keep beside their records comes along, once; the key of a model as each side encrypts it', async () => {
+  const [here, there] = [await makePlace(), await makePlace()]
+  const [proposals, copies] = [temporaryFolder(), temporaryFolder()]
+  const first = await here.start()
+  await ask(first.address)
+  await send(first.address, 'POST', '/svc/scenarios/support/update', { body: { model: { model: 'own', api_key: 'sk-its-own-key' } } })
+  await first.close()
+  const [folder = ''] = readdirSync(join(here.records, 'scenarios'))
+  mkdirSync(join(proposals, folder, 'settled'), { recursive: true })
+  writeFileSync(join(proposals, folder, 'settled', 'p1.json'), '{}')
+  writeFileSync(join(here.records, 'scenarios', folder, 'episodes.jsonl'), 'line\n')
+  const sides = [
+    fileOf(here.records, here.repository, proposals),
+    fileOf(there.records, there.repository, copies, `  secret_key: ${randomBytes(32).toString('hex')}\n`),
+  ] as const
+  const { exit, err, out } = await copy(['--from', sides[0], '--to', sides[1], '--json'])
+  expect([exit, err]).toEqual([0, []])
+  expect(JSON.parse(out)).toMatchObject({ scenarios: [{ documents: 3 }] })
+  const model = readFileSync(join(there.records, 'scenarios', folder, 'model.json'), 'utf8')
+  expect([model.includes('"model":"own"'), model.includes('sk-its-own-key')]).toEqual([true, false])
+  expect(readFileSync(join(there.records, 'scenarios', folder, 'episodes.jsonl'), 'utf8')).toBe('line\n')
+  expect(readdirSync(join(copies, folder, 'settled'))).toEqual(['p1.json'])
+  expect(JSON.parse((await copy(['--from', sides[0], '--to', sides[1], '--json'])).out)).toMatchObject({ scenarios: [{ documents: 0 }] })
+})
+
+const fileOf = (records: string, repository: string, inbox: string, more = ''): string => {
+  const path = join(temporaryFolder(), 'svc.yaml')
+  writeFileSync(
+    path,
+    `storage:\n  agent_record_dir: ${records}\n  artifact_repository: ${repository}\n${more}recipe: record-only\nevolution:\n  proposals_dir: ${inbox}\n`,
+  )
+  return path
+}
 
 const ask = (address: string): Promise<Answer> =>
   send(address, 'POST', '/v1/chat/completions', { headers: { 'x-svc-scenario': 'support' }, body: { model: 'm', messages: [] } })

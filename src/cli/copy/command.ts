@@ -8,6 +8,7 @@ import { jsonText } from '../screen/text.ts'
 import { stoppable } from '../stopping.ts'
 import { EXIT, type ServiceModule, type Surroundings } from '../surroundings.ts'
 import { copyDeployment, type CopiedDeployment } from './deployment.ts'
+import { copyDocuments, sideOf, type DocumentSide } from './documents.ts'
 import { markCopy, refuseUnfinished } from './mark.ts'
 import { readPlace, type Place } from './places.ts'
 import { copyScenario, endOf, type CopiedScenario, type CopyEnd } from './records.ts'
@@ -24,6 +25,8 @@ export interface CopyOptions {
 interface ScenarioReport extends CopiedScenario {
   readonly scenario: string
   readonly copied_as: string
+  /** How many documents beside the records were copied now. */
+  readonly documents: number
   /** Null where only records were copied. */
   readonly releases: CopiedReleases | null
 }
@@ -32,6 +35,8 @@ interface Opened {
   readonly from: Store
   readonly to: Store
   readonly contents: { readonly from: ContentStore; readonly to: ContentStore } | null
+  /** Null for a copy within one store, which has one set of them. */
+  readonly documents: { readonly from: DocumentSide; readonly to: DocumentSide } | null
 }
 
 export async function copyStore(options: CopyOptions, surroundings: Surroundings): Promise<number> {
@@ -85,13 +90,14 @@ async function openBoth(service: ServiceModule, [from, to]: readonly [Place, Pla
   const target = from.identity === to.identity ? source : keep(await service.openStore(to.loaded))
   const isWithReleases =
     from.isDeployment && to.isDeployment && from.loaded.config.storage.artifact_repository !== to.loaded.config.storage.artifact_repository
-  if (!isWithReleases) return { from: source, to: target, contents: null }
+  const documents = source === target ? null : { from: sideOf(service, from, source), to: sideOf(service, to, target) }
+  if (!isWithReleases) return { from: source, to: target, contents: null, documents }
   const contents = { from: keep(await service.openArtifacts(from.loaded)), to: keep(await service.openArtifacts(to.loaded)) }
-  return { from: source, to: target, contents }
+  return { from: source, to: target, contents, documents }
 }
 
 async function copyAll(
-  { from, to, contents }: Opened,
+  { from, to, contents, documents }: Opened,
   options: CopyOptions,
   signal: AbortSignal,
   tell: (done: number, total: number) => void,
@@ -107,7 +113,9 @@ async function copyAll(
     // Releases come first: a row names nothing that is not there.
     const releases = contents === null ? null : await copyReleases({ ...contents, store: from, signal }, name, copyName)
     const copied = await copyScenario({ from: from.scenario(name), to: to.scenario(copyName), signal, progress }, end)
-    reports.push({ scenario: name, copied_as: copyName, ...copied, releases })
+    const [created] = await from.scenario(name).commits({ after: -1, limit: 1 })
+    const beside = documents === null || created === undefined ? 0 : await copyDocuments(documents.from, documents.to, created)
+    reports.push({ scenario: name, copied_as: copyName, ...copied, documents: beside, releases })
   }
   return reports
 }
@@ -149,7 +157,17 @@ function deploymentLines(deployment: CopiedDeployment | null): readonly string[]
 const row = (what: string, there: number, here: number, more: number): string =>
   `  ${what.padEnd(8)}  from ${whole(there).padStart(9)}  to ${whole(here).padStart(9)}  of them now ${whole(more).padStart(9)}`
 
-function linesOf({ scenario, copied_as, source, target, added, evicted, differences, releases }: ScenarioReport): readonly string[] {
+function linesOf({
+  scenario,
+  copied_as,
+  source,
+  target,
+  added,
+  evicted,
+  differences,
+  documents,
+  releases,
+}: ScenarioReport): readonly string[] {
   const title = `${showHiddenLine(JSON.stringify(scenario))}${copied_as === scenario ? '' : ` as ${showHiddenLine(JSON.stringify(copied_as))}`}`
   const left =
     evicted === 0
@@ -161,6 +179,9 @@ function linesOf({ scenario, copied_as, source, target, added, evicted, differen
     row('records', source.records, target.records, added.records),
     row('steps', source.steps, target.steps, added.steps),
     ...(releases === null ? [] : [row('releases', releases.releases, releases.releases - releases.missing.length, releases.added)]),
+    ...(documents === 0
+      ? []
+      : [`  ${counted(documents, 'document')} beside them copied (model settings, proposals, step records, scores)`]),
     ...left,
     ...differences.map((difference) => `  DIFFERENT  ${showHiddenLine(difference)}`),
     ...lost,

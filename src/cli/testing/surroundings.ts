@@ -63,6 +63,9 @@ export function fakeSurroundings(
         startService: () => Promise.reject(new Error('no service in this test')),
         openStore: () => Promise.reject(new Error('no store in this test')),
         openArtifacts: () => Promise.reject(new Error('no releases in this test')),
+        openScenarioFiles: () => {
+          throw new Error('no files in this test')
+        },
         checkTotals: () => Promise.resolve([]),
         checkFolders: () => Promise.resolve(),
         forgetRecords: () => Promise.resolve(null),

@@ -63,18 +63,17 @@ export function openSharedArchive(documents: Documents): StepArchive {
 /** The folder of the scenario is the owner's already. */
 const ownOf = (record: string): string | null => (RECORD.test(record) ? record.slice(record.indexOf('/') + 1) : null)
 
-/** Names of files have an ending, those of folders have none (`episodes/candidate-2`). */
 async function filesIn(documents: Documents, own: string): Promise<readonly StepFile[]> {
   const files: StepFile[] = []
   const folders = ['']
   let entries = 0
   for (const folder of folders)
-    for (const { name, bytes } of await documents.list(folder === '' ? own : `${own}/${folder}`)) {
+    for (const { name, isFolder, bytes } of await documents.list(folder === '' ? own : `${own}/${folder}`)) {
       entries += 1
       if (entries > STEP_LISTED_ENTRIES_MAX) throw tooMany()
       const path = folder === '' ? name : `${folder}/${name}`
-      if (SHOWN.test(name) || name === CLAIM) files.push({ path, bytes })
-      else folders.push(path)
+      if (isFolder) folders.push(path)
+      else files.push({ path, bytes })
     }
   return files
 }
