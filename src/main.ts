@@ -35,16 +35,7 @@ import {
   type Load,
 } from './compose/index.ts'
 import { ConfigProblem, loadRecipe, type Builtins, type LoadedConfig } from './config/index.ts'
-import {
-  invalid,
-  type Adapter,
-  type ContentStore,
-  type Kind,
-  type ModelAddress,
-  type Recipe,
-  type ExecutorFact,
-  type Store,
-} from './contract/index.ts'
+import { invalid, type Adapter, type ContentStore, type Kind, type Recipe, type ExecutorFact, type Store } from './contract/index.ts'
 import { Bodies, makeListener, makeLog, Metrics, openLog, type HttpServices, type LineStyle, type Log } from './http/index.ts'
 import { newId, wordsOf } from './kit/index.ts'
 import { listenAlone, listenersOf, listenersWanted, openInner } from './listeners/index.ts'
