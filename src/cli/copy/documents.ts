@@ -47,7 +47,8 @@ function documentsOf({ files, loaded, isDeployment }: DocumentSide, created: Com
   if (shared !== undefined) return shared(kind)
   const folder = files.folderOf(created)
   if (kind === 'own') return new FolderDocuments(folder)
-  const { evolution } = loaded.config.recipes[String(created.state['recipe'])] ?? {}
+  const { recipe } = created.state
+  const { evolution } = (typeof recipe === 'string' ? loaded.config.recipes[recipe] : undefined) ?? {}
   const place = kind === 'proposals' ? evolution?.proposals_dir : evolution?.step_record_dir
   return !isDeployment || typeof place !== 'string' ? null : new FolderDocuments(join(place, basename(folder)))
 }
