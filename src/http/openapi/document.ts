@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { z } from 'zod'
-import { HEADER, PRODUCT } from '../../contract/index.ts'
+import { COOKIE, HEADER, PRODUCT } from '../../contract/index.ts'
 import { dialectOfPath } from '../../dialects/index.ts'
 import { isInstallPath } from '../errors.ts'
 import type { Access } from '../auth.ts'
@@ -63,6 +63,13 @@ const SECURITY_SCHEMES = {
     description: 'A token of the service, whose role and scenarios say what it opens; on the evaluation routes also the evaluation token.',
   },
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same, where there is no authorization header.' },
+  signIn: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: `__Host-${COOKIE.signIn}`,
+    description:
+      'The sign-in of a person, where no token is sent; without the prefix on plain http. Changes must come from pages of the service.',
+  },
   pageKey: {
     type: 'apiKey',
     in: 'query',
@@ -70,7 +77,7 @@ const SECURITY_SCHEMES = {
     description: 'Opens the two pages of one scenario, which stands beside it in the query. Paths of pages carry it.',
   },
 }
-const TOKENS = [{ bearer: [] }, { apiKey: [] }]
+const TOKENS = [{ bearer: [] }, { apiKey: [] }, { signIn: [] }]
 const SECURITY: Readonly<Record<Access, readonly object[]>> = {
   open: [],
   service: TOKENS,
