@@ -32,6 +32,8 @@ const SAYS: Readonly<Record<string, readonly RegExp[]>> = {
     /tools\.0\.type: cannot be translated/,
   ],
   'several-providers.md': [/"id":"best"/, /this is large-1/, /this is other-1/, /"upstreams":\["spare"\]/],
+  'export.md': [/"sha256"/],
+  'workers.md': [/"name":"machine-1\/first"/],
   'sign-in.md': [/openid +openid-client/, /warning +sign-in +nobody can sign in/],
   'review-and-roll-back.md': [/waits for review/, /promote/, /rollback/],
 }
