@@ -51,7 +51,7 @@ describe.each(STEP_RESULTS)('a step whose result is %s', (result) => {
     })
     onTestFinished(() => void server.close())
     const { out } = await typeCommand(`http://127.0.0.1:${await listenOnLoopback(server)}`, ['releases', 'demo'])
-    expect(out).toMatch(new RegExp(`v1 .*train +${word} `))
+    expect(out).toMatch(new RegExp(`^(?:v1|\\d{4}-\\d\\d-\\d\\d [\\d:]+) .*train +${word} `, 'm'))
   })
 })
 

@@ -16,6 +16,7 @@ const SHOWN = ['evolution.binary', 'evolution.seed', 'evolution.tasks']
 const REFUSES_PATHS = [
   'svc.host',
   'storage.secret_key',
+  'evolution.episode_host',
   'svc.console_origins',
   'svc.compat',
   'svc.log',

@@ -11,7 +11,7 @@ export interface OfferedEpisode {
   readonly order: JsonObject
 }
 
-export interface PlayedEpisode {
+export interface EpisodeAnswer {
   readonly worker: string
   /** As the worker wrote it. */
   readonly result: JsonObject

@@ -2,7 +2,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { conflict, limited, unavailable, unknown, type JsonObject } from '../contract/index.ts'
 import { Checks } from './checks.ts'
-import type { CountedCall, FleetStatus, OfferedEpisode, PlayedEpisode, TakenEpisode, WorkerOffer } from './episodes.ts'
+import type { CountedCall, FleetStatus, OfferedEpisode, EpisodeAnswer, TakenEpisode, WorkerOffer } from './episodes.ts'
 
 /** How long a worker may be silent before its episode is given to another one. */
 const LEASE_MS = 10_000
@@ -38,7 +38,7 @@ interface Waiting {
   lease: Lease | null
   /** Who played it. */
   by: string | null
-  readonly done: (played: PlayedEpisode) => void
+  readonly done: (played: EpisodeAnswer) => void
   readonly failed: (error: Error) => void
 }
 
@@ -83,14 +83,14 @@ export class EpisodeQueue {
   }
 
   /** Resolves once a worker has played it. */
-  async play(episode: OfferedEpisode, signal: AbortSignal): Promise<PlayedEpisode> {
+  async play(episode: OfferedEpisode, signal: AbortSignal): Promise<EpisodeAnswer> {
     this.#offered += 1
     if (this.#offered % this.#checkEvery !== 0) return this.#offer(episode, signal).played
     return this.#playTwice(episode, signal)
   }
 
   /** The scores of both are compared; the first one counts. */
-  async #playTwice(episode: OfferedEpisode, signal: AbortSignal): Promise<PlayedEpisode> {
+  async #playTwice(episode: OfferedEpisode, signal: AbortSignal): Promise<EpisodeAnswer> {
     const spare = new AbortController()
     const first = this.#offer(episode, signal)
     const second = this.#offer(episode, AbortSignal.any([signal, spare.signal]))
@@ -106,8 +106,8 @@ export class EpisodeQueue {
     return { ...played, calls: [...played.calls, ...again.calls] }
   }
 
-  #offer(episode: OfferedEpisode, signal: AbortSignal): { readonly waiting: Waiting; readonly played: Promise<PlayedEpisode> } {
-    const { promise, resolve, reject } = Promise.withResolvers<PlayedEpisode>()
+  #offer(episode: OfferedEpisode, signal: AbortSignal): { readonly waiting: Waiting; readonly played: Promise<EpisodeAnswer> } {
+    const { promise, resolve, reject } = Promise.withResolvers<EpisodeAnswer>()
     const since = this.#now()
     const waiting: Waiting = { episode, since, calls: [], twin: null, tries: 0, lease: null, by: null, done: resolve, failed: reject }
     const cancel = (): void => this.#drop(waiting, signal.reason)

@@ -109,7 +109,9 @@ const reads = (principal: Principal, headers: JsonObject = {}): boolean =>
 
 describe('the rule of who reads held-out tasks', () => {
   it.each<readonly [string, Principal, boolean]>([
-    ...ROLES.map((role) => [`the holder of a token of the role ${role}`, holder(role), role !== 'serve' && role !== 'agent'] as const),
+    ...ROLES.map(
+      (role) => [`the holder of a token of the role ${role}`, holder(role), !['serve', 'agent', 'worker'].includes(role)] as const,
+    ),
     ['anyone where the service is open', { kind: 'anyone' }, true],
     ['an episode', { kind: 'evaluation', lease: null }, false],
     ['the holder of a page key', { kind: 'page', role: 'admin' }, false],

@@ -176,6 +176,7 @@ const BESIDE = [
   '/svc/sign-in/callback',
   '/svc/caller',
   '/svc/configuration',
+  '/svc/fleet',
   '/metrics',
   '/openapi.json',
   '/console',
@@ -189,6 +190,11 @@ const CHANGING = [
   'POST /svc/tokens/:token_name/rotate',
   'DELETE /svc/tokens/:token_name',
   'DELETE /svc/sign-in',
+  'POST /svc/fleet/take',
+  'POST /svc/fleet/episodes/:lease/beat',
+  'POST /svc/fleet/episodes/:lease/result',
+  'POST /svc/scenarios/:scenario/evaluation/episodes',
+  'POST /svc/scenarios/:scenario/components/:component/evaluation/episodes',
 ]
 
 describe('the route table', () => {

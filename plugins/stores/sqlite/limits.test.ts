@@ -36,7 +36,7 @@ describe('eviction', () => {
     const count = 4 * HOUSEKEEPING_ROWS_PER_TURN
     for (let index = 0; index < count; index += 64) await scenario.append(counted(64).map((offset) => record(`r${index + offset}`)))
     await evicted(store)
-    const lost = { lost_records: count - 10, lost_bytes: (count - 10) * 7 }
+    const lost = { lost_records: count - 10, lost_bytes: (count - 10) * 7, expired_records: 0, expired_bytes: 0 }
     assert.deepEqual(await store.usage(), { records: count, body_bytes: 70, capacity_bytes: 70, ...lost })
     assert.equal((await scenario.append([record('r1')])).rows[0]?.sequence, 1)
     assert.deepEqual(await store.verify(() => undefined), [])
