@@ -13,7 +13,7 @@ import { Described, type Asking, type Place } from './support/described.ts'
 import { problemsOf } from './support/json-schema.ts'
 import { valuesOf } from './support/schema-values.ts'
 import { bearer, errorOf, inference, INBOX_RECIPE, LEDGER_RECIPE, named, PAIR_RECIPE, reportEnvelope, textAt } from './support/helpers.ts'
-import { fresh } from './support/trainee.ts'
+import { fresh, memberOf } from './support/trainee.ts'
 
 const folder = sharedFolder()
 mkdirSync(join(folder, 'tasks', 'hello'), { recursive: true })
@@ -38,6 +38,19 @@ beforeAll(async () => {
   described = new Described((await here.get('/openapi.json')).json)
   ask = described.asking(here)
 })
+
+/** An episode of the scenario, from its offer to its result. */
+async function played(asking: Asking, path: string): Promise<void> {
+  const [, , , scenario = ''] = path.split('/')
+  await asking('POST', '/v1/chat/completions', { headers: named(scenario), body: { model: 'm', messages: [] } })
+  const body = { plays: 'x', priority: 'request', episode: {}, model: { name: null, api: 'openai' } }
+  const playing = asking('POST', `${path}/episodes`, { body })
+  const { json } = await asking('POST', '/svc/fleet/take', { body: { worker: 'w', plays: ['x'], slots: 1 } })
+  const lease = `/svc/fleet/episodes/${textAt(memberOf(json, 'episode'), 'lease')}`
+  await asking('POST', `${lease}/beat`, { body: { worker: 'w' } })
+  await asking('POST', `${lease}/result`, { body: { worker: 'w', result: { score: 1 } } })
+  expect((await playing).status).toBe(200)
+}
 
 describe('every answer is documented', () => {
   const rule: JsonObject = { op: 'create', id: 'more', options: { name: 'rules', config: { text: 'Say please.' } } }
@@ -116,10 +129,16 @@ describe('every answer is documented', () => {
     for (const _ of [1, 2]) await asking('DELETE', '/svc/tokens/a', { headers })
   })
 
+  it('of workers, and of the episodes that they play', async () => {
+    await played(ask, '/svc/scenarios/played/evaluation')
+    await ask('GET', '/svc/fleet')
+  })
+
   it('of a scenario with several components', async () => {
     const asking = described.asking(pair)
     const s = await fresh(pair)
     await s.consumer((await s.reported())[1])
+    await played(asking, `/svc/scenarios/${s.name}/components/alpha/evaluation`)
     for (const path of ['releases', 'commits', 'contract']) await asking('GET', `/svc/scenarios/${s.name}/${path}`)
     for (const path of ['/svc/harness', '/svc/harness/releases']) await asking('GET', path, { headers: named(s.name) })
     await asking('POST', `/svc/scenarios/${s.name}/components/alpha/evaluation/v1/chat/completions`, { body: { messages: [] } })
@@ -207,7 +226,11 @@ const envelopes = (count: number): JsonObject => ({
 const references = (count: number): JsonObject => ({ references: Array.from({ length: count }, (_, index) => `none-${index}`) })
 
 describe('a body is judged by its schema', () => {
-  const ours = routes.filter(({ run, path, method }) => method === 'POST' && 'plain' in run && path.startsWith('/svc/'))
+  // Those that wait for a worker, or for an episode, have their own test.
+  const waits = /\/(?:take|episodes)$/
+  const ours = routes.filter(
+    ({ run, path, method }) => method === 'POST' && 'plain' in run && path.startsWith('/svc/') && !waits.test(path),
+  )
 
   it.each(ours)('$method $path', async (route) => {
     const { name } = await fresh(here, 'hybrid')

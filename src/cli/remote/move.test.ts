@@ -252,7 +252,7 @@ describe('a scenario with a past', () => {
       'v1 is not held for review; v3 is: svc promote v3 --scenario planted; to serve it again: svc rollback v1 --scenario planted',
     ],
     [['rollback', 'v4', '--yes'], 'v4 cannot be rolled back to: it lived only in an engine; choose another: svc releases planted'],
-    [['rollback', 'v2', '--yes'], 'step 2 made no release (rejected); see which did: svc releases planted'],
+    [['rollback', 'v2', '--yes'], 'that step made no release (rejected); see which did: svc releases planted'],
     [['promote', 'v9'], 'no release is called v9; see them: svc releases planted'],
   ])('refuses %j with the next command', async (args, line) => {
     expect(await type(args)).toMatchObject({ exit: 1, out: '', err: [line] })

@@ -42,10 +42,16 @@ function askedFor(reading: Reading, schema: JsonObject, isCareless: boolean): fc
   if (Array.isArray(type)) return fc.oneof(...type.map((one) => within({ ...schema, type: one })))
   if (type === 'string') return texts(reading, schema, isCareless)
   if (type === 'number') return fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }))
+  if (type === 'integer') return wholes(schema, isCareless)
   if (type === 'boolean') return fc.boolean()
   if (type === 'array')
     return fc.array(within(schema['items']), { minLength: isCareless ? 0 : Number(schema['minItems'] ?? 0), maxLength: 3 })
   return type === undefined || type === 'object' ? fc.dictionary(fc.constantFrom('x', 'y'), junk, { maxKeys: 2 }) : fc.constant(null)
+}
+
+function wholes({ minimum, maximum }: JsonObject, isCareless: boolean): fc.Arbitrary<number> {
+  const bounds = { ...(typeof minimum === 'number' && { min: minimum }), ...(typeof maximum === 'number' && { max: maximum }) }
+  return isCareless ? fc.integer() : fc.integer(bounds)
 }
 
 /** Required members are present unless careless; others may be. */
