@@ -100,7 +100,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const entry = options.listenerThread ?? threadEntry('listener-thread')
     const listeners = listenersOf(loaded, { entry, hasOwnPlugins, store, log, metrics, limits, group })
     const warn: Services['warn'] = (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) })
-    const evaluation = openEvaluation(closing)
+    const evaluation = openEvaluation()
     const configured = configuredTraffic(loaded, evaluation, limits, store.shares)
     let spent = await keepSpent(loaded, { limits: configured.limits, store, warn })
     closing.push(async () => spent?.close())
@@ -162,6 +162,8 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
           ended: (slot) => http.limits?.forget(slot),
         }))
     closing.push(() => server.close())
+    // Before it: workers that wait for an episode would hold it up.
+    closing.push(async () => evaluation.fleet.close())
     const inner = await openInner(loaded, server.port, listener)
     closing.push(async () => inner.close())
     innerUrl = inner.address

@@ -12,11 +12,10 @@ export interface Evaluation {
   address(model: ModelAddress, base: string, scenario: string): ModelAddress
 }
 
-export function openEvaluation(closing: (() => Promise<void>)[]): Evaluation {
+export function openEvaluation(): Evaluation {
   const token = randomBytes(32).toString('hex')
   knowSecrets([token])
   const fleet = new EpisodeQueue()
-  closing.push(async () => fleet.close())
   return {
     token,
     fleet,

@@ -218,4 +218,7 @@ it('ends what waits when it closes', async () => {
   queue.close()
   await playing
   expect(await taking).toBeNull()
+  // And whoever comes after that does not wait.
+  expect(await queue.take(worker('late'), forever)).toBeNull()
+  await expect(queue.play(episode('late'), forever)).rejects.toThrow('closing')
 })

@@ -73,6 +73,7 @@ export class EpisodeQueue {
   readonly #checks = new Checks()
   readonly #timer: NodeJS.Timeout
   #offered = 0
+  #isClosed = false
 
   constructor({ now = () => performance.now(), checkEvery = CHECK_EVERY, leaseMs = LEASE_MS }: QueueOptions = {}) {
     this.#now = now
@@ -111,7 +112,8 @@ export class EpisodeQueue {
     const since = this.#now()
     const waiting: Waiting = { episode, since, calls: [], twin: null, tries: 0, lease: null, by: null, done: resolve, failed: reject }
     const cancel = (): void => this.#drop(waiting, signal.reason)
-    if (signal.aborted) reject(signal.reason)
+    if (this.#isClosed) reject(closing())
+    else if (signal.aborted) reject(signal.reason)
     else {
       this.#waiting.add(waiting)
       signal.addEventListener('abort', cancel, { once: true })
@@ -149,7 +151,7 @@ export class EpisodeQueue {
     }
     this.#takers.add(taker)
     signal.addEventListener('abort', leave, { once: true })
-    if (signal.aborted) leave()
+    if (signal.aborted || this.#isClosed) leave()
     else this.#handOut()
     return promise
   }
@@ -239,8 +241,9 @@ export class EpisodeQueue {
   }
 
   close(): void {
+    this.#isClosed = true
     clearInterval(this.#timer)
-    const closed = unavailable('service_closing', 'the service is closing')
+    const closed = closing()
     for (const waiting of [...this.#waiting, ...[...this.#leases.values()].map((lease) => lease.waiting)]) this.#drop(waiting, closed)
     for (const taker of this.#takers) taker.give(null)
   }
@@ -328,6 +331,8 @@ function isBefore(rank: readonly number[], other: readonly number[]): boolean {
   const at = rank.findIndex((value, index) => value !== other[index])
   return at !== -1 && (rank[at] ?? 0) < (other[at] ?? 0)
 }
+
+const closing = (): Error => unavailable('service_closing', 'the service is closing')
 
 const shuffled = <T>(all: readonly T[]): readonly T[] =>
   all
