@@ -46,6 +46,7 @@ async function versionOf(client: PgClient, schema: string): Promise<number> {
     await client.query({ text: 'CREATE TABLE format (version integer NOT NULL)' })
     await client.query({ text: 'INSERT INTO format VALUES (0)' })
   }
-  const { rows } = await client.query<{ version: number }>({ text: 'SELECT version FROM format' })
+  // With the name of the schema: a schema that the user may not use is left out of the search, and the table would seem to be missing.
+  const { rows } = await client.query<{ version: number }>({ text: `SELECT version FROM ${schema}.format` })
   return rows[0]?.version ?? 0
 }

@@ -58,6 +58,15 @@ async function refusalOf(opening: Promise<unknown>): Promise<string> {
   return `${error.code}: ${error.message}`
 }
 
+// First, since what was loaded once stays.
+it('a store that cannot be opened says why when what it runs on is not installed', async () => {
+  vi.stubEnv(ENV.stores, temporaryFolder())
+  expect(await refusalOf(open(plain.url))).toContain(
+    'store_not_installed: the postgres store is not installed on this machine; install it with: svc store add postgres',
+  )
+  vi.unstubAllEnvs()
+})
+
 describe('what an operator should know of the server', () => {
   it('is that it has no synchronous standby, does not sync, or takes too few connections', async () => {
     const store = await open(plain.url, { schema: 'known', connections: 2 })
@@ -77,14 +86,6 @@ describe('what an operator should know of the server', () => {
 })
 
 describe('a store that cannot be opened says why', () => {
-  it('when what it runs on is not installed', async () => {
-    vi.stubEnv(ENV.stores, temporaryFolder())
-    expect(await refusalOf(open(plain.url))).toContain(
-      'store_not_installed: the postgres store is not installed on this machine; install it with: svc store add postgres',
-    )
-    vi.unstubAllEnvs()
-  })
-
   it.each([
     ['without an address', {}, 'needs storage.record_database_url, such as postgres://'],
     ['with an address of something else', { url: 'http://host/db' }, 'must be the whole address of a database'],
