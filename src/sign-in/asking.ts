@@ -1,5 +1,5 @@
 /** Asks the provider: within a time, up to a size, through the proxy of the deployment, and without following anything. */
-import { EnvHttpProxyAgent, request, type Dispatcher } from 'undici'
+import type { Dispatcher } from 'undici'
 import { unavailable } from '../contract/index.ts'
 import { codeOf } from '../kit/index.ts'
 
@@ -22,15 +22,14 @@ interface Asked {
 
 /** A function like `fetch`, as far as the library uses it. */
 export function makeAsk(proxies: Proxies | null): (url: string, asked: Asked) => Promise<Response> {
-  const way: { dispatcher?: Dispatcher } =
-    proxies === null
-      ? {}
-      : { dispatcher: new EnvHttpProxyAgent({ httpProxy: proxies.http, httpsProxy: proxies.https, noProxy: proxies.direct }) }
+  let way: Promise<{ readonly dispatcher?: Dispatcher }> | null = null
   return async (url, { method, headers, body }) => {
     try {
       const text = body instanceof URLSearchParams || typeof body === 'string' ? { body: body.toString() } : {}
       const signal = AbortSignal.timeout(ANSWER_SECONDS_MAX * 1000)
-      const answer = await request(url, { method: methodOf(method), headers, signal, ...text, ...way })
+      // Loaded with the first question: where nobody signs in, a start does without it.
+      const { request } = await import('undici')
+      const answer = await request(url, { method: methodOf(method), headers, signal, ...text, ...(await (way ??= openWay(proxies))) })
       const bytes = await readAll(answer.body)
       if (answer.statusCode >= 500) throw new Error(`it answered ${answer.statusCode}`)
       return new Response(BODILESS.has(answer.statusCode) ? null : bytes, {
@@ -43,6 +42,12 @@ export function makeAsk(proxies: Proxies | null): (url: string, asked: Asked) =>
       })
     }
   }
+}
+
+async function openWay(proxies: Proxies | null): Promise<{ readonly dispatcher?: Dispatcher }> {
+  if (proxies === null) return {}
+  const { EnvHttpProxyAgent } = await import('undici')
+  return { dispatcher: new EnvHttpProxyAgent({ httpProxy: proxies.http, httpsProxy: proxies.https, noProxy: proxies.direct }) }
 }
 
 const methodOf = (method: string): 'GET' | 'POST' => (method === 'POST' ? 'POST' : 'GET')

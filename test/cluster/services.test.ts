@@ -145,8 +145,9 @@ it('a gateway that is cut off serves nothing, and once it is back what was relea
     if (answer.status === 200) answers.push(answer)
     return answers.length > 0 && (await releaseOf(b, answers.at(-1))) === released
   })
-  // One that was asked before the gateway heard of it may have the release before; none is unrecorded.
-  expect(await recordsIn(a, 's')).toBe(answers.length + 2)
+  // One that was asked before the gateway heard of it may have the release before; none is unrecorded. Of the one that was refused nobody
+  // knows whether it was written before the link broke, so there is no receipt of it.
+  expect([answers.length + 2, answers.length + 3]).toContain(await recordsIn(a, 's'))
 })
 
 it('the gateway that trains is killed: another one takes the next step', { timeout: 240_000 }, async () => {
