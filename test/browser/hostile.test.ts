@@ -86,7 +86,8 @@ describe('the page of a version', () => {
     const row: unknown = JSON.parse((await page.locator('script').textContent()) ?? '')
     expect(row).toMatchObject({ release_id: versions[place]?.['release_id'] })
     await page.getByRole('link', { name: /Previous/ }).click()
-    await page.getByRole('heading', { name: `Harness v${place - 1}`, exact: true }).waitFor()
+    // The step before it may have made no release, and has no number then.
+    await page.getByRole('heading', { name: new RegExp(`^Harness (?:v${place - 1}$|try of )`) }).waitFor()
   })
 
   it('names characters that would reorder the text instead of applying them', async () => {
