@@ -2,11 +2,10 @@
 import type { Adapter, Entry, JsonObject, ModelAddress, Parts, Task } from '../contract/index.ts'
 import { playUntilScored } from './episodes.ts'
 import { shortageOf, type TaskShortage } from './families/shortage.ts'
-import { hostHere } from './hosts/here.ts'
+import { hostAlone } from './hosts/here.ts'
 import { evolutionSettings, loadMethod } from './method.ts'
 import { openModels } from './models/index.ts'
 import { NOTHING_SPENT, pricesOf, spentBoth, spentBy, type Spent } from './money/spent.ts'
-import { openProgram } from './program.ts'
 import { evaluatorOf, readTasks } from './tasks/read.ts'
 import { SILENT } from './telling.ts'
 
@@ -54,13 +53,7 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
   const settings = evolutionSettings(config)
   const method = await loadMethod(settings, { ...Object(config['evolution']), base_directory: parts.baseDirectory }, parts)
   const tasks = await readTasks(settings, parts.baseDirectory, [])
-  const host = hostHere({
-    adapter,
-    method,
-    settings,
-    hides: [parts.baseDirectory, ...(parts.ownPaths ?? [])],
-    program: () => openProgram({ adapter, binary: settings.binary, directory: programs }),
-  })
+  const host = hostAlone({ adapter, method, settings }, parts, programs)
   return {
     tasks,
     problem: () => method.unplayable(),

@@ -1,11 +1,11 @@
 /** Plays an episode in this process: runs the agent on a task, and scores it while its workspace still exists. */
-import type { Adapter, Episode, Executor, Launch, Scene, Task } from '../../contract/index.ts'
+import type { Adapter, Episode, Executor, Launch, Parts, Scene, Task } from '../../contract/index.ts'
 import { renderTree } from '../../harness/index.ts'
 import { wordsOf } from '../../kit/index.ts'
 import { failureOf, isMachines, troubleOf } from '../episode-end.ts'
 import type { EvolutionSettings, Method } from '../method.ts'
 import { meteredLine } from '../money/meter.ts'
-import type { Program } from '../program.ts'
+import { openProgram, type Program } from '../program.ts'
 import { checkedScore, scoredOrAgain, ScorerProblem } from '../scoring.ts'
 import { evaluatorOf } from '../tasks/read.ts'
 import { MachineProblem, type EpisodeHost, type EpisodeInput, type EpisodeMeans, type EpisodeOutcome } from './host.ts'
@@ -35,6 +35,21 @@ export function hostHere(parts: HostParts): EpisodeHost {
     version: async () => (await parts.program()).version,
     play: (input, means) => playEpisode(parts, input, means),
   }
+}
+
+/** For episodes outside of a step's trainer; `programs` is where agents are installed. */
+export function hostAlone(
+  { adapter, method, settings }: Pick<HostParts, 'adapter' | 'method'> & { readonly settings: EvolutionSettings },
+  { baseDirectory, ownPaths = [] }: Pick<Parts, 'baseDirectory' | 'ownPaths'>,
+  programs: string,
+): EpisodeHost {
+  return hostHere({
+    adapter,
+    method,
+    settings,
+    hides: [baseDirectory, ...ownPaths],
+    program: () => openProgram({ adapter, binary: settings.binary, directory: programs }),
+  })
 }
 
 /** The score of the current side where an evaluator compares the candidate with it. */

@@ -3,10 +3,9 @@ import { z } from 'zod'
 import { isObject, type Entry, type Episode, type JsonObject, type ModelAddress, type Parts, type Task } from '../../contract/index.ts'
 import { evolutionSettings, loadMethod, withModule } from '../method.ts'
 import { openModels } from '../models/index.ts'
-import { openProgram } from '../program.ts'
 import { ScorerProblem } from '../scoring.ts'
 import { SILENT } from '../telling.ts'
-import { hostHere } from './here.ts'
+import { hostAlone } from './here.ts'
 import { playsOf } from './plays.ts'
 import type { WorkerResult } from './workers.ts'
 
@@ -24,13 +23,7 @@ export async function openEpisodePlayer(config: JsonObject, parts: Parts, progra
   const settings = await withModule(evolutionSettings(config), parts.baseDirectory)
   const adapter = await parts.plugin('adapter', settings.adapter)
   const method = await loadMethod(settings, { ...Object(config['evolution']), base_directory: parts.baseDirectory }, parts)
-  const host = hostHere({
-    adapter,
-    method,
-    settings,
-    hides: [parts.baseDirectory, ...(parts.ownPaths ?? [])],
-    program: () => openProgram({ adapter, binary: settings.binary, directory: programs }),
-  })
+  const host = hostAlone({ adapter, method, settings }, parts, programs)
   return {
     plays: await playsOf(adapter, settings),
     ready: () => host.ready(),
