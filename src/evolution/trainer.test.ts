@@ -1,24 +1,13 @@
 /** Steps from a proposal to the row: every way a step can end. */
 import { existsSync } from 'node:fs'
-import { readFile, readdir } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import native from '../../plugins/adapters/native/index.ts'
-import {
-  isObject,
-  POWERS,
-  type Evaluator,
-  type Json,
-  type JsonObject,
-  type Mutation,
-  type Question,
-  type Selection,
-} from '../contract/index.ts'
+import { isObject, POWERS, type Json, type JsonObject, type Mutation, type Question, type Selection } from '../contract/index.ts'
 import type { EvolutionContext } from './run.ts'
-import { ALWAYS, episodeOf, GATE, metric, REQUEST, RULE, SAMPLE, stepOf, taskNamed, testBench, WORSE } from './testing/bench.ts'
-
-const proposalFor = (mutation: Mutation) => ({ mutations: [mutation], reason: 'because', session: 's', release_id: 'r' })
+import { ALWAYS, GATE, metric, REQUEST, RULE, stepOf, taskNamed, testBench, WORSE } from './testing/bench.ts'
 
 const candidateAlone: Selection['next'] = ({ pairs }) =>
   pairs.length === 0 ? GATE.map(({ name }) => ({ task: name, repeat: 0, sides: ['candidate'] })) : []
@@ -235,164 +224,6 @@ describe('review', () => {
     const reason = expect.stringMatching(/ext: code written by a model is not run here: no sandbox/)
     expect(await bench.step()).toMatchObject({ kind: 'skip', reason })
     expect(bench.played).toEqual([])
-  })
-})
-
-describe('held-out tasks', () => {
-  const exposing = { ...SAMPLE, exchanges: [{ messages: [{ role: 'user', content: `please: ${GATE[0]?.prompt}` }] }] }
-
-  it('are not shown to the proposer', async () => {
-    const seen: string[][] = []
-    await stepOf({
-      tasks: [...GATE, taskNamed('mine', { role: 'train' })],
-      propose: ({ tasks }) => {
-        seen.push(tasks.map(({ name }) => name))
-        return null
-      },
-    })
-    expect(seen).toEqual([['mine']])
-  })
-
-  it('that are sealed are neither shown nor played, for traffic and for requests', async () => {
-    const seen: string[] = []
-    const bench = await testBench({
-      tasks: [...GATE, taskNamed('sealed', { role: 'sealed' })],
-      propose: ({ tasks }) => (seen.push(...tasks.map(({ name }) => name)), { mutations: [WORSE] }),
-    })
-    expect(await bench.step()).toMatchObject({ kind: 'reject', metrics: { evaluation_task_count: 3 } })
-    expect(await bench.step({ request: REQUEST })).toMatchObject({ metrics: { evaluation_task_count: 3 } })
-    expect(bench.played.filter((name) => name.includes('sealed'))).toEqual([])
-    expect(seen).toEqual([])
-  })
-
-  it('stay in play when a batch holds their text: the sample is kept from the proposer', async () => {
-    const shown: number[] = []
-    const bench = await testBench({ propose: ({ samples }) => (shown.push(samples.length), { mutations: [WORSE] }) })
-    const result = await bench.step({ samples: [SAMPLE, exposing] })
-    expect(result).toMatchObject({ metrics: { evaluation_task_count: 3, withheld_samples: 1 } })
-    expect(metric(result, 'not_run_tasks')).toBeUndefined()
-    expect(metric(await bench.step(), 'evaluation_task_count')).toBe(3)
-    expect(shown).toEqual([1, 1])
-  })
-
-  it('that nothing else was said about leave nothing to learn from', async () => {
-    expect(await stepOf({}, { samples: [exposing] })).toMatchObject({ kind: 'skip', reason: expect.stringContaining('none may be shown') })
-  })
-
-  it('that an earlier version showed to a proposer are not played for traffic, and guard requests', async () => {
-    const tools = { state: { exposed: ['one', 'gone'] }, propose: () => ({ mutations: [WORSE] }) }
-    const traffic = await stepOf(tools)
-    expect(traffic).toMatchObject({ metrics: { evaluation_task_count: 2, not_run_tasks: 1 }, state: { exposed: ['one'] } })
-    const asked = await testBench({ ...tools, state: { exposed: ['one', 'two', 'three'] } })
-    expect(await asked.step({ request: REQUEST })).toMatchObject({ kind: 'reject', metrics: { evaluation_task_count: 3 } })
-    expect(asked.played).toHaveLength(6)
-    expect(await asked.step()).toMatchObject({ kind: 'skip', reason: expect.stringContaining('have seen every task') })
-  })
-
-  it('cannot be written down in what is measured by them', async () => {
-    const text = `Magic. To ${GATE[1]?.prompt} say 7.`
-    const copied: Mutation = { op: 'create', id: 'key', options: { name: 'rules', config: { text } } }
-    const bench = await testBench({ propose: () => ({ mutations: [copied] }) })
-    expect(await bench.step()).toMatchObject({ kind: 'skip', reason: expect.stringContaining('held-out task') })
-    expect(bench.played).toEqual([])
-    await bench.inbox.offer(proposalFor(copied), 'head')
-    expect(await bench.step()).toMatchObject({ kind: 'skip' })
-    expect(await bench.step({ request: REQUEST })).not.toMatchObject({ kind: 'skip' })
-  })
-
-  it('quoted in a request are held for review, since people may quote', async () => {
-    const text = `Say magic. To ${GATE[1]?.prompt} say 7.`
-    const copied: Mutation = { op: 'create', id: 'key', options: { name: 'rules', config: { text } } }
-    const result = await stepOf({ propose: () => ({ mutations: [copied] }) }, { request: REQUEST })
-    expect(result).toMatchObject({
-      kind: 'hold',
-      metrics: { held_because: expect.stringContaining('it holds the text of a held-out task') },
-    })
-  })
-
-  it('are all that protects a request: without any that was played it is held [trust.unprotected]', async () => {
-    const held = { kind: 'hold', metrics: { held_because: expect.stringContaining('no task could show that it harms nothing') } }
-    expect(await stepOf({ tasks: [], selection: ALWAYS }, { request: REQUEST })).toMatchObject(held)
-    const [train] = [taskNamed('mine', { role: 'train' })]
-    expect(await stepOf({ tasks: [train], selection: ALWAYS }, { request: REQUEST })).toMatchObject(held)
-    expect(await stepOf({ selection: { next: () => [], ...ALWAYS } }, { request: REQUEST })).toMatchObject(held)
-    const health = taskNamed('well', { role: 'health' })
-    expect(await stepOf({ tasks: [health], selection: ALWAYS }, { request: REQUEST })).toMatchObject(held)
-    expect(await stepOf({ selection: ALWAYS }, { request: REQUEST })).toMatchObject({ kind: 'publish' })
-  })
-
-  it('hold a request where none of them could be compared, and say what the evaluator said [trust.unprotected]', async () => {
-    const silent: Evaluator = { score: () => Promise.reject(new Error('pytest is missing')) }
-    const held = await stepOf({ evaluator: silent }, { request: REQUEST })
-    const held_because = expect.stringMatching(/^no task could show that it harms nothing: .* in any of 3 pairs .*pytest is missing/)
-    expect(held).toMatchObject({ kind: 'hold', metrics: { held_because, episode_failures: 6 } })
-    expect(held.state).toMatchObject({ rejected: [] })
-  })
-
-  it('hold no request that fails a health task, whatever else could not be compared', async () => {
-    const tasks = [...GATE, taskNamed('well', { role: 'health' })]
-    const evaluator: Evaluator = { score: async ({ role }) => (role === 'health' ? 0 : null) }
-    expect(await stepOf({ tasks, evaluator, selection: ALWAYS }, { request: REQUEST })).toMatchObject({ kind: 'reject' })
-  })
-})
-
-describe('proposals of agents', () => {
-  it('come before the proposer, oldest first, and their rows name them', async () => {
-    let asked = 0
-    const bench = await testBench({ propose: () => ((asked += 1), null) })
-    await bench.inbox.offer(proposalFor(RULE), 'head')
-    const result = await bench.step()
-    expect(result).toMatchObject({ kind: 'publish', metrics: { proposal: { session: 's', release_id: 'r', reason: 'because' } } })
-    expect(asked).toBe(0)
-    expect(await bench.step()).toMatchObject({ reason: 'no proposal' })
-    expect(await readdir(join(bench.folder, 'inbox', 'settled'))).toHaveLength(1)
-  })
-
-  it('that came with a token of the role agent are held for review, and those of another role are not', async () => {
-    const bench = await testBench()
-    await bench.inbox.offer(proposalFor(RULE), 'head', { token: 'laptop', role: 'agent' })
-    expect(await bench.step()).toMatchObject({
-      kind: 'hold',
-      metrics: {
-        held_because: 'it was proposed with the token laptop, of the role agent',
-        proposal: { asked_by: { token: 'laptop', role: 'agent' } },
-      },
-    })
-    const other = await testBench()
-    await other.inbox.offer(proposalFor(RULE), 'head', { token: 'admin', role: 'admin' })
-    expect(await other.step()).toMatchObject({ kind: 'publish' })
-  })
-
-  it('that the tree refuses by now are refused, and the row still names them', async () => {
-    const bench = await testBench()
-    await bench.inbox.offer(proposalFor({ op: 'remove', id: 'gone' }), 'head')
-    expect(await bench.step()).toMatchObject({ kind: 'skip', metrics: { proposal: { reason: 'because' } } })
-    expect(await readdir(join(bench.folder, 'inbox', 'refused'))).toHaveLength(1)
-  })
-
-  it('wait while a person asked for something', async () => {
-    const bench = await testBench()
-    await bench.inbox.offer(proposalFor(WORSE), 'head')
-    expect(metric(await bench.step({ request: REQUEST }), 'proposal')).toBeUndefined()
-  })
-
-  it('go back to the inbox when their step wrote no row', async () => {
-    let broken = true
-    const bench = await testBench({
-      run: async () => (broken ? Promise.reject(new Error('never')) : episodeOf('magic')),
-      selection: {
-        decide: () => {
-          if (broken) throw new Error('the step dies here')
-          return { selected: true, reason: 'fine' }
-        },
-      },
-    })
-    await bench.inbox.offer(proposalFor(RULE), 'head')
-    const failed = await bench.step()
-    expect(failed).toMatchObject({ kind: 'fail', error: 'the step dies here' })
-    expect(metric(failed, 'proposal')).toBeUndefined()
-    broken = false
-    expect(await bench.step()).toMatchObject({ kind: 'publish', metrics: { proposal: { reason: 'because' } } })
   })
 })
 

@@ -62,6 +62,8 @@ export const taskNamed = (name: string, more: Partial<Task> = {}): Task => ({
 
 /** A change that the magic word does not follow from. */
 export const WORSE: Mutation = { op: 'create', id: 'worse', options: { name: 'rules', config: { text: 'Say nothing.' } } }
+/** As an agent offers it. */
+export const proposalFor = (mutation: Mutation) => ({ mutations: [mutation], reason: 'because', session: 's', release_id: 'r' })
 export const ALWAYS: Selection = { decide: () => ({ selected: true, reason: 'always' }) }
 
 /** A folder of the deployment. */
