@@ -25,7 +25,7 @@ export async function makePlace(folder = temporaryFolder()) {
     /** In this process; stopped after the test at the latest. */
     async start({ settings = {}, ...options }: { readonly settings?: Settings; readonly graceSeconds?: number } = {}) {
       const log = { write: () => undefined, flush: () => undefined }
-      const service = await startService(await loadArguments(args(settings)), { log, ...options })
+      const service = await startService(await loadArguments(args(settings)), { log, trainersGiveWay: false, ...options })
       onTestFinished(() => service.close())
       return service
     },

@@ -121,7 +121,12 @@ export async function ownWorld(options: WorldOptions = {}): Promise<World> {
 
 async function start(settings: Settings, environment: Readonly<Record<string, string>>, lines: JsonObject[]): Promise<RunningService> {
   const loaded = await loadArguments(argumentsOf(settings), environment)
-  return startService(loaded, { log: { write: (level, event, fields) => lines.push({ level, event, ...fields }), flush: () => undefined } })
+  const log = {
+    write: (level: string, event: string, fields?: JsonObject) => lines.push({ level, event, ...fields }),
+    flush: () => undefined,
+  }
+  // Nobody else is served: a step that waits for every other test would only take longer.
+  return startService(loaded, { log, trainersGiveWay: false })
 }
 
 /** A request with the exact path, without URL normalisation. */

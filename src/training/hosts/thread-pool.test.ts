@@ -67,7 +67,7 @@ describe('a thread', () => {
     'stands back behind every other thread (on Linux alone, where priorities are per thread, and with chrt)',
     async () => {
       const [niceBefore, idleBefore] = [threadsWith(NICENESS_AT, '15'), threadsWith(POLICY_AT, IDLE_CLASS)]
-      await oneStep(threadHost(), trainerOf('one'), count)
+      await oneStep(threadHost({ givesWay: true }), trainerOf('one'), count)
       expect(threadsWith(NICENESS_AT, '15') - niceBefore).toBe(1)
       await until(() => threadsWith(POLICY_AT, IDLE_CLASS) - idleBefore === 1)
     },
@@ -83,7 +83,7 @@ describe('a thread', () => {
     'leaves one core to the others (on Linux alone, with two cores and taskset)',
     async () => {
       const before = threadsOn(ownCores().slice(1))
-      await oneStep(threadHost(), trainerOf('one'), count)
+      await oneStep(threadHost({ givesWay: true }), trainerOf('one'), count)
       await until(() => threadsOn(ownCores().slice(1)) - before === 1)
     },
   )
