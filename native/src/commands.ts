@@ -2,10 +2,10 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { hiddenAsJson, showHidden, showHiddenLine } from '@svc-ai/client/hidden'
-import { connect, Failure, UsageError, noArgument, onlyArgument, readArguments, field } from '@svc-ai/client/shared'
+import { Failure, UsageError, noArgument, onlyArgument, readArguments, field } from '@svc-ai/client/shared'
 import { TurnEnded, type EndReason, type ErrorCode } from './ended.ts'
 import { loadTree } from './load.ts'
-import { fetchRelease, mount } from './mount.ts'
+import { fetchRelease, mount, nameOf } from './mount.ts'
 import { placesIn, serviceIn } from './places.ts'
 import { runTurn, type TurnEnd } from './run-turn.ts'
 import { openLog, redactor, sessionName } from './session-log.ts'
@@ -108,8 +108,9 @@ export async function mountCommand(args: readonly string[]): Promise<number> {
   return tellMounted(await askResident(placesIn(values.tree).socket, { type: 'control', action: 'mount', release }))
 }
 
-function tellMounted({ release_id, before }: Data): number {
-  const line = release_id === before ? `release ${String(release_id)} is already current` : `release ${String(release_id)} is mounted`
+function tellMounted({ release_id, before, provisional }: Data): number {
+  const name = nameOf(String(release_id), provisional === true)
+  const line = release_id === before ? `${name} is already current` : `${name} is mounted`
   process.stdout.write(`${showHiddenLine(line)}\n`)
   return 0
 }
@@ -118,18 +119,20 @@ export async function updateCommand(args: readonly string[]): Promise<number> {
   const { values, positionals } = readArguments(args, {
     ...TREE,
     release: { type: 'string' },
+    provisional: { type: 'boolean', default: false },
     url: { type: 'string' },
     scenario: { type: 'string' },
   })
   noArgument(positionals)
-  const { tree, release, url, scenario } = values
+  const { tree, release, provisional, url, scenario } = values
+  if (provisional && release !== undefined) throw new UsageError('--provisional and --release exclude each other')
   const places = placesIn(tree)
-  if (await isServed(places.socket))
-    return tellMounted(await askResident(places.socket, { type: 'control', action: 'mount', ...(release !== undefined && { release }) }))
+  const wanted = { ...(release !== undefined && { release }), ...(provisional && { provisional }) }
+  if (await isServed(places.socket)) return tellMounted(await askResident(places.socket, { type: 'control', action: 'mount', ...wanted }))
   const service = await serviceIn(places, { url, scenario })
-  const checked = await fetchRelease(connect(service), { ...service, root: places.root }, release)
+  const checked = await fetchRelease({ ...service, root: places.root }, wanted)
   const { releaseId } = await mount(places.root, checked)
   if (checked.note !== null) process.stderr.write(`svc-native: ${showHiddenLine(checked.note)}\n`)
-  process.stdout.write(`${showHiddenLine(`release ${releaseId} is in ${places.root}`)}\n`)
+  process.stdout.write(`${showHiddenLine(`${nameOf(releaseId, checked.manifest.provisional === true)} is in ${places.root}`)}\n`)
   return 0
 }

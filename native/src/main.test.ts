@@ -66,7 +66,7 @@ describe('svc-native -p', () => {
 
   it('says in its help that it stays at its release unless told otherwise', async () => {
     const { stdout } = await start(['--help'], { cwd: folder(), env: {} }).end
-    expect(stdout).toMatch(/--follow head\|pinned .*\(default pinned\)/)
+    expect(stdout).toMatch(/--follow head\|provisional\|pinned\s[^-]*\(default pinned\)/)
   })
 
   it('that is killed takes its tool with it', async () => {

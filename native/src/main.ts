@@ -16,7 +16,9 @@ An agent whose parts are all entries of a harness tree. With -p it takes one tur
 
   serve --tree <dir> --scenario <name> --url <service_url>
                                run by the harness that the scenario serves, pulled into the folder
-        --follow head|pinned     go along with new releases, or change by 'mount' alone (default pinned)
+        --follow head|provisional|pinned
+                                 go along with new releases, also with provisional ones, which are unproven, or change by 'mount' and 'update'
+                                 alone (default pinned)
         --poll-interval <s>      how often to look for one (default ${POLL_SECONDS_DEFAULT})
         --turn-timeout <s>       the longest a turn may take (default ${TURN_SECONDS_DEFAULT})
         --self-tools             let the agent look at its harness, try changes and propose them
@@ -26,6 +28,7 @@ An agent whose parts are all entries of a harness tree. With -p it takes one tur
   status [--json]              which release it runs by
   mount <release>              change to this release
   update [--release <id>]      change to the served release; without a resident agent, pull it into the folder
+        --provisional            to the provisional release where there is one: it is unproven
   harness '<request>'          ask for a change of the harness
         --wait                   until it is settled
         --timeout <s>            and no longer than that (default 1800)

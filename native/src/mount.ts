@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readReleaseFile } from '@svc-ai/agent/shared'
-import { type Svc, Failure, type Manifest, isTreePath, releaseText, trustOf, writeTree } from '@svc-ai/client/shared'
+import { connect, Failure, type Manifest, isTreePath, releaseText, trustOf, writeTree } from '@svc-ai/client/shared'
 import { trustPulled, type TrustAnswer } from '@svc-ai/client/signing'
 import { loadTree } from './load.ts'
 import type { Tree } from './tree.ts'
@@ -13,6 +13,7 @@ export interface ReleaseSource {
   readonly root: string
   readonly url: string
   readonly scenario: string
+  readonly token: string | null
 }
 
 /** A manifest that verified, and what is trusted once it is mounted. */
@@ -25,11 +26,18 @@ export interface Mounted {
   readonly tree: Tree
 }
 
+/** Which release is wanted: the served one where neither is given. */
+export interface WantedRelease {
+  readonly release?: string | undefined
+  /** The provisional one where there is one: it is unproven. */
+  readonly provisional?: boolean
+}
+
 /** The release, found fit: written to a folder of its own and loaded there, so that nothing of the one in use is touched by one that is not. */
-export async function fetchRelease(service: Svc, source: ReleaseSource, releaseId?: string): Promise<CheckedRelease> {
-  const { root, url, scenario } = source
-  const manifest = await service.manifest(releaseId)
-  const answer = trustPulled(manifest, { url, scenario, env: process.env, kept: trustOf(root), release: releaseId })
+export async function fetchRelease(source: ReleaseSource, { release, provisional = false }: WantedRelease = {}): Promise<CheckedRelease> {
+  const { root, url, scenario, token } = source
+  const manifest = await connect({ url, scenario, token, provisional }).manifest(release)
+  const answer = trustPulled(manifest, { url, scenario, env: process.env, kept: trustOf(root), release, provisional })
   if (!Object.keys(manifest.files).some((path) => path.startsWith('native/')))
     throw new Failure('the harness of this scenario is for another agent: it has no files under native/')
   const folder = mkdtempSync(join(tmpdir(), 'svc-mount-'))
@@ -41,6 +49,10 @@ export async function fetchRelease(service: Svc, source: ReleaseSource, releaseI
     rmSync(folder, { recursive: true, force: true })
   }
 }
+
+/** What it is called where a person reads it. */
+export const nameOf = (releaseId: string, isProvisional: boolean): string =>
+  isProvisional ? `provisional release ${releaseId} (unproven)` : `release ${releaseId}`
 
 /** Puts it in place of what is there. What cannot be written whole is taken back. */
 export async function mount(root: string, { manifest, trust }: Pick<CheckedRelease, 'manifest' | 'trust'>): Promise<Mounted> {

@@ -17,7 +17,7 @@ import { isSameTrust } from '@svc-ai/client/signing'
 import type { Message, ModelPlace } from './chat.ts'
 import { TurnEnded } from './ended.ts'
 import { POLL_SECONDS_MAX, SESSIONS_MAX } from './limits.ts'
-import { fetchRelease, mount, mountedIn, type CheckedRelease, type Mounted } from './mount.ts'
+import { fetchRelease, mount, mountedIn, nameOf, type CheckedRelease, type Mounted, type ReleaseSource } from './mount.ts'
 import type { ResidentPlaces } from './places.ts'
 import { runTurn } from './run-turn.ts'
 import { sceneOf } from './turn.ts'
@@ -26,11 +26,15 @@ import { openLog, redactor, sessionName } from './session-log.ts'
 import type { SocketAnswer } from './socket.ts'
 import type { Data } from './tree.ts'
 
+/** `provisional`: as `head`, but the provisional release while there is one. */
+export const FOLLOW_MODES = ['head', 'provisional', 'pinned'] as const
+export type FollowMode = (typeof FOLLOW_MODES)[number]
+
 export interface ResidentOptions {
   readonly url: string
   readonly scenario: string
   readonly token: string | null
-  readonly follow: 'head' | 'pinned'
+  readonly follow: FollowMode
   readonly pollSeconds: number
   readonly turnSeconds: number
   readonly selfTools: boolean
@@ -55,7 +59,7 @@ const SESSION_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
 export async function openResident(places: ResidentPlaces, options: ResidentOptions, say: (line: string) => void): Promise<Resident> {
   const service = connect(options)
   const source = { ...options, root: places.root }
-  let mounted = await firstRelease(places, options, service, say)
+  let mounted = await firstRelease(source, options.follow, say)
   /** What the service last called its head, and what that turned out to be here. */
   let head = { heard: mounted.releaseId, known: mounted.releaseId }
   let [lane, turns]: [Promise<unknown>, number] = [Promise.resolve(), 0]
@@ -75,12 +79,12 @@ export async function openResident(places: ResidentPlaces, options: ResidentOpti
     })
     if (note !== null) say(note)
     if (isMounted) return
-    say(`release ${manifest.release_id} is mounted`)
+    say(`${nameOf(manifest.release_id, manifest.provisional === true)} is mounted`)
     for (const { kind, name } of manifest.requires) say(`it needs ${kind} ${name}`)
   }
   const follow = async (): Promise<void> => {
     const { heard } = head
-    await take(await fetchRelease(service, source))
+    await take(await fetchRelease(source, { provisional: options.follow === 'provisional' }))
     head = { heard: head.heard, known: heard }
   }
   const turn = async (request: Data, tell: (line: Data) => void, gone: AbortSignal): Promise<Data> => {
@@ -90,7 +94,7 @@ export async function openResident(places: ResidentPlaces, options: ResidentOpti
     )
     turns += 1
     // Not awaited: the caller has the answer, and the next turn waits for the mount itself.
-    if (options.follow === 'head' && head.heard !== head.known) void soon(follow, say)
+    if (options.follow !== 'pinned' && head.heard !== head.known) void soon(follow, say)
     return end
   }
   const control = async (request: Data): Promise<Data> => {
@@ -99,9 +103,14 @@ export async function openResident(places: ResidentPlaces, options: ResidentOpti
     if (request['action'] === 'status')
       return { type: 'status', pid: process.pid, url, scenario, release_id: releaseId, follow: mode, turns }
     if (request['action'] !== 'mount') throw new Failure('the action must be status or mount')
-    const wanted = request['release']
-    await take(await fetchRelease(service, source, typeof wanted === 'string' ? wanted : undefined))
-    return { type: 'mounted', release_id: mounted.releaseId, before: releaseId }
+    const { release, provisional } = request
+    const checked = await fetchRelease(source, {
+      ...(typeof release === 'string' && { release }),
+      provisional: provisional === true || (release === undefined && options.follow === 'provisional'),
+    })
+    await take(checked)
+    const isProvisional = checked.manifest.provisional === true
+    return { type: 'mounted', release_id: mounted.releaseId, before: releaseId, ...(isProvisional && { provisional: true }) }
   }
   return {
     answer: (request, tell, gone) => {
@@ -109,17 +118,17 @@ export async function openResident(places: ResidentPlaces, options: ResidentOpti
       if (request['type'] === 'control') return control(request)
       throw new Failure('the type of a request must be turn or control')
     },
-    followHead: (signal) => (options.follow === 'head' ? poll(follow, options.pollSeconds, say, signal) : Promise.resolve()),
+    followHead: (signal) => (options.follow !== 'pinned' ? poll(follow, options.pollSeconds, say, signal) : Promise.resolve()),
   }
 }
 
 /** Pinned, the one that is there; else the served one, and the one that is there while the service is away. */
-async function firstRelease(places: ResidentPlaces, options: ResidentOptions, service: Svc, say: (line: string) => void): Promise<Mounted> {
-  const there = await mountedIn(places.root)
-  if (there !== null && options.follow === 'pinned') return there
+async function firstRelease(source: ReleaseSource, follow: FollowMode, say: (line: string) => void): Promise<Mounted> {
+  const there = await mountedIn(source.root)
+  if (there !== null && follow === 'pinned') return there
   try {
-    const checked = await fetchRelease(service, { ...options, root: places.root })
-    const mounted = await mount(places.root, checked)
+    const checked = await fetchRelease(source, { provisional: follow === 'provisional' })
+    const mounted = await mount(source.root, checked)
     if (checked.note !== null) say(checked.note)
     return mounted
   } catch (error) {

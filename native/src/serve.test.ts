@@ -20,6 +20,8 @@ interface Service extends FakeUpstream {
   /** By release, the served one last; texts are files as they are. */
   readonly releases: Map<string, readonly TrialEntry[] | Readonly<Record<string, string>>>
   readonly lines: Line[]
+  /** The provisional release; null: there is none. */
+  unproven: string | null
   isDown: boolean
   /** How many further manifests break off. */
   broken: number
@@ -38,8 +40,10 @@ async function service(first: readonly TrialEntry[] = [rules('First.'), echo]): 
   const served = await upstream((heard, response) => {
     const { pathname, searchParams } = new URL(heard.url, 'http://x')
     if (self.isDown) return json(response, 503, { error: { message: 'away' } })
-    const head = [...releases.keys()].at(-1) ?? ''
-    const wanted = searchParams.get('release_id') ?? head
+    const head = [...releases.keys()].findLast((release) => release !== self.unproven) ?? ''
+    const chosen = heard.headers['x-svc-provisional'] === 'yes' ? (self.unproven ?? head) : head
+    const wanted = searchParams.get('release_id') ?? chosen
+    const isUnproven = wanted === self.unproven
     const content = releases.get(wanted)
     const files = isEntries(content) ? { ...filesOf(content), 'native/tree.json': JSON.stringify(content) } : content
     const about = { agent_record_id: 'request-1', scenario: 's', request_type: 'train' }
@@ -50,11 +54,14 @@ async function service(first: readonly TrialEntry[] = [rules('First.'), echo]): 
           return void response.destroy()
         }
         if (files === undefined) return json(response, 404, { error: { message: 'unknown release' } })
-        return json(
-          response,
-          200,
-          signedManifest(DEPLOYMENT, { release_id: wanted, content_id: `c-${wanted}`, step: stepOf(wanted) }, { files }),
-        )
+        return json(response, 200, {
+          ...signedManifest(
+            DEPLOYMENT,
+            { release_id: wanted, content_id: `c-${wanted}`, step: stepOf(wanted), held: isUnproven },
+            { files },
+          ),
+          ...(isUnproven && { provisional: true }),
+        })
       case '/v1/chat/completions':
         response.setHeader('x-svc-release-id', head).setHeader('x-svc-agent-record-id', `receipt-${(receipts += 1)}`)
         return speak(lines.shift() ?? 'ok', response, heard)
@@ -72,7 +79,7 @@ async function service(first: readonly TrialEntry[] = [rules('First.'), echo]): 
         return json(response, 200, { request_id: 'request-1', settled: true, state: self.state, meaning: null, step: 3 })
     }
   })
-  const self: Service = { ...served, releases, lines, isDown: false, broken: 0, state: 'published' }
+  const self: Service = { ...served, releases, lines, unproven: null, isDown: false, broken: 0, state: 'published' }
   return self
 }
 
@@ -193,6 +200,38 @@ describe('svc-native serve', () => {
     expect(await at.run('mount', 'nothing').end).toMatchObject({ code: 1, stderr: expect.stringContaining('unknown release') })
     expect(await at.run('mount', 'r2').end).toMatchObject({ code: 0, stdout: 'release r2 is mounted\n' })
     expect(await status(at)).toMatchObject({ release_id: 'r2' })
+  })
+
+  it('takes a provisional release only where a person asks, says that it is unproven, and goes back by a plain update', async () => {
+    const { svc, at } = await serving('--poll-interval', '1')
+    svc.releases.set('p1', [rules('Perhaps.'), echo])
+    svc.unproven = 'p1'
+    expect(await at.run('update').end).toMatchObject({ code: 0, stdout: 'release r1 is already current\n' })
+    expect(await at.run('update', '--provisional').end).toMatchObject({ stdout: 'provisional release p1 (unproven) is mounted\n' })
+    await at.run('turn', '-p', 'x').end
+    expect(svc.heard.findLast(({ url }) => url.startsWith('/v1/'))?.headers).toMatchObject({ 'x-svc-tag-release': 'p1' })
+    expect(await at.run('update').end).toMatchObject({ code: 0, stdout: 'release r1 is mounted\n' })
+    const both = at.run('update', '--provisional', '--release', 'r1')
+    expect(await both.end).toMatchObject({ code: 2, stderr: expect.stringContaining('exclude each other') })
+  })
+
+  it('goes along with provisional releases where it is told to, and back to the served one once they end', async () => {
+    const { svc, at, ran } = await serving('--follow', 'provisional', '--poll-interval', '1')
+    expect(await status(at)).toMatchObject({ release_id: 'r1', follow: 'provisional' })
+    svc.releases.set('p1', [rules('Perhaps.')])
+    svc.unproven = 'p1'
+    await said(ran, 'provisional release p1 (unproven) is mounted')
+    svc.releases.delete('p1')
+    svc.unproven = null
+    await said(ran, 'svc-native: release r1 is mounted')
+  })
+
+  it('pulls a provisional release into a folder that nobody serves', async () => {
+    const [svc, at] = [await service(), home()]
+    svc.releases.set('p1', [rules('Perhaps.')])
+    svc.unproven = 'p1'
+    const { stdout } = await at.run('update', '--provisional', '--scenario', 's', '--url', svc.url).end
+    expect(stdout).toMatch(/^provisional release p1 \(unproven\) is in /)
   })
 
   it('begins with what is there while the service is away, and cannot begin with nothing', async () => {

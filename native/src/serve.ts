@@ -6,7 +6,7 @@ import { homeOf, moveReceipts, takeLock, SHARED, writeWhole } from '@svc-ai/agen
 import { Failure, UsageError, scenarioName, serviceUrl, tokenIn, readOptions, wholeNumber } from '@svc-ai/client/shared'
 import { POLL_SECONDS_DEFAULT, TURN_SECONDS_DEFAULT } from './limits.ts'
 import { placesIn, type ResidentPlaces } from './places.ts'
-import { openResident, type ResidentOptions } from './resident.ts'
+import { FOLLOW_MODES, openResident, type ResidentOptions } from './resident.ts'
 import { isServed, listen } from './socket.ts'
 
 const SECONDS_MAX = 86_400
@@ -31,8 +31,8 @@ function optionsOf(args: readonly string[]): ResidentServeOptions {
     'turn-timeout': { type: 'string', default: String(TURN_SECONDS_DEFAULT) },
     'self-tools': { type: 'boolean', default: false },
   })
-  const { follow } = values
-  if (follow !== 'head' && follow !== 'pinned') throw new UsageError('--follow must be head or pinned')
+  const follow = FOLLOW_MODES.find((mode) => mode === values.follow)
+  if (follow === undefined) throw new UsageError('--follow must be head, provisional or pinned')
   return {
     folder: values.tree,
     url: serviceUrl(values.url),
