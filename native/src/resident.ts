@@ -28,7 +28,7 @@ import type { Data } from './tree.ts'
 
 /** `provisional`: as `head`, but the provisional release while there is one. */
 export const FOLLOW_MODES = ['head', 'provisional', 'pinned'] as const
-export type FollowMode = (typeof FOLLOW_MODES)[number]
+type FollowMode = (typeof FOLLOW_MODES)[number]
 
 export interface ResidentOptions {
   readonly url: string
