@@ -6,7 +6,8 @@ import type { StoreSuite } from './store-samples.ts'
 import { assertRefused } from './support.ts'
 
 export function describeCapacity(suite: StoreSuite): void {
-  const test = over(suite, 30)
+  const each = 10 + (suite.addedBytes ?? 0)
+  const test = over(suite, 3 * each)
   test('the oldest bodies of all scenarios go first, and their rows stay', async ({ store, a, b }) => {
     await a.append([ten('1')])
     await b.append([ten('1')])
@@ -28,11 +29,11 @@ export function describeCapacity(suite: StoreSuite): void {
     await a.append([ten('1'), ten('2')])
     await b.append([ten('1'), ten('2'), ten('3'), ten('4')])
     await evicted(store)
-    assert.deepEqual(await a.losses(), { records: 2, bytes: 20 })
-    assert.deepEqual(await b.losses(), { records: 1, bytes: 10 })
+    assert.deepEqual(await a.losses(), { records: 2, bytes: 2 * each })
+    assert.deepEqual(await b.losses(), { records: 1, bytes: each })
     const { records, body_bytes, capacity_bytes, lost_records, lost_bytes } = await store.usage()
-    assert.deepEqual([records, body_bytes, capacity_bytes, lost_records, lost_bytes], [6, 30, 30, 3, 30])
-    assert.deepEqual(Object.fromEntries(reported), { a: { records: 2, bytes: 20 }, b: { records: 1, bytes: 10 } })
+    assert.deepEqual([records, body_bytes, capacity_bytes, lost_records, lost_bytes], [6, 3 * each, 3 * each, 3, 3 * each])
+    assert.deepEqual(Object.fromEntries(reported), { a: { records: 2, bytes: 2 * each }, b: { records: 1, bytes: each } })
   })
   test('an evicted record still answers an identical retry and refuses another', async ({ store, a }) => {
     const { rows } = await a.append([record('old', { payload: bytes('{"a":1,"b":22}') })])
@@ -43,7 +44,7 @@ export function describeCapacity(suite: StoreSuite): void {
     assert.equal((await a.get('old'))?.payload, null)
   })
   test('a body larger than all capacity is taken in and evicted', async ({ store, a }) => {
-    const large = record('large', { payload: bytes(`{"a":"${'x'.repeat(100)}"}`) })
+    const large = record('large', { payload: bytes(`{"a":"${'x'.repeat(4 * each)}"}`) })
     assert.deepEqual(sequences(await a.append([large])), [1])
     await evicted(store)
     assert.equal((await a.get('large'))?.payload, null)
@@ -62,22 +63,23 @@ export function describeCapacity(suite: StoreSuite): void {
     await evicted(store)
     const reopened = await reopen()
     const again = reopened.scenario('a')
-    assert.deepEqual(await again.losses(), { records: 1, bytes: 10 })
+    assert.deepEqual(await again.losses(), { records: 1, bytes: each })
     assert.deepEqual(sequences(await again.append([ten('1')])), [1])
     await assertRefused('conflict', 'record_conflict', again.append([record('1')]))
-    assert.equal((await reopened.usage()).body_bytes, 30)
+    assert.equal((await reopened.usage()).body_bytes, 3 * each)
   })
 }
 
 const madeAt = (id: string, created_at: number) => record(id, { created_at, payload: bytes('{"ten":10}') })
 
 export function describeExpiry(suite: StoreSuite): void {
+  const each = 10 + (suite.addedBytes ?? 0)
   const test = over(suite)
   test('bodies that were made before a time go, in whatever order they came, and their rows stay', async ({ store, a, b }) => {
     if (a.expire === undefined) return
     await a.append([madeAt('1', 10), madeAt('2', 30), madeAt('3', 5), madeAt('4', 20)])
     await b.append([madeAt('1', 10)])
-    assert.deepEqual(await expireAll(a, 20), { records: 2, bytes: 20 })
+    assert.deepEqual(await expireAll(a, 20), { records: 2, bytes: 2 * each })
     assert.deepEqual(await Promise.all(['1', '2', '3', '4'].map(async (id) => plain(await a.get(id))?.payload)), [
       null,
       '{"ten":10}',
@@ -94,7 +96,7 @@ export function describeExpiry(suite: StoreSuite): void {
     await expireAll(a, 20)
     assert.deepEqual(await expireAll(a, 20), { records: 0, bytes: 0 })
     const { body_bytes, lost_records, expired_records, expired_bytes } = await store.usage()
-    assert.deepEqual([body_bytes, lost_records, expired_records, expired_bytes], [10, 0, 2, 20])
+    assert.deepEqual([body_bytes, lost_records, expired_records, expired_bytes], [each, 0, 2, 2 * each])
     assert.deepEqual(await a.losses(), { records: 0, bytes: 0 })
   })
   test('an expired record still answers an identical retry and refuses another', async ({ a }) => {

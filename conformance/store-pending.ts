@@ -116,7 +116,7 @@ function describeLargePages(suite: StoreSuite): void {
       assert.deepEqual(quoted, [...often.map((id) => [id, null, false]), ['2', null, true]])
     },
   )
-  over(suite, 30)('a record whose body was evicted is pending without it', async ({ store, a }) => {
+  over(suite, 3 * (10 + (suite.addedBytes ?? 0)))('a record whose body was evicted is pending without it', async ({ store, a }) => {
     await a.append([ten('1'), { ...ten('r'), request_type: 'report', references: ['1'] }])
     await a.append([{ ...ten('s'), request_type: 'report', references: ['1', '2'] }, ten('2')])
     await a.append([ten('3')])

@@ -10,6 +10,8 @@ export interface StoreSuite extends Runner {
   readonly isLasting: boolean
   /** True for a store whose scenarios have `search`. */
   readonly canSearch?: boolean
+  /** What a small body takes besides its own bytes. */
+  readonly addedBytes?: number
   /** True for a store that has `documents`. */
   readonly hasDocuments?: boolean
 }

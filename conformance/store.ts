@@ -37,6 +37,16 @@ export function storeConformance(suite: StoreSuite): void {
   describe('closing', () => describeClosing(suite))
 }
 
+/** What is about bodies alone, for a store that can keep them in another way too. */
+export function bodyConformance(suite: StoreSuite): void {
+  const { describe } = suite
+  describe('ids met again', () => describeIdentity(suite))
+  describe('reading', () => describeReading(suite))
+  describe('what is pending', () => describePending(suite))
+  describe('capacity', () => describeCapacity(suite))
+  describe('what is old', () => describeExpiry(suite))
+}
+
 function describeScenarios(suite: StoreSuite): void {
   const test = overEmpty(suite)
   test('a handle makes nothing', async (store) => {

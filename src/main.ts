@@ -21,6 +21,7 @@ import {
   openTokens,
   openTracing,
   makeReload,
+  makeStore,
   openDeploymentKey,
   readKey as readDeploymentKey,
   rotateKey as rotateDeploymentKey,
@@ -30,7 +31,6 @@ import {
   refuseUnfinishedCopy,
   reconfigureThread,
   reopenWebhooks,
-  storeSettings,
   watchStore,
   type Load,
 } from './compose/index.ts'
@@ -223,9 +223,8 @@ async function openFolders(
   load: Load,
   closing: Closing,
 ): Promise<Pick<HttpServices, 'store' | 'signer'> & Pick<Services, 'contents'>> {
-  const plugin = await load('store', loaded.config.storage.record_backend)
   // Its thread starts while the rest is loaded.
-  const storing = Promise.resolve(plugin.make(storeSettings(loaded)))
+  const storing = makeStore(loaded, load)
   const opening = [storing, openContents(loaded, load)] as const
   const signing = storing.then((store) => openDeploymentKey(loaded, store))
   // What is opened next. A failure is told when it is opened.
@@ -259,11 +258,6 @@ export async function checkFolders(loaded: LoadedConfig): Promise<void> {
 
 function refuseMoved({ moved }: LoadedConfig): void {
   if (moved.length > 0) throw new ConfigProblem(moved)
-}
-
-async function makeStore(loaded: LoadedConfig, load: Load): Promise<Store> {
-  const plugin = await load('store', loaded.config.storage.record_backend)
-  return plugin.make(storeSettings(loaded))
 }
 
 export const forgetRecords = (to: LoadedConfig, order: Parameters<typeof forgetIn>[2]) => forgetIn(to, loaderOf(to, builtins), order)

@@ -106,7 +106,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   plugins: ['src/contract', 'src/kit'],
   'plugins/contents': ['src/contract', 'src/kit', 'src/git', 'plugins/contents/common', 'plugins/runtimes/common'],
   'plugins/miners': ['src/contract', 'src/kit', 'src/git', 'src/dialects', 'src/sessions', 'plugins/miners/common'],
-  'plugins/stores': ['src/contract', 'src/kit', 'src/excerpts'],
+  'plugins/stores': ['src/contract', 'src/kit', 'src/excerpts', 'plugins/stores/common'],
   'plugins/adapters': ['src/contract', 'src/kit', 'src/harness'],
   'plugins/recipes': ['src/contract', 'src/kit', 'src/training', 'src/harness', 'src/evolution', 'src/mining', 'src/weights'],
   'plugins/runtimes': ['src/contract', 'src/kit', 'src/dialects', 'src/weights', 'plugins/runtimes/common'],

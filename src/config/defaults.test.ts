@@ -72,6 +72,7 @@ describe('defaults', () => {
         record_capacity_bytes: 21_474_836_480,
         keep_raw_streams: false,
         secret_key: null,
+        encrypt_bodies: false,
       },
       recording: { mode: 'full', redactor: 'personal', redactor_settings: {}, retention_days: null, scenarios: {} },
       webhooks: {},

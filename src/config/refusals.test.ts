@@ -34,6 +34,7 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
   ['svc:\n  token: 12345', 'svc.token must be text, not a number'],
   ['svc:\n  token: "two words"', 'svc.token must be printable ASCII without blanks'],
   ['svc:\n  token: ""', 'svc.token must not be empty'],
+  ['storage:\n  encrypt_bodies: yes', 'storage.encrypt_bodies must be true or false, not text'],
   [
     'storage:\n  secret_key: hunter2',
     'storage.secret_key must be 32 random bytes in base64, or several such keys with commas between them, the newest first; make one with: openssl rand -base64 32',
@@ -126,7 +127,7 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
   ],
   [
     'storage:\n  disk: x',
-    'storage.disk is not a known key; storage knows agent_record_dir, artifact_repository, s3, record_backend, record_database_url, record_settings, record_capacity_bytes, secret_key, keep_raw_streams',
+    'storage.disk is not a known key; storage knows agent_record_dir, artifact_repository, s3, record_backend, record_database_url, record_settings, record_capacity_bytes, secret_key, encrypt_bodies, keep_raw_streams',
   ],
   ['storage:\n  record_capacity_bytes: 20GiB', 'storage.record_capacity_bytes must be a whole number of at least 1, not text'],
   ['recording:\n  retention_days: 0', 'recording.retention_days must be a whole number of at least 1'],

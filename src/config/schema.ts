@@ -184,7 +184,12 @@ const storage = section({
     .nullable()
     .default(null)
     .describe(
-      'Encrypts the keys of models that scenarios have of their own, and the key that signs releases where all gateways share it. 32 random bytes in base64 (`openssl rand -base64 32`); to replace it, the new key, a comma, and the old one. With `postgres` it is needed before a scenario may have a key.',
+      'Encrypts the keys of models that scenarios have of their own, the key that signs releases where all gateways share it, and with `storage.encrypt_bodies` the bodies of records. 32 random bytes in base64 (`openssl rand -base64 32`); to replace it, the new key, a comma, and the old one. With `postgres` it is needed before a scenario may have a key.',
+    ),
+  encrypt_bodies: flag()
+    .default(false)
+    .describe(
+      'Whether the bodies of records are encrypted before they reach the disk, with the first key of `storage.secret_key`; `sqlite` and `postgres` can. Records from before stay as they are and are read as before. No index of the words is kept, so nothing can be searched.',
     ),
   keep_raw_streams: flag().default(false).describe('Whether the raw frames of streamed answers are kept with the assembled answer.'),
 })

@@ -63,6 +63,8 @@ export interface Ready {
 interface MakeStore extends Make<Store> {
   /** Opens, in another thread, the store behind a port of its `share`. */
   join?(port: MessagePort): Promise<Store>
+  /** It takes `encrypt` and `secret_key`, and with them lets no body reach the disk in the clear. */
+  readonly encrypts?: true
   /** Removes the records that have a tag, while nobody has the store open. Absent: the store cannot. */
   forget?(config: JsonObject, order: ForgetOrder): Forgotten | Promise<Forgotten>
 }

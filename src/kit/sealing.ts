@@ -31,6 +31,12 @@ export class Sealing {
     return read.length < keys.length ? null : new Sealing(new Map(read.map((key) => [idOf(key), key])))
   }
 
+  /** The names of the keys: the first seals. */
+  get keyIds(): readonly [first: string, ...others: string[]] {
+    const [first = '', ...others] = this.#keys.keys()
+    return [first, ...others]
+  }
+
   /** The bytes open only with the same context: what is sealed for one place cannot be put into another. */
   seal(bytes: Uint8Array, context: string): Buffer {
     const [[id, key] = NO_KEY] = this.#keys

@@ -10,12 +10,14 @@ import {
   type Refusal,
   type RequestType,
 } from '../../../src/contract/index.ts'
+import { digestContext, type StoreSeal } from '../common/seal.ts'
 import type { Database } from './connections.ts'
 import type { ChangeFeed } from './feed.ts'
 import type { PgClient } from './library.ts'
 import { isAway, isDeadlock, isTakenId, refusalOf } from './refusals.ts'
 import { bytesOf, RECORD_COLUMNS, recordRow, type RecordTuple } from './rows.ts'
-import { appendStatement, type Counter, type KeyedRecord } from './statements.ts'
+import { openWhole, sealBody, type KeptBody } from './sealed.ts'
+import { appendStatement, bodyBytes, type Counter, type KeyedRecord } from './statements.ts'
 import type { Trying } from './trying.ts'
 import type { AppendCall, WriteGroup } from './writes.ts'
 
@@ -23,11 +25,12 @@ interface AppendNeeds {
   readonly connections: Database
   readonly feed: ChangeFeed
   readonly trying: Trying
+  readonly seal: StoreSeal
   /** Called with what is durable, before its promise resolves. */
   readonly onAppended: (key: number, bytes: number) => void
 }
 
-export function makeAppend({ connections, feed, trying, onAppended }: AppendNeeds): WriteGroup {
+export function makeAppend({ connections, feed, trying, seal, onAppended }: AppendNeeds): WriteGroup {
   return async (calls) => {
     const together = calls.flatMap((call) => {
       const key = feed.keyOf(call.scenario)
@@ -51,16 +54,17 @@ export function makeAppend({ connections, feed, trying, onAppended }: AppendNeed
   /** Answers those that are written. The others are of scenarios that are not there under the key that was known. */
   async function appendTogether(calls: readonly { readonly call: AppendCall; readonly key: number }[]): Promise<readonly AppendCall[]> {
     if (calls.length === 0) return []
-    const records: readonly KeyedRecord[] = calls.flatMap(({ call, key }) => call.records.map((record) => ({ key, record })))
+    const groups = await Promise.all(calls.map(({ call, key }) => Promise.all(call.records.map((record) => keyed(seal, key, record)))))
+    const records = groups.flat()
     const counters = await connections.use(async (client) => (await client.query<Counter>(appendStatement(records))).rows)
     trying.succeeded()
     const heads = new Map(counters.map((counter) => [counter.key, { ...counter }]))
-    return calls.flatMap(({ call, key }) => {
+    return calls.flatMap(({ call, key }, index) => {
       const counter = heads.get(key)
       if (counter === undefined) return []
-      const rows = call.records.map((record, index) => rowOf(record, counter.head + index + 1))
+      const rows = call.records.map((record, place) => rowOf(record, counter.head + place + 1))
       heads.set(key, { ...counter, head: counter.head + rows.length })
-      settle(call, key, { rows, step: counter.step }, rows, call.bytes)
+      settle(call, key, { rows, step: counter.step }, rows, storedBytes(groups[index] ?? []))
       return [call]
     })
   }
@@ -68,7 +72,7 @@ export function makeAppend({ connections, feed, trying, onAppended }: AppendNeed
   /** Answers what it was refused with. */
   async function appendAlone(call: AppendCall): Promise<Refusal | null> {
     try {
-      const { key, appended, added, bytes } = await trying.run(() => connections.rawTransaction((client) => appendCall(client, call)))
+      const { key, appended, added, bytes } = await trying.run(() => connections.rawTransaction((client) => appendCall(client, seal, call)))
       settle(call, key, appended, added, bytes)
       return null
     } catch (error) {
@@ -92,15 +96,20 @@ export function makeAppend({ connections, feed, trying, onAppended }: AppendNeed
   }
 }
 
-async function appendCall(client: PgClient, { scenario, records }: AppendCall) {
+async function keyed(seal: StoreSeal, key: number, record: NewRecord): Promise<KeyedRecord> {
+  const sealed = seal.writesWith === null ? null : await sealBody(seal, key, record.agent_record_id, joined(record))
+  return { key, record, sealed }
+}
+
+async function appendCall(client: PgClient, seal: StoreSeal, { scenario, records }: AppendCall) {
   const { rows: counters } = await client.query<Counter>({
     text: 'SELECT key, head, step FROM scenario WHERE name = $1 FOR UPDATE',
     values: [bytesOf(scenario)],
   })
   const [counter] = counters
   if (counter === undefined) throw noScenario(scenario)
-  const stored = await selectStored(client, counter.key, records)
-  const fresh = new Map<string, KeyedRecord & { readonly row: RecordRow }>()
+  const stored = await selectStored(client, seal, counter.key, records)
+  const fresh = new Map<string, { readonly record: NewRecord; readonly row: RecordRow }>()
   const rows = records.map((record) => {
     const id = record.agent_record_id
     const known = stored.get(id)
@@ -108,14 +117,16 @@ async function appendCall(client: PgClient, { scenario, records }: AppendCall) {
     const before = fresh.get(id)
     if (before !== undefined) return sameOrConflict(before.row, digestOf(before.record), record)
     const row = rowOf(record, counter.head + fresh.size + 1)
-    fresh.set(id, { key: counter.key, record, row })
+    fresh.set(id, { record, row })
     return row
   })
   const added = [...fresh.values()]
-  if (added.length > 0) await client.query(appendStatement(added))
-  const bytes = added.reduce((sum, { record }) => sum + joined(record).byteLength, 0)
-  return { key: counter.key, appended: { rows, step: counter.step }, added: added.map(({ row }) => row), bytes }
+  const written = await Promise.all(added.map(({ record }) => keyed(seal, counter.key, record)))
+  if (written.length > 0) await client.query(appendStatement(written))
+  return { key: counter.key, appended: { rows, step: counter.step }, added: added.map(({ row }) => row), bytes: storedBytes(written) }
 }
+
+const storedBytes = (records: readonly KeyedRecord[]): number => records.reduce((sum, record) => sum + bodyBytes(record), 0)
 
 interface StoredRow {
   readonly row: RecordRow
@@ -123,10 +134,15 @@ interface StoredRow {
 }
 
 /** After the counter is locked, so that nothing is added to them meanwhile. */
-async function selectStored(client: PgClient, key: number, records: readonly NewRecord[]): Promise<ReadonlyMap<string, StoredRow>> {
+async function selectStored(
+  client: PgClient,
+  seal: StoreSeal,
+  key: number,
+  records: readonly NewRecord[],
+): Promise<ReadonlyMap<string, StoredRow>> {
   if (records.length === 0) return new Map()
-  const { rows } = await client.query<RecordTuple & { payload: Buffer | null; digest: string | null }>({
-    text: `SELECT ${RECORD_COLUMNS}, b.payload, encode(e.digest, 'hex') AS digest FROM record r LEFT JOIN body b ON b.age = r.age
+  const { rows } = await client.query<RecordTuple & KeptBody & { digest: Buffer | null }>({
+    text: `SELECT ${RECORD_COLUMNS}, b.payload, b.size, e.digest FROM record r LEFT JOIN body b ON b.age = r.age
            LEFT JOIN evicted e ON e.scenario = r.scenario AND e.sequence = r.sequence
            WHERE r.scenario = $1 AND r.id = ANY($2::bytea[])`,
     values: [key, records.map(({ agent_record_id }) => bytesOf(agent_record_id))],
@@ -134,8 +150,11 @@ async function selectStored(client: PgClient, key: number, records: readonly New
   return new Map(
     rows.map((columns) => {
       const row = recordRow(columns)
-      const { payload, digest } = columns
-      return [row.agent_record_id, { row, digest: () => (payload === null ? (digest ?? '') : contentDigest({ ...row, payload })) }]
+      const id = row.agent_record_id
+      const kept = () => (columns.digest === null ? '' : seal.openDigest(columns.digest, digestContext(key, id)))
+      // What cannot be read equals nothing.
+      const ofBody = (payload: Buffer | null) => (payload === null ? '' : contentDigest({ ...row, payload }))
+      return [id, { row, digest: () => (columns.payload === null ? kept() : ofBody(openWhole(seal, key, id, columns))) }]
     }),
   )
 }

@@ -1,5 +1,6 @@
 /** Removes bodies for their age, a few with each call, by one member at a time. */
 import { HOUSEKEEPING_ROWS_PER_TURN, type Expired, type ExpiryPage } from '../../../src/contract/index.ts'
+import type { StoreSeal } from '../common/seal.ts'
 import type { PgClient } from './library.ts'
 import { bytesOf } from './rows.ts'
 import { evict, EVICTED_BYTES_PER_TURN, OLD_BODY_COLUMNS, TIDY_LOCK, type OldBody } from './tidy.ts'
@@ -7,7 +8,7 @@ import { evict, EVICTED_BYTES_PER_TURN, OLD_BODY_COLUMNS, TIDY_LOCK, type OldBod
 const ROWS_PER_PAGE = 4096
 
 /** Sequences have no gaps, so a page is a stretch of them. */
-export async function expire(client: PgClient, scenario: string, { madeBefore, below }: ExpiryPage): Promise<Expired> {
+export async function expire(client: PgClient, seal: StoreSeal, scenario: string, { madeBefore, below }: ExpiryPage): Promise<Expired> {
   // What evicts for capacity takes the same one, so that no body is removed twice.
   await client.query({ text: 'SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))', values: [TIDY_LOCK] })
   const { rows: heads } = await client.query<{ key: number; head: number }>({
@@ -25,7 +26,7 @@ export async function expire(client: PgClient, scenario: string, { madeBefore, b
     values: [found.key, start, end, madeBefore],
   })
   const taken = withinBytes(rows)
-  const lost = await evict(client, taken, 'expired')
+  const lost = await evict(client, seal, taken, 'expired')
   const isWhole = taken.length === rows.length && rows.length < HOUSEKEEPING_ROWS_PER_TURN
   const next = isWhole ? start : (taken.at(-1)?.sequence ?? start)
   return { ...(lost.get(scenario) ?? { records: 0, bytes: 0 }), next: next === 1 ? null : next }

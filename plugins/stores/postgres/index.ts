@@ -1,7 +1,8 @@
 /**
  * Records and commits in PostgreSQL, which several services share.
  * Config: `url`, the address of the database; `schema`, where the tables lie in it; `connections`, how many are used at once besides the one
- * that listens; `capacity_bytes`, how many bytes of bodies are kept before the oldest go.
+ * that listens; `capacity_bytes`, how many bytes of bodies are kept before the oldest go;
+ * `encrypt`, whether bodies are encrypted, and `secret_key`, with what.
  */
 import { define } from '../../../src/contract/index.ts'
 import { readSettings } from './settings.ts'
@@ -10,4 +11,5 @@ import { joinStore, openStore } from './store.ts'
 export default define('store', {
   make: (config) => openStore(readSettings(config)),
   join: joinStore,
+  encrypts: true,
 })

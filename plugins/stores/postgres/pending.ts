@@ -1,9 +1,11 @@
 /** What no step of a component has consumed yet, each record with what it quotes, all of one moment. */
 import { PENDING_PAGE_BYTES_MAX, PENDING_RECORD_BYTES_MAX } from '../../../src/contract/index.ts'
 import type { PendingPage, PendingRecord, RequestType, StoredRecord } from '../../../src/contract/index.ts'
+import type { StoreSeal } from '../common/seal.ts'
 import type { Database } from './connections.ts'
 import type { PgClient } from './library.ts'
 import { bytesOf, RECORD_COLUMNS, recordRow, type RecordTuple } from './rows.ts'
+import { openWhole, type KeptBody } from './sealed.ts'
 
 /** A page of long reports ends here before it holds requests up. */
 const QUOTED_ROWS_MAX = 4096
@@ -21,10 +23,15 @@ interface QuotedColumns extends FoundColumns {
 }
 
 /** Sizes come with the rows and bodies after them, so that no body is read that the page has no room for. */
-const FOUND_COLUMNS = `${RECORD_COLUMNS}, r.scenario, r.age, coalesce(octet_length(b.payload), 0) AS body_bytes`
+const FOUND_COLUMNS = `${RECORD_COLUMNS}, r.scenario, r.age, coalesce(b.size, octet_length(b.payload), 0) AS body_bytes`
 const WITH_BODY = 'LEFT JOIN body b ON b.age = r.age'
 
-export function readPending(connections: Database, scenario: string, page: PendingPage): Promise<readonly PendingRecord[]> {
+export function readPending(
+  connections: Database,
+  seal: StoreSeal,
+  scenario: string,
+  page: PendingPage,
+): Promise<readonly PendingRecord[]> {
   return connections.transaction(async (client) => {
     const found = await selectPending(client, scenario, page)
     const rows = withinQuotes(found)
@@ -37,7 +44,10 @@ export function readPending(connections: Database, scenario: string, page: Pendi
     // The payload is a copy for each: it is the caller's to change.
     const whole = (columns: FoundColumns): StoredRecord => {
       const body = bodies.get(columns.age)
-      return { ...recordRow(columns), payload: body === undefined ? null : new Uint8Array(body) }
+      const row = recordRow(columns)
+      // One that cannot be read counts as lost, so that the rest goes on.
+      const payload = body === undefined ? null : openWhole(seal, columns.scenario, row.agent_record_id, body)
+      return { ...row, payload: payload === null ? null : new Uint8Array(payload) }
     }
     return kept.map(({ row, quoted: others, isTooLarge }) => ({
       ...whole(row),
@@ -114,11 +124,11 @@ function withinBytes(found: readonly FoundRecord[]): readonly (FoundRecord & { r
   return end === -1 ? sized : sized.slice(0, end)
 }
 
-async function selectBodies(client: PgClient, ages: readonly number[]): Promise<ReadonlyMap<number, Buffer>> {
+async function selectBodies(client: PgClient, ages: readonly number[]): Promise<ReadonlyMap<number, KeptBody>> {
   if (ages.length === 0) return new Map()
-  const { rows } = await client.query<{ age: number; payload: Buffer }>({
-    text: 'SELECT age, payload FROM body WHERE age = ANY($1::bigint[])',
+  const { rows } = await client.query<KeptBody & { age: number }>({
+    text: 'SELECT age, payload, size FROM body WHERE age = ANY($1::bigint[])',
     values: [ages],
   })
-  return new Map(rows.map(({ age, payload }) => [age, payload]))
+  return new Map(rows.map((row) => [row.age, row]))
 }

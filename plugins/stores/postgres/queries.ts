@@ -12,9 +12,11 @@ import type {
   StoredRecord,
   StoreUsage,
 } from '../../../src/contract/index.ts'
+import { Unopened, type StoreSeal } from '../common/seal.ts'
 import type { Database } from './connections.ts'
 import type { SqlValue } from './library.ts'
 import { bytesOf, COMMIT_COLUMNS, commitRow, RECORD_COLUMNS, recordRow, type CommitTuple, type RecordTuple } from './rows.ts'
+import { openBody, unreadable, type KeptBody } from './sealed.ts'
 
 /** The scenario of that name, as the first value. */
 const KEY = '(SELECT key FROM scenario WHERE name = $1)'
@@ -25,9 +27,11 @@ const IS_HELD = `${IS_RELEASED} AND c.pending`
 
 export class RecordQueries {
   readonly #connections: Database
+  readonly #seal: StoreSeal
 
-  constructor(connections: Database) {
+  constructor(connections: Database, seal: StoreSeal) {
     this.#connections = connections
+    this.#seal = seal
   }
 
   async scenarios(): Promise<readonly string[]> {
@@ -76,15 +80,24 @@ export class RecordQueries {
   }
 
   async get(scenario: string, id: string): Promise<StoredRecord | null> {
-    const [row] = await this.#connections.rows<RecordTuple & { payload: Buffer | null }>(
+    const [row] = await this.#connections.rows<RecordTuple & KeptBody & { scenario: number }>(
       statement(
         'get',
-        `SELECT ${RECORD_COLUMNS}, b.payload FROM record r LEFT JOIN body b ON b.age = r.age WHERE r.scenario = ${KEY} AND r.id = $2`,
+        `SELECT ${RECORD_COLUMNS}, r.scenario, b.payload, b.size FROM record r LEFT JOIN body b ON b.age = r.age
+         WHERE r.scenario = ${KEY} AND r.id = $2`,
         bytesOf(scenario),
         bytesOf(id),
       ),
     )
-    return row === undefined ? null : { ...recordRow(row), payload: row.payload }
+    return row === undefined ? null : { ...recordRow(row), payload: this.#opened(row.scenario, id, row) }
+  }
+
+  #opened(scenario: number, id: string, body: KeptBody): Buffer | null {
+    try {
+      return openBody(this.#seal, scenario, id, body)
+    } catch (error) {
+      throw error instanceof Unopened ? unreadable(error) : error
+    }
   }
 
   async records(scenario: string, page: RecordPage): Promise<readonly RecordRow[]> {

@@ -1,9 +1,10 @@
 /** The settings of the postgres store. */
 import { readFileSync } from 'node:fs'
+import { readSealSettings, type SealSettings } from '../common/seal.ts'
 import { addressesIn } from '../../../src/kit/index.ts'
 import { invalid, RECORD_CAPACITY_BYTES_DEFAULT, type JsonObject } from '../../../src/contract/index.ts'
 
-const KNOWN: ReadonlySet<string> = new Set(['directory', 'capacity_bytes', 'url', 'schema', 'connections'])
+const KNOWN: ReadonlySet<string> = new Set(['directory', 'capacity_bytes', 'url', 'schema', 'connections', 'secret_key', 'encrypt'])
 const CONNECTIONS_DEFAULT = 8
 const CONNECTIONS_MAX = 200
 const PORT = 5432
@@ -31,7 +32,7 @@ interface DatabaseAddress {
   readonly authority?: string
 }
 
-export interface PostgresSettings {
+export interface PostgresSettings extends SealSettings {
   readonly address: DatabaseAddress
   /** Where the tables lie in the database. */
   readonly schema: string
@@ -48,6 +49,7 @@ export function readSettings(config: JsonObject): PostgresSettings {
     schema: schemaIn(config),
     connections: connectionsIn(config),
     capacityBytes: capacityIn(config),
+    ...readSealSettings(config),
   }
 }
 

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import type { NewRecord } from '../../../src/contract/index.ts'
 import type { SqlQuery } from './library.ts'
+import type { SealedBody } from './sealed.ts'
 
 const DIGEST_BYTES = 32
 
@@ -19,8 +20,8 @@ const BODY_AT = `${CHECKSUM_AT} + ${DIGEST_BYTES}`
  */
 const APPEND = `
 WITH given AS MATERIALIZED (
-  SELECT * FROM unnest($2::bigint[], $3::text[], $4::float8[], $5::text[], $6::float8[], $7::text[], $8::int[], $9::int[], $10::int[], $11::int[], $12::int[])
-    WITH ORDINALITY AS g (key, type, created_at, refs, score, summary, at, id_length, ref_length, session_length, body_length, place)
+  SELECT * FROM unnest($2::bigint[], $3::text[], $4::float8[], $5::text[], $6::float8[], $7::text[], $8::int[], $9::int[], $10::int[], $11::int[], $12::int[], $14::int[])
+    WITH ORDINALITY AS g (key, type, created_at, refs, score, summary, at, id_length, ref_length, session_length, body_length, size, place)
 ), counter AS MATERIALIZED (
   SELECT key, head, step FROM scenario WHERE key = ANY($13::bigint[]) AND name IS NOT NULL ORDER BY key FOR UPDATE
 ), numbered AS MATERIALIZED (
@@ -41,8 +42,8 @@ WITH given AS MATERIALIZED (
     g.summary::json, ${part(SESSION_AT, 'g.session_length')}, g.age
   FROM numbered g ORDER BY g.key, g.sequence
 ), bodies AS (
-  INSERT INTO body (age, scenario, sequence, checksum, payload)
-  SELECT g.age, g.key, g.sequence, ${part(CHECKSUM_AT, String(DIGEST_BYTES))}, ${part(BODY_AT, 'g.body_length')} FROM numbered g ORDER BY g.age
+  INSERT INTO body (age, scenario, sequence, checksum, payload, size)
+  SELECT g.age, g.key, g.sequence, ${part(CHECKSUM_AT, String(DIGEST_BYTES))}, ${part(BODY_AT, 'g.body_length')}, g.size FROM numbered g ORDER BY g.age
 )
 SELECT key, head, step FROM counter`
 
@@ -56,17 +57,19 @@ export interface Counter {
 export interface KeyedRecord {
   readonly key: number
   readonly record: NewRecord
+  /** What is written in place of its body; null: as it came. */
+  readonly sealed: SealedBody | null
 }
 
 /** Answers a Counter for each scenario that is there; records of others are not written. */
 export function appendStatement(records: readonly KeyedRecord[]): SqlQuery {
-  const lengths = records.map(({ record }) => lengthsOf(record))
+  const lengths = records.map(lengthsOf)
   const bytes = Buffer.allocUnsafe(lengths.reduce((sum, { total }) => sum + total, 0))
   const starts: number[] = []
   let at = 0
-  for (const [index, { record }] of records.entries()) {
+  for (const [index, keyed] of records.entries()) {
     starts.push(at + 1)
-    at = write(bytes, at, record, lengths[index]?.body ?? 0)
+    at = write(bytes, at, keyed, lengths[index]?.body ?? 0)
   }
   const column = <T>(of: (record: NewRecord) => T): T[] => records.map(({ record }) => of(record))
   return {
@@ -86,26 +89,34 @@ export function appendStatement(records: readonly KeyedRecord[]): SqlQuery {
       lengths.map(({ session }) => session),
       lengths.map(({ body }) => body),
       [...new Set(records.map(({ key }) => key))],
+      records.map(({ sealed }) => sealed?.size ?? null),
     ],
   }
 }
 
-function lengthsOf({ agent_record_id, artifact_ref, summary, pieces, payload }: NewRecord) {
+function lengthsOf(keyed: KeyedRecord) {
+  const { agent_record_id, artifact_ref, summary } = keyed.record
   const id = Buffer.byteLength(agent_record_id)
   const ref = artifact_ref === null ? null : Buffer.byteLength(artifact_ref)
   const session = summary?.session === undefined ? null : Buffer.byteLength(summary.session)
-  const body = (pieces ?? [payload]).reduce((sum, piece) => sum + piece.byteLength, 0)
+  const body = bodyBytes(keyed)
   return { id, ref, session, body, total: id + (ref ?? 0) + (session ?? 0) + DIGEST_BYTES + body }
 }
 
+const piecesOf = ({ record, sealed }: KeyedRecord): readonly Uint8Array[] =>
+  sealed === null ? (record.pieces ?? [record.payload]) : [sealed.payload]
+
+export const bodyBytes = (keyed: KeyedRecord): number => piecesOf(keyed).reduce((sum, piece) => sum + piece.byteLength, 0)
+
 /** Answers where the next one begins. */
-function write(bytes: Buffer, start: number, record: NewRecord, bodyLength: number): number {
+function write(bytes: Buffer, start: number, keyed: KeyedRecord, bodyLength: number): number {
+  const { record } = keyed
   let at = start + bytes.write(record.agent_record_id, start)
   at += bytes.write(record.artifact_ref ?? '', at)
   at += bytes.write(record.summary?.session ?? '', at)
   const bodyAt = at + DIGEST_BYTES
   let end = bodyAt
-  for (const piece of record.pieces ?? [record.payload]) {
+  for (const piece of piecesOf(keyed)) {
     bytes.set(piece, end)
     end += piece.byteLength
   }

@@ -21,6 +21,7 @@ import type {
   TokenChange,
 } from '../../../src/contract/index.ts'
 import { makeAppend } from './append.ts'
+import { StoreSeal } from '../common/seal.ts'
 import { archive, commitOnce, configure, isArchived, keepTotals } from './commit.ts'
 import { Database } from './connections.ts'
 import { addAudit, changeToken, readAudit, readTokens } from './deployment.ts'
@@ -35,6 +36,7 @@ import { readPending } from './pending.ts'
 import { RecordQueries } from './queries.ts'
 import { readOnlyServer, refusalOf } from './refusals.ts'
 import { remarksOn } from './remarks.ts'
+import { settleKeys } from './sealed.ts'
 import type { PostgresSettings } from './settings.ts'
 import { makeShares } from './shares.ts'
 import { portTo, receiveSettings } from './sharing.ts'
@@ -58,6 +60,7 @@ export async function openStore(settings: PostgresSettings, time: JoinTime = 'fi
   const store = new PostgresStore(connections, settings)
   try {
     await migrate(connections, settings.schema)
+    await settleKeys(connections, new StoreSeal(settings))
     await store.join(time)
     return store
   } catch (error) {
@@ -73,6 +76,7 @@ class PostgresStore implements Store {
   readonly shares: ShareStore
   readonly #connections: Database
   readonly #settings: PostgresSettings
+  readonly #seal: StoreSeal
   readonly #feed = new ChangeFeed()
   readonly #queries: RecordQueries
   readonly #leases: MemberLeases
@@ -89,7 +93,8 @@ class PostgresStore implements Store {
     this.#connections = connections
     this.#settings = settings
     this.writing = new Trying((isFull) => probe(connections, isFull))
-    this.#queries = new RecordQueries(connections)
+    this.#seal = new StoreSeal(settings)
+    this.#queries = new RecordQueries(connections, this.#seal)
     this.deployment = {
       tokens: () => this.#read(() => readTokens(connections)),
       changeToken: (change, entry) => this.#write(() => this.#changeToken(change, entry)),
@@ -114,13 +119,14 @@ class PostgresStore implements Store {
       take: (asks) => this.#write(() => shares.take(asks)),
       used: (windows) => this.#read(() => shares.used(windows)),
     }
-    this.#tidy = new Tidy(connections, capacityBytes, (scenario, lost) => {
+    this.#tidy = new Tidy(connections, this.#seal, capacityBytes, (scenario, lost) => {
       for (const listener of this.#losses) listener(scenario, lost)
     })
     const append = makeAppend({
       connections,
       feed: this.#feed,
       trying: this.writing,
+      seal: this.#seal,
       onAppended: (key, bytes) => {
         this.#tidy.added(bytes)
         this.#membership.announceSoon(key)
@@ -148,7 +154,7 @@ class PostgresStore implements Store {
       types: (ids) => this.#read(() => queries.types(name, ids)),
       get: (id) => this.#read(() => queries.get(name, id)),
       records: (page) => this.#read(() => queries.records(name, page)),
-      pending: (page) => this.#read(() => readPending(this.#connections, name, page)),
+      pending: (page) => this.#read(() => readPending(this.#connections, this.#seal, name, page)),
       commit: (commit, fence) => this.#write(() => this.#writes.alone(name, () => this.#commit(name, commit, fence))),
       commits: (page) => this.#read(() => queries.commits(name, page)),
       head: () => this.#read(() => queries.head(name)),
@@ -156,7 +162,7 @@ class PostgresStore implements Store {
       release: (id) => this.#read(() => queries.release(name, id)),
       keepTotals: (totals) => this.#write(() => this.#writes.alone(name, () => this.#keepTotals(name, totals))),
       losses: () => this.#read(() => queries.losses(name)),
-      expire: (page) => this.#write(() => this.writing.run(() => this.#connections.rawTransaction((client) => expire(client, name, page)))),
+      expire: (page) => this.#transacted((client) => expire(client, this.#seal, name, page)),
       settings: () => this.#read(() => queries.settings(name)),
       configure: (changes) => this.#write(() => this.#writes.alone(name, () => this.#configure(name, changes))),
     }
@@ -193,7 +199,7 @@ class PostgresStore implements Store {
   }
 
   verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]> {
-    return this.#read(() => verifyStore(this.#connections, this.#closing.signal, progress))
+    return this.#read(() => verifyStore(this.#connections, this.#seal, this.#closing.signal, progress))
   }
 
   close(): Promise<void> {
@@ -255,6 +261,10 @@ class PostgresStore implements Store {
         return key
       }),
     )
+  }
+
+  #transacted<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
+    return this.#write(() => this.writing.run(() => this.#connections.rawTransaction(work)))
   }
 
   #beaten(error: unknown): void {

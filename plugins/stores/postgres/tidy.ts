@@ -1,8 +1,10 @@
 /** Takes the oldest bodies when they are more than capacity, a turn at a time, by one member at a time. */
 import { contentDigest, HOUSEKEEPING_ROWS_PER_TURN, type Losses } from '../../../src/contract/index.ts'
+import { digestContext, type StoreSeal } from '../common/seal.ts'
 import type { Database } from './connections.ts'
 import type { PgClient } from './library.ts'
 import { RECORD_COLUMNS, recordRow, type RecordTuple } from './rows.ts'
+import { openWhole, type KeptBody } from './sealed.ts'
 
 /** Digesting reads every byte, so a turn of large bodies ends before its rows are used up. */
 export const EVICTED_BYTES_PER_TURN = 16 * 1024 * 1024
@@ -25,6 +27,7 @@ type OnLoss = (scenario: string, lost: Losses) => void
 
 export class Tidy {
   readonly #connections: Database
+  readonly #seal: StoreSeal
   readonly #capacityBytes: number
   readonly #onLoss: OnLoss
   /** What was counted last, and what came here since. */
@@ -34,8 +37,9 @@ export class Tidy {
   #afterAge = 0
   #turns: Promise<void> | null = null
 
-  constructor(connections: Database, capacityBytes: number, onLoss: OnLoss) {
+  constructor(connections: Database, seal: StoreSeal, capacityBytes: number, onLoss: OnLoss) {
     this.#connections = connections
+    this.#seal = seal
     this.#capacityBytes = capacityBytes
     this.#onLoss = onLoss
   }
@@ -84,7 +88,7 @@ export class Tidy {
     const excess = this.#knownBytes - this.#capacityBytes
     if (excess <= 0) return { lost: new Map(), isDone: true }
     const oldest = await this.#oldest(client, excess)
-    const lost = await evict(client, oldest)
+    const lost = await evict(client, this.#seal, oldest)
     for (const { bytes } of lost.values()) this.#knownBytes -= bytes
     return { lost, isDone: oldest.length === 0 }
   }
@@ -122,11 +126,12 @@ async function selectOldest(client: PgClient, afterAge: number): Promise<readonl
 /** Digests come first: the counters are locked as briefly as possible, and in the order of their keys like everywhere. */
 export async function evict(
   client: PgClient,
+  seal: StoreSeal,
   bodies: readonly OldBody[],
   cause: 'lost' | 'expired' = 'lost',
 ): Promise<ReadonlyMap<string, Losses>> {
   if (bodies.length === 0) return new Map()
-  const digests = await digestsOf(client, bodies)
+  const digests = await digestsOf(client, seal, bodies)
   const { rows: live } = await client.query<{ key: number }>({
     text: 'SELECT key FROM scenario WHERE key = ANY($1::bigint[]) AND name IS NOT NULL ORDER BY key FOR UPDATE',
     values: [[...new Set(bodies.map(({ scenario }) => scenario))]],
@@ -154,13 +159,20 @@ export async function evict(
   return lost
 }
 
-async function digestsOf(client: PgClient, bodies: readonly OldBody[]): Promise<ReadonlyMap<number, string>> {
-  const { rows } = await client.query<{ age: number; payload: Buffer }>({
-    text: 'SELECT age, payload FROM body WHERE age = ANY($1::bigint[])',
+async function digestsOf(client: PgClient, seal: StoreSeal, bodies: readonly OldBody[]): Promise<ReadonlyMap<number, string>> {
+  const { rows } = await client.query<KeptBody & { age: number }>({
+    text: 'SELECT age, payload, size FROM body WHERE age = ANY($1::bigint[])',
     values: [bodies.map(({ age }) => age)],
   })
-  const payloads = new Map(rows.map(({ age, payload }) => [age, payload]))
+  const kept = new Map(rows.map((row) => [row.age, row]))
   return new Map(
-    bodies.map((body) => [body.age, contentDigest({ ...recordRow(body), payload: payloads.get(body.age) ?? new Uint8Array() })]),
+    bodies.map((body) => {
+      const row = recordRow(body)
+      const found = kept.get(body.age) ?? { payload: null, size: null }
+      // What cannot be read is known by the bytes that were there, and so equals nothing that is sent again.
+      const payload = openWhole(seal, body.scenario, row.agent_record_id, found) ?? found.payload ?? new Uint8Array()
+      const digest = contentDigest({ ...row, payload })
+      return [body.age, seal.sealDigest(digest, digestContext(body.scenario, row.agent_record_id)).toString('hex')]
+    }),
   )
 }

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { MessagePort } from 'node:worker_threads'
 import { Refusal, type StoreChange } from '../../../src/contract/index.ts'
+import type { StoreSeal } from '../common/seal.ts'
 import { makeAppend } from './append.ts'
 import type { RecordArchive } from './archive.ts'
 import type { Changes } from './changes.ts'
@@ -35,15 +36,16 @@ interface AnswerNeeds {
   readonly archive: RecordArchive
   readonly leases: StoreLeases
   readonly changes: Changes
+  readonly seal: StoreSeal
 }
 
 export function makeAnswerGroups(needs: AnswerNeeds): (groups: readonly ReceivedGroup[]) => Answered {
-  const { db, ledger, transact, archive, leases, changes } = needs
-  const append = makeAppend(db, ledger, changes)
+  const { db, ledger, transact, archive, leases, changes, seal } = needs
+  const append = makeAppend(needs)
   const commit = makeCommit(needs)
   const keepTotals = makeKeepTotals(db, ledger)
   const configure = makeConfigure(db, ledger, changes)
-  const expire = makeExpire(db, ledger)
+  const expire = makeExpire(db, ledger, seal)
   const deployment = makeDeployment(db, changes)
   return answerGroups
 

@@ -3,7 +3,8 @@ import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { isDeepStrictEqual } from 'node:util'
 import { contentDigest, recordConflict, Refusal, type NewRecord, type RecordRow } from '../../../src/contract/index.ts'
-import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from './bodies.ts'
+import { digestContext, type StoreSeal } from '../common/seal.ts'
+import { BODY_COLUMNS, readWholeBody, sealBody, WITH_BODY, type BodyColumns } from './bodies.ts'
 import type { Changes } from './changes.ts'
 import type { Account, StoreLedger } from './ledger.ts'
 import { makePacking } from './pack.ts'
@@ -14,21 +15,29 @@ import type { AppendAnswer, WireAppend, WireRecord } from './wire.ts'
 export type Append = (call: WireAppend, bytes: SharedArrayBuffer) => AppendAnswer
 
 interface StoredColumns extends RecordColumns, BodyColumns {
-  readonly digest: string
+  /** Of a body that is gone. */
+  readonly digest: Uint8Array | null
 }
 
-export function makeAppend(db: DatabaseSync, ledger: StoreLedger, changes: Changes): Append {
+export interface AppendNeeds {
+  readonly db: DatabaseSync
+  readonly ledger: StoreLedger
+  readonly changes: Changes
+  readonly seal: StoreSeal
+}
+
+export function makeAppend({ db, ledger, changes, seal }: AppendNeeds): Append {
   const insertRecord = db.prepare(
     `INSERT INTO record (scenario, sequence, agent_record_id, request_type, created_at, "references", artifact_ref, score, age, summary)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (scenario, agent_record_id) DO NOTHING`,
   )
-  const insertBody = db.prepare('INSERT INTO body (age, scenario, sequence, checksum, payload, size) VALUES (?, ?, ?, ?, ?, ?)')
+  const insertBody = db.prepare('INSERT INTO body (age, scenario, sequence, checksum, payload, size, sealed) VALUES (?, ?, ?, ?, ?, ?, ?)')
   const insertBase = db.prepare('INSERT INTO body_base (age, base, prefix) VALUES (?, ?, ?)')
   const findStored = new Query<StoredColumns>(
     db,
-    `SELECT ${RECORD_COLUMNS}, lower(hex(r.digest)) AS digest, ${BODY_COLUMNS} FROM record r ${WITH_BODY} WHERE r.scenario = ? AND r.agent_record_id = ?`,
+    `SELECT ${RECORD_COLUMNS}, r.digest, ${BODY_COLUMNS} FROM record r ${WITH_BODY} WHERE r.scenario = ? AND r.agent_record_id = ?`,
   )
-  const packing = makePacking(db, ledger.bases)
+  const packing = makePacking(db, ledger.bases, seal)
   const savepoint = db.prepare('SAVEPOINT append')
   const release = db.prepare('RELEASE append')
   const undo = db.prepare('ROLLBACK TO append')
@@ -89,23 +98,25 @@ export function makeAppend(db: DatabaseSync, ledger: StoreLedger, changes: Chang
     const written = insertRecord.run(key, sequence, id, type, createdAt, references, artifactRef, score, age, summary)
     if (written.changes === 0) return null
     const packed = packing.atOnce(age, key, payload)
-    insertBody.run(age, key, sequence, hash('sha256', payload, 'buffer'), packed.payload, packed.size)
+    const body = sealBody(seal, key, id, { payload: packed.payload, checksum: hash('sha256', payload, 'buffer') })
+    insertBody.run(age, key, sequence, body.checksum, body.payload, packed.size, body.sealed)
     if (packed.base !== null) insertBase.run(age, packed.base, packed.prefix)
-    return packed.payload.byteLength
+    return body.payload.byteLength
   }
 
   /** An id met again: the row it has when it says the same, otherwise a conflict. */
   function storedRow(key: number, record: NewRecord): RecordRow {
     const stored = findStored.first(key, record.agent_record_id)
-    if (stored !== undefined && isSame(stored, record)) return recordRow(stored)
+    if (stored !== undefined && isSame(seal, key, stored, record)) return recordRow(stored)
     throw recordConflict(record.agent_record_id)
   }
 }
 
-function isSame(stored: StoredColumns, record: NewRecord): boolean {
-  if (stored.payload === null) return stored.digest === contentDigest(record)
+function isSame(seal: StoreSeal, key: number, stored: StoredColumns, record: NewRecord): boolean {
+  if (stored.payload === null)
+    return stored.digest !== null && seal.openDigest(stored.digest, digestContext(key, record.agent_record_id)) === contentDigest(record)
   const row = recordRow(stored)
-  const payload = readWholeBody(stored)
+  const payload = readWholeBody(seal, stored)
   // What is damaged equals nothing.
   if (payload === null) return false
   return isSent(row, payload, record) || contentDigest({ ...row, payload }) === contentDigest(record)

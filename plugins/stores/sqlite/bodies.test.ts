@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'vitest'
 import { Bases } from './bases.ts'
 import { compress, DamagedBody, LEVEL, readBody, type BodyColumns, type PackedBody } from './bodies.ts'
+import { IN_THE_CLEAR, StoreSeal } from '../common/seal.ts'
 import { migrate } from './open.ts'
 import { commonPrefix, makePacking } from './pack.ts'
 
@@ -57,9 +58,11 @@ describe('when idle', () => {
   })
 })
 
+const SEAL = new StoreSeal(IN_THE_CLEAR)
+
 describe('bytes that are not what was written', () => {
   const whole = columns()
-  it('read back as they were while they are whole', () => assert.deepEqual(readBody(whole), NEXT))
+  it('read back as they were while they are whole', () => assert.deepEqual(readBody(SEAL, whole), NEXT))
   it('are refused, and never become more than the size that was stored', () => {
     const bomb = compress(Buffer.alloc(64 * 1024 * 1024), null, 0, LEVEL)
     const damages: readonly Partial<BodyColumns>[] = [
@@ -79,7 +82,8 @@ describe('bytes that are not what was written', () => {
       { base_payload: Buffer.alloc(BASE.byteLength) },
       { base_size: BASE.byteLength },
     ]
-    for (const damage of damages) assert.throws(() => readBody({ ...whole, ...damage }), DamagedBody, JSON.stringify(Object.keys(damage)))
+    for (const damage of damages)
+      assert.throws(() => readBody(SEAL, { ...whole, ...damage }), DamagedBody, JSON.stringify(Object.keys(damage)))
   })
 })
 
@@ -95,8 +99,8 @@ it('the common beginning of two bodies is counted to the byte', () => {
 function openPacking() {
   const db = new DatabaseSync(':memory:')
   migrate(db)
-  const packing = makePacking(db, new Bases())
-  const insert = db.prepare("INSERT INTO body VALUES (?, 7, ?, x'', ?, ?)")
+  const packing = makePacking(db, new Bases(), SEAL)
+  const insert = db.prepare("INSERT INTO body VALUES (?, 7, ?, x'', ?, ?, NULL)")
   const write = (age: number, { payload, size }: PackedBody) => insert.run(age, age, payload, size)
   return {
     atOnce(age: number, scenario: number, payload: Uint8Array): PackedBody {
@@ -112,11 +116,13 @@ function openPacking() {
   }
 }
 
+const IN_CLEAR = { body_scenario: 7, sealed_for: null, base_sealed_for: null }
+
 function columns(): BodyColumns {
   const prefix = commonPrefix(BASE, NEXT)
   const checksum = hash('sha256', NEXT, 'buffer')
   const payload = compress(NEXT, BASE, prefix, LEVEL)
-  return { payload, checksum, size: NEXT.byteLength, base: 1, prefix, base_payload: BASE, base_size: null }
+  return { payload, checksum, size: NEXT.byteLength, base: 1, prefix, base_payload: BASE, base_size: null, ...IN_CLEAR }
 }
 
 /** Text without repetitions. */

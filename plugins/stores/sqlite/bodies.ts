@@ -4,22 +4,34 @@
  */
 import { hash } from 'node:crypto'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
+import { bodyContext, Unopened, type StoreSeal } from '../common/seal.ts'
 
 /** To join `body b` of a record `r`, and what it takes to read it. */
 export const WITH_BASE = 'LEFT JOIN body_base d ON d.age = b.age LEFT JOIN body base ON base.age = d.base'
 export const WITH_BODY = `LEFT JOIN body b ON b.age = r.age ${WITH_BASE}`
-export const BODY_COLUMNS = 'b.payload, b.checksum, b.size, d.base, d.prefix, base.payload AS base_payload, base.size AS base_size'
+/** The record of an encrypted body, which it was encrypted for; null for one in the clear. */
+const sealedFor = (body: string): string =>
+  `CASE WHEN ${body}.sealed = 1 THEN (SELECT o.agent_record_id FROM record o WHERE o.scenario = ${body}.scenario AND o.sequence = ${body}.sequence) END`
+export const OWN_COLUMNS = `b.payload, b.checksum, b.size, b.scenario AS body_scenario, ${sealedFor('b')} AS sealed_for`
+export const BODY_COLUMNS = `${OWN_COLUMNS}, d.base, d.prefix, base.payload AS base_payload, base.size AS base_size,
+  ${sealedFor('base')} AS base_sealed_for`
 /** Whether others refer to `body b`. */
 export const IS_BASE = 'EXISTS (SELECT 1 FROM body_base referring WHERE referring.base = b.age)'
 
-export interface BodyColumns {
+export interface OwnColumns {
   readonly payload: Uint8Array | null
   readonly checksum: Uint8Array | null
   readonly size: number | null
+  readonly body_scenario: number | null
+  readonly sealed_for: string | null
+}
+
+export interface BodyColumns extends OwnColumns {
   readonly base: number | null
   readonly prefix: number | null
   readonly base_payload: Uint8Array | null
   readonly base_size: number | null
+  readonly base_sealed_for: string | null
 }
 
 /** A body as it is written: where `size` is null, the payload is the original. */
@@ -64,28 +76,65 @@ export function compress(payload: Uint8Array, base: Uint8Array | null, prefix: n
   }
 }
 
-/** The original bytes, checked; null for a body that is gone. What was never compressed comes as it lies there. */
-export function readBody(columns: BodyColumns): Uint8Array | null {
-  const { payload, checksum, size, base, prefix } = columns
-  if (payload === null || checksum === null || size === null) return payload
-  const original = base === null ? decompress(payload, size, null, 0) : decompress(payload, size, readBase(columns), prefix ?? 0)
+const CHECKSUM_BYTES = 32
+
+interface Checked {
+  readonly payload: Uint8Array
+  readonly checksum: Uint8Array
+}
+
+/** What is written in place of a body: encrypted with its checksum, or both as they are. */
+export function sealBody(seal: StoreSeal, scenario: number, recordId: string, body: Checked): Checked & { readonly sealed: 1 | null } {
+  const sealed = seal.seal(Buffer.concat([body.checksum, body.payload]), bodyContext(scenario, recordId))
+  return sealed === null ? { ...body, sealed: null } : { payload: sealed, checksum: NO_CHECKSUM, sealed: 1 }
+}
+
+const NO_CHECKSUM = new Uint8Array()
+
+/** A body as it was before it was encrypted. */
+export function openBody(seal: StoreSeal, { payload, checksum, body_scenario, sealed_for }: OwnColumns): Checked | null {
+  if (payload === null || checksum === null) return null
+  if (sealed_for === null) return { payload, checksum }
+  const opened = openSealed(seal, payload, body_scenario, sealed_for)
+  return { payload: opened.subarray(CHECKSUM_BYTES), checksum: opened.subarray(0, CHECKSUM_BYTES) }
+}
+
+function openSealed(seal: StoreSeal, payload: Uint8Array, scenario: number | null, recordId: string): Buffer {
+  try {
+    return seal.open(payload, bodyContext(scenario ?? 0, recordId))
+  } catch (error) {
+    if (error instanceof Unopened) throw new DamagedBody(error.message)
+    throw error
+  }
+}
+
+/** The original bytes, checked; null for a body that is gone. What was neither compressed nor encrypted comes as it lies there. */
+export function readBody(seal: StoreSeal, columns: BodyColumns): Uint8Array | null {
+  const { size, base, prefix } = columns
+  const own = openBody(seal, columns)
+  // A buffer of its own, so that it can change hands.
+  if (own === null || size === null) return columns.sealed_for === null || own === null ? columns.payload : new Uint8Array(own.payload)
+  const { payload, checksum } = own
+  const original = base === null ? decompress(payload, size, null, 0) : decompress(payload, size, readBase(seal, columns), prefix ?? 0)
   if (!hash('sha256', original, 'buffer').equals(checksum)) throw new DamagedBody('the body does not match its checksum')
   return original
 }
 
 /** The same, with null for one that is damaged. */
-export function readWholeBody(columns: BodyColumns): Uint8Array | null {
+export function readWholeBody(seal: StoreSeal, columns: BodyColumns): Uint8Array | null {
   try {
-    return readBody(columns)
+    return readBody(seal, columns)
   } catch (error) {
     if (error instanceof DamagedBody) return null
     throw error
   }
 }
 
-function readBase({ base_payload, base_size }: BodyColumns): Uint8Array {
+function readBase(seal: StoreSeal, { base_payload, base_size, base_sealed_for, body_scenario }: BodyColumns): Uint8Array {
   if (base_payload === null) throw new DamagedBody('the body that it refers to is missing')
-  return base_size === null ? base_payload : decompress(base_payload, base_size, null, 0)
+  const payload =
+    base_sealed_for === null ? base_payload : openSealed(seal, base_payload, body_scenario, base_sealed_for).subarray(CHECKSUM_BYTES)
+  return base_size === null ? payload : decompress(payload, base_size, null, 0)
 }
 
 export function decompress(payload: Uint8Array, size: number, base: Uint8Array | null, prefix: number): Buffer {

@@ -196,6 +196,7 @@ function asOlder(directory: string, turns: readonly NewRecord[]): void {
     directory,
     `UPDATE scenario SET body_bytes = (SELECT sum(length(payload)) FROM body);
      DROP TABLE token; DROP TABLE audit; DROP TABLE compression; DROP TABLE body_base; ALTER TABLE body DROP COLUMN size;
+     ALTER TABLE body DROP COLUMN sealed; DROP TABLE seal_key;
      ALTER TABLE scenario DROP COLUMN expired_records; ALTER TABLE scenario DROP COLUMN expired_bytes; PRAGMA user_version = 6`,
   )
 }

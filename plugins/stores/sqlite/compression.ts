@@ -4,7 +4,8 @@
  */
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import { decompress, IS_BASE, type PackedBody } from './bodies.ts'
+import type { StoreSeal } from '../common/seal.ts'
+import { decompress, IS_BASE, openBody, OWN_COLUMNS, sealBody, type OwnColumns, type PackedBody } from './bodies.ts'
 import type { StoreLedger } from './ledger.ts'
 import { makePacking } from './pack.ts'
 import { Query } from './query.ts'
@@ -23,13 +24,13 @@ const UNSAVED_MAX = 16 * ROWS_PER_TURN
 /** Housework does not wait for a lock. */
 const NO_WAIT_MS = 0
 
-interface WaitingBody {
+interface WaitingBody extends OwnColumns {
   readonly age: number
+  readonly id: string
   readonly name: string
   readonly key: number
   readonly session: string | null
   readonly payload: Uint8Array
-  readonly checksum: Uint8Array
   readonly is_base: number
 }
 
@@ -37,10 +38,11 @@ interface CompressionNeeds {
   readonly db: DatabaseSync
   readonly ledger: StoreLedger
   readonly transact: Transact
+  readonly seal: StoreSeal
 }
 
-export function makeCompression({ db, ledger, transact }: CompressionNeeds) {
-  const walk = makeWalk(db, ledger)
+export function makeCompression({ db, ledger, transact, seal }: CompressionNeeds) {
+  const walk = makeWalk(db, ledger, seal)
   let place = walk.place()
   let timer: NodeJS.Timeout | null = null
   let newestSeen = -1
@@ -78,20 +80,20 @@ export function makeCompression({ db, ledger, transact }: CompressionNeeds) {
   }
 }
 
-function makeWalk(db: DatabaseSync, ledger: StoreLedger) {
+function makeWalk(db: DatabaseSync, ledger: StoreLedger, seal: StoreSeal) {
   const findPlace = new Query<{ age: number }>(db, 'SELECT age FROM compression')
   const savePlace = db.prepare('UPDATE compression SET age = ?')
   const findWaiting = new Query<WaitingBody>(
     db,
-    `SELECT b.age, s.name, s.key, json_extract(r.summary, '$.session') AS session, b.payload, b.checksum,
+    `SELECT b.age, r.agent_record_id AS id, s.name, s.key, json_extract(r.summary, '$.session') AS session, ${OWN_COLUMNS},
             ${IS_BASE} AS is_base
      FROM body b JOIN scenario s ON s.key = b.scenario JOIN record r ON r.scenario = b.scenario AND r.sequence = b.sequence
      WHERE b.age > ? AND b.age <= ? AND b.size IS NULL AND length(b.payload) >= ${BYTES_MIN} AND s.name IS NOT NULL
      ORDER BY b.age LIMIT 1`,
   )
-  const rewrite = db.prepare('UPDATE body SET payload = ?, size = ? WHERE age = ?')
+  const rewrite = db.prepare('UPDATE body SET payload = ?, size = ?, checksum = ?, sealed = ? WHERE age = ?')
   const insertBase = db.prepare('INSERT INTO body_base (age, base, prefix) VALUES (?, ?, ?)')
-  const packing = makePacking(db, ledger.bases)
+  const packing = makePacking(db, ledger.bases, seal)
 
   return { place: () => findPlace.first()?.age ?? 0, turn }
 
@@ -112,14 +114,26 @@ function makeWalk(db: DatabaseSync, ledger: StoreLedger) {
   }
 
   /** A damaged body stays as it is, for the check to find. */
-  function shrink({ age, name, key, session, payload, checksum, is_base }: WaitingBody): void {
+  function shrink(waiting: WaitingBody): void {
+    const { age, id, name, key, session, is_base } = waiting
     const account = ledger.find(name)
-    if (account === null || !hash('sha256', payload, 'buffer').equals(checksum)) return
+    const own = opened(waiting)
+    if (account === null || own === null || !hash('sha256', own.payload, 'buffer').equals(own.checksum)) return
+    const { payload, checksum } = own
     const packed = packing.later({ age, scenario: key, session }, payload, is_base === 1)
     if (packed === null || !isWhole(packed, payload)) return
-    rewrite.run(packed.payload, packed.size, age)
+    const body = sealBody(seal, key, id, { payload: packed.payload, checksum })
+    rewrite.run(body.payload, packed.size, body.checksum, body.sealed, age)
     if (packed.base !== null) insertBase.run(age, packed.base, packed.prefix)
-    ledger.change(account, account.head, packed.payload.byteLength - payload.byteLength)
+    ledger.change(account, account.head, body.payload.byteLength - waiting.payload.byteLength)
+  }
+
+  function opened(waiting: WaitingBody): ReturnType<typeof openBody> {
+    try {
+      return openBody(seal, waiting)
+    } catch {
+      return null
+    }
   }
 
   /** Before the original goes, what takes its place is read back. */

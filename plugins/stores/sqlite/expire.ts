@@ -1,6 +1,7 @@
 /** Removes bodies for their age: the reader looks for them, a page of rows at a time, and the writer removes a few with each call. */
 import type { DatabaseSync } from 'node:sqlite'
 import { HOUSEKEEPING_ROWS_PER_TURN, type ExpiryPage } from '../../../src/contract/index.ts'
+import type { StoreSeal } from '../common/seal.ts'
 import { IS_BASE, WITH_BASE } from './bodies.ts'
 import type { Account, StoreLedger } from './ledger.ts'
 import { KEY, Query } from './query.ts'
@@ -32,7 +33,11 @@ export function makeExpired(db: DatabaseSync): (scenario: string, page: ExpiryPa
 /**
  * The newest go first, since bodies refer to older ones: what refers to one of them is gone before it, or stays and is written anew.
  */
-export function makeExpire(db: DatabaseSync, ledger: StoreLedger): (scenario: string, sequences: readonly number[]) => ExpireAnswer {
+export function makeExpire(
+  db: DatabaseSync,
+  ledger: StoreLedger,
+  seal: StoreSeal,
+): (scenario: string, sequences: readonly number[]) => ExpireAnswer {
   const find = new Query<RemovedColumns & { readonly is_base: number }>(
     db,
     `SELECT ${REMOVED_COLUMNS}, ${IS_BASE} AS is_base FROM record r JOIN body b ON b.age = r.age ${WITH_BASE}
@@ -40,8 +45,8 @@ export function makeExpire(db: DatabaseSync, ledger: StoreLedger): (scenario: st
   )
   const findReferring = new Query<{ age: number }>(db, 'SELECT age FROM body_base WHERE base = ?')
   const count = db.prepare('UPDATE scenario SET expired_records = expired_records + ?, expired_bytes = expired_bytes + ? WHERE key = ?')
-  const removeBody = makeRemoveBody(db, ledger)
-  const detach = makeDetach(db)
+  const removeBody = makeRemoveBody(db, ledger, seal)
+  const detach = makeDetach(db, seal)
 
   return (scenario, sequences) => {
     const account = ledger.open(scenario)

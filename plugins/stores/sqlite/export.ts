@@ -47,6 +47,7 @@ function copyRows(from: string, to: string, key: number): void {
     db.prepare('INSERT INTO body_base SELECT d.* FROM source.record r JOIN source.body_base d ON d.age = r.age WHERE r.scenario = ?').run(
       key,
     )
+    db.exec('INSERT INTO seal_key SELECT * FROM source.seal_key')
     db.exec('COMMIT')
   } finally {
     db.close()

@@ -7,8 +7,11 @@ import { commit, create } from '../../../conformance/store-samples.ts'
 import { assertRefused } from '../../../conformance/support.ts'
 import type { ForgetOrder, NewRecord, RequestType } from '../../../src/contract/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import { forgetTag } from './forget.ts'
+import { IN_THE_CLEAR } from '../common/seal.ts'
+import { forgetTag as forgetTagIn } from './forget.ts'
 import { change, open, rowsOf } from './testing/stores.ts'
+
+const forgetTag = (directory: string, wanted: ForgetOrder) => forgetTagIn(directory, IN_THE_CLEAR, wanted)
 
 const order = (tag: ForgetOrder['tag'], isTrial = false): ForgetOrder => ({ tag, isTrial, mentions: (text) => text.includes(tag[1]) })
 

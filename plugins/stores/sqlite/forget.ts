@@ -16,6 +16,7 @@ import {
   type SearchedPlace,
 } from '../../../src/contract/index.ts'
 import { tagsWithin } from '../../../src/excerpts/index.ts'
+import { StoreSeal, type SealSettings } from '../common/seal.ts'
 import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from './bodies.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS, migrate, openForWriting, RECORDS_FILE } from './open.ts'
 import { Query } from './query.ts'
@@ -24,15 +25,18 @@ import { RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
 import { removeIndex, SEARCH_FILE } from './search/file.ts'
 
 /** Removes nothing in a trial: the counts say what would go. */
-export function forgetTag(directory: string, order: ForgetOrder): Forgotten {
+export function forgetTag(directory: string, settings: SealSettings, order: ForgetOrder): Forgotten {
+  const seal = new StoreSeal(settings)
   if (!existsSync(join(directory, RECORDS_FILE))) throw invalid('no_store', `there are no records in ${directory}; name their folder`)
   const { db, close } = openForWriting(directory, LOCK_WAIT_MS)
   try {
     const archives = archivesIn(directory)
     // First, so that a run that is killed leaves no index of what it removed.
     if (!order.isTrial) removeIndex(directory)
-    const files = [forgetIn(db, order), ...archives.map((path) => within(path, (archive) => forgetIn(archive, order)))]
-    const places = order.isTrial ? [] : [...placesOf(db, RECORDS_FILE, order), ...archives.flatMap((path) => placesIn(path, order))]
+    const files = [forgetIn(db, seal, order), ...archives.map((path) => within(path, (archive) => forgetIn(archive, seal, order)))]
+    const places = order.isTrial
+      ? []
+      : [...placesOf(db, seal, RECORDS_FILE, order), ...archives.flatMap((path) => placesIn(path, seal, order))]
     return { ...added(files), places: order.isTrial ? [] : [...places, ...filesLeft(directory)] }
   } finally {
     close()
@@ -69,9 +73,9 @@ interface Doomed {
   readonly isCounted: boolean
 }
 
-function forgetIn(db: DatabaseSync, order: ForgetOrder): Removed {
-  const { doomed } = search(db, order)
-  const rewritten = order.isTrial || doomed.length === 0 ? 0 : remove(db, doomed)
+function forgetIn(db: DatabaseSync, seal: StoreSeal, order: ForgetOrder): Removed {
+  const { doomed } = search(db, seal, order)
+  const rewritten = order.isTrial || doomed.length === 0 ? 0 : remove(db, seal, doomed)
   // Also where nothing was found: eviction, or a run that was killed here, left what was removed in freed pages.
   if (!order.isTrial) db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
   const counted = doomed.filter(({ isCounted }) => isCounted)
@@ -97,7 +101,7 @@ interface Found {
 }
 
 /** A report comes after the exchanges that it quotes, so one reading in order finds both. */
-function search(db: DatabaseSync, order: ForgetOrder): Found {
+function search(db: DatabaseSync, seal: StoreSeal, order: ForgetOrder): Found {
   const all = new Query<ReadColumns>(
     db,
     `SELECT s.key, s.name, r.age, ${RECORD_COLUMNS}, ${BODY_COLUMNS}
@@ -109,7 +113,7 @@ function search(db: DatabaseSync, order: ForgetOrder): Found {
   for (const columns of all.each()) {
     const row = recordRow(columns)
     const isQuoting = row.references.some((id) => ids.has(`${columns.key} ${id}`))
-    const payload = isQuoting ? null : readWholeBody(columns)
+    const payload = isQuoting ? null : readWholeBody(seal, columns)
     if (!isQuoting && !hasTag(row, payload, order)) {
       if (payload === null && columns.age !== null) damaged += 1
       continue
@@ -130,7 +134,7 @@ function hasTag({ request_type, summary }: RecordRow, payload: Uint8Array | null
 }
 
 /** Answers how many bodies of others were written anew. */
-function remove(db: DatabaseSync, doomed: readonly Doomed[]): number {
+function remove(db: DatabaseSync, seal: StoreSeal, doomed: readonly Doomed[]): number {
   db.exec('PRAGMA secure_delete = ON; CREATE TEMP TABLE doomed (age INTEGER PRIMARY KEY)')
   const mark = db.prepare('INSERT INTO doomed VALUES (?)')
   const empty = db.prepare(
@@ -144,7 +148,7 @@ function remove(db: DatabaseSync, doomed: readonly Doomed[]): number {
   db.exec('BEGIN IMMEDIATE')
   try {
     for (const { age } of doomed) if (age !== null) mark.run(age)
-    const rewritten = rewriteReferring(db)
+    const rewritten = rewriteReferring(db, seal)
     db.exec('DELETE FROM body_base WHERE age IN doomed; DELETE FROM body WHERE age IN doomed')
     for (const { key, row } of doomed) {
       empty.run(key, row.sequence)
@@ -160,20 +164,20 @@ function remove(db: DatabaseSync, doomed: readonly Doomed[]): number {
 }
 
 /** One at a time: all of them, each with its base, may be more than the memory holds. */
-function rewriteReferring(db: DatabaseSync): number {
+function rewriteReferring(db: DatabaseSync, seal: StoreSeal): number {
   const referring = new Query<{ age: number }>(db, 'SELECT age FROM body_base WHERE base IN doomed AND age NOT IN doomed').all()
-  const detach = makeDetach(db)
+  const detach = makeDetach(db, seal)
   for (const { age } of referring) detach(age)
   return referring.length
 }
 
 // ── the proof ────────────────────────────────────────────────────────────────────────────────
 
-const placesIn = (path: string, order: ForgetOrder): readonly SearchedPlace[] =>
-  within(path, (db) => placesOf(db, join(ARCHIVE_FOLDER, basename(path)), order))
+const placesIn = (path: string, seal: StoreSeal, order: ForgetOrder): readonly SearchedPlace[] =>
+  within(path, (db) => placesOf(db, seal, join(ARCHIVE_FOLDER, basename(path)), order))
 
 /** Reads everything once more. */
-function placesOf(db: DatabaseSync, file: string, order: ForgetOrder): readonly SearchedPlace[] {
+function placesOf(db: DatabaseSync, seal: StoreSeal, file: string, order: ForgetOrder): readonly SearchedPlace[] {
   const free = new Query<{ freelist_count: number }>(db, 'PRAGMA freelist_count').first()?.freelist_count ?? 0
   const texts = new Query<{ place: string; said: string }>(
     db,
@@ -187,7 +191,7 @@ function placesOf(db: DatabaseSync, file: string, order: ForgetOrder): readonly 
     ['audit', 0],
   ])
   for (const { place, said } of texts.each()) if (order.mentions(said)) mentions.set(place, (mentions.get(place) ?? 0) + 1)
-  const { doomed, damaged } = search(db, order)
+  const { doomed, damaged } = search(db, seal, order)
   return [
     { place: file, searched: 'bodies with the tag, and reports about them', found: doomed.filter(({ age }) => age !== null).length },
     { place: file, searched: 'bodies that are damaged, so that their tags cannot be read', found: damaged },

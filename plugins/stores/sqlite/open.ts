@@ -9,7 +9,7 @@ import { isBusy, newerStore, storeInUse } from './refusals.ts'
 export const RECORDS_FILE = 'records.sqlite3'
 export const ARCHIVE_FOLDER = 'archived'
 const LOCK_FILE = 'records.lock'
-const SCHEMA_VERSION = 9
+const SCHEMA_VERSION = 10
 
 const PAGE_BYTES = 4096
 /** 16 MiB of log between checkpoints: a quarter as many as the default, still quick to replay after a crash. */

@@ -8,7 +8,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { crc32 } from 'node:zlib'
 import type { BaseBody, Bases } from './bases.ts'
-import { compress, decompress, FAST_LEVEL, LEVEL, type PackedBody } from './bodies.ts'
+import type { StoreSeal } from '../common/seal.ts'
+import { compress, decompress, FAST_LEVEL, LEVEL, openBody, OWN_COLUMNS, type OwnColumns, type PackedBody } from './bodies.ts'
 import { Query } from './query.ts'
 
 /** Smaller ones take longer to compress than to write. */
@@ -29,8 +30,8 @@ export interface PackedPlace {
   readonly session: string | null
 }
 
-export function makePacking(db: DatabaseSync, bases: Bases) {
-  const findBody = new Query<{ payload: Uint8Array; size: number | null }>(db, 'SELECT payload, size FROM body WHERE age = ?')
+export function makePacking(db: DatabaseSync, bases: Bases, seal: StoreSeal) {
+  const findBody = new Query<OwnColumns>(db, `SELECT ${OWN_COLUMNS} FROM body b WHERE b.age = ?`)
 
   return {
     /** Before the body is written: compressed where it repeats an earlier one, otherwise as it came. */
@@ -96,7 +97,9 @@ export function makePacking(db: DatabaseSync, bases: Bases) {
   function loaded(age: number): Uint8Array | null {
     try {
       const found = findBody.first(age)
-      return found === undefined || found.size === null ? (found?.payload ?? null) : decompress(found.payload, found.size, null, 0)
+      const own = found === undefined ? null : openBody(seal, found)
+      if (found === undefined || own === null) return null
+      return found.size === null ? own.payload : decompress(own.payload, found.size, null, 0)
     } catch {
       return null
     }

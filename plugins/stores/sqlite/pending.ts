@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { PENDING_PAGE_BYTES_MAX, PENDING_RECORD_BYTES_MAX } from '../../../src/contract/index.ts'
 import type { PendingPage, PendingRecord, QuotedRecord, RequestType, StoredRecord } from '../../../src/contract/index.ts'
+import type { StoreSeal } from '../common/seal.ts'
 import { BODY_COLUMNS, readWholeBody, WITH_BASE, type BodyColumns } from './bodies.ts'
 import { Query } from './query.ts'
 import { parseReferences, RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
@@ -27,7 +28,7 @@ const WITH_BODY = 'LEFT JOIN body b ON b.age = r.age'
 const CONSUMED = `EXISTS (SELECT 1 FROM consumed c
   WHERE c.scenario = r.scenario AND c.agent_record_id = r.agent_record_id AND c.component = ?2)`
 
-export function makePending(db: DatabaseSync): (scenario: string, page: PendingPage) => readonly PendingRecord[] {
+export function makePending(db: DatabaseSync, seal: StoreSeal): (scenario: string, page: PendingPage) => readonly PendingRecord[] {
   const selectPending = makeSelectPending(db)
   const selectQuoted = new Query<QuotedColumns>(
     db,
@@ -55,7 +56,7 @@ export function makePending(db: DatabaseSync): (scenario: string, page: PendingP
   /** A body that cannot be read back counts as lost, so that the rest goes on. */
   function whole(row: FoundColumns): StoredRecord {
     const body = row.age === null ? undefined : selectBody.first(row.age)
-    return { ...recordRow(row), payload: body === undefined ? null : readWholeBody(body) }
+    return { ...recordRow(row), payload: body === undefined ? null : readWholeBody(seal, body) }
   }
 
   function wholeQuoted(row: QuotedColumns): QuotedRecord {

@@ -1,6 +1,7 @@
 /** Every read of the store, one prepared statement each. A scenario that does not exist reads as an empty one. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { CommitPage, Losses, RecordPage, RequestType, ScenarioSettings } from '../../../src/contract/index.ts'
+import type { StoreSeal } from '../common/seal.ts'
 import { BODY_COLUMNS, readBody, WITH_BODY, type BodyColumns } from './bodies.ts'
 import { makeChain } from './chain.ts'
 import { makeDeploymentQueries } from './deployment.ts'
@@ -12,11 +13,11 @@ import type { ReaderAnswers } from './wire.ts'
 
 export type Queries = ReturnType<typeof makeQueries>
 
-export function makeQueries(db: DatabaseSync) {
+export function makeQueries(db: DatabaseSync, seal: StoreSeal) {
   return {
     ...makeStoreQueries(db),
-    ...makeRecordQueries(db),
-    pending: makePending(db),
+    ...makeRecordQueries(db, seal),
+    pending: makePending(db, seal),
     expired: makeExpired(db),
     commits: makeCommits(db),
     ...makeChain(db),
@@ -43,7 +44,7 @@ function makeStoreQueries(db: DatabaseSync) {
   }
 }
 
-function makeRecordQueries(db: DatabaseSync) {
+function makeRecordQueries(db: DatabaseSync, seal: StoreSeal) {
   const selectType = new Query<{ request_type: RequestType }>(
     db,
     `SELECT request_type FROM record WHERE scenario = ${KEY} AND agent_record_id = ?`,
@@ -71,7 +72,7 @@ function makeRecordQueries(db: DatabaseSync) {
     },
     get(scenario: string, id: string): ReaderAnswers['get'] {
       const row = selectRecord.first(scenario, id)
-      return row === undefined ? null : { ...recordRow(row), payload: readBody(row) }
+      return row === undefined ? null : { ...recordRow(row), payload: readBody(seal, row) }
     },
   }
 }

@@ -1,6 +1,7 @@
 /** The thread that reads, on a connection of its own: a read never waits for a sync, and the event loop never waits for a read. */
 import { workerData, type MessagePort } from 'node:worker_threads'
 import type { DatabaseSync } from 'node:sqlite'
+import { StoreSeal } from '../common/seal.ts'
 import { openForReading } from './open.ts'
 import { makeQueries, type Queries } from './queries.ts'
 import { perform } from './perform.ts'
@@ -57,6 +58,6 @@ function answerGroup(calls: readonly ReaderCall[], from: MessagePort): void {
 /** With the first question: the thread starts beside the writer, which may still have to make the database. */
 function open(): Queries {
   db ??= openForReading(settings.directory, settings.lockWaitMs)
-  queries ??= makeQueries(db)
+  queries ??= makeQueries(db, new StoreSeal(settings))
   return queries
 }

@@ -5,6 +5,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Worker } from 'node:worker_threads'
 import { storeClosed } from '../../../src/contract/index.ts'
+import { StoreSeal } from '../common/seal.ts'
 import { Channel } from './channel.ts'
 import { openForReading } from './open.ts'
 import { perform } from './perform.ts'
@@ -66,7 +67,7 @@ export class Reads implements Reader {
 
   #readHere(call: ReaderCall): unknown {
     this.#readsHere += 1
-    this.#here ??= openHere(this.#settings.directory)
+    this.#here ??= openHere(this.#settings)
     return perform(this.#here.queries, call, [])
   }
 
@@ -84,10 +85,10 @@ export class Reads implements Reader {
   }
 }
 
-function openHere(directory: string): { readonly db: DatabaseSync; readonly queries: Queries } {
-  const db = openForReading(directory, NO_WAIT_MS)
+function openHere(settings: StoreSettings): { readonly db: DatabaseSync; readonly queries: Queries } {
+  const db = openForReading(settings.directory, NO_WAIT_MS)
   try {
-    return { db, queries: makeQueries(db) }
+    return { db, queries: makeQueries(db, new StoreSeal(settings)) }
   } catch (error) {
     db.close()
     throw error

@@ -1,6 +1,7 @@
 /** The thread that answers searches, so that no other read waits for one. */
 import type { DatabaseSync } from 'node:sqlite'
 import { workerData } from 'node:worker_threads'
+import { StoreSeal } from '../common/seal.ts'
 import { openForReading } from './open.ts'
 import { indexDamaged, isDamage, readFailed } from './refusals.ts'
 import { openForSearching } from './search/file.ts'
@@ -9,7 +10,8 @@ import { threadPort } from './thread.ts'
 import { toWire, type SearcherAnswers, type SearcherCall, type StoreReply, type StoreSettings, type WireRefusal } from './wire.ts'
 
 const port = threadPort()
-const { directory, lockWaitMs }: StoreSettings = workerData
+const settings: StoreSettings = workerData
+const { directory, lockWaitMs } = settings
 let records: DatabaseSync | null = null
 
 port.on('message', (message: readonly SearcherCall[] | 'close') => {
@@ -24,7 +26,7 @@ function answer(call: SearcherCall): SearcherAnswers[SearcherCall['op']] | WireR
   try {
     records ??= openForReading(directory, lockWaitMs)
     index = openForSearching(directory)
-    if (call.op === 'excerpts') return makeExcerpts(index, records)(call.scenario, call.sequences)
+    if (call.op === 'excerpts') return makeExcerpts(index, records, new StoreSeal(settings))(call.scenario, call.sequences)
     return makeFind(index, records)(call.scenario, call.query)
   } catch (error) {
     return toWire(isDamage(error) ? indexDamaged(error) : readFailed(error))

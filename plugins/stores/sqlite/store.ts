@@ -19,12 +19,14 @@ import type {
   StoreLease,
   StoreUsage,
 } from '../../../src/contract/index.ts'
+import { IN_THE_CLEAR, type SealSettings } from '../common/seal.ts'
 import { Carriers } from './carriers.ts'
 import { Channel } from './channel.ts'
 import type { Errand } from './errand.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS } from './open.ts'
 import { readerChannel, Reads, type Reader } from './reads.ts'
 import { runErrand } from './run-errand.ts'
+import { removeIndex } from './search/file.ts'
 import { StoreSearch } from './search/search.ts'
 import { JoinedThreads, receivePorts } from './sharing.ts'
 import { onEnd, startThread, untilReady, type ThreadLine } from './thread.ts'
@@ -39,7 +41,8 @@ const WRITER_GROUPS_IN_FLIGHT = 2
 const ABANDON_AGAIN_MS = 250
 const PASSING: ReadonlySet<string> = new Set(['store_busy', 'disk_full', 'store_overloaded'])
 
-export interface StoreOptions extends Omit<StoreSettings, 'lockWaitMs'>, Partial<Pick<StoreSettings, 'lockWaitMs'>> {
+export interface StoreOptions extends Pick<StoreSettings, 'directory' | 'capacityBytes'>, Partial<SealSettings> {
+  readonly lockWaitMs?: number
   /** More payload bytes than this on their way to the disk are refused. */
   readonly waitingBytesMax?: number
   /** False: no index is kept, and nothing can be searched. */
@@ -48,8 +51,11 @@ export interface StoreOptions extends Omit<StoreSettings, 'lockWaitMs'>, Partial
 
 export async function openStore(options: StoreOptions): Promise<Store> {
   const { directory, capacityBytes, lockWaitMs = LOCK_WAIT_MS, waitingBytesMax = WAITING_BYTES_MAX, isSearched = true } = options
-  const settings: StoreSettings = { directory, capacityBytes, lockWaitMs }
+  const { secretKey, encrypts } = { ...IN_THE_CLEAR, ...options }
+  const settings: StoreSettings = { directory, capacityBytes, lockWaitMs, secretKey, encrypts }
   const writer = await untilReady(startThread('writer', settings))
+  // Made before bodies were encrypted, it holds their words.
+  if (encrypts) removeIndex(directory)
   const reader = new Reads(settings)
   const threads = new JoinedThreads(settings, writer, reader)
   return new SqliteStore({ settings, writer, reader, waitingBytesMax, threads, ...(isSearched && { search: new StoreSearch(settings) }) })
@@ -191,7 +197,8 @@ class SqliteStore implements Store {
   }
 
   verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]> {
-    const errand: Errand = { errand: 'verify', directory: this.#settings.directory }
+    const { directory, secretKey, encrypts } = this.#settings
+    const errand: Errand = { errand: 'verify', directory, secretKey, encrypts }
     return runErrand(errand, this.#closing.signal, progress)
   }
 

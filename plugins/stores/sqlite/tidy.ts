@@ -1,6 +1,7 @@
 /** The writer's housework, a turn at a time: rows of archived scenarios go first, then the bodies that capacity has no room for. */
 import type { DatabaseSync } from 'node:sqlite'
 import { HOUSEKEEPING_ROWS_PER_TURN, type Losses } from '../../../src/contract/index.ts'
+import type { StoreSeal } from '../common/seal.ts'
 import type { RecordArchive } from './archive.ts'
 import { IS_BASE, WITH_BASE } from './bodies.ts'
 import type { StoreLedger } from './ledger.ts'
@@ -19,12 +20,13 @@ interface TidyNeeds {
   readonly ledger: StoreLedger
   readonly transact: Transact
   readonly archive: RecordArchive
+  readonly seal: StoreSeal
   readonly capacityBytes: number
   readonly onLoss: (lost: LossNotice) => void
 }
 
-export function makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss }: TidyNeeds) {
-  const evict = makeEvict(db, ledger, capacityBytes)
+export function makeTidy({ db, ledger, transact, archive, seal, capacityBytes, onLoss }: TidyNeeds) {
+  const evict = makeEvict(db, ledger, seal, capacityBytes)
   const lagBytesMax = capacityBytes * LAG_SHARE_MAX
 
   /** One turn; false when there is nothing to do, or the disk or a lock does not let us: then the next group brings the next try. */
@@ -58,14 +60,14 @@ interface OldestColumns extends RemovedColumns {
  * One turn, inside a transaction: takes bodies until capacity holds or the turn is over, the oldest first; one that others refer to goes
  * after the last of them. Also a lone body larger than all capacity goes.
  */
-function makeEvict(db: DatabaseSync, ledger: StoreLedger, capacityBytes: number): () => LossNotice {
+function makeEvict(db: DatabaseSync, ledger: StoreLedger, seal: StoreSeal, capacityBytes: number): () => LossNotice {
   const findOldest = new Query<OldestColumns>(
     db,
     `SELECT s.name, ${REMOVED_COLUMNS} FROM body b ${WITH_BASE}
      JOIN scenario s ON s.key = b.scenario JOIN record r ON r.scenario = b.scenario AND r.sequence = b.sequence
      WHERE NOT ${IS_BASE} ORDER BY b.age LIMIT 1`,
   )
-  const removeBody = makeRemoveBody(db, ledger)
+  const removeBody = makeRemoveBody(db, ledger, seal)
   const countLoss = db.prepare(
     `UPDATE scenario SET lost_records = lost_records + 1, lost_bytes = lost_bytes + ?1,
        lost_first_sequence = coalesce(lost_first_sequence, ?2), lost_last_sequence = ?2 WHERE key = ?3`,

@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Damage } from '../../../src/contract/index.ts'
-import { BODY_COLUMNS, DamagedBody, readBody, WITH_BODY, type BodyColumns } from './bodies.ts'
+import { StoreSeal, type SealSettings } from '../common/seal.ts'
+import { BODY_COLUMNS, DamagedBody, openBody, readBody, WITH_BODY, type BodyColumns } from './bodies.ts'
 import { openForReading } from './open.ts'
 import { Query } from './query.ts'
 
@@ -18,10 +19,10 @@ interface CheckedRow extends BodyColumns {
   readonly has_digest: number
 }
 
-export function verifyStore(directory: string, progress: Progress): readonly Damage[] {
+export function verifyStore(directory: string, settings: SealSettings, progress: Progress): readonly Damage[] {
   const db = openForReading(directory)
   try {
-    return [...checkStructure(db), ...checkScenarios(db, progress)]
+    return [...checkStructure(db), ...checkScenarios(db, new StoreSeal(settings), progress)]
   } finally {
     db.close()
   }
@@ -35,7 +36,7 @@ function checkStructure(db: DatabaseSync): Damage[] {
     .map((problem) => ({ scenario: '', agent_record_id: '', problem }))
 }
 
-function checkScenarios(db: DatabaseSync, progress: Progress): Damage[] {
+function checkScenarios(db: DatabaseSync, seal: StoreSeal, progress: Progress): Damage[] {
   const scenarios = new Query<{ key: number; name: string; head: number }>(
     db,
     'SELECT key, name, head FROM scenario WHERE name IS NOT NULL ORDER BY key',
@@ -46,15 +47,23 @@ function checkScenarios(db: DatabaseSync, progress: Progress): Damage[] {
   const damages: Damage[] = []
   let checked = 0
   for (const { key, name, head } of live) {
-    const found = checkRecords(db, key, name, head, (rows) => progress((checked += rows), total))
+    const found = checkRecords({ db, seal, key, scenario: name, head }, (rows) => progress((checked += rows), total))
     // Archived meanwhile: its rows are on their way out, and no gap is a damage.
     if (isLive.first(key) !== undefined) damages.push(...found)
   }
   return damages
 }
 
+interface CheckedScenario {
+  readonly db: DatabaseSync
+  readonly seal: StoreSeal
+  readonly key: number
+  readonly scenario: string
+  readonly head: number
+}
+
 /** Up to the head known at the start; what comes in meanwhile is for the next time. */
-function checkRecords(db: DatabaseSync, key: number, scenario: string, head: number, progress: (rows: number) => void): Damage[] {
+function checkRecords({ db, seal, key, scenario, head }: CheckedScenario, progress: (rows: number) => void): Damage[] {
   const slice = new Query<CheckedRow>(
     db,
     `SELECT r.sequence, r.agent_record_id, r.digest IS NOT NULL AS has_digest, ${BODY_COLUMNS}
@@ -68,7 +77,7 @@ function checkRecords(db: DatabaseSync, key: number, scenario: string, head: num
     rows = 0
     for (const row of slice.each(key, expected - 1, head)) {
       if (row.sequence !== expected) report(row.agent_record_id, `sequence ${expected} is missing before ${row.sequence}`)
-      const problem = problemOf(row)
+      const problem = problemOf(seal, row)
       if (problem !== null) report(row.agent_record_id, problem)
       expected = row.sequence + 1
       rows += 1
@@ -78,11 +87,11 @@ function checkRecords(db: DatabaseSync, key: number, scenario: string, head: num
   return damages
 }
 
-function problemOf(row: CheckedRow): string | null {
-  const { payload, checksum, has_digest } = row
-  if (payload === null || checksum === null) return has_digest === 1 ? null : 'the body is missing and was not evicted'
+function problemOf(seal: StoreSeal, row: CheckedRow): string | null {
+  if (row.payload === null) return row.has_digest === 1 ? null : 'the body is missing and was not evicted'
   try {
-    return hash('sha256', readBody(row) ?? '', 'buffer').equals(checksum) ? null : 'the body does not match its checksum'
+    const checksum = openBody(seal, row)?.checksum ?? new Uint8Array()
+    return hash('sha256', readBody(seal, row) ?? '', 'buffer').equals(checksum) ? null : 'the body does not match its checksum'
   } catch (error) {
     if (error instanceof DamagedBody) return error.message
     throw error

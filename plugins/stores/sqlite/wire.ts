@@ -30,9 +30,10 @@ import {
   type StoreUsage,
   type TokenChange,
 } from '../../../src/contract/index.ts'
+import type { SealSettings } from '../common/seal.ts'
 import type { Carriers } from './carriers.ts'
 
-export interface StoreSettings {
+export interface StoreSettings extends SealSettings {
   readonly directory: string
   readonly capacityBytes: number
   readonly lockWaitMs: number

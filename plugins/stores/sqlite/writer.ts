@@ -2,12 +2,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { Refusal } from '../../../src/contract/index.ts'
+import { StoreSeal } from '../common/seal.ts'
 import { makeAnswerGroups, type ReceivedGroup } from './answers.ts'
 import { makeArchive, type RecordArchive } from './archive.ts'
 import { Changes } from './changes.ts'
 import { makeCompression } from './compression.ts'
 import { StoreLeases } from './leases.ts'
 import { StoreLedger } from './ledger.ts'
+import { settleKeys } from './keys.ts'
 import { StoreMembers } from './members.ts'
 import { openForWriting } from './open.ts'
 import { openRefusal } from './refusals.ts'
@@ -48,18 +50,21 @@ function recover(db: DatabaseSync, archive: RecordArchive, directory: string): v
   db.exec('COMMIT')
 }
 
-function serve({ directory, capacityBytes, lockWaitMs }: StoreSettings, { db, close }: WritableStore): void {
+function serve(settings: StoreSettings, { db, close }: WritableStore): void {
+  const { directory, capacityBytes, lockWaitMs } = settings
+  const seal = new StoreSeal(settings)
   const ledger = new StoreLedger(db)
   const changes = new Changes()
   const leases = new StoreLeases(db)
   const archive = makeArchive(db, ledger, changes)
+  settleKeys(db, seal)
   recover(db, archive, directory)
   const members = new StoreMembers()
   const transactions = makeTransactions({ db, ledger, directory, lockWaitMs, onTrouble: sayTrouble })
   const { transact } = transactions
-  const tidy = makeTidy({ db, ledger, transact, archive, capacityBytes, onLoss: (lost) => members.post({ lost }) })
-  const compression = makeCompression({ db, ledger, transact })
-  const answerGroups = makeAnswerGroups({ db, ledger, transact, archive, leases, changes })
+  const tidy = makeTidy({ db, ledger, transact, archive, seal, capacityBytes, onLoss: (lost) => members.post({ lost }) })
+  const compression = makeCompression({ db, ledger, transact, seal })
+  const answerGroups = makeAnswerGroups({ db, ledger, transact, archive, leases, changes, seal })
   let tidying: NodeJS.Immediate | null = null
   let looking: NodeJS.Timeout | null = null
 

@@ -9,6 +9,7 @@ import type { Place } from '../child.ts'
 import { ask, get, listIn, objectIn, textIn, textsIn } from '../http.ts'
 import { readRecords } from '../steps.ts'
 import type { SeenArchive, SeenRow, SeenScenario, Snapshot } from './oracle.ts'
+import { IN_THE_CLEAR, StoreSeal } from '../../../plugins/stores/common/seal.ts'
 import { BODY_COLUMNS, readBody, WITH_BODY, type BodyColumns } from '../../../plugins/stores/sqlite/bodies.ts'
 import { Query } from '../../../plugins/stores/sqlite/query.ts'
 
@@ -70,7 +71,7 @@ function readArchive(path: string): ReadonlyMap<string, JsonObject> {
       db,
       `SELECT r.agent_record_id AS id, ${BODY_COLUMNS} FROM record r ${WITH_BODY} WHERE b.age IS NOT NULL`,
     )
-    return new Map(bodies.all().map((row) => [row.id, parse(readBody(row))]))
+    return new Map(bodies.all().map((row) => [row.id, parse(readBody(new StoreSeal(IN_THE_CLEAR), row))]))
   } finally {
     db.close()
   }

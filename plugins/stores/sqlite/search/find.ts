@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { FoundRecords, ListedRecord, RecordExcerpt, SearchQuery } from '../../../../src/contract/index.ts'
 import { excerptOf, shownExcerpt } from '../../../../src/excerpts/index.ts'
+import type { StoreSeal } from '../../common/seal.ts'
 import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from '../bodies.ts'
 import { Query } from '../query.ts'
 import { RECORD_COLUMNS, recordRow, type RecordColumns } from '../rows.ts'
@@ -126,6 +127,7 @@ function makeStoredExcerpt(index: DatabaseSync): (id: number) => RecordExcerpt |
 export function makeExcerpts(
   index: DatabaseSync | null,
   records: DatabaseSync,
+  seal: StoreSeal,
 ): (scenario: string, sequences: readonly number[]) => ReadonlyMap<number, RecordExcerpt> {
   const selectKey = new Query<{ key: number }>(records, 'SELECT key FROM scenario WHERE name = ?')
   const selectBody = new Query<RecordColumns & BodyColumns>(
@@ -149,13 +151,13 @@ export function makeExcerpts(
       if (known !== null && known !== undefined) return [[sequence, known] as const]
       room -= bytes
       const columns = room < 0 ? undefined : selectBody.first(key, sequence)
-      return columns === undefined ? [] : [[sequence, readExcerpt(columns)] as const]
+      return columns === undefined ? [] : [[sequence, readExcerpt(seal, columns)] as const]
     })
     return new Map(found)
   }
 }
 
-function readExcerpt(columns: RecordColumns & BodyColumns): RecordExcerpt {
+function readExcerpt(seal: StoreSeal, columns: RecordColumns & BodyColumns): RecordExcerpt {
   const { request_type, score } = recordRow(columns)
-  return { ...shownExcerpt(excerptOf(request_type, readWholeBody(columns) ?? new Uint8Array())), ...(score !== null && { score }) }
+  return { ...shownExcerpt(excerptOf(request_type, readWholeBody(seal, columns) ?? new Uint8Array())), ...(score !== null && { score }) }
 }

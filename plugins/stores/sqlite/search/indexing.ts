@@ -5,12 +5,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { SESSION_REFERENCES_MAX, type RecordRow } from '../../../../src/contract/index.ts'
 import { excerptOf, factsOfRecord, shownExcerpt } from '../../../../src/excerpts/index.ts'
+import { IN_THE_CLEAR, StoreSeal } from '../../common/seal.ts'
 import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from '../bodies.ts'
 import { Query } from '../query.ts'
 import { RECORD_COLUMNS, recordRow, type RecordColumns } from '../rows.ts'
 import { factWord, indexedText } from './facts.ts'
 import { idOf, sequenceOf } from './file.ts'
 
+/** Words of what is encrypted never reach the index. */
+const NO_KEYS = new StoreSeal(IN_THE_CLEAR)
 const ROWS_PER_TURN = 512
 const BYTES_PER_TURN = 8 * 1024 * 1024
 /** Reading a larger body would take longer than a turn may: it is found by its facts alone. */
@@ -117,7 +120,7 @@ function makeTake(index: DatabaseSync, records: DatabaseSync): (scenario: LiveSc
   /** Answers how many bytes were read. */
   function add(key: number, row: RecordRow, columns: BodyColumns): number {
     const bytes = columns.size ?? columns.payload?.byteLength ?? 0
-    const payload = bytes > BODY_BYTES_MAX ? null : readWholeBody(columns)
+    const payload = bytes > BODY_BYTES_MAX ? null : readWholeBody(NO_KEYS, columns)
     const excerpt = excerptOf(row.request_type, payload ?? new Uint8Array())
     const id = idOf(key, row.sequence)
     const { input, output, tags, cost } = shownExcerpt(excerpt)
