@@ -46,6 +46,8 @@ describe('defaults', () => {
           api_key: null,
           model: null,
           capacity: null,
+          adapter_prefix: null,
+          max_lora_rank: null,
           parallel: null,
           context_tokens: null,
           threads: null,

@@ -21,6 +21,8 @@ const REFUSES_PATHS = [
   'svc.compat',
   'svc.log',
   'svc.tls.min_version',
+  'inference.engine.adapter_prefix',
+  'training.lora_modules',
   'svc.served_url',
   'inference.upstream_url',
   'inference.upstream_api',

@@ -24,6 +24,11 @@ const weightKeys = {
   objective_config: own('objective'),
   group_size: count().default(8).describe('With the objective `grouped`: how many reports of one `metadata.comparison_set` make a group.'),
   lora_rank: whole('must be a whole number from 1 to 1024', 1, 1024).default(16).describe('The rank of the adapters.'),
+  lora_modules: z
+    .array(oneOf(['attention', 'mlp']), 'must be a list of attention, mlp or both')
+    .min(1, 'must name attention, mlp or both')
+    .default(['attention', 'mlp'])
+    .describe('Which layers the adapters change: `attention` (q, k, v and o), `mlp` (gate, up and down), or both.'),
   lora_alpha: above0().nullable().default(null).describe("The adapters' scale. Unset: the trainer's own."),
   lora_seed: from0().default(0).describe('The seed of a first adapter.'),
   learning_rate: above0().default(0.0001).describe("Adam's learning rate."),
@@ -73,6 +78,18 @@ export const engine = section({
     .nullable()
     .default(null)
     .describe('How many adapters the engine holds at once, which is also how many scenarios may train weights. Unset: 4.'),
+  adapter_prefix: z
+    .string('must be 1 to 32 letters, digits or dashes')
+    .regex(/^[A-Za-z0-9-]{1,32}$/, 'must be 1 to 32 letters, digits or dashes')
+    .nullable()
+    .default(null)
+    .describe(
+      "With `sglang` and `vllm`: what the names of this service's adapters begin with. Services that share an engine need different ones. Unset: made once, and kept beside the records.",
+    ),
+  max_lora_rank: count()
+    .nullable()
+    .default(null)
+    .describe('With `sglang` and `vllm`: the rank that the engine was started for. Unset: the engine is asked, where it tells.'),
   parallel: count().nullable().default(null).describe('With `llama`: how many generations run at once. Unset: 4.'),
   context_tokens: count()
     .nullable()

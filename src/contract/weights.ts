@@ -11,6 +11,8 @@ export interface Engine {
   /** Whether a generation under way can move to another adapter; elsewhere it ends on the one it began on. */
   readonly moves: boolean
   model(signal: AbortSignal): Promise<EngineModel>
+  /** Which adapters it takes, as it was started; absent: it cannot tell. Asked anew every time: it may have been started again. */
+  limits?(signal: AbortSignal): Promise<AdapterLimits>
   /** From a folder with a PEFT adapter, and its GGUF beside it. A name is loaded once in its life. Throws Refusal for what is no adapter of its base. */
   load(adapter: AdapterFolder, signal: AbortSignal): Promise<void>
   /** Of a name that it does not hold: nothing happens. */
@@ -51,6 +53,20 @@ export interface ModelShape {
   readonly architecture: string
   readonly heads: number
   readonly kvHeads: number
+}
+/** Null wherever the engine does not say. */
+export interface AdapterLimits {
+  readonly rankMax: number | null
+  /** How many it holds at once. */
+  readonly adaptersMax: number | null
+  /** The ends of the names of the modules that adapters may change. */
+  readonly modules: readonly string[] | null
+}
+/** What an adapter will be, before it is trained. */
+export interface AdapterPlan {
+  readonly rank: number
+  /** The ends of the names of its modules. */
+  readonly modules: readonly string[]
 }
 export interface AdapterFolder {
   readonly name: string
@@ -113,6 +129,10 @@ export interface AdapterSpan {
 export interface WeightRuntime {
   readonly capacity: number
   model(signal: AbortSignal): Promise<EngineModel>
+  /** Before anything is trained: throws Refusal 'conflict' where the engine would not take such an adapter, or serves another base than at first. */
+  checkPlan(plan: AdapterPlan, signal: AbortSignal): Promise<void>
+  /** Throws Refusal 'conflict' where the engine's base does not give these tokens the log-probabilities that the trainer's base gives them. */
+  checkBase(tokens: readonly number[], logProbs: readonly number[], signal: AbortSignal): Promise<void>
   /**
    * Makes these weights the scenario's: loaded, probed, and named by its requests from here on. Serving what it serves already does nothing.
    * `switched` is called in the moment that they are, before any request can tell. Throws Refusal when the adapter is not taken; then

@@ -3,9 +3,10 @@ import { invalid, type JsonObject } from '../../../src/contract/index.ts'
 
 export type EngineSettings = ReturnType<typeof readEngineSettings>
 
-const KNOWN = ['url', 'model', 'api_key', 'capacity', 'vocabulary', 'timeout_s']
+const KNOWN = ['url', 'model', 'api_key', 'capacity', 'adapter_prefix', 'max_lora_rank', 'vocabulary', 'timeout_s']
 const CAPACITY_DEFAULT = 4
 const CAPACITY_MAX = 10_000
+const RANK_MAX = 4096
 const TIMEOUT_SECONDS_DEFAULT = 300
 const TIMEOUT_SECONDS_MAX = 86_400
 /** Engines keep ids in 32 bits. */
@@ -21,6 +22,10 @@ export function readEngineSettings(engine: string, config: JsonObject) {
     apiKey: textIn(config, 'api_key'),
     /** How many adapters the engine was started to hold at once. */
     capacity: countIn(config, 'capacity', CAPACITY_MAX) ?? CAPACITY_DEFAULT,
+    /** What the names of this service's adapters begin with; null: the engine is this service's alone. */
+    adapterPrefix: textIn(config, 'adapter_prefix'),
+    /** The rank it was started for, for engines that do not tell. */
+    rankMax: countIn(config, 'max_lora_rank', RANK_MAX),
     /** How many token ids the model has; engines do not report it. */
     vocabulary: countIn(config, 'vocabulary', VOCABULARY_MAX) ?? VOCABULARY_MAX,
     timeoutSeconds: secondsIn(config),

@@ -3,6 +3,7 @@ import {
   unavailable,
   upstream,
   type AdapterFolder,
+  type AdapterLimits,
   type ChatAnswer,
   type Engine,
   type EngineChat,
@@ -17,6 +18,7 @@ import {
 import { defined, firstChoice, givenOn, requestOf } from '../common/chat.ts'
 import { EngineHttp, type Reply } from '../common/http.ts'
 import { filledText, isList, listOf, objectOf, textOf } from '../../../src/dialects/index.ts'
+import { limitsOf, shownBy } from '../common/limits.ts'
 import { readModels, type Models } from '../common/models.ts'
 import { broken, checkCount, checkSame, idsOf, logProbsOf, oneSpan } from '../common/numbers.ts'
 import { answerOf, failed, isHeldAlready, isLost, refusalOf, refusedAdapter, wholeOf } from '../common/replies.ts'
@@ -25,6 +27,7 @@ import type { EngineSettings } from '../common/settings.ts'
 interface Base extends EngineModel {
   readonly id: string
   readonly weightVersion: string | null
+  readonly version: string | null
 }
 
 const OWN_KEYS = ['meta_info', 'prompt_token_ids']
@@ -49,6 +52,7 @@ export class SglangEngine implements Engine {
     if (this.#base !== null) return this.#base
     const models = await readModels(this.#http, this.#settings.model, signal)
     const info = answerOf(await this.#modelInfo(signal), null)
+    const version = filledText((await this.#serverInfo(signal))['version'])
     this.#base ??= {
       id: models.id,
       name: models.name,
@@ -57,6 +61,7 @@ export class SglangEngine implements Engine {
       digest: null,
       shape: null,
       weightVersion: filledText(info['weight_version']),
+      version,
     }
     return this.#base
   }
@@ -64,6 +69,16 @@ export class SglangEngine implements Engine {
   async #modelInfo(signal: AbortSignal): Promise<Reply> {
     const reply = await this.#http.get('/model_info', signal)
     return reply.status === 404 ? this.#http.get('/get_model_info', signal) : reply
+  }
+
+  async limits(signal: AbortSignal): Promise<AdapterLimits> {
+    const shown = await this.#serverInfo(signal)
+    return limitsOf(shown, shown['max_loaded_loras'], shown['lora_target_modules'], this.#settings.rankMax)
+  }
+
+  async #serverInfo(signal: AbortSignal): Promise<JsonObject> {
+    const reply = await this.#http.get('/server_info', signal)
+    return shownBy(reply.status === 404 ? await this.#http.get('/get_server_info', signal) : reply)
   }
 
   load(adapter: AdapterFolder, signal: AbortSignal): Promise<void> {
@@ -157,6 +172,7 @@ export class SglangEngine implements Engine {
       url,
       timeout_s: timeoutSeconds,
       model: this.#base?.name ?? this.#settings.model,
+      version: this.#base?.version ?? null,
       weight_version: this.#base?.weightVersion ?? null,
       logprobs_mode: 'after temperature, before filters, unless the engine runs with SGLANG_RETURN_ORIGINAL_LOGPROB',
     }

@@ -7,6 +7,10 @@ import { SglangEngine } from './engine.ts'
 export default define('runtime', {
   make: (config) => {
     const settings = readEngineSettings('sglang', config)
-    return makeWeightRuntime(new SglangEngine(settings), { name: 'sglang', modelName: settings.model })
+    return makeWeightRuntime(new SglangEngine(settings), {
+      name: 'sglang',
+      modelName: settings.model,
+      adapterPrefix: settings.adapterPrefix,
+    })
   },
 })

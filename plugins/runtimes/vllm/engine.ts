@@ -3,6 +3,7 @@ import {
   unavailable,
   upstream,
   type AdapterFolder,
+  type AdapterLimits,
   type ChatAnswer,
   type Encoded,
   type Engine,
@@ -16,6 +17,7 @@ import {
 import { defined, firstChoice, givenOn, requestOf } from '../common/chat.ts'
 import { EngineHttp, type Reply } from '../common/http.ts'
 import { filledText, listOf, objectOf, objectsOf, textOf } from '../../../src/dialects/index.ts'
+import { limitsOf, shownBy } from '../common/limits.ts'
 import { readModels } from '../common/models.ts'
 import { broken, checkCount, checkSame, idsOf, logProbsOf, oneSpan } from '../common/numbers.ts'
 import { answerOf, failed, refusalOf, wholeOf, isHeldAlready, isLost, refusedAdapter } from '../common/replies.ts'
@@ -34,6 +36,7 @@ export class VllmEngine implements Engine {
   readonly #http: EngineHttp
   #base: Base | null = null
   #pauses: boolean | null = null
+  #version: string | null = null
 
   constructor(settings: EngineSettings) {
     this.capacity = settings.capacity
@@ -44,8 +47,16 @@ export class VllmEngine implements Engine {
   async model(signal: AbortSignal): Promise<Base> {
     if (this.#base !== null) return this.#base
     const { id, name, contextTokens } = await readModels(this.#http, this.#settings.model, signal)
+    this.#version = filledText(shownBy(await this.#http.get('/version', signal))['version'])
     this.#base ??= { id, name, vocabulary: this.#settings.vocabulary, contextTokens, digest: null, shape: null }
     return this.#base
+  }
+
+  /** Its settings are shown in its development mode alone. Beyond `max_cpu_loras` it drops adapters by itself, so that is how many it holds. */
+  async limits(signal: AbortSignal): Promise<AdapterLimits> {
+    const shown = shownBy(await this.#http.get('/server_info?config_format=json', signal))
+    const lora = objectOf(objectOf(shown['vllm_config'])['lora_config'])
+    return limitsOf(lora, lora['max_cpu_loras'] ?? lora['max_loras'], lora['target_modules'], this.#settings.rankMax)
   }
 
   /** Never in place: then the engine would read the folder again with every step. */
@@ -170,6 +181,7 @@ export class VllmEngine implements Engine {
       url,
       timeout_s: timeoutSeconds,
       model: this.#base?.name ?? model,
+      version: this.#version,
       pauses: this.#pauses,
       logprobs_mode: 'needs --logprobs-mode processed_logprobs, and requests without top_p and top_k: vLLM counts filters in',
     }

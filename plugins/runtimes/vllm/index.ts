@@ -10,6 +10,6 @@ import { VllmEngine } from './engine.ts'
 export default define('runtime', {
   make: (config) => {
     const settings = readEngineSettings('vllm', config)
-    return makeWeightRuntime(new VllmEngine(settings), { name: 'vllm', modelName: settings.model })
+    return makeWeightRuntime(new VllmEngine(settings), { name: 'vllm', modelName: settings.model, adapterPrefix: settings.adapterPrefix })
   },
 })

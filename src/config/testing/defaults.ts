@@ -73,6 +73,7 @@ export const WEIGHT_DEFAULTS = {
   objective_config: {},
   group_size: 8,
   lora_rank: 16,
+  lora_modules: ['attention', 'mlp'],
   lora_alpha: null,
   lora_seed: 0,
   learning_rate: 0.0001,

@@ -32,7 +32,12 @@ const schema = z.object({
   metrics: z.record(z.string(), z.json()).optional(),
   /** The log-probabilities of the trained weights for every token but the first: an engine that answers otherwise serves other weights. */
   probe: z
-    .object({ tokens: z.array(z.int().nonnegative()), log_probs: z.array(z.number()) })
+    .object({
+      tokens: z.array(z.int().nonnegative()),
+      log_probs: z.array(z.number()),
+      /** Of the untrained base, for the same tokens. */
+      base_log_probs: z.array(z.number()).exactOptional(),
+    })
     .refine(({ tokens, log_probs }) => log_probs.length === tokens.length - 1, 'must have one number for every token but the first')
     .nullable(),
   files: z.partialRecord(z.enum(DIGESTED), sha256),

@@ -74,7 +74,11 @@ export async function fetchExport(job: WeightJob, model: string, { metrics, prob
     objective,
     optimizer_steps: parent.optimizerSteps + 1,
     metrics: { ...metrics },
-    probe: { tokens: [...probe.tokens], log_probs: [...probe.log_probs] },
+    probe: {
+      tokens: [...probe.tokens],
+      log_probs: [...probe.log_probs],
+      ...(probe.base_log_probs !== undefined && { base_log_probs: [...probe.base_log_probs] }),
+    },
   }
   await buildExport({ archive, directory: join(place.directory, exportPath(job.id)), shape, provenance })
   const found = await findExport(job, place)

@@ -7,7 +7,7 @@ import { trainerMetrics } from './tinker.ts'
 const numbers = z.array(z.number()).readonly()
 const trainedSchema = z.object({
   metrics: z.object({ loss: z.number(), optimizer_steps: z.number(), tokens_trained: z.number(), trainer: trainerMetrics }),
-  probe: z.object({ tokens: numbers, log_probs: numbers }),
+  probe: z.object({ tokens: numbers, log_probs: numbers, base_log_probs: numbers.exactOptional() }),
 })
 const examination: z.ZodType<Examination> = z.object({ select: z.boolean(), metrics: z.record(z.string(), z.json()).exactOptional() })
 const schema = z.object({

@@ -51,6 +51,7 @@ const placeOf = (more: Partial<JobPlace> = {}): JobPlace => ({
   objective: 'grouped',
   parent: untrained,
   report: SILENT,
+  checkBase: async () => undefined,
   signal: new AbortController().signal,
   ...more,
 })

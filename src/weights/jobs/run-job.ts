@@ -10,6 +10,8 @@ import { samplerPath, statePath, type Pass } from './tinker.ts'
 export interface JobPlace extends ExportPlace {
   readonly marker: MarkerFile
   readonly report: Reporter
+  /** Throws where the engine's base answers otherwise than the trainer's: then nothing is trained. */
+  readonly checkBase: (tokens: readonly number[], logProbs: readonly number[]) => Promise<void>
 }
 
 /** Its marker is at CHECKPOINT or past it, and the export lies where `exportPath` says. */
@@ -48,10 +50,14 @@ async function train(job: WeightJob, begun: Marker, place: JobPlace): Promise<Ma
     const opened: Marker = { ...begun, status: 'RUNNING', session }
     if (begun.session === undefined) await note(opened, place)
     const model = begun.model_id ?? (await client.createModel(session, job.base.name, job.lora, signal))
-    const numbered = begun.numbered ?? (await client.isNumbered({ model, sequence: FIRST }, asking(probeOf(job.rows)), signal))
+    const probe = probeOf(job.rows)
+    const asked = begun.trained === undefined ? await client.begin({ model, sequence: FIRST }, asking(probe), signal) : null
+    const base = asked?.logProbs[0] ?? []
+    const numbered = asked?.isNumbered ?? begun.numbered ?? false
     const held: Marker = { ...opened, model_id: model, numbered }
     if (begun.numbered === undefined) await note(held, place)
-    const trained = begun.trained ?? (await optimize(job, model, numbered, place))
+    if (begun.trained === undefined) await place.checkBase(probe, base)
+    const trained = begun.trained ?? (await optimize(job, { model, numbered, base }, place))
     // Before saving: once the trainer forgets the model, these numbers cannot be had again.
     if (begun.trained === undefined) await note({ ...held, trained }, place)
     if (begun.trained === undefined || !(await isSaved(job, model, place))) await save(job, model, place)
@@ -69,7 +75,14 @@ async function note(marker: Marker, { marker: file, report }: JobPlace): Promise
   return marker
 }
 
-async function optimize(job: WeightJob, model: string, isNumbered: boolean, place: JobPlace): Promise<Trained> {
+interface Opened {
+  readonly model: string
+  readonly numbered: boolean
+  /** What the base says of the probe. */
+  readonly base: readonly number[]
+}
+
+async function optimize(job: WeightJob, { model, numbered: isNumbered, base }: Opened, place: JobPlace): Promise<Trained> {
   const { client, parent, report, signal } = place
   const { loss, lossConfig, rows } = job
   const sequence = sequencesOf(job)
@@ -92,7 +105,7 @@ async function optimize(job: WeightJob, model: string, isNumbered: boolean, plac
   const probe = probeOf(rows)
   const { logProbs } = await client.forward({ model, sequence: sequence.probe }, asking(probe), signal)
   const metrics = { loss: lossSum / tokens, optimizer_steps: 1, tokens_trained: tokens, trainer: reported }
-  return { metrics, probe: { tokens: probe, log_probs: logProbs[0] ?? [] } }
+  return { metrics, probe: { tokens: probe, log_probs: logProbs[0] ?? [], base_log_probs: base } }
 }
 
 const asking = (tokens: readonly number[]): Pass => ({ data: [questionOf(tokens)], loss: 'cross_entropy', lossConfig: {} })

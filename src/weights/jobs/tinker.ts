@@ -78,9 +78,15 @@ export function makeTrainerClient(address: TrainerAddress) {
       const body = { session_id, model_seq_id: 0, base_model, lora_config: { ...lora }, user_metadata: {} }
       return (await order('create_model', body, model, signal)).model_id
     },
-    /** Whether a repeated call gets the ticket of the first: some trainers ignore the numbers of calls and would run it twice. */
-    isNumbered: ({ model, sequence }: CallOf, given: Pass, signal: AbortSignal): Promise<boolean> =>
-      wire.isSameTicket('forward', { model_id: model, forward_input: passBody(given), seq_id: sequence }, signal),
+    /**
+     * The first call of a job, made twice: whether a repeated call gets the ticket of the first. Some trainers ignore the numbers of calls and
+     * would run it twice. The fresh adapter changes nothing, so the answer is the base's.
+     */
+    begin: async ({ model, sequence }: CallOf, given: Pass, signal: AbortSignal): Promise<Passed & { readonly isNumbered: boolean }> => {
+      const body = { model_id: model, forward_input: passBody(given), seq_id: sequence }
+      const { isSameTicket, result } = await wire.twice('forward', body, signal)
+      return { isNumbered: isSameTicket, ...passedOf('forward', given, checked('forward', passResult, result)) }
+    },
     forward: async ({ model, sequence }: CallOf, given: Pass, signal: AbortSignal): Promise<Passed> => {
       const body = { model_id: model, forward_input: passBody(given), seq_id: sequence }
       return passedOf('forward', given, await order('forward', body, passResult, signal))

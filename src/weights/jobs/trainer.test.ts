@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { until } from '../../../test/support/wait.ts'
 import {
+  conflict,
   unavailable,
   type Examiner,
   type JsonObject,
@@ -72,6 +73,8 @@ const refuse = () => Promise.reject(new Error('no part of this test'))
 const weightsOf = (more: Partial<WeightRuntime>): WeightRuntime => ({
   capacity: 2,
   model: async () => ({ name: 'tiny', vocabulary: 100, contextTokens: 64, digest: 'd1', shape: null }),
+  checkPlan: async () => undefined,
+  checkBase: async () => undefined,
   serve: refuse,
   served: () => null,
   lease: refuse,
@@ -136,6 +139,25 @@ function after(result: StepResult, samples: readonly Sample[], load: string): St
 }
 
 describe('a step', () => {
+  it('trains nothing for an engine that would not take its adapter, or whose base is not the trainer’s', async () => {
+    const asked: unknown[] = []
+    const limits = conflict('engine_limits', 'the rank')
+    const checkPlan: WeightRuntime['checkPlan'] = async (plan) => {
+      asked.push(plan)
+      throw limits
+    }
+    await expect(step({ weights: weightsOf({ checkPlan }), lora: { ...LORA, train_mlp: false } })).rejects.toBe(limits)
+    expect([asked, trainer.calls]).toEqual([[{ rank: 2, modules: ['q_proj', 'k_proj', 'v_proj', 'o_proj'] }], []])
+    const differs = conflict('base_differs', 'the base')
+    const checkBase: WeightRuntime['checkBase'] = async (...said) => {
+      asked.push(said.slice(0, 2))
+      throw differs
+    }
+    await expect(step({ weights: weightsOf({ checkBase }) })).rejects.toBe(differs)
+    expect(asked[1]).toEqual([[5, 6, 7, 8], [6, 7, 8].map((token) => -1 / (1 + token))])
+    expect(trainer.calls.map(({ name }) => name)).not.toContain('forward_backward')
+  })
+
   it('publishes a checkpoint with its metrics, and keeps the state of the objective', async () => {
     const result = await step({}, orderOf([sampleOf('a', 1), sampleOf('b', 0)]))
     const job = jobOf(result)

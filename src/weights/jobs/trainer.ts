@@ -6,6 +6,7 @@ import {
   ENGINE_UNREACHABLE,
   isObject,
   isRefusal,
+  type AdapterPlan,
   type Candidate,
   type Examination,
   type Examiner,
@@ -81,6 +82,7 @@ async function stepOnce(
   report.phase('proposing')
   const model = await weights.model(signal)
   const { vocabulary, contextTokens } = model
+  await weights.checkPlan(planOf(options.lora), signal)
   const base = { name: options.baseModel ?? model.name, digest: model.digest }
   const memory = memoryIn(order.state)
   const assembling = { ...options.rollouts, vocabulary, contextTokens }
@@ -101,6 +103,12 @@ async function stepOnce(
   const judged = await trainAndJudge(options, job, { parent, shape: model.shape }, report, signal)
   return verdictOf(options, judged, kept, metrics)
 }
+
+/** The modules as every base of the Llama family names them. */
+const planOf = ({ rank, train_attn, train_mlp }: LoraConfig): AdapterPlan => ({
+  rank,
+  modules: [...(train_attn ? ['q_proj', 'k_proj', 'v_proj', 'o_proj'] : []), ...(train_mlp ? ['gate_proj', 'up_proj', 'down_proj'] : [])],
+})
 
 /** Answers are kept for a step that is tried again, and no longer. */
 function makeReferences(options: WeightTrainerOptions): AskReference {
@@ -179,7 +187,8 @@ async function trainAndJudge(
   const { client, objective } = options
   const { scenario, directory, documents } = options.scope
   const marker = markerIn(documents?.('own') ?? new FolderDocuments(directory))
-  const done = await runJob(job, { ...from, client, marker, scenario, directory, objective: objective.name, report, signal })
+  const checkBase: JobPlace['checkBase'] = (tokens, logProbs) => options.weights.checkBase(tokens, logProbs, signal)
+  const done = await runJob(job, { ...from, client, marker, scenario, directory, objective: objective.name, report, checkBase, signal })
   await pruneExports(directory, [job.id, from.parent.job])
   report.phase('evaluating')
   const judged = await examineJob(options, done, marker, signal)

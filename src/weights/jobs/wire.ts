@@ -85,12 +85,12 @@ export class TrainerWire {
   }
 
   /** Makes a call twice. */
-  isSameTicket(call: string, body: JsonObject, signal: AbortSignal): Promise<boolean> {
+  twice(call: string, body: JsonObject, signal: AbortSignal): Promise<{ readonly isSameTicket: boolean; readonly result: Json }> {
     return this.#bounded(call, signal, async (over) => {
       const first = this.#ticketOf(call, body, await this.#exchange(call, posting(body), over))
       const again = await this.#exchange(call, posting(body), over)
-      await this.#collect(call, first, over)
-      return again.status === 200 && this.#ticketOf(call, body, again) === first
+      const result = await this.#collect(call, first, over)
+      return { isSameTicket: again.status === 200 && this.#ticketOf(call, body, again) === first, result }
     })
   }
 

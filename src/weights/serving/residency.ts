@@ -11,6 +11,8 @@ import {
 import { provenanceIn } from '../formats/provenance.ts'
 import { parseAdapterName, printLoadId } from '../load-id.ts'
 import { wordsOf } from '../../kit/index.ts'
+import { baseChanged } from './base-check.ts'
+import { distance, IDENTICAL, NOISE, TOLERANCE } from './distance.ts'
 import { engineStuck } from './refusals.ts'
 
 const COUNTED = {
@@ -233,13 +235,6 @@ class AdapterLedger {
   }
 }
 
-/** Log-probabilities in nats, on average per token. Engines and trainers round differently; an adapter that matters shows above this. */
-const NOISE = 0.01
-/** Below this two answers are the same one. */
-const IDENTICAL = 1e-6
-/** Quantised bases stay well within it. */
-const TOLERANCE = 0.25
-
 /**
  * Scores the trainer's probe with a freshly loaded adapter: engines have been seen to load one and still answer with the base. Throws
  * Refusal when the adapter was ignored, or answers otherwise than in training.
@@ -253,6 +248,8 @@ async function probe(engine: Engine, { name, directory }: AdapterFolder, signal:
   const trained = asked.log_probs.slice(0, tokens.length - 1)
   if (!tokens.every((token) => token < vocabulary)) throw differs('its probe has tokens that the base does not know')
   const [adapted, base] = [await engine.score(tokens, name, signal), await engine.score(tokens, null, signal)]
+  const expected = asked.base_log_probs?.slice(0, base.length)
+  if (expected !== undefined && !(distance(base, expected) <= TOLERANCE)) throw baseChanged()
   if (distance(adapted, base) <= IDENTICAL && distance(trained, base) > NOISE)
     throw conflict(
       'adapter_ignored',
@@ -264,9 +261,3 @@ async function probe(engine: Engine, { name, directory }: AdapterFolder, signal:
 
 const differs = (what: string) =>
   conflict('adapter_differs', `the adapter does not fit the base that is served: ${what}; train it on this base`)
-
-/** The mean absolute difference; not a number when they are not of one length. */
-function distance(one: readonly number[], other: readonly number[]): number {
-  if (one.length !== other.length) return Number.NaN
-  return one.reduce((sum, value, at) => sum + Math.abs(value - (other[at] ?? Number.NaN)), 0) / one.length
-}

@@ -27,6 +27,7 @@ import {
 } from '../../dialects/index.ts'
 import { newId } from '../../kit/index.ts'
 import { parseAdapterName } from '../load-id.ts'
+import { ownedEngine } from './owned.ts'
 import { untilGone } from './leases.ts'
 import { Weights } from './weights.ts'
 
@@ -34,6 +35,8 @@ export interface WeightRuntimeSettings {
   readonly name: string
   /** The public name of the base; null: the engine's. */
   readonly modelName: string | null
+  /** For an engine that other services may use too; null: it is this service's alone. */
+  readonly adapterPrefix?: string | null
   readonly clock?: () => number
   /** How long requests of a scenario may run on before an update that has no other slot aborts them. */
   readonly drainSeconds?: number
@@ -41,8 +44,9 @@ export interface WeightRuntimeSettings {
 
 const DRAIN_SECONDS = 30
 
-export function makeWeightRuntime(engine: Engine, settings: WeightRuntimeSettings): Runtime {
-  const { name, modelName, clock = () => Date.now() / 1000, drainSeconds = DRAIN_SECONDS } = settings
+export function makeWeightRuntime(given: Engine, settings: WeightRuntimeSettings): Runtime {
+  const { name, modelName, adapterPrefix = null, clock = () => Date.now() / 1000, drainSeconds = DRAIN_SECONDS } = settings
+  const engine = adapterPrefix === null ? given : ownedEngine(given, adapterPrefix)
   const weights = new Weights(engine, drainSeconds)
   const parts: RuntimeParts = { engine, weights, clock, modelName: async (signal) => modelName ?? (await weights.model(signal)).name }
   return {

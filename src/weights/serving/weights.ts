@@ -8,6 +8,7 @@ import {
   isRefusal,
   upstream,
   type AdapterFolder,
+  type AdapterPlan,
   type Encoded,
   type Engine,
   type EngineChat,
@@ -22,6 +23,7 @@ import {
 } from '../../contract/index.ts'
 import { Lane, newId } from '../../kit/index.ts'
 import { adapterName, parseLoadId } from '../load-id.ts'
+import { BaseCheck, checkLimits, checkSameBase } from './base-check.ts'
 import { Gate, Leases, untilGone } from './leases.ts'
 import { adapterLost, engineBusy, engineFull, engineStuck, engineUnreachable, nothingServed } from './refusals.ts'
 import { CANDIDATE_PREFIX, Residency, type Slot } from './residency.ts'
@@ -56,6 +58,7 @@ export class Weights implements WeightRuntime {
   readonly #leases = new Leases()
   readonly #scenarios = new Map<string, Scenario>()
   readonly #table: Residency
+  readonly #base: BaseCheck
   /** What the engine holds is unknown at first; it may have outlived the service. */
   #isSuspect = true
   #reconciling: Promise<void> | null = null
@@ -63,6 +66,7 @@ export class Weights implements WeightRuntime {
 
   constructor(engine: Engine, drainSeconds: number) {
     this.#engine = engine
+    this.#base = new BaseCheck(engine)
     this.#drainSeconds = drainSeconds
     const uses = { isCurrent: (name: string) => this.#isCurrent(name), isHeld: (name: string) => this.#leases.hold(name) }
     this.#table = new Residency(engine, () => this.#signal(), uses)
@@ -78,6 +82,15 @@ export class Weights implements WeightRuntime {
 
   async model(signal: AbortSignal): Promise<EngineModel> {
     return (this.#model ??= await this.#engine.model(signal))
+  }
+
+  async checkPlan(plan: AdapterPlan, signal: AbortSignal): Promise<void> {
+    await checkLimits(this.#engine, plan, signal)
+    await this.#base.check(signal)
+  }
+
+  checkBase(tokens: readonly number[], logProbs: readonly number[], signal: AbortSignal): Promise<void> {
+    return checkSameBase(this.#engine, tokens, logProbs, signal)
   }
 
   encode(body: JsonObject, answer: JsonObject | null, signal: AbortSignal): Promise<Encoded | null> {
@@ -287,10 +300,11 @@ export class Weights implements WeightRuntime {
     try {
       await this.#engine.health(this.#signal())
       await this.#engine.resume(this.#signal())
+      await this.#base.check(this.#signal())
       await this.#table.settle(await this.#engine.adapters(this.#signal()))
     } catch (cause) {
       this.#isSuspect = true
-      throw engineUnreachable(cause)
+      throw isRefusal(cause) && cause.kind === 'conflict' ? cause : engineUnreachable(cause)
     }
     for (const { name, current } of this.#scenarios.values()) await this.#loadBack(name, current)
   }

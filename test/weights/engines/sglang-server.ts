@@ -5,6 +5,7 @@ import { memberIn, textIn } from '../../crash/http.ts'
 import { missing, ok, startEngine, type Answer, type EngineServer } from './server.ts'
 import {
   BASE_MODEL,
+  finiteOf,
   ids,
   messagesOf,
   reported,
@@ -23,6 +24,8 @@ const routes = (engine: EngineState) => ({
   'GET /v1/models': () => ok({ object: 'list', data: models(engine) }),
   'GET /model_info': () => (engine.faults.has('old') ? missing : ok(modelInfo(engine))),
   'GET /get_model_info': () => ok(modelInfo(engine)),
+  'GET /server_info': () => (engine.faults.has('old') ? missing : ok(serverInfo(engine))),
+  'GET /get_server_info': () => ok(serverInfo(engine)),
   'GET /health_generate': () => ({ status: 200, body: '' }),
   'POST /load_lora_adapter': (body: JsonObject) => load(engine, body),
   'POST /unload_lora_adapter': (body: JsonObject) => unload(engine, body),
@@ -36,6 +39,13 @@ const routes = (engine: EngineState) => ({
   },
   'POST /generate': (body: JsonObject) => generate(engine, body),
   'POST /v1/chat/completions': (body: JsonObject) => chat(engine, body),
+})
+
+const serverInfo = ({ capacity, rankMax, modules }: EngineState): JsonObject => ({
+  version: '0.5.23',
+  max_lora_rank: rankMax,
+  max_loaded_loras: finiteOf(capacity),
+  lora_target_modules: modules,
 })
 
 function models({ adapters, faults, decoder }: EngineState): readonly JsonObject[] {

@@ -37,15 +37,27 @@ export interface EngineOptions {
   readonly faults?: readonly Fault[]
   /** Absent: no limit. */
   readonly capacity?: number
+  /** The rank it was started for; absent: 64. */
+  readonly rankMax?: number
+  /** The modules it was started for; absent: those of a Llama. */
+  readonly modules?: readonly string[]
 }
 
 export const BASE_MODEL = 'tiny'
+const MODULES = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj']
+
+/** A number as JSON has it. */
+export const finiteOf = (value: number): number | null => (Number.isFinite(value) ? value : null)
 
 /** Everything a route may use. */
 export class EngineState {
   readonly decoder: Decoder
   readonly faults: Set<Fault>
   readonly capacity: number
+  readonly rankMax: number
+  readonly modules: readonly string[]
+  /** Added to every log-probability of the base, once another base answers under the same name. */
+  baseShift = 0
   /** The folders of the adapters it holds, by name. */
   readonly adapters = new Map<string, string>()
   readonly #firstFolders = new Map<string, string>()
@@ -60,10 +72,12 @@ export class EngineState {
   #paused = Promise.withResolvers<void>()
   #resumed = Promise.withResolvers<void>()
 
-  constructor({ decoder = scriptedDecoder(), faults = [], capacity = Infinity }: EngineOptions) {
+  constructor({ decoder = scriptedDecoder(), faults = [], capacity = Infinity, rankMax = 64, modules = MODULES }: EngineOptions) {
     this.decoder = decoder
     this.faults = new Set(faults)
     this.capacity = capacity
+    this.rankMax = rankMax
+    this.modules = modules
   }
 
   /** Later calls of these kinds wait until released. */
@@ -100,6 +114,8 @@ export class EngineState {
     const loaded = (async () => {
       await this.#held.loads?.promise
       const config: Json = JSON.parse(await readFile(join(directory, 'adapter_config.json'), 'utf8'))
+      if (isObject(config) && Number(config['r'] ?? 1) > this.rankMax)
+        throw new Error(`LoRA rank is greater than max_lora_rank ${this.rankMax}.`)
       if (!isObject(config) || !('peft_type' in config)) throw new Error(`no adapter in ${directory}`)
       await access(join(directory, 'adapter_model.safetensors'))
     })()
@@ -123,8 +139,9 @@ export class EngineState {
     return this.decoder.generate(prompt, this.#folderOf(adapter), sampling)
   }
 
-  score(tokens: readonly number[], adapter: string | null): Promise<readonly number[]> {
-    return this.decoder.score(tokens, this.#folderOf(adapter))
+  async score(tokens: readonly number[], adapter: string | null): Promise<readonly number[]> {
+    const scores = await this.decoder.score(tokens, this.#folderOf(adapter))
+    return scores.map((score) => score - this.baseShift)
   }
 
   async #isBrokenOff(): Promise<boolean> {

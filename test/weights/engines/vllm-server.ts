@@ -5,6 +5,7 @@ import { textIn } from '../../crash/http.ts'
 import { missing, ok, startEngine, type Answer, type EngineServer } from './server.ts'
 import {
   BASE_MODEL,
+  finiteOf,
   ids,
   messagesOf,
   reported,
@@ -19,6 +20,8 @@ export const startVllm = (options: EngineOptions = {}): Promise<EngineServer> =>
 
 const routes = (engine: EngineState) => ({
   'GET /v1/models': () => ok({ object: 'list', data: models(engine) }),
+  'GET /version': () => ok({ version: '0.32.0' }),
+  'GET /server_info': () => (engine.faults.has('noDevMode') ? missing : ok({ vllm_config: { lora_config: loraConfig(engine) } })),
   'GET /health': () => ({ status: 200, body: '' }),
   'POST /v1/load_lora_adapter': (body: JsonObject) => load(engine, body),
   'POST /v1/unload_lora_adapter': (body: JsonObject) => unload(engine, body),
@@ -27,6 +30,13 @@ const routes = (engine: EngineState) => ({
   'POST /tokenize': (body: JsonObject) => tokenize(engine, body),
   'POST /v1/completions': (body: JsonObject) => complete(engine, body),
   'POST /v1/chat/completions': (body: JsonObject) => chat(engine, body),
+})
+
+const loraConfig = ({ capacity, rankMax, modules }: EngineState): JsonObject => ({
+  max_lora_rank: rankMax,
+  max_loras: finiteOf(capacity),
+  max_cpu_loras: finiteOf(capacity),
+  target_modules: modules,
 })
 
 const refused = (status: number, type: string, message: string): Answer => ({
