@@ -98,6 +98,7 @@ function rolloutOf(n: number, { group, score }: Pick<Rollout, 'group' | 'score'>
     lossMask,
     logProbs,
     baseLogProbs: logProbs.map((value, at) => value - 0.05 * (at % 3)),
+    policyLogProbs: logProbs.map((value, at) => value - 0.02 * (at % 2)),
     teacherLogProbs: logProbs.map((value, at) => value + 0.1 * ((at % 3) - 1)),
     sample: { record_ids, exchanges: [{}, {}], score, feedback: null, ...(group !== null && { group }) },
   }

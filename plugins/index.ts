@@ -38,6 +38,8 @@ export const builtins = {
     grouped: () => import('./objectives/grouped/index.ts'),
     baseline: () => import('./objectives/baseline/index.ts'),
     tttd: () => import('./objectives/tttd/index.ts'),
+    dpo: () => import('./objectives/dpo/index.ts'),
+    kto: () => import('./objectives/kto/index.ts'),
     sft: () => import('./objectives/sft/index.ts'),
     distill: () => import('./objectives/distill/index.ts'),
   },

@@ -53,6 +53,7 @@ const REFUSES_PATHS = [
   'evolution.publish_powers',
   'evolution.sampling_seeds',
   'training.trainer_url',
+  'training.mlflow_url',
 ]
 
 const treeOf = (path: readonly string[], value: unknown): unknown =>

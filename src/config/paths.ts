@@ -37,6 +37,10 @@ export function readPaths(settings: ConfigValues, given: ReadonlyMap<string, Giv
     proposals_dir: kept(`${section}.proposals_dir`, evolution.proposals_dir),
     step_record_dir: optional(evolution.step_record_dir, (value) => kept(`${section}.step_record_dir`, value)),
   })
+  const trainingOf = (section: string, training: ConfigValues['training']): ConfigValues['training'] => ({
+    ...training,
+    tensorboard_dir: optional(training.tensorboard_dir, (value) => kept(`${section}.tensorboard_dir`, value)),
+  })
   const { svc, storage, inference } = settings
   const { agent_record_dir: records, artifact_repository: repository } = storage
   const { model } = inference.engine
@@ -66,10 +70,15 @@ export function readPaths(settings: ConfigValues, given: ReadonlyMap<string, Giv
       },
     },
     evolution: evolutionOf('evolution', settings.evolution),
+    training: trainingOf('training', settings.training),
     recipes: Object.fromEntries(
       Object.entries(settings.recipes).map(([name, own]) => [
         name,
-        { ...own, evolution: evolutionOf(`recipes.${name}.evolution`, own.evolution) },
+        {
+          ...own,
+          evolution: evolutionOf(`recipes.${name}.evolution`, own.evolution),
+          training: trainingOf(`recipes.${name}.training`, own.training),
+        },
       ]),
     ),
   }

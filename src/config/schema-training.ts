@@ -20,9 +20,19 @@ const weightKeys = {
   teacher_model: text().nullable().default(null).describe("With the objective `distill`: the teacher model, by the trainer's name for it."),
   objective: text()
     .default('grouped')
-    .describe('How a batch becomes a gradient: `grouped`, `baseline`, `tttd`, `sft`, `distill`, or an objective plug-in.'),
+    .describe('How a batch becomes a gradient: `grouped`, `baseline`, `tttd`, `dpo`, `kto`, `sft`, `distill`, or an objective plug-in.'),
   objective_config: own('objective'),
   group_size: count().default(8).describe('With the objective `grouped`: how many reports of one `metadata.comparison_set` make a group.'),
+  measure_kl: flag()
+    .default(false)
+    .describe('Whether every step asks the trainer what the base thinks of its tokens, and reports the distance as `kl_to_base`.'),
+  tensorboard_dir: text()
+    .nullable()
+    .default(null)
+    .describe('A directory for files of TensorBoard with the numbers of every step, a folder for each scenario. Unset: none are written.'),
+  mlflow_url: baseUrl().nullable().default(null).describe('An MLflow server that gets the numbers of every step. Unset: none does.'),
+  mlflow_api_key: secret().nullable().default(null).describe('The key sent to MLflow, as a bearer token.'),
+  mlflow_experiment: text().default('svc').describe('The experiment of MLflow; every scenario is a run of it.'),
   lora_rank: whole('must be a whole number from 1 to 1024', 1, 1024).default(16).describe('The rank of the adapters.'),
   lora_modules: z
     .array(oneOf(['attention', 'mlp']), 'must be a list of attention, mlp or both')

@@ -186,6 +186,8 @@ export interface Rollout {
   readonly logProbs: readonly number[]
   /** Of the frozen base, where the objective asks for them. */
   readonly baseLogProbs?: readonly number[]
+  /** Of the weights that are trained further, before the step, where the objective asks for them. */
+  readonly policyLogProbs?: readonly number[]
   /** Of the teacher, where the objective asks for them. */
   readonly teacherLogProbs?: readonly number[]
   readonly sample: Sample
@@ -198,6 +200,8 @@ export interface Objective {
   /** Whether rollouts must carry the log-probabilities they were sampled with. */
   readonly needsLogProbs: boolean
   readonly needsBase?: boolean
+  /** Its weights are the slopes of a loss of its own, at the weights as they are before the step. */
+  readonly needsPolicy?: boolean
   /** Rollouts are compared within their group alone: the recipe collects whole groups. */
   readonly isGrouped?: boolean
   readonly needsTeacher?: boolean

@@ -16,7 +16,10 @@ import {
   type WeightRuntime,
   type WeightSurface,
 } from '../contract/index.ts'
-import { FolderDocuments } from '../kit/index.ts'
+import { FolderDocuments, newId } from '../kit/index.ts'
+import { mlflow } from './curves/mlflow.ts'
+import type { CurveSink } from './curves/sinks.ts'
+import { tensorBoard } from './curves/tensorboard.ts'
 import { checkAdapter } from './formats/provenance.ts'
 import { markerIn, type MarkerFile } from './jobs/marker.ts'
 import { makeTrainerClient, type TrainerClient } from './jobs/tinker.ts'
@@ -46,13 +49,14 @@ const ADMIT_SECONDS_MAX = 600
 export async function openWeights(config: JsonObject, parts: Parts, objective?: string): Promise<OpenedWeights> {
   const settings = readSettings(config)
   const client = makeTrainerClient({ url: settings.trainer_url, apiKey: settings.trainer_api_key, timeoutSeconds: CALL_SECONDS_MAX })
+  const sinks = sinksOf(settings)
   const learn = await made<Objective>(await parts.plugin('objective', objective ?? settings.objective), settings.objective_config)
   const examine = await made<Examiner>(await parts.plugin('examiner', settings.examiner), settings.examiner_config)
   if (learn.needsTeacher === true && settings.teacher_model === null)
     throw invalid('invalid_field', `training.teacher_model: the objective ${learn.name} learns from a teacher; name one`)
   return {
     groupSize: learn.isGrouped === true ? settings.group_size : null,
-    plan: { lane: 'weights', open: (scope) => openTrainer(settings, client, learn, examine, scope) },
+    plan: { lane: 'weights', open: (scope) => openTrainer(settings, client, learn, examine, sinks, scope) },
     bind: (scope, component) => bindWeights(settings, client, scope, component),
   }
 }
@@ -67,6 +71,11 @@ const training = z.object({
   objective: z.string(),
   objective_config: z.record(z.string(), z.json()),
   group_size: z.number(),
+  measure_kl: z.boolean(),
+  tensorboard_dir: z.string().nullable(),
+  mlflow_url: z.string().nullable(),
+  mlflow_api_key: z.string().nullable(),
+  mlflow_experiment: z.string(),
   lora_rank: z.number(),
   lora_modules: z.array(z.enum(['attention', 'mlp'])),
   lora_alpha: z.number().nullable(),
@@ -97,7 +106,23 @@ async function made<T extends object>(plugin: T | Make<T>, config: JsonObject): 
 
 const isMade = <T extends object>(plugin: T | Make<T>): plugin is Make<T> => 'make' in plugin
 
-function openTrainer(settings: Settings, client: TrainerClient, objective: Objective, examiner: Examiner, scope: TrainerScope) {
+const clock = (): number => Date.now() / 1000
+
+function sinksOf({ tensorboard_dir, mlflow_url, mlflow_api_key: apiKey, mlflow_experiment: experiment }: Settings): readonly CurveSink[] {
+  return [
+    ...(tensorboard_dir === null ? [] : [tensorBoard(tensorboard_dir, clock, `${Math.floor(clock())}.${newId()}`)]),
+    ...(mlflow_url === null ? [] : [mlflow({ url: mlflow_url, experiment, apiKey }, clock)]),
+  ]
+}
+
+function openTrainer(
+  settings: Settings,
+  client: TrainerClient,
+  objective: Objective,
+  examiner: Examiner,
+  sinks: readonly CurveSink[],
+  scope: TrainerScope,
+) {
   const { learning_rate, beta1, beta2, eps, weight_decay, grad_clip_norm } = settings
   return makeWeightTrainer({
     scope,
@@ -105,8 +130,10 @@ function openTrainer(settings: Settings, client: TrainerClient, objective: Objec
     client,
     objective,
     examiner,
+    sinks,
     baseModel: settings.base_model,
     teacher: settings.teacher_model,
+    measuresKl: settings.measure_kl,
     lora: {
       rank: settings.lora_rank,
       seed: settings.lora_seed,

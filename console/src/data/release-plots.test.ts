@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { measurePlots, scoreSeries, taskHeat } from './release-plots.ts'
+import { measurePlots, scoreSeries, taskHeat, trainingPlots } from './release-plots.ts'
 import { chainOf, rowOf } from './testing/rows.ts'
 
 describe('the plots of a chain', () => {
@@ -28,6 +28,33 @@ describe('the plots of a chain', () => {
       { unit: 's', series: [{ points: [{ y: 12 }] }, { name: 'served then', points: [{ y: 20 }] }] },
     ])
     expect(measurePlots(chainOf(rowOf(0)))).toEqual([])
+  })
+})
+
+describe('the plots of a training of weights', () => {
+  it('have reward, distance, entropy and length over the steps, and what candidates answered before they were published', () => {
+    const selection = { candidate_score: 0.75, current_score: 0.5 }
+    const metrics = { reward_mean: 0.3, kl_to_base: 0.01, entropy: 1.5, answer_tokens_mean: 12, selection }
+    const plots = trainingPlots(chainOf(rowOf(0), rowOf(1, { metrics }), rowOf(2, { metrics: { ...metrics, reward_mean: 0.6 } })))
+    expect(plots.map(({ title, series }) => [title.split(/[ ,]/)[0], series.map(({ points }) => points.map(({ y }) => y))])).toEqual([
+      ['Reward', [[0.3, 0.6]]],
+      ['Distance', [[0.01, 0.01]]],
+      ['Entropy', [[1.5, 1.5]]],
+      ['Length', [[12, 12]]],
+      [
+        'Held-out',
+        [
+          [0.75, 0.75],
+          [0.5, 0.5],
+        ],
+      ],
+    ])
+    expect(plots[1]?.unit).toBe('nats')
+  })
+
+  it('are none where nothing was trained, and leave out what was not measured', () => {
+    expect(trainingPlots(chainOf(rowOf(0), rowOf(1, { metrics: { candidate_score: 1 } })))).toEqual([])
+    expect(trainingPlots(chainOf(rowOf(1, { metrics: { entropy: 'high', reward_mean: 1 } })))).toHaveLength(1)
   })
 })
 

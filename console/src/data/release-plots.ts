@@ -4,6 +4,7 @@ import {
   madeRelease,
   meanScores,
   numberAt,
+  objectAt,
   objectsAt,
   statusOf,
   textAt,
@@ -50,6 +51,36 @@ export function measurePlots({ steps, rows }: StepChain) {
     ]
     const drawn = series.filter(({ points }) => points.length > 0)
     return drawn.length === 0 ? [] : [{ ...MEASURES[measure], series: drawn }]
+  })
+}
+
+const CURVES = [
+  { key: 'reward_mean', title: 'Reward over steps, mean of the batch', unit: undefined },
+  { key: 'kl_to_base', title: 'Distance from the base (KL), per token', unit: 'nats' },
+  { key: 'entropy', title: 'Entropy, per token', unit: 'nats' },
+  { key: 'answer_tokens_mean', title: 'Length of answers, mean', unit: 'tokens' },
+] as const
+
+/** What a training of weights is watched by, and how its candidates answered held-out tasks before they were published. */
+export function trainingPlots({ steps, rows }: StepChain) {
+  const pointsOf = (read: (metrics: UnknownRecord) => number | null) =>
+    steps.toReversed().flatMap(({ row, name }) => {
+      const y = read(row.metrics)
+      return y === null ? [] : [{ x: row.step, y, label: `${name}, ${statusOf(rows, row).word}` }]
+    })
+  const curves = CURVES.map(({ key, title, unit }) => {
+    const series: PlotSeries = { name: 'batch', tone: 'accent', points: pointsOf((metrics) => numberAt(metrics, key)) }
+    return { title, unit, series: [series] }
+  })
+  const examined = (side: string) => pointsOf((metrics) => numberAt(objectAt(metrics, 'selection'), `${side}_score`))
+  const heldOut: readonly PlotSeries[] = [
+    { name: 'candidate', tone: 'accent', points: examined('candidate') },
+    { name: 'served then', tone: 'plain', points: examined('current') },
+  ]
+  const plots = [...curves, { title: 'Held-out tasks, share answered', unit: undefined, series: heldOut }]
+  return plots.flatMap((plot) => {
+    const series = plot.series.filter(({ points }) => points.length > 0)
+    return series.length === 0 ? [] : [{ ...plot, series }]
   })
 }
 

@@ -1,5 +1,6 @@
 /** Policy gradient of single rollouts: a rollout's weight is its score above the running mean of all scores before. */
 import { define, type JsonObject, type Prepared, type Rollout } from '../../../src/contract/index.ts'
+import { priced, readShaping, shaped, SHAPING } from '../common/shaping.ts'
 import { meanOf, scoredIn } from '../common/scores.ts'
 import { numberIn, refuseUnknown } from '../common/settings.ts'
 
@@ -7,13 +8,16 @@ const DECAY_NORMALLY = 0.9
 
 export default define('objective', {
   make(config) {
-    refuseUnknown('baseline', config, ['decay'])
+    refuseUnknown('baseline', config, ['decay', ...SHAPING])
     const decay = numberIn(config, 'decay', DECAY_NORMALLY, 0, 1)
+    const shaping = readShaping(config)
     return {
       name: 'baseline',
-      loss: 'importance_sampling',
+      loss: shaping.loss,
+      ...(shaping.lossConfig !== undefined && { lossConfig: shaping.lossConfig }),
       needsLogProbs: true,
-      prepare: (rollouts, state) => prepare(rollouts, state, decay),
+      needsBase: shaping.klCoef > 0,
+      prepare: (rollouts, state) => shaped(rollouts, prepare(priced(rollouts, shaping), state, decay), shaping),
     }
   },
 })

@@ -26,3 +26,25 @@ export function weightsOf(answer: Prepared): readonly (number | readonly number[
   if (answer.kind === 'skip') throw new Error(`it trains nothing: ${answer.reason}`)
   return answer.advantages
 }
+
+/** Of differences that stand for slopes. */
+const STEP = 1e-5
+
+/** The slopes of a published loss, by differences. For each rollout and generated token: how much the loss falls when the weights give that token more. */
+export function fallsOf(rollouts: readonly Rollout[], loss: (changed: readonly Rollout[]) => number): readonly (readonly number[])[] {
+  return rollouts.map(({ policyLogProbs = [] }, row) =>
+    policyLogProbs.map((_, token) => {
+      const at = (by: number): number =>
+        loss(
+          rollouts.map((rollout, n) =>
+            n === row ? { ...rollout, policyLogProbs: policyLogProbs.map((value, t) => (t === token ? value + by : value)) } : rollout,
+          ),
+        )
+      return (at(-STEP) - at(STEP)) / (2 * STEP)
+    }),
+  )
+}
+
+/** The logarithm of the ratio of an answer's probabilities with the weights and with the base. */
+export const ratioOf = ({ lossMask, policyLogProbs = [], baseLogProbs = [] }: Rollout): number =>
+  lossMask.reduce<number>((sum, mark, at) => sum + (mark === 0 ? 0 : (policyLogProbs[at] ?? 0) - (baseLogProbs[at] ?? 0)), 0)

@@ -1,5 +1,6 @@
 /** Grouped policy gradient: a rollout's weight is its score above the others of its group. */
 import { define, invalid, type JsonObject, type Prepared, type Rollout } from '../../../src/contract/index.ts'
+import { priced, readShaping, shaped, SHAPING } from '../common/shaping.ts'
 import { groupsIn, largest, meanOf, smallest } from '../common/scores.ts'
 import { refuseUnknown } from '../common/settings.ts'
 
@@ -11,18 +12,21 @@ const NORMALLY = 'leave_one_out'
 export default define('objective', {
   make(config) {
     const weigh = weighIn(config)
+    const shaping = readShaping(config)
     return {
       name: 'grouped',
-      loss: 'importance_sampling',
+      loss: shaping.loss,
+      ...(shaping.lossConfig !== undefined && { lossConfig: shaping.lossConfig }),
       needsLogProbs: true,
       isGrouped: true,
-      prepare: (rollouts) => prepare(rollouts, weigh),
+      needsBase: shaping.klCoef > 0,
+      prepare: (rollouts) => shaped(rollouts, prepare(priced(rollouts, shaping), weigh), shaping),
     }
   },
 })
 
 function weighIn(config: JsonObject): Weigh {
-  refuseUnknown('grouped', config, ['normalise'])
+  refuseUnknown('grouped', config, ['normalise', ...SHAPING])
   const { normalise = NORMALLY } = config
   const weigh = typeof normalise === 'string' && Object.hasOwn(WAYS, normalise) ? WAYS[normalise] : undefined
   if (weigh === undefined)

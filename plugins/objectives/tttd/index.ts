@@ -1,5 +1,6 @@
 /** Test-time training to discover: the best of each group count for more, and tokens are pulled towards the frozen base. */
 import { define, type Prepared, type Rollout } from '../../../src/contract/index.ts'
+import { driftOf } from '../common/drift.ts'
 import { groupsIn, isConstant, meanOf, type Scored, largest } from '../common/scores.ts'
 import { numberIn, refuseUnknown } from '../common/settings.ts'
 
@@ -58,12 +59,6 @@ function pull(rollouts: readonly Rollout[], weights: ReadonlyMap<number, number>
     return weight === undefined ? 0 : drift.map((value) => (value === null ? 0 : weight + klCoef * (mean - value)))
   })
   return { advantages, mean }
-}
-
-/** How much likelier each trained token is than with the base; null for the others. */
-function driftOf({ lossMask, logProbs, baseLogProbs }: Rollout): readonly (number | null)[] {
-  if (baseLogProbs?.length !== lossMask.length) throw new Error('the log-probabilities of the base are missing')
-  return lossMask.map((mark, token) => (mark === 0 ? null : (logProbs[token] ?? 0) - (baseLogProbs[token] ?? 0)))
 }
 
 /** Each weight over the mean weight of the others, less 1; the weights lie at a fixed distance from equal ones. */

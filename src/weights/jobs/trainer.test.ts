@@ -96,6 +96,8 @@ function optionsOf(more: Partial<WeightTrainerOptions> = {}): WeightTrainerOptio
     examiner: passing,
     baseModel: null,
     teacher: null,
+    measuresKl: false,
+    sinks: [],
     lora: LORA,
     adam: ADAM,
     rollouts: {},
@@ -167,6 +169,8 @@ describe('a step', () => {
       state: { objective: { seen: 2 }, published: 1 },
       metrics: {
         training_job_id: job,
+        answer_tokens_mean: 2,
+        entropy: 0.375,
         training_method: 'by-score',
         samples_fresh: 2,
         samples_admitted_stale: 0,
@@ -260,6 +264,27 @@ describe('a step with nothing to learn', () => {
 })
 
 describe('an objective', () => {
+  it('that is a loss of its own gets what the weights before the step and the base say, and the distance is reported', async () => {
+    const seen: { readonly policy: unknown; readonly base: unknown }[] = []
+    const objective: Objective = {
+      ...byScore,
+      loss: 'cross_entropy',
+      needsPolicy: true,
+      prepare: (rollouts, state) => {
+        seen.push(...rollouts.map(({ policyLogProbs: policy, baseLogProbs: base }) => ({ policy, base })))
+        return byScore.prepare(rollouts, state)
+      },
+    }
+    const first = await step({ objective, measuresKl: true })
+    await step({ objective, measuresKl: true }, after(first, [sampleOf('b', 2)], 'life:0'))
+    const [untrained, trained] = seen
+    expect(untrained?.policy).toEqual(untrained?.base)
+    expect(trained?.base).toEqual(untrained?.base)
+    expect(trained?.policy).not.toEqual(trained?.base)
+    expect(trainer.calls.filter(({ name }) => name === 'load_weights')).toHaveLength(2)
+    expect(first.metrics).toMatchObject({ kl_to_base: expect.any(Number), entropy: 0.375 })
+  })
+
   it('that needs the base and a teacher gets their log-probabilities of the generated tokens, asked for once', async () => {
     let seen: unknown
     const objective: Objective = {

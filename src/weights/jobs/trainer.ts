@@ -27,6 +27,8 @@ import type { AssembleOptions } from '../rollouts/assemble.ts'
 import { exportPath, parentOf, pruneExports } from './exports.ts'
 import { jobOf, type WeightJob, type Row } from './job-id.ts'
 import { markerIn, type Marker, type MarkerFile } from './marker.ts'
+import { noteStep, type CurveSink } from '../curves/sinks.ts'
+import { curvesOf } from '../curves/curves.ts'
 import { callsOf, generatedOf, isLearntFrom, questionOf } from './rows.ts'
 import { runJob, type JobPlace } from './run-job.ts'
 import { keepingAlive, letGo } from './session.ts'
@@ -38,12 +40,17 @@ const REST_MAX_SECONDS = 30
 const FORGOTTEN_MAX = 3
 const AWAY: ReadonlySet<string> = new Set(['trainer_unreachable', ENGINE_UNREACHABLE])
 
-/** The frozen base and a teacher. */
-const REFERENCES_MAX = 2
+/** The frozen base, the weights before the step, and a teacher. */
+const REFERENCES_MAX = 3
 
 /** For each rollout the log-probabilities of its generated tokens. */
 type Scores = readonly (readonly number[])[]
-type AskReference = (model: string, rollouts: readonly Rollout[], signal: AbortSignal) => Promise<Scores>
+/** Which weights are asked: a model as it is, or with a state that the trainer saved. */
+interface Reference {
+  readonly model: string
+  readonly state: string | null
+}
+type AskReference = (reference: Reference, rollouts: readonly Rollout[], signal: AbortSignal) => Promise<Scores>
 
 type Judged = Marker & { readonly examination: Examination }
 
@@ -53,10 +60,14 @@ export interface WeightTrainerOptions {
   readonly client: TrainerClient
   readonly objective: Objective
   readonly examiner: Examiner
+  /** Who else is told the numbers of every step. */
+  readonly sinks: readonly CurveSink[]
   /** The trainer's name for the base; null: the engine's. */
   readonly baseModel: string | null
   /** The model that an objective may learn from. */
   readonly teacher: string | null
+  /** Whether the base is asked about every batch, to report the distance from it. */
+  readonly measuresKl: boolean
   readonly lora: LoraConfig
   readonly adam: AdamParams
   readonly rollouts: Omit<AssembleOptions, 'vocabulary' | 'contextTokens'>
@@ -67,7 +78,14 @@ export interface WeightTrainerOptions {
 
 export function makeWeightTrainer(options: WeightTrainerOptions): Trainer {
   const ask = makeReferences(options)
-  return { step: (order, report, signal) => whileAway(report, signal, () => stepOnce(options, ask, order, report, signal)) }
+  return {
+    async step(order, report, signal) {
+      const result = await whileAway(report, signal, () => stepOnce(options, ask, order, report, signal))
+      const noted = { scenario: options.scope.scenario, step: order.step, metrics: result.metrics ?? {} }
+      await noteStep(options.sinks, noted, report, signal)
+      return result
+    },
+  }
 }
 
 /** Everything before the job can be repeated, and the job continues where it was, so a step may be restarted at any point. */
@@ -89,14 +107,15 @@ async function stepOnce(
   const { rollouts, metrics: admitted } = await collect(order, { ...options, rollouts: assembling }, signal)
   if (rollouts.length === 0) return { kind: 'skip', reason: nothingToLearn(admitted), metrics: admitted }
 
-  const prepared = objective.prepare(await withReferences(options, base.name, ask, rollouts, signal), memory.objective)
+  const parent = parentOf(order.base, order.files)
+  const informed = await withReferences(options, { model: base.name, state: parent.trainerState }, ask, rollouts, signal)
+  const prepared = objective.prepare(informed, memory.objective)
   const kept = { objective: prepared.state ?? memory.objective, published: memory.published }
-  const metrics = { training_method: objective.name, ...admitted, ...prepared.metrics }
+  const metrics = { training_method: objective.name, ...admitted, ...curvesOf(informed), ...prepared.metrics }
   if (prepared.kind === 'skip') return { kind: 'skip', reason: prepared.reason, state: kept, metrics }
   const rows = rowsOf(objective.name, rollouts, prepared)
   if (rows.length === 0) return { kind: 'skip', reason: 'every token of the batch weighs nothing', state: kept, metrics }
 
-  const parent = parentOf(order.base, order.files)
   const { lora, adam } = options
   const { loss, lossConfig = {} } = objective
   const job = jobOf({ base, parentState: parent.trainerState, lora, loss, lossConfig, adam, rows })
@@ -113,11 +132,14 @@ const planOf = ({ rank, train_attn, train_mlp }: LoraConfig): AdapterPlan => ({
 /** Answers are kept for a step that is tried again, and no longer. */
 function makeReferences(options: WeightTrainerOptions): AskReference {
   const kept = new Map<string, Scores>()
-  return async (model, rollouts, signal) => {
-    const key = hash('sha256', JSON.stringify([model, rollouts.map(({ tokens, lossMask }) => [tokens, lossMask.length])]))
+  return async (reference, rollouts, signal) => {
+    const key = hash(
+      'sha256',
+      JSON.stringify([reference.model, reference.state, rollouts.map(({ tokens, lossMask }) => [tokens, lossMask.length])]),
+    )
     const known = kept.get(key)
     if (known !== undefined) return known
-    const scores = await askReference(options, model, rollouts, signal)
+    const scores = await askReference(options, reference, rollouts, signal)
     kept.set(key, scores)
     for (const oldest of [...kept.keys()].slice(0, -REFERENCES_MAX)) kept.delete(oldest)
     return scores
@@ -127,7 +149,7 @@ function makeReferences(options: WeightTrainerOptions): AskReference {
 /** A fresh adapter changes nothing, so it answers as the model does. */
 async function askReference(
   { client, scope, lora }: WeightTrainerOptions,
-  base: string,
+  { model: base, state }: Reference,
   rollouts: readonly Rollout[],
   signal: AbortSignal,
 ): Promise<Scores> {
@@ -136,9 +158,11 @@ async function askReference(
     const model = await client.createModel(session, base, lora, signal)
     const answers: (readonly number[])[] = []
     try {
+      if (state !== null) await client.loadWeights({ model, sequence: 1 }, state, signal)
+      const first = state === null ? 1 : 2
       for (const [at, call] of callsOf(rollouts).entries()) {
         const pass = { data: call.map(({ tokens }) => questionOf(tokens)), loss: 'cross_entropy', lossConfig: {} } as const
-        const { logProbs } = await client.forward({ model, sequence: at + 1 }, pass, signal)
+        const { logProbs } = await client.forward({ model, sequence: at + first }, pass, signal)
         answers.push(...logProbs)
       }
     } finally {
@@ -149,17 +173,21 @@ async function askReference(
 }
 
 async function withReferences(
-  { objective, teacher }: WeightTrainerOptions,
-  base: string,
+  { objective, teacher, measuresKl }: WeightTrainerOptions,
+  policy: Reference,
   ask: AskReference,
   rollouts: readonly Rollout[],
   signal: AbortSignal,
 ): Promise<readonly Rollout[]> {
-  const baseSays = objective.needsBase === true ? await ask(base, rollouts, signal) : null
-  const teacherSays = objective.needsTeacher === true && teacher !== null ? await ask(teacher, rollouts, signal) : null
+  const base = { ...policy, state: null }
+  const baseSays = objective.needsBase === true || measuresKl ? await ask(base, rollouts, signal) : null
+  const policySays = objective.needsPolicy === true ? await ask(policy, rollouts, signal) : null
+  const teacherSays =
+    objective.needsTeacher === true && teacher !== null ? await ask({ model: teacher, state: null }, rollouts, signal) : null
   return rollouts.map((rollout, at) => ({
     ...rollout,
     ...(baseSays !== null && { baseLogProbs: baseSays[at] ?? [] }),
+    ...(policySays !== null && { policyLogProbs: policySays[at] ?? [] }),
     ...(teacherSays !== null && { teacherLogProbs: teacherSays[at] ?? [] }),
   }))
 }

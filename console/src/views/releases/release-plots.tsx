@@ -1,13 +1,23 @@
-/** The plots over the releases: score with its interval, cost and time beside it, score against both, and the tasks as a heat map. */
+/** The plots over the releases: the training of weights, score with its interval, cost and time beside it, score against both, and the tasks as a heat map. */
 import { paretoPlots, type StepChain } from '../../data/chain.ts'
-import { measurePlots, scoreSeries, taskHeat } from '../../data/release-plots.ts'
+import { measurePlots, scoreSeries, taskHeat, trainingPlots } from '../../data/release-plots.ts'
 import { LinePlot } from '../../ui/plot.tsx'
 import { HeatMap } from './heat-map.tsx'
 
 export function ReleasePlots({ scenario, chain }: { readonly scenario: string; readonly chain: StepChain }) {
   const [scores, measures, pareto, heat] = [scoreSeries(chain), measurePlots(chain), paretoPlots(chain), taskHeat(chain)]
+  const training = trainingPlots(chain)
   return (
     <>
+      {training.length > 0 && (
+        <section class="card stack tight" aria-label="Training">
+          <div class="cards">
+            {training.map(({ title, unit, series }) => (
+              <LinePlot key={title} title={title} series={series} unit={unit} height={120} />
+            ))}
+          </div>
+        </section>
+      )}
       {scores.length > 0 && (
         <section class="card stack tight" aria-label="Scores">
           <LinePlot title="Score over releases, mean per episode" series={scores} />
