@@ -36,8 +36,8 @@ export function fallsOf(rollouts: readonly Rollout[], loss: (changed: readonly R
     policyLogProbs.map((_, token) => {
       const at = (by: number): number =>
         loss(
-          rollouts.map((rollout, n) =>
-            n === row ? { ...rollout, policyLogProbs: policyLogProbs.map((value, t) => (t === token ? value + by : value)) } : rollout,
+          rollouts.map((one, n) =>
+            n === row ? { ...one, policyLogProbs: policyLogProbs.map((value, t) => (t === token ? value + by : value)) } : one,
           ),
         )
       return (at(-STEP) - at(STEP)) / (2 * STEP)
