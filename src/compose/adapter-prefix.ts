@@ -16,7 +16,7 @@ export async function adapterPrefix({ config: { storage, inference } }: LoadedCo
   const path = join(storage.agent_record_dir, FILE)
   const kept = (await readFile(path, 'utf8').catch(absent)) ?? (await keep(storage.agent_record_dir, path))
   if (FORM.test(kept.trim())) return kept.trim()
-  throw invalid('bad_adapter_prefix', `${path} is damaged: remove it, and start the engine again, which may hold adapters of the old name`)
+  throw invalid('bad_setting', `${path} is damaged: remove it, and start the engine again, which may hold adapters of the old name`)
 }
 
 const made = (): string => `svc-${randomBytes(4).toString('hex')}`

@@ -28,5 +28,5 @@ it('is what the operator says', async () => {
 it('is not guessed where its file is damaged', async () => {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'adapter-prefix'), '')
-  await expect(prefixIn(folder)).rejects.toMatchObject({ code: 'bad_adapter_prefix', message: expect.stringContaining('remove it') })
+  await expect(prefixIn(folder)).rejects.toMatchObject({ code: 'bad_setting', message: expect.stringContaining('remove it') })
 })

@@ -40,7 +40,7 @@ const WEIGHTS = {
     'previous_response_not_found',
     'invalid_json',
   ],
-  409: ['no_load_id', 'spans_do_not_add_up'],
+  409: ['no_load_id', 'spans_do_not_add_up', 'base_changed'],
   502: [
     'engine_unreachable',
     'engine_timeout',

@@ -14,7 +14,7 @@ const { get, post } = rowsOf('releases')
 const SAID = refusals(CHECKED_BODY, { 400: ['credential_in_text'] })
 const MOVED = refusals(SAID, KNOWN, AUDITED, {
   404: ['unknown_release'],
-  409: ['release_refused', 'bad_adapter', 'adapter_ignored', 'adapter_differs', 'engine_full'],
+  409: ['release_refused', 'bad_adapter', 'adapter_ignored', 'adapter_differs', 'base_changed', 'engine_full'],
   501: ['unsupported_adapter', 'unsupported_architecture'],
   503: ['live_weights_gone'],
 })
