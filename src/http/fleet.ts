@@ -1,5 +1,5 @@
 /** Episodes on other machines: a step offers them, workers take them, and what they answer goes back to the step. */
-import { ROUTE_PREFIX } from '../contract/index.ts'
+import { ROUTE_PREFIX, unauthorized } from '../contract/index.ts'
 import {
   beatBodySchema,
   offeredEpisodeSchema,
@@ -19,6 +19,10 @@ import { clientSignal } from './response-stream.ts'
 const TAKE_MS = 20_000
 
 export async function offer(context: HttpContext): Promise<HttpReply> {
+  const { principal } = context
+  // A worker would fill the queue that it plays from.
+  if (principal.kind === 'evaluation' && principal.lease !== null)
+    throw unauthorized('the key of an episode opens the model of its scenario alone; a step offers episodes', 'role_forbids')
   const scenario = nameInPath(context)
   const { plays, priority, episode, model } = checkShape(offeredEpisodeSchema, await context.readObject())
   // Refuses one that is not loaded here.

@@ -64,6 +64,7 @@ describe('a worker', () => {
     expectRefusal(await here.post(`/v1${CHAT}`, { model: 'm', messages: [] }, { ...key, ...named('mine') }), 401, 'unauthorized')
     expectRefusal(await here.get('/svc/status', key), 401, 'unauthorized')
     expectRefusal(await here.post(`${other}/episodes`, EPISODE, key), 401, 'other_scenario')
+    expectRefusal(await here.post(`${path}/episodes`, EPISODE, key), 401, 'role_forbids')
     await of('result', { result: {} })
     await playing
   })
