@@ -95,14 +95,14 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     closing.push(() => runtime.close())
     const hosts = openHosts(loaded, closing, options, store)
     const threads = listenersWanted(loaded) + 1
-    let limits = allotLimits(loaded, threads)
+    const limits = allotLimits(loaded, threads)
     const hasOwnPlugins = plugins !== builtins
     const entry = options.listenerThread ?? threadEntry('listener-thread')
     const listeners = listenersOf(loaded, { entry, hasOwnPlugins, store, log, metrics, limits, group })
     const warn: Services['warn'] = (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) })
     const evaluation = openEvaluation()
     const configured = configuredTraffic(loaded, evaluation, limits, store.shares)
-    let spent = await keepSpent(loaded, { limits: configured.limits, store, warn })
+    const spent = await keepSpent(loaded, { limits: configured.limits, store, warn })
     closing.push(async () => spent?.close())
     const recorder = await openRecorder(loaded, load)
     closing.push(() => recorder.close())
@@ -159,7 +159,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
           graceSeconds,
           relayed: listener,
           view: (name) => registry.view(name),
-          ended: (slot) => http.limits?.forget(slot),
+          ended: (slot) => http.limits.forget(slot),
         }))
     closing.push(() => server.close())
     // Before it: workers that wait for an episode would hold it up.
@@ -180,13 +180,11 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       tls,
       log,
       async apply(changed, pair, before) {
-        limits ??= allotLimits(changed, threads)
         await reconfigureThread({ services: http, runtime, recorder, prices, group }, changed, limits, store.shares)
         services.model = modelOf(changed)
         Object.assign(http, shownFacts(changed, pair), { model: services.model })
         Object.assign(scenarioLimits, registryLimits(changed))
         await server.reconfigure(changed, pair, limits)
-        spent ??= await keepSpent(changed, { limits: http.limits, store, warn })
         webhooks = await reopenWebhooks(webhooks, before, changed, services, log)
         Object.assign(http, { webhooks })
       },

@@ -68,11 +68,13 @@ export interface Svc {
   /** The settings as the service read them, without secrets. */
   configuration(): Promise<wire.Configuration>
   /** The tokens that were made, without their secrets. */
-  tokens(): Promise<readonly wire.TokenRow[]>
+  tokens(): Promise<readonly wire.ListedToken[]>
   /** The secret is answered this once. */
   createToken(token: wire.CreateTokenBody): Promise<wire.NewToken>
   /** Without days it lives as long again as it was given before. */
   rotateToken(name: string, expiresInDays?: number): Promise<wire.NewToken>
+  /** In place of the limits that it was given before. What is left out is as the configuration says. */
+  limitToken(name: string, limits: wire.TokenLimits): Promise<wire.TokenRow>
   revokeToken(name: string): Promise<void>
   /** Whose requests these are. */
   caller(): Promise<wire.Caller>
@@ -145,6 +147,7 @@ export function connect(address: Address): Svc {
     tokens: async () => (await get(TOKENS, nouns.isTokens)).tokens,
     createToken: (token) => post(TOKENS, token, nouns.isNewToken),
     rotateToken: (name, days) => post(`${tokenPath(name)}/rotate`, days === undefined ? {} : { expires_in_days: days }, nouns.isNewToken),
+    limitToken: (name, limits) => post(`${tokenPath(name)}/limits`, limits, nouns.isTokenRow),
     revokeToken: async (name) => void (await call(endpoint, { method: 'DELETE', path: tokenPath(name) }, nouns.isRevoked)),
     caller: () => get('/svc/caller', nouns.isCaller),
     signInOffer: async () => (await get(SIGN_IN, nouns.isSignInOffer)).sign_in,

@@ -134,8 +134,8 @@ export const isStatus = (value: unknown): value is StatusReport =>
   isData(value) && isData(value['scenarios']) && Object.values(value['scenarios']).every(isData) && isData(value['preload_errors'])
 export const isHealth = (value: unknown): value is { readonly ok: boolean } => isData(value) && typeof value['ok'] === 'boolean'
 
-const isTokenRow = (value: unknown): value is wire.TokenRow => hasTexts(value, ['name', 'role'])
-export const isTokens = (value: unknown): value is { readonly tokens: readonly wire.TokenRow[] } => isListAt(value, 'tokens', isTokenRow)
+export const isTokenRow = (value: unknown): value is wire.TokenRow => hasTexts(value, ['name', 'role'])
+export const isTokens = (value: unknown): value is { readonly tokens: readonly wire.ListedToken[] } => isListAt(value, 'tokens', isTokenRow)
 export const isNewToken = (value: unknown): value is wire.NewToken => isTokenRow(value) && hasTexts(value, ['token'])
 export const isRevoked = (value: unknown): value is { readonly name: string } => hasTexts(value, ['name'])
 export const isCaller = (value: unknown): value is wire.Caller => hasTexts(value, ['kind'])

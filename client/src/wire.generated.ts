@@ -116,6 +116,8 @@ export interface CreateTokenBody {
   /** The scenarios that it is for; left out, all of them. */
   readonly scenarios?: readonly string[]
   readonly expires_in_days?: number
+  /** Of its own. What is left out is as the configuration says; 0 is no limit. */
+  readonly limits?: TokenLimits
 }
 
 export interface CreatedScenario {
@@ -225,6 +227,23 @@ export interface ListedTask {
   readonly problem: string | null
 }
 
+export interface ListedToken {
+  readonly name: string
+  readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read' | 'worker'
+  /** Null: all of them. */
+  readonly scenarios: readonly string[] | null
+  /** Seconds since the epoch, with a fraction. */
+  readonly created_at: number
+  /** The name of the token that made it, or svc.token or svc.tokens for one of the configuration; of a sign-in, the person. */
+  readonly created_by: string
+  /** Null: it does not expire. */
+  readonly expires_at: number | null
+  /** What it was given of its own: what is left out is as the configuration says, and 0 is no limit. */
+  readonly limits?: TokenLimits
+  /** What it used of each limit that is in force, its own or one of the configuration. */
+  readonly use?: TokenUse
+}
+
 export interface Manifest {
   /** The id of a release. */
   readonly release_id: string
@@ -293,6 +312,8 @@ export interface NewToken {
   readonly created_by: string
   /** Null: it does not expire. */
   readonly expires_at: number | null
+  /** What it was given of its own: what is left out is as the configuration says, and 0 is no limit. */
+  readonly limits?: TokenLimits
   /** Shown this once; only its hash is kept. */
   readonly token: string
 }
@@ -536,6 +557,13 @@ export interface TaskChange {
   readonly role?: 'gate' | 'train' | 'regression' | 'health' | 'sealed'
 }
 
+export interface TokenLimits {
+  readonly requests_per_minute?: number
+  readonly tokens_per_minute?: number
+  readonly cost_per_day?: number
+  readonly concurrent_requests?: number
+}
+
 export interface TokenRow {
   readonly name: string
   readonly role: 'admin' | 'review' | 'serve' | 'agent' | 'read' | 'worker'
@@ -547,6 +575,15 @@ export interface TokenRow {
   readonly created_by: string
   /** Null: it does not expire. */
   readonly expires_at: number | null
+  /** What it was given of its own: what is left out is as the configuration says, and 0 is no limit. */
+  readonly limits?: TokenLimits
+}
+
+export interface TokenUse {
+  readonly requests_per_minute?: { readonly used: number; readonly limit: number }
+  readonly tokens_per_minute?: { readonly used: number; readonly limit: number }
+  readonly cost_per_day?: { readonly used: number; readonly limit: number }
+  readonly concurrent_requests?: { readonly used: number; readonly limit: number }
 }
 
 export interface TrainBody {

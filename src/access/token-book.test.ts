@@ -50,6 +50,26 @@ it('a rotated token has another secret and lives as long again, or as long as is
   expect(await book.rotate('b', undefined, actor('5'))).toMatchObject({ expires_at: null })
 })
 
+it('limits are given at the making and later, each time whole, stay when it is rotated, and are in the audit', async () => {
+  const { book, inner, newest } = await opened()
+  const { token: secret } = await book.create({ name: 'a', role: 'serve', limits: { requests_per_minute: 5 } }, actor('1'))
+  expect(newest()).toMatchObject([{ limits: { requests_per_minute: 5 }, digest: hash('sha256', secret) }])
+  expect(await book.limit('a', { cost_per_day: 0.5 }, actor('2'))).toMatchObject({ name: 'a', limits: { cost_per_day: 0.5 } })
+  expect(newest()).toMatchObject([{ limits: { cost_per_day: 0.5 }, digest: hash('sha256', secret) }])
+  expect(newest()[0]?.limits).toEqual({ cost_per_day: 0.5 })
+  expect(await book.rotate('a', undefined, actor('3'))).toMatchObject({ limits: { cost_per_day: 0.5 } })
+  expect(await book.limit('a', {}, actor('4'))).not.toHaveProperty('limits')
+  const rows = await inner.deployment.audit({ after: 1, limit: 9 })
+  expect(rows).toMatchObject([
+    { action: 'limitToken', target: 'a', before: { limits: { requests_per_minute: 5 } }, after: { limits: { cost_per_day: 0.5 } } },
+    { action: 'rotateToken' },
+    { action: 'limitToken', before: { limits: { cost_per_day: 0.5 } } },
+  ])
+  await expect(book.limit('none', {}, actor('5'))).rejects.toMatchObject({ code: 'unknown_token' })
+  const { name } = await book.signIn({ person: 'p', role: 'read', scenarios: null, lifeSeconds: 60 }, actor('6'))
+  await expect(book.limit(name, {}, actor('7'))).rejects.toMatchObject({ code: 'sign_in_token' })
+})
+
 it('every change is an entry of the audit, without the secret or its hash', async () => {
   const { book, inner } = await opened()
   const { token: secret, ...row } = await book.create({ name: 'a', role: 'read' }, actor('1'))

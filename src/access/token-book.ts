@@ -17,6 +17,7 @@ import {
   type NewToken,
   type Store,
   type StoredToken,
+  type TokenLimits,
   type TokenRow,
 } from '../contract/index.ts'
 
@@ -79,7 +80,7 @@ export class TokenBook {
   }
 
   /** Its secret is answered this once. The token is in force in this process when the promise resolves. */
-  async create({ name, role, scenarios, expires_in_days: days }: CreateTokenBody, actor: Actor): Promise<NewToken> {
+  async create({ name, role, scenarios, expires_in_days: days, limits }: CreateTokenBody, actor: Actor): Promise<NewToken> {
     if (role === 'agent' && scenarios === undefined)
       throw invalid('invalid_field', 'scenarios: a token of the role agent is for the scenarios that it names; name them')
     if (role === 'admin' && scenarios !== undefined)
@@ -88,7 +89,8 @@ export class TokenBook {
       throw conflict('token_exists', `there is a token ${name} already; choose another name, or rotate or revoke that one`)
     if (this.#tokens.length >= TOKENS_MAX)
       throw conflict('token_limit', `there are ${TOKENS_MAX} tokens, the most there can be; revoke those that expired or are not used`)
-    return this.#issue(null, { name, role, scenarios: scenarios ?? null }, lifeOf(days), { ...actor, action: 'createToken' })
+    const wanted = { name, role, scenarios: scenarios ?? null, ...(limits !== undefined && { limits }) }
+    return this.#issue(null, wanted, lifeOf(days), { ...actor, action: 'createToken' })
   }
 
   /** Another secret in its place; the old one is refused from then on. Without days it lives as long as it was given before. */
@@ -99,9 +101,23 @@ export class TokenBook {
         'sign_in_token',
         'this is the sign-in of a person, whose browser alone has its secret; revoke it, and they sign in again',
       )
-    const { role, scenarios, created_at, expires_at } = before
+    const { role, scenarios, created_at, expires_at, limits } = before
     const life = days === undefined && expires_at !== null ? expires_at - created_at : lifeOf(days)
-    return this.#issue(before, { name, role, scenarios }, life, { ...actor, action: 'rotateToken' })
+    const wanted = { name, role, scenarios, ...(limits !== undefined && { limits }) }
+    return this.#issue(before, wanted, life, { ...actor, action: 'rotateToken' })
+  }
+
+  /** In place of those that it had of its own. They are in force in this process when the promise resolves. */
+  async limit(name: string, limits: TokenLimits, actor: Actor): Promise<TokenRow> {
+    const before = this.#known(name)
+    if (isSignIn(before))
+      throw conflict('sign_in_token', 'this is the sign-in of a person, whose limits are in the configuration: limits.tokens.<person>')
+    const { limits: _, ...rest } = before
+    const after: StoredToken = { ...rest, ...(Object.keys(limits).length > 0 && { limits }) }
+    const entry = this.#entry({ ...actor, action: 'limitToken' }, name, shown(before), shown(after))
+    await this.#needs.store.deployment.changeToken({ name, before: before.digest, after }, entry)
+    await this.#inForce()
+    return shown(after)
   }
 
   async revoke(name: string, actor: Actor): Promise<void> {
@@ -150,7 +166,7 @@ export class TokenBook {
 
   async #issue(
     before: StoredToken | null,
-    wanted: Pick<TokenRow, 'name' | 'role' | 'scenarios'>,
+    wanted: Pick<TokenRow, 'name' | 'role' | 'scenarios' | 'limits'>,
     lifeSeconds: number | null,
     actor: Actor & Pick<AuditEntry, 'action'>,
   ): Promise<NewToken> {

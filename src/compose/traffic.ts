@@ -20,7 +20,7 @@ type Configured = Omit<TrafficServices, 'registry' | 'log' | 'metrics' | 'bodies
 export function configuredTraffic(
   loaded: LoadedConfig,
   { token, fleet }: Pick<Evaluation, 'token'> & Partial<Pick<Evaluation, 'fleet'>>,
-  limits: LimitPlace | null,
+  limits: LimitPlace,
   shares?: Parameters<typeof openLimits>[2],
 ): Configured & Inside {
   return {
@@ -51,7 +51,7 @@ interface ThreadParts {
 export async function reconfigureThread(
   parts: ThreadParts,
   loaded: LoadedConfig,
-  limits: LimitPlace | null,
+  limits: LimitPlace,
   shares?: Parameters<typeof openLimits>[2],
 ): Promise<void> {
   const { services, runtime, recorder, prices, group } = parts

@@ -74,6 +74,8 @@ export const SIGN_INS_MAX = 10
 /** Wrong tokens of one address. Beyond them tokens that were not accepted before are judged slowly. */
 export const WRONG_TOKENS_PER_MINUTE = 100
 export const TOKEN_DAYS_MAX = 3650
+/** The largest limit that a token can be given of anything. */
+export const TOKEN_LIMIT_MAX = 1_000_000_000
 /** All request headers together; Node answers 431 above it. */
 export const HEADER_BYTES_MAX = 64 * KIB
 /** What one answer may be, whole or streamed, unless configured otherwise: it is held in memory until it is stored. */

@@ -1,6 +1,16 @@
 /** Tokens and the audit: list, make, rotate, revoke, read. */
-import { conflict, type AuditList, type NewToken, type RevokedToken, type TokenList } from '../contract/index.ts'
-import { createTokenBodySchema, rotateTokenBodySchema } from '../contract/wire/index.ts'
+import {
+  conflict,
+  invalid,
+  type AuditList,
+  type NewToken,
+  type RevokedToken,
+  type TokenLimits,
+  type TokenList,
+  type TokenRow,
+  type TokenUse,
+} from '../contract/index.ts'
+import { createTokenBodySchema, rotateTokenBodySchema, tokenLimitsSchema } from '../contract/wire/index.ts'
 import { checkShape } from '../records/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
 import { actorOf } from './audit.ts'
@@ -8,18 +18,36 @@ import type { HttpContext } from './context.ts'
 import { json, liveJson, type HttpReply } from './reply.ts'
 import { cutPage, pageLimit, pageStart } from './request-fields.ts'
 
-export function listTokens({ services: { tokens } }: HttpContext): HttpReply {
-  return liveJson({ tokens: tokens.list() } satisfies TokenList)
+export async function listTokens({ services: { tokens, auth, limits } }: HttpContext): Promise<HttpReply> {
+  const rows = tokens.list()
+  const uses = await limits.usesOf(rows.map(({ name }) => auth.limitedByName(name)))
+  const listed = rows.map((row, at) => ({ ...row, ...useOf(uses[at]) }))
+  return liveJson({ tokens: listed } satisfies TokenList)
 }
+
+const useOf = (use: TokenUse | null | undefined): { readonly use?: TokenUse } => (use == null ? {} : { use })
 
 export async function createToken(context: HttpContext): Promise<HttpReply> {
   const { auth, tokens } = context.services
   const { scenarios, ...body } = checkShape(createTokenBodySchema, await context.readObject())
   if (!auth.isRequired)
     throw conflict('service_open', 'this service asks nobody for a token, so one would open nothing; set svc.token and start it again')
+  refuseUncounted(context, body.limits)
   const names = scenarios?.map((name) => scenarioName(name, 'scenarios'))
   const made = await tokens.create({ ...body, ...(names !== undefined && { scenarios: [...new Set(names)] }) }, actorOf(context))
   return noStore(json(made satisfies NewToken, 201))
+}
+
+export async function limitToken(context: HttpContext): Promise<HttpReply> {
+  const limits = checkShape(tokenLimitsSchema, await context.readObject())
+  refuseUncounted(context, limits)
+  return json((await context.services.tokens.limit(nameIn(context), limits, actorOf(context))) satisfies TokenRow)
+}
+
+/** A limit of money that nothing ever counts in would say more than is true. */
+function refuseUncounted({ services }: HttpContext, limits: TokenLimits | undefined): void {
+  if ((limits?.cost_per_day ?? 0) > 0 && !services.limits.knowsPrices)
+    throw invalid('no_prices', 'limits.cost_per_day: no model has a price, so nothing would count; set limits.prices, reload, then resend')
 }
 
 export async function rotateToken(context: HttpContext): Promise<HttpReply> {

@@ -47,6 +47,8 @@ export interface TokenHolder {
   readonly isStored: boolean
   /** The name of the sign-in, whose holder goes by the name of the person; null for a token that is none. */
   readonly signIn: string | null
+  /** Whose limits count: tokens of the configuration share names, so a few digits of the digest tell them apart. */
+  readonly limited: LimitedToken
 }
 
 export interface ConfiguredTokens {
@@ -104,6 +106,11 @@ export class Authenticator {
     this.#stored = new Map(holders.map(([token, holder]) => [token.digest, holder]))
     this.#storedByName = new Map(holders.map(([{ name }, holder]) => [name, holder]))
     this.#forgetReplaced()
+  }
+
+  /** Of a stored token. */
+  limitedByName(name: string): LimitedToken | null {
+    return this.#storedByName.get(name)?.limited ?? null
   }
 
   /** Whether they may be a guess: a token or a page key of the configuration that was not accepted before. Nobody guesses those made here. */
@@ -227,23 +234,31 @@ const mayOpen = ({ role, scenarios }: TokenHolder, right: Right | null, scenario
 export const hasPrincipalRight = (principal: Principal, right: Right): boolean =>
   principal.kind === 'anyone' || (principal.kind === 'service' && hasRight(principal.role, right))
 
-/** Whose limits count: tokens of the configuration share names, so a few digits of the digest tell them apart. Null for callers without a token. */
-export function limitedToken(principal: Principal): LimitedToken | null {
-  if (principal.kind !== 'service') return null
-  const { name, isStored, digest: bytes } = principal
-  return { name, key: isStored ? name : `${name} ${bytes.toString('hex', 0, 4)}` }
-}
+/** Null for callers without a token. */
+export const limitedToken = (principal: Principal): LimitedToken | null => (principal.kind === 'service' ? principal.limited : null)
 
 function configuredHolder(name: string, text: string): TokenHolder {
   const digested = digest(text)
-  return { kind: 'service', name, role: 'admin', scenarios: null, expiresAt: null, digest: digested, isStored: false, signIn: null }
+  const limited = { name, key: `${name} ${digested.toString('hex', 0, 4)}`, limits: null }
+  return {
+    kind: 'service',
+    name,
+    role: 'admin',
+    scenarios: null,
+    expiresAt: null,
+    digest: digested,
+    isStored: false,
+    signIn: null,
+    limited,
+  }
 }
 
 function storedHolder(token: StoredToken): TokenHolder {
   const { name, role, scenarios, expires_at: expiresAt, digest: hex, created_by: person } = token
   const names = scenarios === null ? null : new Set(scenarios)
   const who = isSignIn(token) ? { name: person, signIn: name } : { name, signIn: null }
-  return { kind: 'service', ...who, role, scenarios: names, expiresAt, digest: Buffer.from(hex, 'hex'), isStored: true }
+  const limited = { name: who.name, key: who.name, limits: token.limits ?? null }
+  return { kind: 'service', ...who, role, scenarios: names, expiresAt, digest: Buffer.from(hex, 'hex'), isStored: true, limited }
 }
 
 /** The query of a page's path: its scenario, and the key when a token was presented. A person's browser opens pages without one. */

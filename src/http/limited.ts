@@ -18,7 +18,7 @@ export async function inTurn(
   scenario: string,
   work: () => Promise<void>,
 ): Promise<void> {
-  const turn = services.limits?.turn(scenario, () => clientSignal(response)) ?? null
+  const turn = services.limits.turn(scenario, () => clientSignal(response))
   if (turn === null) return work()
   const leave = typeof turn === 'function' ? turn : await turn
   try {
@@ -50,7 +50,7 @@ export async function withinLimits<T>(
   scenario: string,
   work: (call: LimitedCall) => Promise<T>,
 ): Promise<T> {
-  const admitting = services.limits?.admit(limitedToken(principal), scenario, Number(request.headers['content-length'] ?? 0)) ?? null
+  const admitting = services.limits.admit(limitedToken(principal), scenario, Number(request.headers['content-length'] ?? 0))
   if (admitting === null) return work(UNLIMITED)
   const admission = admitting instanceof Promise ? await admitting : admitting
   try {

@@ -42,8 +42,7 @@ export interface TrafficServices {
   readonly wrongTokens: WrongTokens
   /** Absent from a listener thread, which makes no scenario. */
   readonly addAudit?: DeploymentStore['addAudit'] | undefined
-  /** Absent where nothing is limited. */
-  readonly limits?: Limits | undefined
+  readonly limits: Limits
   /** Absent when tracing is off. */
   readonly traces?: RequestTraces | undefined
 }

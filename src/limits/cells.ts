@@ -97,6 +97,13 @@ export class Cells {
     }
   }
 
+  /** Reads the key's cell, without its lock: a number may be a moment old. Null where it has none. */
+  look<T>(key: string, read: (cell: LimitCell) => T): T | null {
+    const handle = this.#handles.get(key) ?? { cell: 0, ...digitsIn(key) }
+    const cell = this.#holds(handle.cell, handle) ? handle.cell : this.#known(handle)
+    return cell === null ? null : read(this.#cell(cell))
+  }
+
   /** To be called with the cell's lock. */
   enter(cell: LimitCell, by: 1 | -1): void {
     const at = cell.at / NUMBERS
@@ -136,9 +143,7 @@ export class Cells {
 
   #makeHandle(key: string): Handle {
     if (this.#handles.size >= HANDLES_MAX) this.#handles.clear()
-    const digest = hash('sha256', key, 'buffer')
-    // A key of zeros marks a free cell.
-    const wanted = { cell: 0, high: digest.readInt32LE(0), low: digest.readInt32LE(4) | 1 }
+    const wanted = { cell: 0, ...digitsIn(key) }
     const handle = { ...wanted, cell: this.#find(wanted) }
     this.#handles.set(key, handle)
     return handle
@@ -198,6 +203,12 @@ export class Cells {
   #take(base: number): void {
     lockAt(this.#memory.ints, base + LOCK)
   }
+}
+
+function digitsIn(key: string): Omit<Handle, 'cell'> {
+  const digest = hash('sha256', key, 'buffer')
+  // A key of zeros marks a free cell.
+  return { high: digest.readInt32LE(0), low: digest.readInt32LE(4) | 1 }
 }
 
 /** All bits of the key count: no two names are neighbours under every seed. */

@@ -4,7 +4,7 @@ import { isRefusal } from '../contract/index.ts'
 import { allotCells, type CellMemory } from './cells.ts'
 import { Limits } from './limits.ts'
 import type { LimitSettings, SubjectLimits } from './settings.ts'
-import type { LimitAdmission } from './subjects.ts'
+import type { LimitAdmission, LimitedToken } from './subjects.ts'
 import { atOnce } from './testing/at-once.ts'
 
 const NO_TURNS = { concurrent_requests: 0, requests_per_minute: 0, wait_s: 0 }
@@ -24,8 +24,8 @@ function opened({ memory = allotCells(64, 4), slot = 0, ...settings }: Setup = {
     time.now += seconds
     time.wallNow += seconds
   }
-  const announce = (scenario = 's', token: string | null = null): LimitAdmission | null =>
-    atOnce(limits.admit(token === null ? null : { name: token, key: token }, scenario, 400))
+  const announce = (scenario = 's', token: string | null = null, own: LimitedToken['limits'] = null): LimitAdmission | null =>
+    atOnce(limits.admit(token === null ? null : { name: token, key: token, limits: own }, scenario, 400))
   /** A request whose body is there. */
   const admit = (scenario?: string, token?: string | null): LimitAdmission | null => {
     const admission = announce(scenario, token)
@@ -41,13 +41,22 @@ function opened({ memory = allotCells(64, 4), slot = 0, ...settings }: Setup = {
       return isRefusal(error) ? `${error.code} ${error.detail.retryAfterSeconds}` : String(error)
     }
   }
+  /** Of the token t with limits of its own. */
+  const triedWith = (own: LimitedToken['limits']): string | null => {
+    try {
+      announce('s', 't', own)?.begin()
+      return null
+    } catch (error) {
+      return String(error)
+    }
+  }
   /** A request from its begin to its end. */
   const took = (tokens: number, more: { scenario?: string; model?: string } = {}): void => {
     const admission = admit(more.scenario)
     admission?.settle({ model: more.model ?? 'm', inputTokens: tokens, outputTokens: 0, askedBytes: 0, answeredBytes: 0 })
     admission?.leave()
   }
-  return { limits, time, wait, announce, admit, tried, took, memory }
+  return { limits, time, wait, announce, admit, tried, triedWith, took, memory }
 }
 
 const lettingIn = (count: number, tried: () => string | null): number =>
@@ -55,6 +64,52 @@ const lettingIn = (count: number, tried: () => string | null): number =>
 
 it('without a limit nothing is counted', () => {
   expect(opened().admit('s', 't')).toBeNull()
+})
+
+describe("limits of a token's own", () => {
+  const token = { ...NONE, requests_per_minute: 3, concurrent_requests: 2 }
+  const times = (limits: ReturnType<typeof opened>, own: LimitedToken['limits'], count: number): number =>
+    lettingIn(count, () => limits.triedWith(own))
+
+  it('count in place of those of the configuration, and what they leave out stays as configured', () => {
+    expect(times(opened({ token }), null, 9)).toBe(2)
+    expect(times(opened({ token }), { concurrent_requests: 0 }, 9)).toBe(3)
+    expect(times(opened({ token }), { requests_per_minute: 5, concurrent_requests: 0 }, 9)).toBe(5)
+    expect(times(opened({ tokens: { t: token } }), { requests_per_minute: 0, concurrent_requests: 0 }, 9)).toBe(9)
+    expect(times(opened(), { requests_per_minute: 1 }, 9)).toBe(1)
+  })
+
+  it('that are changed count what was taken before', () => {
+    const limits = opened()
+    expect(times(limits, { requests_per_minute: 4 }, 4)).toBe(4)
+    expect(times(limits, { requests_per_minute: 6 }, 9)).toBe(2)
+    expect(times(limits, { requests_per_minute: 2 }, 9)).toBe(0)
+  })
+
+  it('are told with what was used of them, in this window', async () => {
+    const { limits, wait, admit } = opened({ token, prices: { m: { input: 1_000_000, output: 0 } } })
+    const t = { name: 't', key: 't', limits: { cost_per_day: 10, tokens_per_minute: 100 } }
+    const admission = atOnce(limits.admit(t, 's', 0))
+    admission?.begin()
+    expect(await limits.usesOf([t])).toMatchObject([{ concurrent_requests: { used: 1, limit: 2 }, cost_per_day: { used: 0, limit: 10 } }])
+    admission?.settle({ model: 'm', inputTokens: 4, outputTokens: 0, askedBytes: 0, answeredBytes: 0 })
+    expect(await limits.usesOf([t, null, { name: 'new', key: 'new', limits: null }])).toEqual([
+      {
+        concurrent_requests: { used: 0, limit: 2 },
+        requests_per_minute: { used: 1, limit: 3 },
+        tokens_per_minute: { used: 4, limit: 100 },
+        cost_per_day: { used: 4, limit: 10 },
+      },
+      null,
+      { concurrent_requests: { used: 0, limit: 2 }, requests_per_minute: { used: 0, limit: 3 } },
+    ])
+    wait(60)
+    expect(await limits.usesOf([t])).toMatchObject([
+      { requests_per_minute: { used: 0 }, tokens_per_minute: { used: 0 }, cost_per_day: { used: 4 } },
+    ])
+    expect(admit('s', 'other')).not.toBeNull()
+    expect(await opened().limits.usesOf([{ name: 'free', key: 'free', limits: null }])).toEqual([null])
+  })
 })
 
 describe('requests in a minute', () => {

@@ -4,11 +4,11 @@ import { Cells, threadsOf, type LimitCell, type LimitPlace } from './cells.ts'
 import { BYTES_PER_TOKEN, tokensOf, type CallUsage } from './taken.ts'
 import { PriceTable } from './prices.ts'
 import { UpstreamQueue } from './queue.ts'
-import { hasTurns, type LimitSettings, type SubjectLimits } from './settings.ts'
+import { hasTurns, LIMIT_KINDS, type LimitSettings, type SubjectLimits, type SubjectUse } from './settings.ts'
 import { SharedLimits } from './shared.ts'
 import { SpentFile, type SpentNeeds } from './spent.ts'
 import { LimitSubjects, limitRefusal, type LimitAdmission, type LimitedToken, type LimitSubject } from './subjects.ts'
-import { add, COST, expected, REQUESTS, settle, systemTime, TOKENS, turn, WINDOWS, type LimitTime, type Window } from './windows.ts'
+import { add, COST, expected, REQUESTS, settle, systemTime, TOKENS, turn, usedIn, WINDOWS, type LimitTime, type Window } from './windows.ts'
 
 /** An answer may end at any time. */
 const BUSY_RETRY_SECONDS = 1
@@ -65,6 +65,34 @@ export class Limits {
   /** A turn at the upstream: what gives it back, or a promise of that where others are first. Null where the upstream has no limit. */
   turn(scenario: string, signal: () => AbortSignal): (() => void) | Promise<() => void> | null {
     return this.#queue?.enter(scenario, signal) ?? null
+  }
+
+  get knowsPrices(): boolean {
+    return !this.#prices.isEmpty
+  }
+
+  /** What each used now, of those limits that it has; null without any. */
+  async usesOf(tokens: readonly (LimitedToken | null)[]): Promise<readonly (SubjectUse | null)[]> {
+    const subjects = tokens.map((token) => (token === null ? null : this.#subjects.ofToken(token)))
+    const uses = await this.#usesOf(subjects.filter((subject) => subject !== null))
+    return subjects.map((subject) => (subject === null ? null : (uses.get(subject) ?? null)))
+  }
+
+  async #usesOf(subjects: readonly LimitSubject[]): Promise<ReadonlyMap<LimitSubject, SubjectUse>> {
+    if (this.#shared !== null) return this.#shared.usesOf(subjects)
+    const now = this.#time.passed()
+    return new Map(subjects.map((subject) => [subject, this.#useOf(subject, now)]))
+  }
+
+  #useOf({ key, limits }: LimitSubject, now: number): SubjectUse {
+    const used = (kind: keyof SubjectLimits, cell: LimitCell): number => {
+      const window = WINDOWS.find(({ limit }) => limit === kind)
+      return window === undefined ? cell.inside : usedIn(cell, window, limits[kind], now)
+    }
+    const kinds = LIMIT_KINDS.filter((kind) => limits[kind] > 0)
+    return Object.fromEntries(
+      kinds.map((kind) => [kind, { used: this.#cells.look(key, (cell) => used(kind, cell)) ?? 0, limit: limits[kind] }]),
+    )
   }
 
   /** Goes on from what was spent today, and keeps it in that file until it is closed. */

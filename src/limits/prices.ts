@@ -18,6 +18,10 @@ export class PriceTable {
     this.#others = this.#prices.get(OTHERS) ?? dearest([...this.#prices.values()])
   }
 
+  get isEmpty(): boolean {
+    return this.#prices.size === 0
+  }
+
   costOf(model: string | undefined, { input, output }: CountedTokens): number {
     const price = (model === undefined ? undefined : this.#priceOf(model)) ?? this.#others
     return (input * price.input + output * price.output) / MILLION

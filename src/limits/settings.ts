@@ -7,6 +7,17 @@ export interface SubjectLimits {
   readonly concurrent_requests: number
 }
 
+/** What was used of each limit that there is. */
+export type SubjectUse = Readonly<Partial<Record<keyof SubjectLimits, { readonly used: number; readonly limit: number }>>>
+
+export const LIMIT_KINDS: readonly (keyof SubjectLimits)[] = [
+  // Slots first: who has none takes nothing else.
+  'concurrent_requests',
+  'requests_per_minute',
+  'tokens_per_minute',
+  'cost_per_day',
+]
+
 export interface LimitSettings {
   /** Of every token that has none of its own. */
   readonly token: SubjectLimits
@@ -31,15 +42,6 @@ export interface ModelPrice {
   readonly output: number
 }
 
-export function hasLimits({ token, tokens, scenario, scenarios, upstream }: LimitSettings): boolean {
-  if (hasTurns(upstream)) return true
-  return [token, scenario, ...Object.values(tokens), ...Object.values(scenarios)].some(isLimiting)
-}
-
 export const hasTurns = (upstream: UpstreamLimits): boolean => upstream.concurrent_requests > 0 || upstream.requests_per_minute > 0
-
-/** Whether money is limited, which must outlive a restart. */
-export const limitsMoney = ({ token, tokens, scenario, scenarios }: LimitSettings): boolean =>
-  [token, scenario, ...Object.values(tokens), ...Object.values(scenarios)].some(({ cost_per_day }) => cost_per_day > 0)
 
 export const isLimiting = (limits: SubjectLimits): boolean => Object.values(limits).some((limit) => limit > 0)

@@ -1,8 +1,8 @@
 /** Lets requests in while all services together have taken less than the token and the scenario may. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ShareStore } from '../contract/index.ts'
+import type { ShareStore, ShareWindow } from '../contract/index.ts'
 import type { PriceTable } from './prices.ts'
-import type { SubjectLimits } from './settings.ts'
+import { LIMIT_KINDS, type SubjectLimits, type SubjectUse } from './settings.ts'
 import { sharesIn, type Share } from './shares.ts'
 import { limitRefusal, type LimitAdmission, type LimitSubject } from './subjects.ts'
 import { BYTES_PER_TOKEN, tokensOf, type CallUsage } from './taken.ts'
@@ -27,8 +27,6 @@ const SECONDS: LimitSeconds = {
   tokens_per_minute: TOKENS.seconds,
   cost_per_day: COST.seconds,
 }
-/** Slots first: who has none takes nothing else. */
-const KINDS: readonly LimitKind[] = ['concurrent_requests', 'requests_per_minute', 'tokens_per_minute', 'cost_per_day']
 
 /** What a request takes of one limit. */
 interface Part {
@@ -39,12 +37,14 @@ interface Part {
 }
 
 export class SharedLimits {
+  readonly #store: ShareStore
   readonly #shares: ReturnType<typeof sharesIn>
   readonly #prices: PriceTable
   readonly #time: LimitTime
   readonly #seconds: LimitSeconds
 
   constructor(store: ShareStore, prices: PriceTable, time: LimitTime, seconds: LimitSeconds = SECONDS) {
+    this.#store = store
     this.#shares = sharesIn(store, time)
     this.#prices = prices
     this.#time = time
@@ -62,10 +62,26 @@ export class SharedLimits {
     return this.#shares.close()
   }
 
+  /** Of all services together, with what they hold and did not spend yet. */
+  async usesOf(subjects: readonly LimitSubject[]): Promise<ReadonlyMap<LimitSubject, SubjectUse>> {
+    const asked = subjects.flatMap((subject) =>
+      limitedKinds(subject).map((kind) => ({ subject, kind, window: this.#windowOf(subject, kind) })),
+    )
+    const used = asked.length === 0 ? [] : await this.#store.used(asked.map(({ window }) => window))
+    const uses = new Map<LimitSubject, SubjectUse>(subjects.map((subject) => [subject, {}]))
+    for (const [at, { subject, kind }] of asked.entries())
+      uses.set(subject, { ...uses.get(subject), [kind]: { used: used[at] ?? 0, limit: subject.limits[kind] } })
+    return uses
+  }
+
+  #windowOf({ key }: LimitSubject, kind: LimitKind): ShareWindow {
+    return { key: `${kind} ${key}`, seconds: this.#seconds[kind] }
+  }
+
   #partsOf(subject: LimitSubject, bytes: number): readonly Part[] {
-    return KINDS.filter((kind) => subject.limits[kind] > 0).map((kind) => {
+    return limitedKinds(subject).map((kind) => {
       const limit = subject.limits[kind]
-      const share = this.#shares.share({ key: `${kind} ${subject.key}`, limit, seconds: this.#seconds[kind] })
+      const share = this.#shares.share({ ...this.#windowOf(subject, kind), limit })
       const first = kind === 'tokens_per_minute' ? bytes / BYTES_PER_TOKEN : 0
       if (!isWhole(kind)) share.unit = Math.max(share.mean > 0 ? share.mean : first, limit * LEAST_PART)
       return { subject, kind, share, amount: share.unit }
@@ -124,6 +140,8 @@ export class SharedLimits {
     return kind === 'cost_per_day' ? this.#prices.costOf(taken.model, counted) : counted.input + counted.output
   }
 }
+
+const limitedKinds = ({ limits }: LimitSubject): readonly LimitKind[] => LIMIT_KINDS.filter((kind) => limits[kind] > 0)
 
 /** Requests and slots: one each. */
 const isWhole = (kind: LimitKind): boolean => kind === 'requests_per_minute' || kind === 'concurrent_requests'

@@ -21,11 +21,13 @@ export interface SpentNeeds {
 export class SpentFile {
   readonly #needs: SpentNeeds
   readonly #timer: NodeJS.Timeout
-  #written = ''
+  #written: string
   #writing: Promise<void> = Promise.resolve()
 
-  private constructor(needs: SpentNeeds) {
+  private constructor(needs: SpentNeeds, isNew: boolean) {
     this.#needs = needs
+    // Where nothing is ever spent, no file is made.
+    this.#written = isNew ? textOf([]) : ''
     this.#timer = setInterval(() => this.#write(), WRITE_EVERY_MS).unref()
   }
 
@@ -41,9 +43,10 @@ export class SpentFile {
           numbers[at + COST.end] = now + Math.min(endsAt - wall, COST.seconds)
         })
     } catch (error) {
-      if (!isMissing(error)) needs.warn('what was spent today cannot be read; limits of money count from nothing', error)
+      if (isMissing(error)) return new SpentFile(needs, true)
+      needs.warn('what was spent today cannot be read; limits of money count from nothing', error)
     }
-    return new SpentFile(needs)
+    return new SpentFile(needs, false)
   }
 
   async close(): Promise<void> {
@@ -61,7 +64,7 @@ export class SpentFile {
       // A second is exact enough, and a file that stays the same is not written.
       if (used > 0) rows.push([key, used, Math.round(wall + end - now)])
     })
-    const text = JSON.stringify({ format: FORMAT, spent: rows })
+    const text = textOf(rows)
     if (text === this.#written) return
     this.#written = text
     this.#writing = this.#writing
@@ -72,6 +75,8 @@ export class SpentFile {
       })
   }
 }
+
+const textOf = (rows: readonly Row[]): string => JSON.stringify({ format: FORMAT, spent: rows })
 
 function rowsIn(text: string): readonly Row[] {
   const { format, spent }: { format?: unknown; spent?: unknown } = JSON.parse(text)

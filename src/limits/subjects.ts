@@ -10,6 +10,8 @@ export interface LimitedToken {
   readonly name: string
   /** Differs where names are alike. */
   readonly key: string
+  /** Of its own. What is left out is as the configuration says. */
+  readonly limits: Partial<SubjectLimits> | null
 }
 
 export interface LimitSubject {
@@ -34,8 +36,8 @@ export interface LimitAdmission {
 
 export class LimitSubjects {
   readonly #settings: LimitSettings
-  /** Null: without a limit. */
-  readonly #tokens = new Map<string, LimitSubject | null>()
+  /** Null: without a limit. A token whose limits were changed is another object. */
+  readonly #tokens = new WeakMap<LimitedToken, LimitSubject | null>()
   readonly #scenarios = new Map<string, LimitSubject | null>()
 
   constructor(settings: LimitSettings) {
@@ -45,20 +47,30 @@ export class LimitSubjects {
   /** Those that have a limit. */
   of(token: LimitedToken | null, scenario: string): readonly LimitSubject[] {
     const found: LimitSubject[] = []
-    const byToken = token === null ? null : this.#ofToken(token)
-    const byScenario = this.#ofScenario(scenario)
+    const byToken = token === null ? null : this.ofToken(token)
+    const byScenario = this.ofScenario(scenario)
     if (byToken !== null) found.push(byToken)
     if (byScenario !== null) found.push(byScenario)
     return found
   }
 
-  #ofToken({ name, key }: LimitedToken): LimitSubject | null {
-    return remembered(this.#tokens, key, () => subjectOf('token', name, key, limitsOf(this.#settings.tokens, name) ?? this.#settings.token))
+  ofToken(token: LimitedToken): LimitSubject | null {
+    const found = this.#tokens.get(token)
+    if (found !== undefined) return found
+    const { name, key, limits } = token
+    const made = subjectOf('token', name, key, { ...(limitsOf(this.#settings.tokens, name) ?? this.#settings.token), ...limits })
+    this.#tokens.set(token, made)
+    return made
   }
 
-  #ofScenario(name: string): LimitSubject | null {
+  ofScenario(name: string): LimitSubject | null {
+    const found = this.#scenarios.get(name)
+    if (found !== undefined) return found
+    if (this.#scenarios.size >= SUBJECTS_MAX) this.#scenarios.clear()
     const { scenarios, scenario } = this.#settings
-    return remembered(this.#scenarios, name, () => subjectOf('scenario', name, name, limitsOf(scenarios, name) ?? scenario))
+    const made = subjectOf('scenario', name, name, limitsOf(scenarios, name) ?? scenario)
+    this.#scenarios.set(name, made)
+    return made
   }
 }
 
@@ -68,15 +80,6 @@ const limitsOf = (table: Readonly<Record<string, SubjectLimits>>, name: string):
 
 function subjectOf(kind: 'token' | 'scenario', name: string, key: string, limits: SubjectLimits): LimitSubject | null {
   return isLimiting(limits) ? { called: `${kind} ${name}`, key: `${kind} ${key}`, limits } : null
-}
-
-function remembered(known: Map<string, LimitSubject | null>, key: string, make: () => LimitSubject | null): LimitSubject | null {
-  const found = known.get(key)
-  if (found !== undefined) return found
-  if (known.size >= SUBJECTS_MAX) known.clear()
-  const made = make()
-  known.set(key, made)
-  return made
 }
 
 const SPENT: Readonly<Record<keyof SubjectLimits, (limit: number) => readonly [code: string, said: string]>> = {

@@ -40,11 +40,17 @@ export const systemTime: LimitTime = {
 
 /** Begins the next window when this one is over. */
 export function turn({ numbers, at }: LimitCell, window: Window, limit: number, now: number, time: LimitTime): void {
-  const end = numbers[at + window.end] ?? 0
-  if (now < end) return
-  const passed = 1 + Math.floor((now - end) / window.seconds)
-  numbers[at + window.used] = Math.max(0, (numbers[at + window.used] ?? 0) - limit * passed)
+  if (now < (numbers[at + window.end] ?? 0)) return
+  numbers[at + window.used] = usedIn({ numbers, at }, window, limit, now)
   numbers[at + window.end] = now + window.seconds - (window.endsWithDay ? time.wall() % window.seconds : 0)
+}
+
+/** What was taken in the window that is now. */
+export function usedIn({ numbers, at }: Pick<LimitCell, 'numbers' | 'at'>, window: Window, limit: number, now: number): number {
+  const [used = 0, end = 0] = [numbers[at + window.used], numbers[at + window.end]]
+  if (now < end) return used
+  const passed = 1 + Math.floor((now - end) / window.seconds)
+  return Math.max(0, used - limit * passed)
 }
 
 /** What a request is expected to take: what those before took. */

@@ -17,7 +17,7 @@ interface ListenerParts {
   readonly traces: (NonNullable<TrafficServices['traces']> & { close(): Promise<void> }) | undefined
   readonly store: Pick<Store, 'scenario' | 'close'>
   /** Gives services what a changed configuration says. */
-  readonly reconfigure: (services: ListenerParts['configured'], loaded: LoadedConfig, limits: LimitPlace | null) => Promise<void>
+  readonly reconfigure: (services: ListenerParts['configured'], loaded: LoadedConfig, limits: LimitPlace) => Promise<void>
 }
 
 type Compose = (settings: ListenerSettings, log: Log) => Promise<ListenerParts>
@@ -64,7 +64,7 @@ export async function runListener(compose: Compose): Promise<void> {
     const configure: Told['configure'] = async ({ loaded, tls, secrets, limits }) => {
       knowSecrets(secrets)
       const { slot } = settings.bodies
-      await parts.reconfigure(services, loaded, limits === null ? null : { ...limits, slot })
+      await parts.reconfigure(services, loaded, { ...limits, slot })
       // What they say of the model may be that of before.
       views.lapse()
       if (tls !== null) server.useTls(tls)

@@ -28,7 +28,7 @@ export interface ListenerOptions {
   readonly log: Log
   readonly metrics: Metrics
   /** The main thread's place; null where nothing is limited. */
-  readonly limits: LimitPlace | null
+  readonly limits: LimitPlace
   /** By which the threads of this service find each other. */
   readonly group: string
 }
@@ -57,7 +57,7 @@ export class Listeners implements ServedViews {
   #tokens: readonly StoredToken[] = []
   /** What the configuration says since it was reloaded. */
   #reloaded: Pick<ListenOptions, 'loaded' | 'tls'> | null = null
-  #limits: LimitPlace | null
+  #limits: LimitPlace
   #isClosing = false
   /** Of threads that are gone. */
   #pastSpans: SpanCounted = { exported: 0, dropped: 0 }
@@ -134,8 +134,7 @@ export class Listeners implements ServedViews {
       const bodies = { all: this.#bodies, slot }
       const known = { secrets: knownSecrets(), tokens: this.#tokens }
       const { share, group } = this.#options
-      const limits = this.#limits
-      const own = { bodies, group, limits: limits === null ? null : { ...limits, slot }, store: share() }
+      const own = { bodies, group, limits: { ...this.#limits, slot }, store: share() }
       const configured = { loaded, tls, ...this.#reloaded }
       return this.#start(options, { ...configured, at, relayPath, graceSeconds, ...known, ...own })
     }

@@ -19,7 +19,7 @@ export interface ListenerSettings {
   /** How much the bodies of every thread take. */
   readonly bodies: HeldBytes
   /** Where it counts what is limited; null where nothing is. */
-  readonly limits: LimitPlace | null
+  readonly limits: LimitPlace
   /** The same for every thread of the service. */
   readonly group: string
   /** Leads to the store of the main thread. */
@@ -27,7 +27,7 @@ export interface ListenerSettings {
 }
 
 /** Resolves once a changed configuration is in force in every thread that accepts connections. */
-export type Reconfigure = (loaded: LoadedConfig, tls: TlsPair | null, limits: LimitPlace | null) => Promise<void>
+export type Reconfigure = (loaded: LoadedConfig, tls: TlsPair | null, limits: LimitPlace) => Promise<void>
 
 export type ToListener =
   /** The answer to `ask`, or a change; null while the scenario is not loaded. */
@@ -40,7 +40,7 @@ export type ToListener =
       readonly tls: TlsPair | null
       readonly secrets: readonly string[]
       /** The main thread's place. */
-      readonly limits: LimitPlace | null
+      readonly limits: LimitPlace
     }
   | { readonly tell: 'tokens'; readonly tokens: readonly StoredToken[] }
   /** Answered with `synced`, after everything that was said before. */

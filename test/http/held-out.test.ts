@@ -101,6 +101,7 @@ const holder = (role: Role): Principal => ({
   expiresAt: null,
   digest: Buffer.alloc(32),
   isStored: true,
+  limited: { name: role, key: role, limits: null },
   signIn: null,
 })
 

@@ -1,11 +1,12 @@
 /** Limits with several listener threads: exact over all of them, in the provider's shape, and over when the answer is. */
 import { once } from 'node:events'
 import { expect, it, onTestFinished } from 'vitest'
+import type { Json } from '../../src/contract/index.ts'
 import { beginFrames, chatFrames } from '../support/upstream.ts'
 import { connectTo, openStream, sendAndListen } from '../support/client.ts'
 import { until } from '../support/wait.ts'
 import { sharedWorld, type Answer } from '../support/world.ts'
-import { bearer, named, textAt } from '../spec/support/helpers.ts'
+import { bearer, expectRefusal, named, rowsOf, textAt } from '../spec/support/helpers.ts'
 import { requestHead } from '../spec/support/raw.ts'
 
 const TOKEN = 'admin-token-of-the-test'
@@ -55,6 +56,44 @@ it('requests beyond the limit of a token are 429 in all threads together, for th
   const gemini = await here.post('/v1beta/models/m:generateContent', { contents: [] }, { ...one, ...named('warm') })
   expect(gemini).toMatchObject({ status: 429, json: { error: { code: 429, status: 'RESOURCE_EXHAUSTED' } } })
   expect((await here.get('/metrics', ADMIN)).text).toMatch(/svc_requests_limited_total\{code="requests_limit"\} 3[0-9]\n/)
+})
+
+it("limits of a token's own count in all threads from the answer on, are changed later, and their use is shown [access.limits] [access.limits-exact]", async () => {
+  const limits = { requests_per_minute: 8 }
+  const { json } = await here.post('/svc/tokens', { name: 'own', role: 'serve', limits }, ADMIN)
+  const own = bearer(textAt(json, 'token'))
+  expect(json).toMatchObject({ name: 'own', limits })
+  expect((await ask('warm', ADMIN)).status).toBe(200)
+  const many = async (): Promise<readonly Answer[]> => Promise.all(Array.from({ length: 20 }, () => ask('warm', own)))
+  expect(counted(await many(), 200)).toBe(8)
+  const use = async (): Promise<unknown> => rowsOf(await here.get('/svc/tokens', ADMIN), 'tokens').find(({ name }) => name === 'own')
+  expect(await use()).toMatchObject({ limits, use: { requests_per_minute: { used: 8, limit: 8 } } })
+  const changed = await here.post('/svc/tokens/own/limits', { requests_per_minute: 11, concurrent_requests: 5 }, ADMIN)
+  expect(changed).toMatchObject({ status: 200, json: { name: 'own', limits: { requests_per_minute: 11, concurrent_requests: 5 } } })
+  const more = [await ask('warm', own), await ask('warm', own), await ask('warm', own), await ask('warm', own)]
+  expect(more.map(({ status }) => status)).toEqual([200, 200, 200, 429])
+  await here.post('/svc/tokens/own/limits', {}, ADMIN)
+  expect(await use()).toMatchObject({ use: { requests_per_minute: { used: 11, limit: 30 } } })
+  expect(await use()).not.toHaveProperty('limits')
+  const audit = rowsOf(await here.get('/svc/audit?order=newest&limit=2', ADMIN), 'audit')
+  expect(audit).toMatchObject([
+    { action: 'limitToken', target: 'own', by: 'svc.token', before: { limits: { requests_per_minute: 11 } } },
+    { action: 'limitToken', target: 'own', before: { limits }, after: { limits: { requests_per_minute: 11, concurrent_requests: 5 } } },
+  ])
+})
+
+it.each<[title: string, limits: Json, said: RegExp]>([
+  ['below 0', { requests_per_minute: -1 }, /^limits\.requests_per_minute: must be a whole number from 0 to 1000000000; 0 is no limit$/],
+  ['of half a request', { concurrent_requests: 0.5 }, /^limits\.concurrent_requests: must be a whole number/],
+  ['beyond all numbers', { tokens_per_minute: 1e300 }, /^limits\.tokens_per_minute: must be a whole number/],
+  ['of money in words', { cost_per_day: '5' }, /^limits\.cost_per_day: must be a number from 0/],
+  ['of an unknown kind', { requests_per_hour: 1 }, /^limits: takes requests_per_minute, tokens_per_minute, cost_per_day and/],
+  ['as a list', [5], /^limits: must be an object of limits$/],
+])('limits %s are refused in one line, and no token is made', async (_title, limits, said) => {
+  const name = 'refused'
+  const refused = await here.post('/svc/tokens', { name, role: 'serve', limits }, ADMIN)
+  expectRefusal(refused, 400, 'invalid_field', said)
+  expect(rowsOf(await here.get('/svc/tokens', ADMIN), 'tokens').map((row) => row['name'])).not.toContain(name)
 })
 
 it('what a reviewer replays counts as their traffic does, by the token and by the scenario [access.limits]', async () => {

@@ -26,10 +26,10 @@ describe('svc token', () => {
     ])
     expect(exit).toBe(0)
     expect(out).toMatch(
-      /^svc_token_[\w-]{43}\nThis is laptop: role agent, scenarios: a, b, expires: \d{4}-\d\d-\d\dT\d\d:\d\d\.\nIt is shown this once; only its hash is kept\.$/,
+      /^svc_token_[\w-]{43}\nThis is laptop: role agent, scenarios: a, b, expires: \d{4}-\d\d-\d\dT\d\d:\d\d, limits: as configured\.\nIt is shown this once; only its hash is kept\.$/,
     )
     const listed = await type(['token', 'list'])
-    expect(listed.out).toMatch(/^NAME +ROLE +SCENARIOS +EXPIRES +MADE +BY\nlaptop +agent +a, b +\d{4}-.*svc\.token/)
+    expect(listed.out).toMatch(/^NAME +ROLE +SCENARIOS +EXPIRES +MADE +BY +USED\nlaptop +agent +a, b +\d{4}-.*svc\.token +—/)
     expect(listed.out).not.toContain('svc_token_')
     const { tokens } = JSON.parse((await type(['token', 'list', '--json'])).out)
     expect(tokens).toMatchObject([{ name: 'laptop', role: 'agent', scenarios: ['a', 'b'] }])
@@ -42,6 +42,40 @@ describe('svc token', () => {
     expect(rotated.token).not.toBe(first)
     expect(JSON.parse((await type(['token', 'revoke', 'machine', '--json'])).out)).toEqual({ name: 'machine', revoked: true })
     expect(await type(['token', 'revoke', 'machine'])).toMatchObject({ exit: 1, err: [expect.stringContaining('no token of that name')] })
+  })
+
+  test('limits are given at the making, changed one by one, shown with their use, and cleared', async () => {
+    const created = await type(['token', 'create', 'ci', '--role', 'serve', '--requests-per-minute', '600', '--concurrent-requests', '4'])
+    expect(created.out).toContain('limits: 600 requests a minute, 4 requests at once.')
+    expect((await type(['token', 'limit', 'ci', '--tokens-per-minute', '9000', '--concurrent-requests', '0'])).out).toBe(
+      'ci: limits: 600 requests a minute, 9,000 tokens a minute, any requests at once',
+    )
+    expect((await type(['token', 'list'])).out).toContain('0 of 600 requests a minute, 0 of 9,000 tokens a minute')
+    const cleared = await type(['token', 'limit', 'ci', '--clear', '--requests-per-minute', '5', '--json'])
+    expect(JSON.parse(cleared.out)).toMatchObject({ name: 'ci', limits: { requests_per_minute: 5 } })
+    expect((await type(['token', 'limit', 'ci', '--clear'])).out).toBe('ci: limits: as configured')
+  })
+
+  test.each([
+    [['create', 'x', '--role', 'serve', '--requests-per-minute', '-1'], 'It must be a number from 0 to 1000000000; 0 is no limit.'],
+    [['create', 'x', '--role', 'serve', '--requests-per-minute', '1.5'], 'It must be a whole number; 0 is no limit.'],
+    [['limit', 'ci', '--cost-per-day', 'much'], 'It must be a number from 0 to 1000000000; 0 is no limit.'],
+    [['limit', 'ci', '--tokens-per-minute', ''], 'It must be a number from 0'],
+    [['limit', 'ci'], 'name a limit to change, such as --requests-per-minute 60'],
+  ])('limits that are none are refused in one line: %j', async (args, said) => {
+    expect(await type(['token', ...args])).toMatchObject({ exit: 2, err: [expect.stringContaining(said)] })
+  })
+
+  test('a limit of money is refused where no model has a price, and of a token that is not there', async () => {
+    await made('poor', '--role', 'serve')
+    expect(await type(['token', 'limit', 'poor', '--cost-per-day', '5'])).toMatchObject({
+      exit: 1,
+      err: [expect.stringMatching(/no model has a price.*set limits\.prices/)],
+    })
+    expect(await type(['token', 'limit', 'none', '--requests-per-minute', '5'])).toMatchObject({
+      exit: 1,
+      err: [expect.stringContaining('no token of that name')],
+    })
   })
 
   test('misuse is one line: no role, an unknown one, days that are none, a name that is taken', async () => {

@@ -1,7 +1,7 @@
-/** `svc token`: makes, lists, rotates and revokes the tokens of a running service. */
-import { ServiceFailure, type NewToken, type TokenRow } from '@svc-ai/client'
+/** `svc token`: makes, lists, limits, rotates and revokes the tokens of a running service. */
+import { ServiceFailure, type ListedToken, type NewToken, type TokenLimits, type TokenRow } from '@svc-ai/client'
 import { ENV, type Role } from '../../contract/index.ts'
-import { ago } from '../../presentation/index.ts'
+import { ago, limitWords, useWords } from '../../presentation/index.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
 import { jsonText, oneLine } from '../screen/text.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
@@ -13,7 +13,17 @@ const INSTALL_LINE = '/svc/harness/install/line'
 export interface RevokeTokenOptions extends RemoteOptions {
   readonly name: string
 }
-export interface CreateTokenOptions extends Omit<RevokeTokenOptions, 'scenario'> {
+/** Undefined: not named. */
+interface LimitOptions {
+  readonly requestsPerMinute?: number
+  readonly tokensPerMinute?: number
+  readonly costPerDay?: number
+  readonly concurrentRequests?: number
+}
+export interface LimitTokenOptions extends RevokeTokenOptions, LimitOptions {
+  readonly clear?: boolean
+}
+export interface CreateTokenOptions extends Omit<RevokeTokenOptions, 'scenario'>, LimitOptions {
   readonly role: Role
   readonly scenario?: readonly string[]
   /** Days. */
@@ -26,11 +36,13 @@ export interface RotateTokenOptions extends RevokeTokenOptions {
 export function create({ scenario: scenarios, ...options }: CreateTokenOptions, surroundings: Surroundings): Promise<number> {
   return withService(options, surroundings, async (service) => {
     const { name, role, expires } = options
+    const limits = limitsIn(options)
     const made = await service.svc.createToken({
       name,
       role,
       ...(scenarios !== undefined && { scenarios }),
       ...(expires !== undefined && { expires_in_days: expires }),
+      ...(Object.keys(limits).length > 0 && { limits }),
     })
     return show(made, options, surroundings, await installLineFor(service, made))
   })
@@ -48,6 +60,32 @@ async function installLineFor({ in: within }: RemoteService, { role, scenarios }
     throw error
   }
 }
+
+export async function limit(options: LimitTokenOptions, surroundings: Surroundings): Promise<number> {
+  const { name, json, clear = false } = options
+  const named = limitsIn(options)
+  if (!clear && Object.keys(named).length === 0) {
+    surroundings.err('name a limit to change, such as --requests-per-minute 60, or --clear for those of the configuration')
+    return EXIT.misconfigured
+  }
+  return withService(options, surroundings, async ({ svc }) => {
+    const before = clear ? undefined : (await svc.tokens()).find((token) => token.name === name)?.limits
+    const changed = await svc.limitToken(name, { ...before, ...named })
+    surroundings.out(json === true ? jsonText(changed, 2) : `${oneLine(name)}: ${limitsOf(changed)}`)
+    return EXIT.fine
+  })
+}
+
+function limitsIn({ requestsPerMinute, tokensPerMinute, costPerDay, concurrentRequests }: LimitOptions): TokenLimits {
+  return {
+    ...(requestsPerMinute !== undefined && { requests_per_minute: requestsPerMinute }),
+    ...(tokensPerMinute !== undefined && { tokens_per_minute: tokensPerMinute }),
+    ...(costPerDay !== undefined && { cost_per_day: costPerDay }),
+    ...(concurrentRequests !== undefined && { concurrent_requests: concurrentRequests }),
+  }
+}
+
+const limitsOf = ({ limits }: TokenRow): string => (limits === undefined ? 'limits: as configured' : `limits: ${limitWords(limits)}`)
 
 export function rotate(options: RotateTokenOptions, surroundings: Surroundings): Promise<number> {
   return withService(options, surroundings, async ({ svc }) =>
@@ -82,12 +120,21 @@ const COLUMNS: readonly TableColumn[] = [
   { title: 'EXPIRES' },
   { title: 'MADE', isNumber: true },
   { title: 'BY', least: 8 },
+  { title: 'USED', least: 12 },
 ]
 
-function cellsOf(token: TokenRow): readonly Cell[] {
+function cellsOf(token: ListedToken): readonly Cell[] {
   const isOver = token.expires_at !== null && token.expires_at * 1000 <= Date.now()
   const expires = isOver ? ({ text: 'expired', tone: 'bad' } as const) : expiryOf(token)
-  return [oneLine(token.name), token.role, scenariosOf(token), expires, ago(token.created_at), oneLine(token.created_by)]
+  return [
+    oneLine(token.name),
+    token.role,
+    scenariosOf(token),
+    expires,
+    ago(token.created_at),
+    oneLine(token.created_by),
+    useWords(token.use),
+  ]
 }
 
 const scenariosOf = ({ scenarios }: TokenRow): string => (scenarios === null ? 'all' : scenarios.map(oneLine).join(', '))
@@ -97,7 +144,7 @@ function show(made: NewToken, { json }: RemoteOptions, { out }: Surroundings, in
   if (json === true) out(jsonText({ ...made, ...(install !== null && { install }) }, 2))
   else {
     out(made.token)
-    out(`This is ${oneLine(made.name)}: role ${made.role}, scenarios: ${scenariosOf(made)}, expires: ${expiryOf(made)}.`)
+    out(`This is ${oneLine(made.name)}: role ${made.role}, scenarios: ${scenariosOf(made)}, expires: ${expiryOf(made)}, ${limitsOf(made)}.`)
     out('It is shown this once; only its hash is kept.')
     if (install !== null)
       for (const line of [

@@ -1,6 +1,6 @@
 /** Wire shapes of tokens and the audit. */
 import { z } from 'zod'
-import { SCENARIO_NAME_CHARACTERS_MAX, TOKEN_DAYS_MAX, TOKEN_SCENARIOS_MAX } from '../limits.ts'
+import { SCENARIO_NAME_CHARACTERS_MAX, TOKEN_DAYS_MAX, TOKEN_LIMIT_MAX, TOKEN_SCENARIOS_MAX } from '../limits.ts'
 import { ROLES } from '../roles.ts'
 import { boundedText, count, jsonObject, seconds, text, type WireType } from './fields.ts'
 
@@ -19,15 +19,39 @@ const expiresInDays = z.exactOptional(
   z.number({ error: DAYS_RULE }).positive({ error: DAYS_RULE }).max(TOKEN_DAYS_MAX, { error: DAYS_RULE }),
 )
 
+const WHOLE_RULE = `must be a whole number from 0 to ${TOKEN_LIMIT_MAX}; 0 is no limit`
+const whole = z.int({ error: WHOLE_RULE }).min(0, { error: WHOLE_RULE }).max(TOKEN_LIMIT_MAX, { error: WHOLE_RULE })
+const MONEY_RULE = `must be a number from 0 to ${TOKEN_LIMIT_MAX}; 0 is no limit`
+const money = z.number({ error: MONEY_RULE }).min(0, { error: MONEY_RULE }).max(TOKEN_LIMIT_MAX, { error: MONEY_RULE })
+
+export const tokenLimitsSchema = z.strictObject(
+  {
+    requests_per_minute: z.exactOptional(whole),
+    tokens_per_minute: z.exactOptional(whole),
+    cost_per_day: z.exactOptional(money),
+    concurrent_requests: z.exactOptional(whole),
+  },
+  {
+    error: ({ code }) =>
+      code === 'unrecognized_keys'
+        ? 'takes requests_per_minute, tokens_per_minute, cost_per_day and concurrent_requests alone'
+        : 'must be an object of limits',
+  },
+)
+/** What a token was given of its own. What is left out is as the configuration says; 0 is no limit. */
+export type TokenLimits = WireType<typeof tokenLimitsSchema>
+
 export const createTokenBodySchema = z.strictObject(
   {
     name: z.string({ error: NAME_RULE }).regex(NAME, { error: NAME_RULE }),
     role,
     scenarios: z.exactOptional(scenarioNames).describe('The scenarios that it is for; left out, all of them.'),
     expires_in_days: expiresInDays,
+    limits: z.exactOptional(tokenLimitsSchema).describe('Of its own. What is left out is as the configuration says; 0 is no limit.'),
   },
   {
-    error: ({ code }) => (code === 'unrecognized_keys' ? 'takes name, role, scenarios and expires_in_days alone' : 'must be an object'),
+    error: ({ code }) =>
+      code === 'unrecognized_keys' ? 'takes name, role, scenarios, expires_in_days and limits alone' : 'must be an object',
   },
 )
 export type CreateTokenBody = WireType<typeof createTokenBodySchema>
@@ -48,9 +72,25 @@ export const tokenRowSchema = z.object({
     'The name of the token that made it, or svc.token or svc.tokens for one of the configuration; of a sign-in, the person.',
   ),
   expires_at: seconds.nullable().describe('Null: it does not expire.'),
+  limits: z
+    .exactOptional(tokenLimitsSchema)
+    .describe('What it was given of its own: what is left out is as the configuration says, and 0 is no limit.'),
 })
 export type TokenRow = WireType<typeof tokenRowSchema>
-export const tokenListSchema = z.object({ tokens: z.array(tokenRowSchema).describe('By name. Without those of the configuration.') })
+const limitUseSchema = z.exactOptional(z.object({ used: z.number(), limit: z.number() }))
+export const tokenUseSchema = z.object({
+  requests_per_minute: limitUseSchema,
+  tokens_per_minute: limitUseSchema,
+  cost_per_day: limitUseSchema,
+  concurrent_requests: limitUseSchema,
+})
+/** What was used of each limit that is in force. */
+export type TokenUse = WireType<typeof tokenUseSchema>
+export const listedTokenSchema = tokenRowSchema.extend({
+  use: z.exactOptional(tokenUseSchema).describe('What it used of each limit that is in force, its own or one of the configuration.'),
+})
+export type ListedToken = WireType<typeof listedTokenSchema>
+export const tokenListSchema = z.object({ tokens: z.array(listedTokenSchema).describe('By name. Without those of the configuration.') })
 export type TokenList = WireType<typeof tokenListSchema>
 export const newTokenSchema = tokenRowSchema.extend({ token: text.describe('Shown this once; only its hash is kept.') })
 export type NewToken = WireType<typeof newTokenSchema>

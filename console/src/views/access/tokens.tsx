@@ -1,7 +1,7 @@
-/** The tokens: made, listed, rotated and revoked. A secret is shown once, and gone with the page. */
+/** The tokens: made, listed, limited, rotated and revoked. A secret is shown once, and gone with the page. */
 import { useState } from 'preact/hooks'
-import type { NewToken, TokenRow } from '@svc-ai/client'
-import { ROLES, roleWords } from '../../../../src/presentation/index.ts'
+import type { ListedToken, NewToken, TokenRow } from '@svc-ai/client'
+import { limitWords, ROLES, roleWords, useWords } from '../../../../src/presentation/index.ts'
 import { useAction } from '../../data/use-action.ts'
 import { usePolled } from '../../poll.ts'
 import { useSession } from '../../session.ts'
@@ -16,11 +16,12 @@ import { Options } from '../../ui/options.tsx'
 import { Table } from '../../ui/table.tsx'
 import { Text } from '../../ui/text.tsx'
 import { Ago, Clock } from '../../ui/time.tsx'
+import { ChangeLimits, LimitFields, limitsIn, type TypedLimits } from './limits.tsx'
 
 const AGAIN_SECONDS = 10
 /** Names of sign-ins of people begin with it. They can be revoked alone. */
 const SIGN_IN = 'sign-in:'
-const COLUMNS = ['Name', 'Role', 'Scenarios', 'Expires', 'Made', 'By', 'Change'] as const
+const COLUMNS = ['Name', 'Role', 'Scenarios', 'Expires', 'Made', 'By', 'Used', 'Change'] as const
 
 export function Tokens() {
   const { value, said, refresh } = usePolled('tokens', (service) => service().tokens(), AGAIN_SECONDS)
@@ -38,7 +39,7 @@ export function Tokens() {
       {value !== null && value.length > 0 && (
         <Table columns={COLUMNS}>
           {value.map((token) => (
-            <Row key={token.name} token={token} show={show} />
+            <Row key={token.name} token={token} show={show} changed={refresh} />
           ))}
         </Table>
       )}
@@ -64,8 +65,8 @@ interface ShowsToken {
   readonly show: (name: string, token: NewToken | null) => void
 }
 
-function Row({ token, show }: { readonly token: TokenRow } & ShowsToken) {
-  const { name, role, scenarios, created_at: made, created_by: by, expires_at: expires } = token
+function Row({ token, show, changed }: { readonly token: ListedToken; readonly changed: () => void } & ShowsToken) {
+  const { name, role, scenarios, created_at: made, created_by: by, expires_at: expires, limits, use } = token
   return (
     <tr>
       <td data-label="Name">
@@ -84,8 +85,12 @@ function Row({ token, show }: { readonly token: TokenRow } & ShowsToken) {
       <td data-label="By">
         <Text value={by} />
       </td>
+      <td data-label="Used">
+        <span title={limits === undefined ? 'limits as configured' : `of its own: ${limitWords(limits)}`}>{useWords(use)}</span>
+      </td>
       <td data-label="Change">
         <span class="row">
+          {!name.startsWith(SIGN_IN) && <ChangeLimits token={token} changed={changed} />}
           {!name.startsWith(SIGN_IN) && <Change token={token} verb="Rotate" show={show} />}
           <Change token={token} verb="Revoke" show={show} />
         </span>
@@ -134,15 +139,18 @@ function NewTokenForm({ show }: ShowsToken) {
   const [role, setRole] = useState<(typeof ROLES)[number]>('read')
   const [scenarios, setScenarios] = useState('')
   const [days, setDays] = useState('')
+  const [typed, type] = useState<TypedLimits>({})
   const make = (): Promise<void> =>
     act(
       async () => {
         const names = scenarios.split('\n').filter((line) => line.trim() !== '')
+        const limits = limitsIn(typed)
         const made = await service().createToken({
           name: name.trim(),
           role,
           ...(names.length > 0 && { scenarios: names }),
           ...(days !== '' && { expires_in_days: Number(days) }),
+          ...(Object.keys(limits).length > 0 && { limits }),
         })
         show(made.name, made)
         setName('')
@@ -177,6 +185,7 @@ function NewTokenForm({ show }: ShowsToken) {
           <span>Expires in days; empty for never</span>
           <input inputMode="decimal" pattern="[0-9.]*" value={days} onInput={(event) => setDays(event.currentTarget.value)} />
         </label>
+        <LimitFields typed={typed} type={type} />
         <div class="row">
           <button class="button primary" disabled={isBusy}>
             Make the token
