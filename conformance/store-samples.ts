@@ -14,6 +14,8 @@ export interface StoreSuite extends Runner {
   readonly addedBytes?: number
   /** True for a store that has `documents`. */
   readonly hasDocuments?: boolean
+  /** True for a store that has `shares`. */
+  readonly hasShares?: boolean
 }
 
 export const AMPLE_BYTES = 1024 * 1024

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Store, StoreChange, StoreLease } from '../src/contract/index.ts'
 import { entry, make, token } from './store-deployment.ts'
+import { describeSharesOfMany } from './store-shares.ts'
 import { AMPLE_BYTES, commit, counted, create, record, sequences, settled, steps, ten, type StoreSuite } from './store-samples.ts'
 import { assertRefused, withFolder } from './support.ts'
 
@@ -20,6 +21,7 @@ export function sharedStoreConformance(suite: StoreSuite): void {
     describeWriting(suite)
     describeTelling(suite)
     describeRights(suite)
+    describeSharesOfMany(suite, among(suite))
   })
 }
 

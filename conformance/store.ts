@@ -9,6 +9,7 @@ import { describeArchiving, describeCapacity, describeClosing, describeExpiry } 
 import { describePending } from './store-pending.ts'
 import { describeAppending, describeIdentity, describeReading } from './store-records.ts'
 import { describeSearch } from './store-search.ts'
+import { describeShares } from './store-shares.ts'
 import { commit, create, overEmpty, record, type StoreSuite } from './store-samples.ts'
 import { assertRefused } from './support.ts'
 
@@ -34,6 +35,7 @@ export function storeConformance(suite: StoreSuite): void {
   describe('the audit', () => describeAudit(suite))
   describe('searching', () => describeSearch(suite))
   describe('documents', () => describeDocuments(suite))
+  describe('shares', () => describeShares(suite))
   describe('closing', () => describeClosing(suite))
 }
 

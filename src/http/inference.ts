@@ -49,7 +49,7 @@ export function traffic(dialect: Dialect): TrafficHandler {
     if (recording !== 'full') context.headers[HEADER.recording] = recording
     const answered = async ({ begin, settle }: LimitedCall): Promise<void> => {
       const call = { ...(await callOf(context, dialect, context.path)), takesProvisional: takes, recording }
-      begin()
+      await begin()
       const askedBytes = call.request.pieces.length
       const answerIn = async (scenario: TrafficScenario): Promise<void> => {
         const answer = async (asked: Call): Promise<void> => {
@@ -88,7 +88,7 @@ export function evaluation(dialect: Dialect): LineHandler {
     const path = context.path.slice(context.path.lastIndexOf(EVALUATION) + EVALUATION.length - 1)
     const answered = async ({ begin, settle }: LimitedCall): Promise<void> => {
       const call = await callOf(context, dialect, path)
-      begin()
+      await begin()
       await context.services.registry.useLoaded(name, async (scenario) => {
         const serving: Serving = scenario.evaluation(context.params['component'] ?? null)
         settle({ ...(await write(context, await serve(serving, call))), askedBytes: call.request.pieces.length })

@@ -34,8 +34,8 @@ const unsettled: Settle = () => undefined
 
 /** What the work tells its limits. */
 export interface LimitedCall {
-  /** Its body is there. Throws where as many requests are in flight as may be. */
-  readonly begin: () => void
+  /** Its body is there. Throws where as many requests are in flight as may be. A promise where other services have to be asked. */
+  readonly begin: () => Promise<void> | undefined
   readonly settle: Settle
 }
 

@@ -16,7 +16,7 @@ export function relay(route: string): Handler {
     context.logFields.scenario = name
     return withinLimits(context, name, async ({ begin }) => {
       const { facts, pieces } = await services.bodies.line(await context.readBytes(), {})
-      begin()
+      await begin()
       if (facts['stream'] === true) throw invalid('stream_unsupported', 'stream: multimodal calls are not streamed; leave it out')
       const ask = async ({ binding }: Scenario): Promise<HttpReply> => {
         if (binding.gateway === undefined)

@@ -29,7 +29,7 @@ function opened({ memory = allotCells(64, 4), slot = 0, ...settings }: Setup = {
   /** A request whose body is there. */
   const admit = (scenario?: string, token?: string | null): LimitAdmission | null => {
     const admission = announce(scenario, token)
-    admission?.begin()
+    void admission?.begin()
     return admission
   }
   /** What was refused, or null. */
@@ -44,7 +44,7 @@ function opened({ memory = allotCells(64, 4), slot = 0, ...settings }: Setup = {
   /** Of the token t with limits of its own. */
   const triedWith = (own: LimitedToken['limits']): string | null => {
     try {
-      announce('s', 't', own)?.begin()
+      void announce('s', 't', own)?.begin()
       return null
     } catch (error) {
       return String(error)
@@ -62,15 +62,15 @@ function opened({ memory = allotCells(64, 4), slot = 0, ...settings }: Setup = {
 const lettingIn = (count: number, tried: () => string | null): number =>
   Array.from({ length: count }, tried).filter((refused) => refused === null).length
 
+const times = (limits: ReturnType<typeof opened>, own: LimitedToken['limits'], count: number): number =>
+  lettingIn(count, () => limits.triedWith(own))
+
 it('without a limit nothing is counted', () => {
   expect(opened().admit('s', 't')).toBeNull()
 })
 
 describe("limits of a token's own", () => {
   const token = { ...NONE, requests_per_minute: 3, concurrent_requests: 2 }
-  const times = (limits: ReturnType<typeof opened>, own: LimitedToken['limits'], count: number): number =>
-    lettingIn(count, () => limits.triedWith(own))
-
   it('count in place of those of the configuration, and what they leave out stays as configured', () => {
     expect(times(opened({ token }), null, 9)).toBe(2)
     expect(times(opened({ token }), { concurrent_requests: 0 }, 9)).toBe(3)
@@ -90,7 +90,7 @@ describe("limits of a token's own", () => {
     const { limits, wait, admit } = opened({ token, prices: { m: { input: 1_000_000, output: 0 } } })
     const t = { name: 't', key: 't', limits: { cost_per_day: 10, tokens_per_minute: 100 } }
     const admission = atOnce(limits.admit(t, 's', 0))
-    admission?.begin()
+    void admission?.begin()
     expect(await limits.usesOf([t])).toMatchObject([{ concurrent_requests: { used: 1, limit: 2 }, cost_per_day: { used: 0, limit: 10 } }])
     admission?.settle({ model: 'm', inputTokens: 4, outputTokens: 0, askedBytes: 0, answeredBytes: 0 })
     expect(await limits.usesOf([t, null, { name: 'new', key: 'new', limits: null }])).toEqual([
@@ -186,7 +186,7 @@ describe('requests at once', () => {
     expect(tried('other', 't')).toBeNull()
     expect(tried('other', 't')).toMatch(/^requests_limit/)
     first?.leave()
-    slow[1]?.begin()
+    void slow[1]?.begin()
     expect(tried()).toBe('concurrency_limit 1')
     slow[1]?.leave()
     for (const each of slow) each?.leave()

@@ -171,6 +171,7 @@ export class Limits {
         open = []
         this.#begin(begun)
         open = begun
+        return undefined
       },
       settle: (taken) => {
         this.#leave(open, taken)

@@ -11,7 +11,6 @@ export interface SubjectLimits {
 export type SubjectUse = Readonly<Partial<Record<keyof SubjectLimits, { readonly used: number; readonly limit: number }>>>
 
 export const LIMIT_KINDS: readonly (keyof SubjectLimits)[] = [
-  // Slots first: who has none takes nothing else.
   'concurrent_requests',
   'requests_per_minute',
   'tokens_per_minute',

@@ -51,11 +51,16 @@ export class SharedLimits {
     this.#seconds = seconds
   }
 
-  /** At once where this service has shares of everything that it takes. */
+  /** At once where this service has shares of everything that it takes. Its slots are taken when it begins. */
   admit(subjects: readonly LimitSubject[], bytes: number): LimitAdmission | Promise<LimitAdmission> {
     const parts = subjects.flatMap((subject) => this.#partsOf(subject, bytes))
-    for (const { share } of parts) share.users += 1
-    return this.#lacking(parts) === undefined ? this.#enter(parts) : this.#admitLater(parts)
+    const amounts = parts.filter(({ kind }) => kind !== 'concurrent_requests')
+    const taking = this.#take(amounts)
+    const admission = this.#admission(
+      amounts,
+      parts.filter(({ kind }) => kind === 'concurrent_requests'),
+    )
+    return taking === undefined ? admission : taking.then(() => admission)
   }
 
   close(): Promise<void> {
@@ -88,7 +93,15 @@ export class SharedLimits {
     })
   }
 
-  async #admitLater(parts: readonly Part[]): Promise<LimitAdmission> {
+  /** A promise where other services have to be asked. It rejects with the refusal; then nothing was taken. */
+  #take(parts: readonly Part[]): Promise<void> | undefined {
+    for (const { share } of parts) share.users += 1
+    if (this.#lacking(parts) !== undefined) return this.#takeLater(parts)
+    this.#enter(parts)
+    return undefined
+  }
+
+  async #takeLater(parts: readonly Part[]): Promise<void> {
     try {
       for (let asks = 0; ; asks += 1) {
         const lacking = this.#lacking(parts)
@@ -112,18 +125,43 @@ export class SharedLimits {
     return parts.find(({ share, amount }) => share.left(now) < amount * (1 - ROUNDING))
   }
 
-  #enter(parts: readonly Part[]): LimitAdmission {
+  #enter(parts: readonly Part[]): void {
     for (const { share, amount } of parts) {
       share.take(amount)
       this.#shares.look(share)
     }
-    let open = parts
+  }
+
+  #admission(amounts: readonly Part[], slots: readonly Part[]): LimitAdmission {
+    let open = amounts
     const leave = (taken: CallUsage | null): void => {
       for (const part of open) this.#leave(part, taken)
       open = []
     }
-    // Its slot was taken when it came: another service may have to be asked for one, which takes longer than a body may be kept waiting.
-    return { begin: () => undefined, settle: leave, leave: () => leave(null) }
+    const takeBack = (error: unknown): never => {
+      for (const part of open) this.#takeBack(part)
+      open = []
+      throw error
+    }
+    const begun = (): void => {
+      open = [...slots, ...open]
+    }
+    return {
+      begin: () => {
+        const taking = this.#take(slots)
+        if (taking === undefined) begun()
+        return taking?.then(begun, takeBack)
+      },
+      settle: leave,
+      leave: () => leave(null),
+    }
+  }
+
+  /** As if it had never come. */
+  #takeBack({ share, amount }: Part): void {
+    share.users -= 1
+    share.correct(-amount)
+    this.#shares.look(share)
   }
 
   #leave({ kind, share, amount }: Part, taken: CallUsage | null): void {

@@ -25,9 +25,9 @@ export interface LimitSubject {
 export interface LimitAdmission {
   /**
    * Its body is there: from here on it is in flight. Throws where as many are in flight already; then nothing is counted. A client that is
-   * slow to send, or stops, takes no place of others until then.
+   * slow to send, or stops, takes no place of others until then. A promise where other services have to be asked.
    */
-  begin(): void
+  begin(): Promise<void> | undefined
   /** Counts what its answer took. Without this it took nothing beside itself. */
   settle(taken: CallUsage): void
   /** To be called once, when its answer is over. */

@@ -54,10 +54,12 @@ const subject = (limits: Partial<SubjectLimits>, name = 's') => [
   { called: `scenario ${name}`, key: `scenario ${name}`, limits: { ...NONE, ...limits } },
 ]
 
-/** What was let in, or the code of the refusal. */
+/** A request whose body is there: what was let in, or the code of the refusal. */
 async function tried(limits: SharedLimits, subjects: ReturnType<typeof subject>): Promise<LimitAdmission | string> {
   try {
-    return await limits.admit(subjects, 400)
+    const admission = await limits.admit(subjects, 400)
+    await admission.begin()
+    return admission
   } catch (error) {
     if (isRefusal(error)) return error.code
     throw error
@@ -171,6 +173,19 @@ it('requests that come one after the other to one service and the other are neve
       expect(admission).not.toBeTypeOf('string')
       if (typeof admission !== 'string') admission.leave()
     }
+})
+
+it('clients that stop while they send take no slot of others, also at another service [access.limits]', async () => {
+  const [a, b] = await services(2)
+  if (a === undefined || b === undefined) throw new Error('two services were started')
+  const subjects = subject({ concurrent_requests: 1, requests_per_minute: 1000 }, 'slow')
+  const stopped = await Promise.all(Array.from({ length: 5 }, async () => a.limits.admit(subjects, 400)))
+  const inside = await tried(b.limits, subjects)
+  expect(inside).toBeTypeOf('object')
+  await expect(stopped[0]?.begin()).rejects.toMatchObject({ code: 'concurrency_limit' })
+  stopped[0]?.leave()
+  if (typeof inside !== 'string') inside.leave()
+  await expect.poll(async () => typeof (await tried(a.limits, subjects)), { timeout: 10_000 }).toBe('object')
 })
 
 it('a service that is gone gives back what it held, and keeps what it spent', async () => {

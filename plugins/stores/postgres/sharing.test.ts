@@ -22,6 +22,7 @@ sharedStoreConformance({
   open: ({ directory, capacity_bytes }) =>
     postgres.plugin.make({ url: server.url, schema: schemaOf(directory), capacity_bytes, connections: 4 }),
   isLasting: true,
+  hasShares: true,
 })
 
 async function openAs(schema: string): Promise<Store> {

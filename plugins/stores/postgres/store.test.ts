@@ -17,4 +17,5 @@ storeConformance({
   open: ({ directory, capacity_bytes }) => postgres.plugin.make({ url: server.url, schema: schemaOf(directory), capacity_bytes }),
   isLasting: true,
   hasDocuments: true,
+  hasShares: true,
 })
