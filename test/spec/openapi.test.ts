@@ -124,6 +124,7 @@ describe('every answer is documented', () => {
     ).toBe(201)
     await asking('POST', '/svc/tokens', { headers, body: { name: 'a', role: 'read' } })
     await asking('POST', '/svc/tokens/a/rotate', { headers, body: {} })
+    await asking('POST', '/svc/tokens/a/limits', { headers, body: { requests_per_minute: 5 } })
     for (const query of ['', '?order=newest&limit=1']) await asking('GET', `/svc/audit${query}`, { headers })
     for (const path of ['/svc/tokens', '/svc/configuration']) await asking('GET', path, { headers })
     for (const _ of [1, 2]) await asking('DELETE', '/svc/tokens/a', { headers })

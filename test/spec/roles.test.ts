@@ -145,6 +145,7 @@ it('every route that names a scenario is held against those of the token, and th
     'deployment GET /svc/tokens',
     'deployment POST /svc/scenarios',
     'deployment POST /svc/tokens',
+    'deployment POST /svc/tokens/:token_name/limits',
     'deployment POST /svc/tokens/:token_name/rotate',
   ])
 })

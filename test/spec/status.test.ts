@@ -187,6 +187,7 @@ const CHANGING = [
   'POST /svc/harness/tasks',
   'POST /svc/harness/tasks/:task',
   'POST /svc/tokens',
+  'POST /svc/tokens/:token_name/limits',
   'POST /svc/tokens/:token_name/rotate',
   'DELETE /svc/tokens/:token_name',
   'DELETE /svc/sign-in',
