@@ -189,7 +189,7 @@ export interface Selection {
   /** What to play next; empty when it can decide. Absent: every task `repeats` times, both sides. */
   next?(question: Question): readonly Draw[]
   decide(pairs: readonly Pair[], question: Question): Decision
-  /** Whether it is asked about a requested change a second time, against what was served before all requests: see `Question.sum`. */
+  /** Whether it is asked a second time about a requested change, and about a gain where tasks of role regression are protected: see `Question.sum`. */
   readonly boundsSum?: boolean
 }
 export interface Question {
@@ -205,11 +205,11 @@ export interface Question {
   /** Seeds random choices; the same for the same step. */
   readonly seed: string
   readonly history: SelectionHistory
-  /** Only where all requests since the last gain are judged together: the current side is what was served before the first of them. */
+  /** Only where a change is judged together with those before it: the current side is what was served before the first of them. Its kind is request. */
   readonly sum?: SumHistory
 }
 export interface SumHistory {
-  /** How many requests were judged so against the same release, and not selected. */
+  /** How many changes were judged so against the same release, and not selected. */
   readonly failed: number
 }
 /** Earlier decisions over the scenario's life. */

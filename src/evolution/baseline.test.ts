@@ -1,7 +1,7 @@
-/** Requests in a row: what they lose together, measured against what was served before the first of them. */
+/** Changes in a row: what they lose together, measured against what was served before the first of them. */
 import { describe, expect, it } from 'vitest'
 import { POWERS } from '../contract/index.ts'
-import type { Evaluator, Executor, Files, Mutation, Question, Selection, StepResult, TrainRequest } from '../contract/index.ts'
+import type { Evaluator, Executor, Files, Mutation, Pair, Question, Selection, StepResult, Task, TrainRequest } from '../contract/index.ts'
 import { ALWAYS, episodeOf, GATE, metric, REQUEST, testBench, type Tools } from './testing/bench.ts'
 
 /** Every line "Harm." costs 0.06 of a point, and every line "Help." gains as much. */
@@ -52,7 +52,7 @@ const sidesPlayed = ({ told }: { readonly told: readonly { readonly side: string
 ]
 
 const HARMS = [[adds('a', 'Harm.')], [adds('b', 'Harm. Be brief.')], [adds('c', 'Harm. Be kind.')]]
-const HELD = { kind: 'hold', metrics: { held_because: expect.stringContaining('together with the 1 request before it') } }
+const HELD = { kind: 'hold', metrics: { held_because: expect.stringContaining('together with the 1 change before it') } }
 
 describe('small harms in a row', () => {
   it('are published while they are within the margin together, then held for a person [trust.requests-together]', async () => {
@@ -63,7 +63,7 @@ describe('small harms in a row', () => {
     expect(second).toMatchObject(HELD)
     expect(metric(second, 'evidence')).toEqual({ mean_difference: -0.06 })
     expect(metric(second, 'evidence_sum')).toEqual({ mean_difference: -0.12 })
-    expect(bench.lines).toContain('check compares with what was served before the 1 request since')
+    expect(bench.lines).toContain('check compares with what was served before the 1 change since')
     expect(await request()).toMatchObject(HELD)
   })
 
@@ -152,6 +152,51 @@ describe('the baseline', () => {
     const { bench, request } = await asking(HARMS, { settings: { publish: 'review' } })
     const first = await request()
     await request(filesOf(first))
+    expect(sidesPlayed(bench)).not.toContain('baseline')
+  })
+})
+
+describe('small losses of gains on tasks of role regression', () => {
+  const PROTECTED: readonly Task[] = [...GATE, { ...GATE[0], name: 'kept', prompt: 'kept', role: 'regression' }]
+  /** A line "Trade." gains on the gate, and costs 0.06 of a point on the protected task. */
+  const trading: Evaluator = {
+    score: async ({ role }, { stdout }) =>
+      0.5 + (role === 'regression' ? -0.06 : 0.1) * lines(stdout, 'Trade.') - 0.06 * lines(stdout, 'Harm.'),
+  }
+  const meanOf = (pairs: readonly Pair[], role: Task['role']): number => {
+    const some = pairs.filter(({ task }) => task.role === role)
+    return some.reduce((sum, { candidate, current }) => sum + (candidate ?? 0) - (current ?? 0), 0) / some.length
+  }
+  const selection: Selection = {
+    boundsSum: true,
+    decide(pairs, { kind }) {
+      const isHarmless = meanOf(pairs, 'regression') > -MARGIN
+      return { selected: isHarmless && (kind === 'request' || meanOf(pairs, 'gate') > 0), reason: `at most ${MARGIN} worse` }
+    },
+  }
+  const TRADES = [[adds('a', 'Trade.')], [adds('b', 'Trade. Be brief.')], [adds('c', 'Trade. Be kind.')]]
+  const tools = { evaluator: trading, selection, tasks: PROTECTED }
+
+  it('are published while they are within the margin together, then held for a person [trust.gains-together]', async () => {
+    const { bench } = await asking(TRADES, tools)
+    expect(await bench.step()).toMatchObject({ kind: 'publish' })
+    expect(sidesPlayed(bench)).not.toContain('baseline')
+    const held = 'it was shown to help, but together with the 1 change before it it was not shown to be'
+    expect(await bench.step()).toMatchObject({ kind: 'hold', metrics: { held_because: expect.stringContaining(held) } })
+  })
+
+  it('count together with those of requests', async () => {
+    const { bench, request } = await asking([[adds('a', 'Trade.')], [adds('b', 'Harm.')]], tools)
+    expect(await bench.step()).toMatchObject({ kind: 'publish' })
+    expect(await request()).toMatchObject(HELD)
+  })
+
+  it('are forgotten once a person promotes what was held', async () => {
+    const { bench } = await asking(TRADES, tools)
+    await bench.step()
+    const held = await bench.step()
+    bench.told.length = 0
+    expect(await bench.step({ served: filesOf(held) })).toMatchObject({ kind: 'publish' })
     expect(sidesPlayed(bench)).not.toContain('baseline')
   })
 })

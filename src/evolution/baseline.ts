@@ -1,9 +1,10 @@
 /**
- * Requests together: each may lose a little that its own test cannot see, so that many of them could lose much. A request that follows others is
- * also compared with the baseline, the tree that was served before the first of them. A tree that came by other means than a request (a proven
+ * Changes together: each may lose a little that its own test cannot see, so that many of them could lose much. A request that follows others is
+ * also compared with the baseline, the tree that was served before the first of them. Where tasks of role regression are protected, a gain may
+ * lose on them too, so it counts as a request does; else it is proved on the tasks that are protected. A tree that came by other means (such a
  * gain, a promote, a release of before that a person put back, a new shipped entry) is the next baseline.
  */
-import type { Decision, Entry, Question } from '../contract/index.ts'
+import type { Decision, Entry, Question, Task } from '../contract/index.ts'
 import { touchedEntries } from '../harness/index.ts'
 import { counted } from '../kit/index.ts'
 import { treeOf } from './cases.ts'
@@ -13,7 +14,7 @@ import type { Baseline, StepRun } from './run.ts'
 /** The baseline's own tree is always kept. */
 const TREES_MAX = 256
 
-/** Of the served tree: the known one where requests alone led here from it, else the served tree itself. */
+/** Of the served tree: the known one where changes that are added up alone led here from it, else the served tree itself. */
 function baselineOf(run: StepRun): { readonly baseline: Baseline; readonly before: readonly Entry[] } {
   const { state, entries } = run
   const served = treeOf(run, entries)
@@ -30,7 +31,7 @@ function entriesBefore({ ids, changed }: Baseline, entries: readonly Entry[]): r
   return ids.flatMap((id) => byId.get(id) ?? [])
 }
 
-/** The baseline after a request was published. */
+/** The baseline after a change was published that is added up. */
 export function baselineAfter(run: StepRun, candidate: readonly Entry[]): Baseline {
   const { baseline } = baselineOf(run)
   const known = new Set(baseline.changed.map(({ id }) => id))
@@ -45,10 +46,14 @@ export interface JudgedSum extends Pick<EvaluationEnd, 'flushed' | 'rechecked'> 
   readonly held: string | null
 }
 
-/** What a request is judged against together with those before it; null where it is the first, or the selection does not ask for it. */
-export function sumBefore(run: StepRun): ReturnType<typeof baselineOf> | null {
-  const { order, context, entries } = run
-  if (order.batch.request === null || context.method.selection.boundsSum !== true) return null
+/** Whether what the step's change loses is added up with what those before it lost. */
+export const isAdded = ({ order }: StepRun, gate: readonly Task[]): boolean =>
+  order.batch.request !== null || gate.some(({ role }) => role === 'regression')
+
+/** What a change is judged against together with those before it; null where it is the first, or the selection does not ask for it. */
+export function sumBefore(run: StepRun, gate: readonly Task[]): ReturnType<typeof baselineOf> | null {
+  const { context, entries } = run
+  if (!isAdded(run, gate) || context.method.selection.boundsSum !== true) return null
   const found = baselineOf(run)
   return treeOf(run, entries) === found.baseline.trees[0] ? null : found
 }
@@ -59,11 +64,11 @@ export async function judgeSum(
   candidate: readonly Entry[],
   question: Omit<Question, 'pairs' | 'episodesLeft'>,
 ): Promise<JudgedSum | null> {
-  const { context, episodes, report } = run
-  const found = sumBefore(run)
+  const { context, episodes, report, order } = run
+  const found = sumBefore(run, question.tasks)
   if (found === null) return null
   const { baseline, before } = found
-  const earlier = requestsIn(baseline)
+  const earlier = changesIn(baseline)
   report.line('check', `compares with what was served before the ${earlier} since`)
   const { decision: selections, ...end } = await evaluate({
     selection: context.method.selection,
@@ -71,7 +76,8 @@ export async function judgeSum(
     candidate,
     current: before,
     against: 'baseline',
-    question: { ...question, sum: { failed: baseline.failed } },
+    // A gain has shown that it helps: here it must do no harm, as a request must.
+    question: { ...question, kind: 'request', sum: { failed: baseline.failed } },
     objective: context.settings.objective,
     before: [],
     workers: context.settings.episode_workers,
@@ -81,9 +87,10 @@ export async function judgeSum(
   report.line('check', decision.reason, !decision.selected)
   if (decision.selected) return { ...end, decision, held: null }
   run.state = { ...run.state, baseline: { ...baseline, failed: baseline.failed + 1 } }
-  const held = `it was not shown to do harm by itself, but together with the ${earlier} before it it was not shown to be ${decision.reason}`
+  const alone = order.batch.request === null ? 'it was shown to help' : 'it was not shown to do harm by itself'
+  const held = `${alone}, but together with the ${earlier} before it it was not shown to be ${decision.reason}`
   return { ...end, decision, held }
 }
 
-/** "1 request", "3 requests": those that were published since. */
-const requestsIn = ({ trees }: Baseline): string => counted(trees.length - 1, 'request')
+/** "1 change", "3 changes": those that were published since. */
+const changesIn = ({ trees }: Baseline): string => counted(trees.length - 1, 'change')

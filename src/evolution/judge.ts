@@ -13,7 +13,7 @@ import {
   type Task,
 } from '../contract/index.ts'
 import { contentOf, reviewedEntry, touchedEntries } from '../harness/index.ts'
-import { baselineAfter, judgeSum, sumBefore, type JudgedSum } from './baseline.ts'
+import { baselineAfter, isAdded, judgeSum, sumBefore, type JudgedSum } from './baseline.ts'
 import type { HarnessCandidate } from './candidate.ts'
 import { casesBeside, casesWith, isResumed, openCase, standingOf, treeOf, type Standing } from './cases.ts'
 import type { TaskChoice } from './choose-tasks.ts'
@@ -57,7 +57,7 @@ export async function judge(run: StepRun, choice: TaskChoice, candidate: Harness
   if (sum !== null) Object.assign(run.metrics, sumMetrics(run, sum, decision), cacheMetrics([end, sum]))
   const held = review ?? sum?.held ?? null
   if (held !== null) return { kind: 'hold', content, metrics: { held_because: held }, state: stateOf(run), requires }
-  if (run.order.batch.request !== null) run.state = { ...run.state, baseline: baselineAfter(run, candidate.entries) }
+  if (isAdded(run, choice.gate)) run.state = { ...run.state, baseline: baselineAfter(run, candidate.entries) }
   return { kind: 'publish', content, state: stateOf(run), requires }
 }
 
@@ -124,7 +124,7 @@ async function play(run: StepRun, choice: TaskChoice, { entries }: HarnessCandid
 function episodesAtMost(run: StepRun, { gate }: TaskChoice): { readonly episodes_total?: number } {
   const { method, settings } = run.context
   const { episodes } = run
-  const sides = SIDES + (sumBefore(run) === null ? 0 : 1)
+  const sides = SIDES + (sumBefore(run, gate) === null ? 0 : 1)
   const all = method.selection.next === undefined ? sides * gate.length * settings.episode_repeats : null
   const known = [all, episodes.left].filter((count) => count !== null)
   return known.length === 0 ? {} : { episodes_total: Math.min(...known) }

@@ -261,12 +261,12 @@ export type KeptPair = readonly [
 
 /** What requests are measured against together: the tree that was served before the first of them. */
 export interface Baseline {
-  /** The served trees since then: its own, then one for each request that was published. */
+  /** The served trees since then: its own, then one for each change that was published and is added up. */
   readonly trees: readonly string[]
-  /** Its entries in order, and those of them that requests changed, as they were. The others are as they are now. */
+  /** Its entries in order, and those of them that were changed since, as they were. The others are as they are now. */
   readonly ids: readonly string[]
   readonly changed: readonly Entry[]
-  /** How many requests were harmless by themselves and not shown to be harmless together with those before. */
+  /** How many changes passed by themselves and were not shown to be harmless together with those before. */
   readonly failed: number
 }
 

@@ -77,9 +77,9 @@ describe('the evidence of a decision', () => {
     expect(regression?.facts).toContainEqual(['Pairs not compared', '3 of 20: the other side had no score, so they do not count'])
     const [, sum] = evidenceOf({ evidence: EVIDENCE, evidence_sum: { ...guard, tasks: 1, role: 'gate' } })
     expect(sum).toMatchObject({
-      title: 'Evidence that requests together did no harm',
+      title: 'Evidence that it did no harm together with the changes before it',
       question:
-        'The candidate had to be shown to be at most 0.1 worse than what was served before the requests since the last gain, in the mean score of the 1 protected task, those of the gate, since none has the role regression.',
+        'The candidate had to be shown to be at most 0.1 worse than what was served before those changes, in the mean score of the 1 protected task, those of the gate, since none has the role regression.',
     })
     expect(evidenceOf({ evidence: { ...EVIDENCE, test: 'other' } })[0]?.question).toBe('The policy decided by this.')
     expect(evidenceOf({ evidence: { ...EVIDENCE, test: 'non_inferiority' } })[0]?.question).toContain('not much worse than')

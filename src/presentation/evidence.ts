@@ -40,7 +40,7 @@ export function evidenceOf(metrics: UnknownRecord): readonly StepEvidence[] {
     sectionOf('Evidence', metrics['evidence'], metrics),
     // The counts of the row are those of the first stage.
     sectionOf('Evidence that nothing got worse', metrics['evidence_regression'], {}),
-    sectionOf('Evidence that requests together did no harm', metrics['evidence_sum'], {}, BASELINE),
+    sectionOf('Evidence that it did no harm together with the changes before it', metrics['evidence_sum'], {}, BASELINE),
   ].filter((section) => section !== null)
 }
 
@@ -58,7 +58,7 @@ function sectionOf(title: string, evidence: unknown, counts: UnknownRecord, agai
   }
 }
 
-const BASELINE = 'what was served before the requests since the last gain'
+const BASELINE = 'what was served before those changes'
 
 function questionOf(evidence: UnknownRecord, against: string): string {
   switch (textAt(evidence, 'test')) {

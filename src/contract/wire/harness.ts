@@ -122,7 +122,7 @@ const episodeProgress = z.object({
   side: z
     .enum(['candidate', 'current', 'baseline', 'trial'])
     .describe(
-      'candidate: with the change; current: as served; baseline: as served before the requests since the last gain; trial: of the proposer.',
+      'candidate: with the change; current: as served; baseline: as served before the changes that are added up; trial: of the proposer.',
     ),
   task: text,
   repeat: count,

@@ -18,7 +18,9 @@ export const trust = section('Trust', {
   'trust.by-heart': 'A change that holds texts or answers of held-out tasks is refused, or held when a person asked for it.',
   'trust.unprotected': 'A request that no played task protects is held.',
   'trust.requests-together':
-    'A request that is not shown to keep within the margin of what was served before the requests since the last gain is held.',
+    'A request that is not shown to keep within the margin of what was served before the changes that it is added up with is held.',
+  'trust.gains-together':
+    'Where tasks of role regression are protected, a gain that is not shown to keep within the margin on them, together with the changes before it, is held.',
   'trust.upstream-key': 'The configured key of the provider leaves in no answer, no record and no line of the log.',
   'trust.traffic': 'Texts of traffic reach proposers and judges as quoted data alone.',
 })
