@@ -26,6 +26,7 @@ import { contentOf, entriesIn } from '../src/harness/index.ts'
 import { practiceModel } from '../plugins/runtimes/practice/testing.ts'
 import { ADAPTER } from './agent.ts'
 import { graderOf, naiveGrader } from './graders.ts'
+import { LiveSessions } from './live.ts'
 import { makePlayer, reportsOn, type WorldPlayer } from './player.ts'
 import { EXPECTED_FILE, makeKnowingProposer, makeNoOpProposer, makeProposer, type MixedProposer, type ProposalSource } from './proposals.ts'
 import type { ComparedGate } from './gates.ts'
@@ -117,6 +118,7 @@ async function* stepsIn(directory: string, scenario: Scenario): AsyncGenerator<S
   let files = contentOf(ADAPTER, world.start)
   let unproven: Unproven | null = null
   let shown = files
+  const scored = new LiveSessions(world)
   let state: JsonObject = {}
   let step = 1
   while (step <= course.stepsMax && course.episodesMax - player.played() >= PAIR) {
@@ -126,9 +128,15 @@ async function* stepsIn(directory: string, scenario: Scenario): AsyncGenerator<S
     // The service does such a step again, with the same batch.
     if (result.kind === 'fail' && result.retry === true) continue
     step += 1
-    if (result.kind === 'publish' && result.content.kind === 'files') files = result.content.files
+    const published = publishedBy(result, scored)
+    if (published !== null) {
+      files = published
+      unproven = null
+      scored.forget()
+    } else unproven = unprovenAfter(unproven, result, scored)
     served.push(entriesIn(ADAPTER, files))
-    unproven = unprovenAfter(unproven, result)
+    const sessions = tasksAt(world, player).filter(({ role }) => role === 'train')
+    if (unproven !== null && scored.end({ provisional: unproven.files, head: files }, sessions, step, player.played())) unproven = null
     const now: Files = unproven?.files ?? files
     const isMoved = !isDeepStrictEqual(now, shown)
     shown = now
@@ -142,14 +150,17 @@ interface Unproven {
   readonly gain: number
 }
 
+/** What live scores ended waits for a person, also once it is proved. */
+const publishedBy = (result: StepResult, scored: LiveSessions): Files | null =>
+  result.kind === 'publish' && result.content.kind === 'files' && !scored.isWithdrawn(result.content.files) ? result.content.files : null
+
 /** As a scenario does it: one at a time, until another looks better than it, it looks no better itself, or anything is published. */
-function unprovenAfter(before: Unproven | null, result: StepResult): Unproven | null {
-  if (result.kind === 'publish') return null
+function unprovenAfter(before: Unproven | null, result: StepResult, scored: LiveSessions): Unproven | null {
   if (!('content' in result) || result.content?.kind !== 'files') return before
   const { files } = result.content
   const isThere = isDeepStrictEqual(files, before?.files)
   if (result.kind === 'reject') return isThere ? null : before
-  if (result.kind !== 'provisional' || isThere || (before?.gain ?? 0) >= result.gain) return before
+  if (result.kind !== 'provisional' || isThere || (before?.gain ?? 0) >= result.gain || scored.isWithdrawn(files)) return before
   return { files, gain: result.gain }
 }
 

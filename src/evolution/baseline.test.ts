@@ -156,16 +156,17 @@ describe('the baseline', () => {
   })
 })
 
+const meanOf = (pairs: readonly Pair[], role: Task['role']): number => {
+  const some = pairs.filter(({ task }) => task.role === role)
+  return some.reduce((sum, { candidate, current }) => sum + (candidate ?? 0) - (current ?? 0), 0) / some.length
+}
+
 describe('small losses of gains on tasks of role regression', () => {
   const PROTECTED: readonly Task[] = [...GATE, { ...GATE[0], name: 'kept', prompt: 'kept', role: 'regression' }]
   /** A line "Trade." gains on the gate, and costs 0.06 of a point on the protected task. */
   const trading: Evaluator = {
     score: async ({ role }, { stdout }) =>
       0.5 + (role === 'regression' ? -0.06 : 0.1) * lines(stdout, 'Trade.') - 0.06 * lines(stdout, 'Harm.'),
-  }
-  const meanOf = (pairs: readonly Pair[], role: Task['role']): number => {
-    const some = pairs.filter(({ task }) => task.role === role)
-    return some.reduce((sum, { candidate, current }) => sum + (candidate ?? 0) - (current ?? 0), 0) / some.length
   }
   const selection: Selection = {
     boundsSum: true,
