@@ -58,7 +58,7 @@ const MACHINE = [
 /** Run like those with services, and take long: scenarios that train in threads, agents and remote repositories in processes. */
 const LONG = [
   '{agent/src/run,agent/src/trust-command,native/src/serve}.test.ts',
-  'plugins/contents/git/refs/remote.test.ts',
+  'plugins/contents/git/{refs/remote,shared}.test.ts',
   'plugins/executors/local/*.test.ts',
   'plugins/stores/sqlite/search/search.test.ts',
   'src/cli/remote/move.test.ts',

@@ -152,7 +152,7 @@ const storage = section({
   artifact_repository: repository()
     .default(`${STATE_DIRECTORY}/artifacts.git`)
     .describe(
-      'Where releases are kept: the path of a git repository, the URL of a remote that a repository on this machine is pushed to, or a bucket, `s3://bucket/folder`, which several services may share.',
+      'Where releases are kept: the path of a git repository, the URL of a remote git repository, or a bucket, `s3://bucket/folder`. With records in a database, several services may share the remote or the bucket.',
     ),
   s3: s3.prefault({}).describe('How the bucket of `storage.artifact_repository` is reached.'),
   record_backend: text()

@@ -1,6 +1,8 @@
 /** Several services over one PostgreSQL and one bucket: what one does, the others serve. */
+import { execFileSync } from 'node:child_process'
 import { cpSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { BUCKET, startS3, type S3Server } from '../support/s3.ts'
 import { placeIn, startChild } from '../crash/child.ts'
@@ -97,6 +99,23 @@ describe.each([
     const back = await a.post('/svc/scenarios/s/rollback', { release_id: created })
     await until(async () => (await releaseServed(b, 's')) === textAt(back.json, 'release_id'))
   })
+})
+
+it('two services share a remote git repository in place of the bucket', { timeout: 120_000 }, async () => {
+  const remote = join(temporaryFolder(), 'releases.git')
+  execFileSync('git', ['init', '-q', '--bare', remote])
+  const [a, b] = await two([temporaryFolder(), temporaryFolder()], {
+    ...TRAINED,
+    'storage.artifact_repository': pathToFileURL(remote).href,
+  })
+  const created = await releaseServed(a, 's')
+  expect(await releaseServed(b, 's')).toBe(created)
+  await trainee(b, 's').asked('add a line')
+  const trained = await releaseServed(b, 's')
+  await until(async () => (await releaseServed(a, 's')) === trained)
+  const back = await a.post('/svc/scenarios/s/rollback', { release_id: created })
+  await until(async () => (await releaseServed(b, 's')) === textAt(back.json, 'release_id'))
+  expect((await b.ask('DELETE', '/svc/scenarios/s')).status).toBe(200)
 })
 
 it('a service that joins with an empty folder and the key serves what is there', async () => {

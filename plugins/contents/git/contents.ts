@@ -15,6 +15,7 @@ export interface Location {
   readonly path: string
   /** The repository that follows it, or null. */
   readonly url: string | null
+  readonly isShared: false
 }
 
 export async function openContents({ path, url }: Location): Promise<ContentStore> {

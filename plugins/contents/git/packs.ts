@@ -9,7 +9,11 @@ const NEWLINE = 0x0a
 
 /** Read through git itself, one process for all of them. */
 export async function readPacked(repository: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredObject>> {
-  if (!(await hasPacks(repository))) return new Map()
+  return (await hasPacks(repository)) ? readThroughGit(repository, ids) : new Map()
+}
+
+/** In a pack or not. */
+export async function readThroughGit(repository: string, ids: readonly string[]): Promise<ReadonlyMap<string, StoredObject>> {
   const answer = await git([`--git-dir=${repository}`, 'cat-file', '--batch'], ids.map((id) => `${id}\n`).join(''))
   return parseBatch(answer)
 }

@@ -1,21 +1,17 @@
 /** Several processes on one repository, and processes that die. */
-import { spawn } from 'node:child_process'
-import type { ChildProcess } from 'node:child_process'
 import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import type { Files, Release } from '../../../src/contract/index.ts'
 import { scenarioRef } from '../common/refs/ref-names.ts'
+import { killAfter, spawnFixture, spawnWriter, type Published } from './testing/processes.ts'
 import { freshPath, fsck, open, refsOf } from './testing/repositories.ts'
 
 describe('writers', () => {
   it('eight processes writing the same objects leave a clean repository and every pointer', async () => {
     const path = freshPath()
-    const writers = Array.from({ length: 8 }, (_, index) => spawnWriter(path, `w${index}`, 4))
+    const writers = Array.from({ length: 8 }, (_, index) => spawnWriter({ repository: path }, `w${index}`, 4))
     const codes = await Promise.all(writers.map(async (writer) => (await once(writer, 'exit'))[0] as unknown))
     expect(codes).toEqual(Array.from({ length: 8 }, () => 0))
     fsck(path)
@@ -26,7 +22,7 @@ describe('writers', () => {
   it('a writer killed at any moment leaves what it announced, nothing half, and a pointer that can be set again', async () => {
     const path = freshPath()
     for (const linesBeforeKill of [1, 3, 9]) {
-      const announced = await killAfter<Published>(spawnWriter(path, 'w', 10_000), linesBeforeKill)
+      const announced = await killAfter<Published>(spawnWriter({ repository: path }, 'w', 10_000), linesBeforeKill)
       const store = await open(path)
       for (const { files, release } of announced) {
         expect(await store.find(release.release_id)).toEqual(release)
@@ -60,35 +56,9 @@ describe('writers', () => {
   })
 })
 
-function spawnWriter(repository: string, scenario: string, rounds: number): ChildProcess {
-  return spawnFixture('writer.fixture.mjs', [repository, scenario, String(rounds)])
-}
-
-function spawnFixture(name: string, args: readonly string[]): ChildProcess {
-  const script = fileURLToPath(new URL(name, import.meta.url))
-  return spawn(process.execPath, [script, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
-}
-
 const sha256Of = (file: string): string => hash('sha256', readFileSync(file))
 
 const filesBelow = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-
-interface Published {
-  readonly files: Files
-  readonly release: Release
-}
-
-/** Kills without warning once so many lines came; answers every line that got out. */
-async function killAfter<Announced>(writer: ChildProcess, lines: number): Promise<Announced[]> {
-  const announced: Announced[] = []
-  if (writer.stdout === null) throw new Error('the writer has no output')
-  for await (const line of createInterface({ input: writer.stdout })) {
-    const said: Announced = JSON.parse(line)
-    announced.push(said)
-    if (announced.length === lines) writer.kill('SIGKILL')
-  }
-  return announced
-}

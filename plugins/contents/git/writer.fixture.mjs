@@ -1,8 +1,8 @@
-/** A process that publishes until it is killed, and prints what was acknowledged. Arguments: repository, scenario, rounds. */
+/** A process that publishes until it is killed, and prints what was acknowledged. Arguments: the configuration as JSON, scenario, rounds. */
 import git from './index.ts'
 
-const [repository, scenario, rounds] = process.argv.slice(2)
-const store = await git.plugin.make({ repository })
+const [config, scenario, rounds] = process.argv.slice(2)
+const store = await git.plugin.make(JSON.parse(config))
 let parent = null
 for (let step = 0; step < Number(rounds); step += 1) {
   const files = { shared: `the same in every process ${step}`, [`own/${scenario}`]: `${step}`, 'deep/er/file': 'x'.repeat(step) }

@@ -50,7 +50,7 @@ export const WRITING = refusals(READING, { 503: ['disk_full', 'store_overloaded'
 export const AUDITED = refusals(WRITING, { 503: ['audit_failed'] })
 
 /** Of releases on another machine. */
-const BUCKET: Refusals = {
+const RELEASES: Refusals = {
   503: [
     'bucket_unreachable',
     'bucket_unauthorized',
@@ -61,11 +61,13 @@ const BUCKET: Refusals = {
     'bucket_tls',
     'bucket_full',
     'bucket_failed',
+    'remote_unreachable',
+    'remote_refused',
   ],
 }
 
 /** Of a scenario that must exist, and is loaded for the request. */
-export const KNOWN = refusals(READING, BUCKET, {
+export const KNOWN = refusals(READING, RELEASES, {
   404: ['unknown_scenario'],
   503: [
     'too_many_loaded',

@@ -1,13 +1,24 @@
 /** A repository elsewhere that follows: two services on one remote, and a remote that goes away and comes back. */
 import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { contentsConformance } from '../../../../conformance/contents.ts'
 import type { ContentStore } from '../../../../src/contract/index.ts'
 import git from '../index.ts'
-import { countSpawns, freshPath, fsck, gitSays, publish, refsOf } from '../testing/repositories.ts'
+import {
+  countSpawns,
+  freshCache,
+  freshRemote,
+  fsck,
+  gitSays,
+  hook,
+  publish,
+  refsOf,
+  takeAway,
+  writeProgram,
+} from '../testing/repositories.ts'
 import { displacedRef, heldRef, scenarioRef } from '../../common/refs/ref-names.ts'
 
 const REF = scenarioRef('s')
@@ -231,14 +242,6 @@ describe('conformance of what does not archive', () => {
   })
 })
 
-function freshRemote(): string {
-  const path = freshPath()
-  execFileSync('git', ['init', '-q', '--bare', path])
-  return path
-}
-
-const freshCache = (): string => dirname(freshPath())
-
 async function freshPair(): Promise<{ remote: string; cache: string; store: ContentStore }> {
   const [remote, cache] = [freshRemote(), freshCache()]
   return { remote, cache, store: await openAt(remote, cache) }
@@ -248,21 +251,6 @@ const openAt = async (remote: string, cache: string): Promise<ContentStore> =>
   git.plugin.make({ repository: remote.startsWith('/') ? pathToFileURL(remote).href : remote, cache })
 
 const repositoryIn = (cache: string): string => join(cache, readdirSync(cache).find((name) => /^[0-9a-f]{64}$/.test(name)) ?? '')
-
-function takeAway(remote: string): () => void {
-  renameSync(remote, `${remote}.away`)
-  return () => renameSync(`${remote}.away`, remote)
-}
-
-function hook(repository: string, name: string, body: string): void {
-  mkdirSync(join(repository, 'hooks'), { recursive: true })
-  writeProgram(join(repository, 'hooks', name), body)
-}
-
-function writeProgram(path: string, body: string): void {
-  writeFileSync(path, `#!/bin/sh\n${body}\n`)
-  chmodSync(path, 0o755)
-}
 
 async function surroundedBy(variables: Readonly<Record<string, string>>, body: () => Promise<void>): Promise<void> {
   const before = { ...process.env }

@@ -3,6 +3,8 @@
  * push left behind is not written down anywhere; it is the difference between the refs here and there, and the next push carries it.
  */
 import { FORMER_REF, ORIGINAL, REF, isRefusal, unavailable } from '../../../../src/contract/index.ts'
+import { GitFailure } from '../../../../src/git/index.ts'
+import { Lane } from '../../../../src/kit/index.ts'
 import { gitOverNetwork } from '../process.ts'
 import { settleGoals } from '../../common/refs/goals.ts'
 import type { Change, Find, Goal, RefPlace } from '../../common/refs/goals.ts'
@@ -12,18 +14,23 @@ import { readRefs, remember } from './local-refs.ts'
 const OPEN_TIMEOUT_SECONDS = 600
 const TIMEOUT_SECONDS = 60
 /** Refs in one push: all of them stand on one command line. */
-const PUSH_REFS_MAX = 200
+export const PUSH_REFS_MAX = 200
+const FETCHES_MAX = 5
 /** Refs that the remote has from an earlier version. They stay there, since a service of that version may share it. */
 const FORMER = `${REF.remote}former/`
 
 /** Fetches, so that releases published from elsewhere are found here, and pushes what an earlier run could not. */
 export async function openRemote(repository: string, url: string, local: RefPlace, find: Find): Promise<Remote> {
+  const remote = new Remote(local, await openRemoteRefs(repository, url), find)
+  await remote.catchUp()
+  return remote
+}
+
+export async function openRemoteRefs(repository: string, url: string): Promise<RemoteRefs> {
   const refs = new RemoteRefs(repository, url)
   await refs.refresh(OPEN_TIMEOUT_SECONDS)
   if (await refs.isOriginal()) throw ofTheOriginal()
-  const remote = new Remote(local, refs, find)
-  await remote.catchUp()
-  return remote
+  return refs
 }
 
 export class Remote {
@@ -85,9 +92,11 @@ export class Remote {
   }
 }
 
-class RemoteRefs implements RefPlace {
+export class RemoteRefs implements RefPlace {
   readonly #repository: string
   readonly #url: string
+  readonly #fetches = new Lane()
+  #nextFetch: Promise<void> | null = null
   #known = new Map<string, string>()
 
   constructor(repository: string, url: string) {
@@ -99,13 +108,28 @@ class RemoteRefs implements RefPlace {
     return this.#known
   }
 
+  /** One fetch for all who ask while another runs: theirs begins after they asked, so that it brings what was pushed before. */
+  refresh(timeoutSeconds = TIMEOUT_SECONDS): Promise<void> {
+    this.#nextFetch ??= this.#fetches.run(() => {
+      this.#nextFetch = null
+      return this.#fetch(timeoutSeconds)
+    })
+    return this.#nextFetch
+  }
+
   /** What the remote holds comes under names of its own, so that a pointer moved here and not pushed yet is never overwritten. */
-  async refresh(timeoutSeconds = TIMEOUT_SECONDS): Promise<void> {
+  async #fetch(timeoutSeconds: number): Promise<void> {
     const refspecs = [`+${REF.all}*:${REF.remote}*`, `+${FORMER_REF.all}*:${FORMER}*`]
     const args = ['fetch', '--quiet', '--prune', '--no-tags', '--no-write-fetch-head', '--', this.#url, ...refspecs]
-    await gitOverNetwork([`--git-dir=${this.#repository}`, ...args], timeoutSeconds).catch((cause: unknown) => {
-      throw unreachable(cause)
-    })
+    for (let attempt = 1; ; attempt += 1) {
+      const failure = await gitOverNetwork([`--git-dir=${this.#repository}`, ...args], timeoutSeconds).then(
+        () => null,
+        (error: unknown) => error,
+      )
+      if (failure === null) break
+      // Another process on this machine may fetch the same refs into the same folder.
+      if (attempt === FETCHES_MAX || !(failure instanceof GitFailure && failure.stderr.includes('lock'))) throw unreachable(failure)
+    }
     const fetched = [...(await readRefs(this.#repository, REF.remote))].filter(([ref]) => !ref.startsWith(FORMER))
     this.#known = new Map(fetched.map(([ref, releaseId]) => [REF.all + ref.slice(REF.remote.length), releaseId]))
   }

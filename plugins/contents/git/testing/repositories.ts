@@ -1,8 +1,8 @@
 /** Verbs for the tests of this folder: a repository of the test's own, and what git itself says about it. */
 import { execFileSync } from 'node:child_process'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
-import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { ContentStore, Files, Release, SealMark } from '../../../../src/contract/index.ts'
 import { temporaryFolder } from '../../../../test/support/folder.ts'
 import git from '../index.ts'
@@ -10,6 +10,31 @@ import git from '../index.ts'
 const MARK: SealMark = { step: 1, operation: 'train', at: 1_763_180_000 }
 
 export const freshPath = (): string => join(temporaryFolder(), 'artifacts.git')
+
+/** An empty repository elsewhere. */
+export function freshRemote(): string {
+  const path = freshPath()
+  execFileSync('git', ['init', '-q', '--bare', path])
+  return path
+}
+
+export const freshCache = (): string => dirname(freshPath())
+
+/** Answers how it comes back. */
+export function takeAway(remote: string): () => void {
+  renameSync(remote, `${remote}.away`)
+  return () => renameSync(`${remote}.away`, remote)
+}
+
+export function hook(repository: string, name: string, body: string): void {
+  mkdirSync(join(repository, 'hooks'), { recursive: true })
+  writeProgram(join(repository, 'hooks', name), body)
+}
+
+export function writeProgram(path: string, body: string): void {
+  writeFileSync(path, `#!/bin/sh\n${body}\n`)
+  chmodSync(path, 0o755)
+}
 
 export async function open(repository: string): Promise<ContentStore> {
   return git.plugin.make({ repository })
