@@ -1,11 +1,11 @@
 /** A server that is killed: nothing that was acknowledged is lost, and the store goes on by itself. */
-import assert from 'node:assert/strict'
 import { expect, it, onTestFinished } from 'vitest'
 import { commit, counted, create, record, sequences, steps } from '../../../conformance/store-samples.ts'
-import { isRefusal, type ScenarioStore } from '../../../src/contract/index.ts'
+import type { ScenarioStore } from '../../../src/contract/index.ts'
 import { startPostgres } from '../../../test/support/postgres.ts'
 import { ownWorld } from '../../../test/support/world.ts'
 import postgres from './index.ts'
+import { isDone } from './testing/done.ts'
 
 const WRITERS = 8
 const KILLS = 2
@@ -24,12 +24,12 @@ it('what was acknowledged is there after the server was killed, without a gap, a
   const writing = counted(WRITERS).map(async (writer) => {
     for (let turn = 1; !over.signal.aborted; turn += 1) {
       const id = `${writer}-${turn}`
-      if (await isDone(() => a.append([record(id)]))) acknowledged.add(id)
+      if (await isDone(() => a.append([record(id)]), AWAY)) acknowledged.add(id)
     }
   })
   const landed: number[] = []
   const landing = (async () => {
-    for (let step = 1; !over.signal.aborted;) if (await isDone(() => a.commit(commit(step)))) landed.push(step++)
+    for (let step = 1; !over.signal.aborted;) if (await isDone(() => a.commit(commit(step)), AWAY)) landed.push(step++)
   })()
   for (const kill of counted(KILLS)) {
     await expect.poll(() => acknowledged.size, { timeout: 30_000 }).toBeGreaterThan(kill * RECORDS_BEFORE_KILL)
@@ -66,17 +66,6 @@ it('a whole service keeps its records and its settings in the database that it i
   expect(server.sql('SELECT count(*) FROM mine.record')).toBe('1')
   expect(JSON.stringify(here.log)).not.toContain('password-of')
 })
-
-/** False for what the server's death refused; anything else is a defect. */
-async function isDone(work: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await work()
-    return true
-  } catch (error) {
-    assert.ok(isRefusal(error) && AWAY.has(error.code), String(error))
-    return false
-  }
-}
 
 async function everyRow(scenario: ScenarioStore) {
   const rows = []

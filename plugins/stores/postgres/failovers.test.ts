@@ -2,15 +2,15 @@
  * A synchronous pair whose primary is killed again and again, each time with its standby taking over: no receipt is lost.
  * `npm run test:cluster:failovers` takes a hundred.
  */
-import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { expect, it, onTestFinished } from 'vitest'
 import { commit, counted, create, record, sequences, steps } from '../../../conformance/store-samples.ts'
-import { isRefusal, type Store } from '../../../src/contract/index.ts'
+import type { Store } from '../../../src/contract/index.ts'
 import { freePort } from '../../../test/support/listen.ts'
 import { startPostgres, type PostgresServer } from '../../../test/support/postgres.ts'
 import { until } from '../../../test/support/wait.ts'
 import postgres from './index.ts'
+import { isDone } from './testing/done.ts'
 
 const FAILOVERS = Number(process.env['FAILOVERS'] ?? 2)
 const WRITERS = 6
@@ -91,11 +91,12 @@ it(
       const a = (stores[writer % 2] ?? stores[0]).scenario('a')
       for (let turn = 1; !over.signal.aborted; turn += 1) {
         const [id, payload] = [`${writer}-${turn}`, body()]
-        if (await isDone(() => a.append([record(id, { payload })]))) receipts.set(id, payload)
+        if (await isDone(() => a.append([record(id, { payload })]), AWAY)) receipts.set(id, payload)
       }
     })
     const landing = (async () => {
-      for (let step = 1; !over.signal.aborted;) if (await isDone(() => stores[0].scenario('a').commit(commit(step)))) landed.push(step++)
+      for (let step = 1; !over.signal.aborted;)
+        if (await isDone(() => stores[0].scenario('a').commit(commit(step)), AWAY)) landed.push(step++)
     })()
     for (const _ of counted(FAILOVERS)) {
       const before = receipts.size
@@ -144,19 +145,8 @@ it('what a primary kept for itself and was not answered is not acknowledged when
   expect(await Promise.all(ends)).toEqual(['refused', 'refused'])
   await pair.standby.start()
   await until(async () => (await store.writing?.check()) === null)
-  await until(() => isDone(() => a.append([record('r')])))
+  await until(() => isDone(() => a.append([record('r')]), AWAY))
 })
 
 const body = (): Uint8Array => Buffer.from(JSON.stringify({ random: randomBytes(BODY_BYTES).toString('base64') }))
 const textOf = (payload: Uint8Array | null | undefined): string => Buffer.from(payload ?? []).toString()
-
-/** False for what the primary's death refused; anything else is a defect. */
-async function isDone(work: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await work()
-    return true
-  } catch (error) {
-    assert.ok(isRefusal(error) && AWAY.has(error.code), String(error))
-    return false
-  }
-}
