@@ -3,6 +3,7 @@ import { appendFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
+import { DOCUMENT_BYTES_MAX, documentTooLarge } from '../../contract/index.ts'
 import { FolderDocuments } from '../../kit/index.ts'
 import { Ledger } from './ledger.ts'
 import { NOTHING_SPENT, pricesOf, spentBy, spentJson } from './spent.ts'
@@ -44,6 +45,43 @@ it('loses nothing beside a line that a crash cut short', async () => {
   await next.settle(NOON)
   expect(next.ofStep(1).episode).toMatchObject({ calls: 2, inputTokens: 20 })
 })
+
+it('goes on in another file where a day is longer than a document may be, for every trainer', async () => {
+  const folder = join(temporaryFolder(), 'spending')
+  const documents = new BoundedDocuments(dirname(folder))
+  const line = `\n${JSON.stringify(['c'.repeat(100_000), 1, 'episode', 1, 10, 4, 2, 0.5, 0])}\n`
+  const lines = Math.floor(DOCUMENT_BYTES_MAX / line.length)
+  const [one, late] = [new Ledger(documents, 'a'), new Ledger(documents, 'b')]
+  await documents.append('spending/2026-05-04.jsonl', line)
+  await late.settle(NOON)
+  // Steps of a busy day, up to where nothing more goes into the document.
+  writeFileSync(join(folder, '2026-05-04.jsonl'), line.repeat(lines - 2))
+  late.spend(NOON, 2, 'episode', SPENT)
+  await late.settle(NOON)
+  await one.settle(NOON)
+  for (const _ of ['first', 'second']) {
+    one.spend(NOON, 3, 'episode', SPENT)
+    late.spend(NOON, 3, 'episode', SPENT)
+    await one.settle(NOON)
+    await late.settle(NOON)
+  }
+  await one.settle(NOON)
+  const next = new Ledger(documents, 'a')
+  await next.settle(NOON)
+  for (const ledger of [one, late, next]) expect(ledger.today(NOON).calls).toBe(lines + 3)
+  expect(readdirSync(folder).toSorted()).toEqual(['2026-05-04.1.jsonl', '2026-05-04.jsonl'])
+  await next.tidy(NOON + 8 * DAY)
+  expect(readdirSync(folder)).toEqual([])
+})
+
+/** Bounded as those of a database are. */
+class BoundedDocuments extends FolderDocuments {
+  override async append(path: string, text: string): Promise<void> {
+    const before = (await this.read(path))?.length ?? 0
+    if (before + Buffer.byteLength(text) > DOCUMENT_BYTES_MAX) throw documentTooLarge(path, DOCUMENT_BYTES_MAX)
+    await super.append(path, text)
+  }
+}
 
 it('counts a day by itself, a step over midnight whole, and removes what is a week old', async () => {
   const folder = join(temporaryFolder(), 'spending')

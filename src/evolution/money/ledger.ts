@@ -1,15 +1,19 @@
 /**
- * What the steps of a scenario spent, in a file per day: appended and synced before the next episode begins, so that a cap holds for steps at
- * once and after a crash. What ran when the process was killed is not in it: at most the model calls at that moment.
+ * What the steps of a scenario spent, in a file per day, or several where it is long: appended and synced before the next episode begins, so
+ * that a cap holds for steps at once and after a crash. What ran when the process was killed is not in it: at most the model calls at that moment.
  */
-import type { Documents } from '../../contract/index.ts'
+import { DOCUMENT_BYTES_MAX, type Documents } from '../../contract/index.ts'
 import { NOTHING_SPENT, spentBoth, type Spent } from './spent.ts'
 
 const FOLDER = 'spending'
 /** What is older is removed, and missing in the sum of an improvement. */
 const DAYS_KEPT = 7
 const DAY_MS = 24 * 60 * 60 * 1000
-const DAY_FILE = /^\d{4}-\d{2}-\d{2}\.jsonl$/
+const DAY_FILE = /^\d{4}-\d{2}-\d{2}(?:\.\d+)?\.jsonl$/
+/** A file that is so long is followed by another one: far below what a document may have, since several write to it. */
+const FILE_BYTES = DOCUMENT_BYTES_MAX / 2
+/** At once. */
+const LINES_MAX = 1000
 
 /** `episode`: a call of an agent. `model`: a call of a proposer or an evaluator. */
 export type Spender = 'episode' | 'model'
@@ -63,7 +67,7 @@ export class Ledger {
 
   /** Removes what is too old. */
   async tidy(now: number): Promise<void> {
-    const oldest = `${dayOf(now - DAYS_KEPT * DAY_MS)}.jsonl`
+    const oldest = dayOf(now - DAYS_KEPT * DAY_MS)
     for (const { name } of await this.#documents.list(FOLDER).catch(() => []))
       if (DAY_FILE.test(name) && name < oldest) await this.#documents.remove(`${FOLDER}/${name}`)
   }
@@ -99,8 +103,8 @@ export class Ledger {
     const write = async (): Promise<void> => {
       const [first] = this.#pending
       if (first === undefined) return
-      const lines = this.#pending.filter(({ day }) => day === first.day)
-      await this.#documents.append(pathOf(first.day), lines.map(({ line }) => line).join(''))
+      const lines = this.#pending.filter(({ day }) => day === first.day).slice(0, LINES_MAX)
+      await this.#documents.append(this.#filesOf(first.day).at(-1) ?? pathOf(first.day, 0), lines.map(({ line }) => line).join(''))
       this.#pending = this.#pending.filter((each) => !lines.includes(each))
       await write()
     }
@@ -108,11 +112,23 @@ export class Ledger {
     return this.#writing
   }
 
+  /** Those known to be full, and the one after them. */
+  #filesOf(day: string): readonly string[] {
+    const files = [pathOf(day, 0)]
+    while ((this.#read.get(files.at(-1) ?? '') ?? 0) >= FILE_BYTES) files.push(pathOf(day, files.length))
+    return files
+  }
+
+  /** Full ones too: another trainer may not know yet that one is. */
   async #readDay(day: string): Promise<void> {
-    const from = this.#read.get(day) ?? 0
-    const text = Buffer.from((await this.#documents.read(pathOf(day), from)) ?? [])
+    for (let place = 0; place < this.#filesOf(day).length; place += 1) await this.#readFile(day, pathOf(day, place))
+  }
+
+  async #readFile(day: string, path: string): Promise<void> {
+    const from = this.#read.get(path) ?? 0
+    const text = Buffer.from((await this.#documents.read(path, from)) ?? [])
     const whole = text.subarray(0, text.lastIndexOf('\n') + 1)
-    this.#read.set(day, from + whole.length)
+    this.#read.set(path, from + whole.length)
     for (const line of whole.toString('utf8').split('\n')) this.#take(day, line)
   }
 
@@ -140,7 +156,7 @@ export class Ledger {
 const FIRST_NUMBER = 3
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 'YYYY-MM-DD'.length)
-const pathOf = (day: string): string => `${FOLDER}/${day}.jsonl`
+const pathOf = (day: string, place: number): string => `${FOLDER}/${day}${place === 0 ? '' : `.${place}`}.jsonl`
 
 function parsed(line: string): readonly unknown[] {
   try {
