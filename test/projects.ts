@@ -30,7 +30,7 @@ const MACHINE = [
   'agent/src/launcher.test.ts',
   'plugins/evaluators/verify/*.test.ts',
   'plugins/executors/sandbox/index.test.ts',
-  'plugins/contents/s3/{index,trouble}.test.ts',
+  'plugins/contents/s3/{bounded,index,lent-keys,trouble}.test.ts',
   'plugins/stores/postgres/*.test.ts',
   'plugins/stores/sqlite/durability.test.ts',
   'scripts/*.test.ts',
@@ -91,7 +91,7 @@ const LONG_FORM = IS_SHORT
   : []
 
 /** Their server is made with Go from its source. The short form goes on without them where that could not be done, and says so. */
-const WITH_S3 = ['plugins/contents/s3/{index,trouble}.test.ts', 'src/cli/export/s3.test.ts', 'test/cluster/*.test.ts']
+const WITH_S3 = ['plugins/contents/s3/{bounded,index,lent-keys,trouble}.test.ts', 'src/cli/export/s3.test.ts', 'test/cluster/*.test.ts']
 const LEFT_OUT = IS_SHORT && !isVersitygwThere() ? WITH_S3 : []
 if (LEFT_OUT.length > 0) process.stderr.write('tests with an S3 server are left out: install Go 1.25 or newer and run npm run test:needs\n')
 

@@ -67,7 +67,14 @@ describe('defaults', () => {
       storage: {
         agent_record_dir: resolve('.svc/agent-record'),
         artifact_repository: resolve('.svc/artifacts.git'),
-        s3: { endpoint: null, region: 'us-east-1', access_key_id: null, secret_access_key: null, session_token: null },
+        s3: {
+          endpoint: null,
+          region: 'us-east-1',
+          access_key_id: null,
+          secret_access_key: null,
+          session_token: null,
+          cache_bytes: 21_474_836_480,
+        },
         record_backend: 'sqlite',
         record_database_url: null,
         record_settings: {},

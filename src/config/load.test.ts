@@ -61,7 +61,7 @@ describe('precedence', () => {
       AWS_SECRET_ACCESS_KEY: 'b',
       AWS_SESSION_TOKEN: 'c',
     }
-    const around = { endpoint: 'http://s3', region: 'eu-west-1' }
+    const around = { endpoint: 'http://s3', region: 'eu-west-1', cache_bytes: 21_474_836_480 }
     expect(read({ environment: aws }).config.storage.s3).toEqual({
       ...around,
       access_key_id: 'a',

@@ -132,6 +132,7 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
     'storage:\n  disk: x',
     'storage.disk is not a known key; storage knows agent_record_dir, artifact_repository, s3, record_backend, record_database_url, record_settings, record_capacity_bytes, secret_key, encrypt_bodies, keep_raw_streams',
   ],
+  ['storage:\n  s3: {cache_bytes: 0}', 'storage.s3.cache_bytes must be a whole number of at least 1'],
   ['storage:\n  record_capacity_bytes: 20GiB', 'storage.record_capacity_bytes must be a whole number of at least 1, not text'],
   ['recording:\n  retention_days: 0', 'recording.retention_days must be a whole number of at least 1'],
   [

@@ -8,6 +8,7 @@ import {
   MODEL_APIS,
   PRODUCT,
   RECORD_CAPACITY_BYTES_DEFAULT,
+  S3_CACHE_BYTES_DEFAULT,
   RECORDING_MODES,
   STATE_DIRECTORY,
 } from '../contract/index.ts'
@@ -142,9 +143,15 @@ const inference = section({
 const s3 = section({
   endpoint: baseUrl().nullable().default(null).describe('The address of the S3 server. Unset: Amazon, in the region of the bucket.'),
   region: text().default('us-east-1').describe('The region of the bucket. Servers other than Amazon take any, mostly this one.'),
-  access_key_id: secret().nullable().default(null).describe('The name of the key.'),
+  access_key_id: secret()
+    .nullable()
+    .default(null)
+    .describe('The name of the key. Unset: a key is lent by the role of the pod, the container or the instance.'),
   secret_access_key: secret().nullable().default(null).describe('The key.'),
   session_token: secret().nullable().default(null).describe('The token of a key that is lent for a while. It is read once, at the start.'),
+  cache_bytes: count()
+    .default(S3_CACHE_BYTES_DEFAULT)
+    .describe('How many bytes the copy of the bucket on this machine may take. Above that, what was used longest ago is removed from it.'),
 })
 
 const storage = section({

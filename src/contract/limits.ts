@@ -26,6 +26,7 @@ export const ACTIVITY_LINES_SHOWN_MAX = 80
 /** Of a running step; its record has all. */
 export const EPISODES_SHOWN_MAX = 40
 export const RECORD_CAPACITY_BYTES_DEFAULT = 20 * GIB
+export const S3_CACHE_BYTES_DEFAULT = 20 * GIB
 /** An install script that takes longer is begun with a preamble. */
 export const INSTALL_PREAMBLE_AFTER_SECONDS = 0.5
 

@@ -8,20 +8,24 @@ import { isObjectId, makeObject, type NewObject } from './objects/object.ts'
 import { Objects, type ObjectsBehind } from './objects/objects.ts'
 import { noContent, Trees } from './objects/trees.ts'
 import { noRelease } from './refs/goals.ts'
+import type { Usage } from './usage.ts'
 
 /** What holds what the folder does not. */
 export interface Behind {
   readonly objects: ObjectsBehind
   readonly large?: LargeFilesBehind
+  /** Absent: nothing is ever removed from the folder. */
+  readonly usage?: Usage
 }
 
 export type KeptContents = Pick<ContentStore, 'write' | 'read' | 'unpack' | 'seal' | 'find'>
 
 export function keepContents(folder: string, workbench: Workbench, behind: Behind): KeptContents {
-  const objects = new Objects(folder, workbench, behind.objects)
-  const large = new LargeFiles(folder, workbench, behind.large)
+  const objects = new Objects(folder, workbench, behind.objects, behind.usage)
+  const large = new LargeFiles(folder, workbench, behind.large, behind.usage)
   const trees = new Trees(objects, large)
-  const unpacked = new UnpackedContents({ repository: folder, workbench, large, texts: (contentId) => trees.texts(contentId) })
+  const texts = (contentId: string): ReturnType<Trees['texts']> => trees.texts(contentId)
+  const unpacked = new UnpackedContents({ repository: folder, workbench, large, texts, usage: behind.usage })
   const find = (releaseId: string): Promise<Release | null> => findRelease(objects, releaseId)
   return {
     write: (content) => trees.write(content),

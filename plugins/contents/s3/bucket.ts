@@ -5,9 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { isRefusal, type JsonObject } from '../../../src/contract/index.ts'
 import { codeOf, Slots } from '../../../src/kit/index.ts'
 import { connectionsTo, type Connections } from '../../runtimes/common/upstream.ts'
+import { fixedKey, lentKeys, type Keys } from './lent-keys.ts'
 import { answerRefusal, connectionRefusal } from './refusals.ts'
 import type { BucketSettings } from './settings.ts'
-import { pathText, queryText, signedHeaders } from './signature.ts'
+import { pathText, queryText, signedHeaders, type BucketKey } from './signature.ts'
+import { tagged } from './xml.ts'
 
 /** For the first byte of an answer, and between two of its parts. */
 const ANSWER_MS_MAX = 10_000
@@ -27,6 +29,15 @@ const PASSING_CODE = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET|UND_ERR_RES_CONTENT_LE
 const CONTENDED = 409
 const CONDITION_FAILED = 412
 const NOT_FOUND = 404
+const FORBIDDEN = 403
+/** What a key is refused with that expired, or that the server does not know yet. */
+const OF_KEY: ReadonlySet<string> = new Set([
+  'ExpiredToken',
+  'ExpiredTokenException',
+  'TokenRefreshRequired',
+  'InvalidToken',
+  'InvalidAccessKeyId',
+])
 
 interface BucketRequest {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE'
@@ -54,12 +65,14 @@ const NOTHING = new Uint8Array()
 export class Bucket {
   readonly #settings: BucketSettings
   readonly #connections: Connections
+  readonly #keys: Keys
   readonly #slots = new Slots(REQUESTS_MAX)
   #closed: Promise<void> | null = null
 
   constructor(settings: BucketSettings, config: JsonObject) {
     this.#settings = settings
     this.#connections = connectionsTo(settings.address, ANSWER_MS_MAX, config)
+    this.#keys = settings.key === null ? lentKeys(settings.region, config, process.env) : fixedKey(settings.key)
   }
 
   async get(key: string): Promise<KeptObject | null> {
@@ -116,7 +129,7 @@ export class Bucket {
   /** What a kill leaves of an upload is invisible, and goes by a rule of the bucket. */
   async #putParts(key: string, file: FileHandle, bytes: number): Promise<void> {
     const begun = await this.#ask({ method: 'POST', key, query: { uploads: '' }, headers: { 'x-amz-checksum-algorithm': 'SHA256' } }, [])
-    const upload = { uploadId: tagged(begun.body, 'UploadId') }
+    const upload = { uploadId: elementOf(begun.body, 'UploadId') }
     try {
       const parts = await this.#sendParts(key, file, bytes, upload)
       const complete = {
@@ -128,7 +141,7 @@ export class Bucket {
       } as const
       const { status, body } = await this.#ask(complete, [CONDITION_FAILED, NOT_FOUND])
       // The status of a long answer is sent before its end is known.
-      if (status < 300 && body.includes('<Error>')) throw answerRefusal(500, tagged(body, 'Code'))
+      if (status < 300 && body.includes('<Error>')) throw answerRefusal(500, elementOf(body, 'Code'))
       // An earlier attempt, or another process, may have completed it.
       if (status === NOT_FOUND && (await this.#ask({ method: 'HEAD', key }, [NOT_FOUND])).status === NOT_FOUND)
         throw answerRefusal(500, 'NoSuchUpload')
@@ -162,15 +175,16 @@ export class Bucket {
   #ask(request: BucketRequest, expected: readonly number[]): Promise<BucketAnswer> {
     return this.#slots.run(async () => {
       for (let attempt = 1; ; attempt += 1) {
-        const answer = await this.#tryOnce(request).catch((error: unknown) => {
+        const key = await this.#keys.current()
+        const answer = await this.#tryOnce(request, key).catch((error: unknown) => {
           if (attempt < ATTEMPTS_MAX && PASSING_CODE.test(codeOf(error) ?? '')) return null
           throw isRefusal(error) ? error : connectionRefusal(error)
         })
         if (answer !== null) {
           const { status, body } = answer
-          const code = status < 300 ? '' : tagged(body, 'Code')
+          const code = status < 300 ? '' : elementOf(body, 'Code')
           if (status < 300 || (expected.includes(status) && code !== 'NoSuchBucket')) return answer
-          const isPassing = PASSING_STATUS.has(status) || status === CONTENDED
+          const isPassing = PASSING_STATUS.has(status) || status === CONTENDED || (isOfKey(status, code) && this.#keys.giveUp(key))
           if (!isPassing || attempt === ATTEMPTS_MAX) throw answerRefusal(status, code)
         }
         await sleep(REST_MS * 2 ** (attempt - 1))
@@ -178,9 +192,9 @@ export class Bucket {
     })
   }
 
-  async #tryOnce({ method, key, query = {}, headers = {}, body = NOTHING }: BucketRequest): Promise<BucketAnswer> {
+  async #tryOnce({ method, key, query = {}, headers = {}, body = NOTHING }: BucketRequest, secret: BucketKey): Promise<BucketAnswer> {
     const { origin, prefix, dispatcher } = this.#connections
-    const { region, key: secret, prefix: folder } = this.#settings
+    const { region, prefix: folder } = this.#settings
     const path = `${prefix}/${pathText(folder + key)}`
     const signed = signedHeaders({ method, host: new URL(origin).host, path, query, headers, body }, secret, region, new Date())
     const search = queryText(query)
@@ -199,6 +213,9 @@ interface SentPart {
   readonly tag: string
   readonly checksum: string
 }
+
+/** An answer to HEAD has no words. */
+const isOfKey = (status: number, code: string): boolean => OF_KEY.has(code) || (code === '' && status === FORBIDDEN)
 
 async function whole(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
   const parts: Buffer[] = []
@@ -228,9 +245,7 @@ const sha256Of = (body: Uint8Array): string => createHash('sha256').update(body)
 
 const textOf = (value: string | string[] | undefined): string => [value].flat()[0] ?? ''
 
-/** The text of the first element of that name in an answer of XML. */
-const tagged = (body: Buffer, name: string): string =>
-  new RegExp(`<${name}>([^<]*)</${name}>`).exec(body.toString('utf8', 0, 64 * 1024))?.[1] ?? ''
+const elementOf = (body: Buffer, name: string): string => tagged(body.toString('utf8', 0, 64 * 1024), name)
 
 const partList = (parts: readonly SentPart[]): string => {
   const lines = parts.map(

@@ -1,5 +1,5 @@
 /**
- * Contents and releases in a bucket, which several services share. A folder of this machine is a copy of what was written or read here:
+ * Contents and releases in a bucket, which several services share. A folder of this machine is a copy of what was written or read here of late:
  * the bucket has an object before the folder does, and none ever changes, so that nothing in the folder goes stale.
  */
 import { randomUUID } from 'node:crypto'
@@ -14,6 +14,7 @@ import { isObjectId, type StoredObject } from '../common/objects/object.ts'
 import { damagedObject, readDeflated } from '../common/objects/objects.ts'
 import { noRelease } from '../common/refs/goals.ts'
 import { heldRef, scenarioRef } from '../common/refs/ref-names.ts'
+import { BoundedFolder } from './bounded.ts'
 import type { Bucket } from './bucket.ts'
 import { newerBucket, otherBucket, unconditional } from './refusals.ts'
 import { BucketRefs } from './refs.ts'
@@ -30,12 +31,15 @@ const AS_GIT: Readonly<Record<string, string>> = {
 /** Never written: a server that keeps to conditions refuses what must be unchanged and is not there. */
 const NEVER = 'svc-never-written'
 
-export async function openContents(bucket: Bucket, folder: string): Promise<ContentStore> {
+export async function openContents(bucket: Bucket, folder: string, bytesMax: number): Promise<ContentStore> {
   await checkConditions(bucket)
   await checkSame(await markOf(bucket), folder)
   const workbench = new Workbench(folder)
   await workbench.sweep()
+  const usage = new BoundedFolder(folder, bytesMax, workbench)
+  usage.grew(0)
   const contents = keepContents(folder, workbench, {
+    usage,
     objects: {
       read: (ids) => readObjects(bucket, ids),
       write: async (id, bytes) => void (await bucket.put(objectKey(id), bytes, { kind: 'absent' })),
@@ -59,7 +63,7 @@ export async function openContents(bucket: Bucket, folder: string): Promise<Cont
     hold: async ({ release_id }) => move(heldRef(release_id), release_id),
     archive: async (scenario, as) => refs.archive(scenario, as),
     async close() {
-      await refs.idle()
+      await Promise.all([refs.idle(), usage.idle()])
       await bucket.close()
     },
   }

@@ -23,7 +23,7 @@ export default define('contents', {
       throw invalid('bad_repository', 'repository is a bucket, so cache must name the folder in which a copy of it is kept here')
     const bucket = new Bucket(settings, config)
     try {
-      return await openContents(bucket, join(resolve(cache), hash('sha256', `${settings.address}/${settings.prefix}`)))
+      return await openContents(bucket, join(resolve(cache), hash('sha256', `${settings.address}/${settings.prefix}`)), settings.cacheBytes)
     } catch (error) {
       await bucket.close()
       throw error

@@ -1,5 +1,5 @@
 /** The settings of contents in a bucket. */
-import { invalid, isObject, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import { invalid, isObject, S3_CACHE_BYTES_DEFAULT, type Json, type JsonObject } from '../../../src/contract/index.ts'
 import type { BucketKey } from './signature.ts'
 
 const EXAMPLE = 's3://bucket/folder'
@@ -13,7 +13,10 @@ export interface BucketSettings {
   /** Before every key: empty, or ends in a slash. */
   readonly prefix: string
   readonly region: string
-  readonly key: BucketKey
+  /** Null: one is lent. */
+  readonly key: BucketKey | null
+  /** How much the copy on this machine may take. */
+  readonly cacheBytes: number
 }
 
 export function readSettings({ repository, s3 }: JsonObject): BucketSettings {
@@ -21,7 +24,9 @@ export function readSettings({ repository, s3 }: JsonObject): BucketSettings {
   const { bucket, prefix } = bucketIn(repository)
   const region = filled(own['region']) ?? REGION_DEFAULT
   const endpoint = filled(own['endpoint'])
-  return { address: endpoint === null ? amazonAddress(bucket, region) : `${endpoint}/${bucket}`, prefix, region, key: keyIn(own) }
+  const address = endpoint === null ? amazonAddress(bucket, region) : `${endpoint}/${bucket}`
+  const { cache_bytes: cacheBytes } = own
+  return { address, prefix, region, key: keyIn(own), cacheBytes: typeof cacheBytes === 'number' ? cacheBytes : S3_CACHE_BYTES_DEFAULT }
 }
 
 /** A certificate for all hosts below a name holds for no name with a dot in it. */
@@ -37,12 +42,13 @@ function bucketIn(repository: Json | undefined): { readonly bucket: string; read
   return { bucket, prefix: segments.map((segment) => `${segment}/`).join('') }
 }
 
-function keyIn(own: JsonObject): BucketKey {
+function keyIn(own: JsonObject): BucketKey | null {
   const [accessKeyId, secretAccessKey] = [filled(own['access_key_id']), filled(own['secret_access_key'])]
+  if (accessKeyId === null && secretAccessKey === null) return null
   if (accessKeyId === null || secretAccessKey === null)
     throw invalid(
       'bad_repository',
-      'repository is a bucket, and no key for it is set; set storage.s3.access_key_id and storage.s3.secret_access_key (or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)',
+      'repository is a bucket, and half of its key is set; set both storage.s3.access_key_id and storage.s3.secret_access_key (or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY)',
     )
   return { accessKeyId, secretAccessKey, sessionToken: filled(own['session_token']) }
 }

@@ -45,7 +45,7 @@ describe('a bucket that cannot be used says why in one line', () => {
     ['that is none', 's3://', {}, 'bad_repository: repository must be a bucket and a folder in it, such as s3://bucket/folder'],
     ['with a name that is none', 's3://Bad_Name/x', {}, 'bad_repository: repository must be a bucket'],
     ['with a folder that climbs', `s3://${BUCKET}/../x`, {}, 'bad_repository: the folder in the bucket may have letters'],
-    ['without a key', `s3://${BUCKET}`, { access_key_id: null }, 'no key for it is set; set storage.s3.access_key_id'],
+    ['with half a key', `s3://${BUCKET}`, { access_key_id: null }, 'half of its key is set; set both storage.s3.access_key_id'],
   ])('%s', async (_, repository, s3, words) => {
     const made = Promise.resolve().then(() => plugin.plugin.make({ repository, cache: '/nowhere', s3: { ...server.s3, ...s3 } }))
     expect(await refusalOf(made)).toContain(words)

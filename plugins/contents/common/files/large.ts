@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { invalid, isRefusal, printPointer, unavailable } from '../../../../src/contract/index.ts'
 import type { Pointer } from '../../../../src/contract/index.ts'
 import { hasCode, isMissing, makeFolder, sync, writeSynced } from '../../../../src/kit/index.ts'
+import type { Usage } from '../usage.ts'
 import type { Workbench } from './workbench.ts'
 
 const CHUNK_BYTES = 1024 * 1024
@@ -28,13 +29,15 @@ export class LargeFiles {
   readonly #repository: string
   readonly #workbench: Workbench
   readonly #behind: LargeFilesBehind | undefined
+  readonly #usage: Usage | undefined
   /** Two writers of equal bytes share one write. */
   readonly #inFlight = new Map<string, Promise<void>>()
 
-  constructor(repository: string, workbench: Workbench, behind?: LargeFilesBehind) {
+  constructor(repository: string, workbench: Workbench, behind?: LargeFilesBehind, usage?: Usage) {
     this.#repository = repository
     this.#workbench = workbench
     this.#behind = behind
+    this.#usage = usage
   }
 
   /** The text that stands for the file from now on. Read twice, so that bytes kept already are not written again. */
@@ -50,6 +53,7 @@ export class LargeFiles {
   /** Gives the kept file another name, read-only, after looking at every byte of it. */
   async place(pointer: Pointer, path: string): Promise<void> {
     const kept = this.#path(pointer)
+    await this.#usage?.use(kept)
     await this.#bring(pointer)
     await checkKept(kept, pointer)
     try {
@@ -89,6 +93,7 @@ export class LargeFiles {
         await fill(beside)
         await rename(beside, path)
       })
+      this.#usage?.grew(pointer.bytes)
     }
     await sync(dirname(path))
   }

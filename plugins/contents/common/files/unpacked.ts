@@ -3,10 +3,11 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readPointer } from '../../../../src/contract/index.ts'
 import { exists, makeFolder, sync, writeSynced } from '../../../../src/kit/index.ts'
+import type { Usage } from '../usage.ts'
 import type { LargeFiles } from './large.ts'
 import type { Workbench } from './workbench.ts'
 
-const UNPACKED = 'svc-unpacked'
+export const UNPACKED = 'svc-unpacked'
 const READ_ONLY = 0o444
 
 interface Parts {
@@ -15,6 +16,7 @@ interface Parts {
   readonly large: LargeFiles
   /** The content's files with the texts its tree holds, a few at a time. */
   texts(contentId: string): AsyncIterable<readonly (readonly [path: string, text: Buffer])[]>
+  readonly usage: Usage | undefined
 }
 
 export class UnpackedContents {
@@ -35,8 +37,9 @@ export class UnpackedContents {
   }
 
   async #build(contentId: string): Promise<string> {
-    const { repository, workbench } = this.#parts
+    const { repository, workbench, usage } = this.#parts
     const folder = join(repository, UNPACKED, contentId)
+    await usage?.use(folder)
     if (await exists(folder)) return folder
     await makeFolder(dirname(folder))
     await workbench.build(async (beside) => {

@@ -18,7 +18,7 @@ export class Workbench {
   async sweep(): Promise<void> {
     await mkdir(this.#folder, { recursive: true })
     const left = await readdir(this.#folder)
-    await Promise.all(left.map((name) => this.#discard(join(this.#folder, name))))
+    await Promise.all(left.map((name) => this.discard(join(this.#folder, name))))
   }
 
   /** The builder makes something at the path it is given, and renames it away when it is whole and synced. */
@@ -35,7 +35,7 @@ export class Workbench {
   }
 
   /** Renamed before it is emptied: a living builder finds its folder gone, and can never name one that lost some of its files. */
-  async #discard(path: string): Promise<void> {
+  async discard(path: string): Promise<void> {
     const aside = join(this.#folder, randomUUID())
     try {
       await rename(path, aside)

@@ -6,6 +6,7 @@ import { deflate, inflate } from 'node:zlib'
 import { unavailable } from '../../../../src/contract/index.ts'
 import { exists, isMissing, makeFolder, Slots, sync, writeSynced } from '../../../../src/kit/index.ts'
 import type { Workbench } from '../files/workbench.ts'
+import type { Usage } from '../usage.ts'
 import { makeObject, parseObject } from './object.ts'
 import type { NewObject, StoredObject } from './object.ts'
 
@@ -32,14 +33,16 @@ export class Objects {
   readonly #repository: string
   readonly #workbench: Workbench
   readonly #behind: ObjectsBehind
+  readonly #usage: Usage | undefined
   readonly #slots = new Slots(OPEN_FILES_MAX)
   /** Two writers of the same object share one write, so neither hears "durable" before it is. */
   readonly #inFlight = new Map<string, Promise<void>>()
 
-  constructor(repository: string, workbench: Workbench, behind: ObjectsBehind) {
+  constructor(repository: string, workbench: Workbench, behind: ObjectsBehind, usage?: Usage) {
     this.#repository = repository
     this.#workbench = workbench
     this.#behind = behind
+    this.#usage = usage
   }
 
   /** Whether it is a loose file. One in a pack is written again rather than asked for: that costs no process, now or later. */
@@ -57,8 +60,9 @@ export class Objects {
     const elsewhere: string[] = []
     const readOne = async (id: string): Promise<void> => {
       const object = await this.#slots.run(() => readLoose(id, this.#path(id)))
-      if (object === null) elsewhere.push(id)
-      else found.set(id, object)
+      if (object === null) return void elsewhere.push(id)
+      found.set(id, object)
+      void this.#usage?.use(this.#path(id))
     }
     await Promise.all(Array.from(new Set(ids), readOne))
     if (elsewhere.length === 0) return found
@@ -89,6 +93,7 @@ export class Objects {
         await writeSynced(beside, bytes, READ_ONLY)
         await rename(beside, path)
       })
+      this.#usage?.grew(bytes.length)
     }
     await sync(folder)
   }

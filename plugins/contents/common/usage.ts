@@ -1,0 +1,6 @@
+/** Hears of what is used of a folder whose size is bounded, and of what is added to it. */
+export interface Usage {
+  /** The path may be used once this resolves, and is not removed for a while. Never rejects. */
+  use(path: string): Promise<void>
+  grew(bytes: number): void
+}
