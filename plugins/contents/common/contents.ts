@@ -8,14 +8,14 @@ import { isObjectId, makeObject, type NewObject } from './objects/object.ts'
 import { Objects, type ObjectsBehind } from './objects/objects.ts'
 import { noContent, Trees } from './objects/trees.ts'
 import { noRelease } from './refs/goals.ts'
-import type { Usage } from './usage.ts'
+import type { FolderUsage } from './usage.ts'
 
 /** What holds what the folder does not. */
 export interface Behind {
   readonly objects: ObjectsBehind
   readonly large?: LargeFilesBehind
   /** Absent: nothing is ever removed from the folder. */
-  readonly usage?: Usage
+  readonly usage?: FolderUsage
 }
 
 export type KeptContents = Pick<ContentStore, 'write' | 'read' | 'unpack' | 'seal' | 'find'>

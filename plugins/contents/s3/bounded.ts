@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { isMissing } from '../../../src/kit/index.ts'
 import { UNPACKED } from '../common/files/unpacked.ts'
 import type { Workbench } from '../common/files/workbench.ts'
-import type { Usage } from '../common/usage.ts'
+import type { FolderUsage } from '../common/usage.ts'
 
 /** Removed is so much more than needed that the next look is not at once. */
 const FILLED_AFTER = 0.9
@@ -25,7 +25,7 @@ interface Entry {
   readonly usedAtMs: number
 }
 
-export class BoundedFolder implements Usage {
+export class BoundedFolder implements FolderUsage {
   readonly #folder: string
   readonly #bytesMax: number
   readonly #workbench: Workbench

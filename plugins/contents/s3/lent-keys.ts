@@ -23,7 +23,7 @@ const INSTANCE_HOST = 'http://169.254.169.254'
 /** Where a container may be sent for its key without TLS: this machine, and where Amazon listens in containers. */
 const NEAR_HOSTS: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '[::1]', '169.254.170.2', '169.254.170.23', '[fd00:ec2::23]'])
 
-export type Surroundings = Readonly<Record<string, string | undefined>>
+type Surroundings = Readonly<Record<string, string | undefined>>
 interface LentKey extends BucketKey {
   readonly expiresAtMs: number
 }

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path'
 import { invalid, isRefusal, printPointer, unavailable } from '../../../../src/contract/index.ts'
 import type { Pointer } from '../../../../src/contract/index.ts'
 import { hasCode, isMissing, makeFolder, sync, writeSynced } from '../../../../src/kit/index.ts'
-import type { Usage } from '../usage.ts'
+import type { FolderUsage } from '../usage.ts'
 import type { Workbench } from './workbench.ts'
 
 const CHUNK_BYTES = 1024 * 1024
@@ -29,11 +29,11 @@ export class LargeFiles {
   readonly #repository: string
   readonly #workbench: Workbench
   readonly #behind: LargeFilesBehind | undefined
-  readonly #usage: Usage | undefined
+  readonly #usage: FolderUsage | undefined
   /** Two writers of equal bytes share one write. */
   readonly #inFlight = new Map<string, Promise<void>>()
 
-  constructor(repository: string, workbench: Workbench, behind?: LargeFilesBehind, usage?: Usage) {
+  constructor(repository: string, workbench: Workbench, behind?: LargeFilesBehind, usage?: FolderUsage) {
     this.#repository = repository
     this.#workbench = workbench
     this.#behind = behind

@@ -3,7 +3,7 @@ import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readPointer } from '../../../../src/contract/index.ts'
 import { exists, makeFolder, sync, writeSynced } from '../../../../src/kit/index.ts'
-import type { Usage } from '../usage.ts'
+import type { FolderUsage } from '../usage.ts'
 import type { LargeFiles } from './large.ts'
 import type { Workbench } from './workbench.ts'
 
@@ -16,7 +16,7 @@ interface Parts {
   readonly large: LargeFiles
   /** The content's files with the texts its tree holds, a few at a time. */
   texts(contentId: string): AsyncIterable<readonly (readonly [path: string, text: Buffer])[]>
-  readonly usage: Usage | undefined
+  readonly usage: FolderUsage | undefined
 }
 
 export class UnpackedContents {

@@ -6,7 +6,7 @@ import { deflate, inflate } from 'node:zlib'
 import { unavailable } from '../../../../src/contract/index.ts'
 import { exists, isMissing, makeFolder, Slots, sync, writeSynced } from '../../../../src/kit/index.ts'
 import type { Workbench } from '../files/workbench.ts'
-import type { Usage } from '../usage.ts'
+import type { FolderUsage } from '../usage.ts'
 import { makeObject, parseObject } from './object.ts'
 import type { NewObject, StoredObject } from './object.ts'
 
@@ -33,12 +33,12 @@ export class Objects {
   readonly #repository: string
   readonly #workbench: Workbench
   readonly #behind: ObjectsBehind
-  readonly #usage: Usage | undefined
+  readonly #usage: FolderUsage | undefined
   readonly #slots = new Slots(OPEN_FILES_MAX)
   /** Two writers of the same object share one write, so neither hears "durable" before it is. */
   readonly #inFlight = new Map<string, Promise<void>>()
 
-  constructor(repository: string, workbench: Workbench, behind: ObjectsBehind, usage?: Usage) {
+  constructor(repository: string, workbench: Workbench, behind: ObjectsBehind, usage?: FolderUsage) {
     this.#repository = repository
     this.#workbench = workbench
     this.#behind = behind
