@@ -100,7 +100,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const entry = options.listenerThread ?? threadEntry('listener-thread')
     const listeners = listenersOf(loaded, { entry, hasOwnPlugins, store, log, metrics, limits, group })
     const warn: Services['warn'] = (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) })
-    const evaluation = openEvaluation()
+    const evaluation = openEvaluation(store, prices)
     const configured = configuredTraffic(loaded, evaluation, limits, store.shares)
     const spent = await keepSpent(loaded, { limits: configured.limits, store, warn })
     closing.push(async () => spent?.close())
@@ -162,8 +162,6 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
           ended: (slot) => http.limits.forget(slot),
         }))
     closing.push(() => server.close())
-    // Before it: workers that wait for an episode would hold it up.
-    closing.push(async () => evaluation.fleet.close())
     const inner = await openInner(loaded, server.port, listener)
     closing.push(async () => inner.close())
     innerUrl = inner.address
@@ -175,6 +173,8 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     })
     closing.push(() => registry.stopTraining())
     closing.push(async () => runtime.stop?.())
+    // Before the steps end: what workers play stays for the gateway that goes on with them.
+    closing.push(() => evaluation.fleet.close())
     const reload = makeReload({
       loaded,
       tls,

@@ -1,8 +1,9 @@
 /** How episodes reach the model: the evaluation routes, for those of this process and for those that workers play. */
 import { randomBytes } from 'node:crypto'
-import { ROUTE_PREFIX, type ModelAddress } from '../contract/index.ts'
+import { ROUTE_PREFIX, type ModelAddress, type Store } from '../contract/index.ts'
 import { EpisodeQueue } from '../fleet/index.ts'
 import { knowSecrets } from '../kit/index.ts'
+import type { PriceTable } from '../limits/index.ts'
 
 export interface Evaluation {
   /** Valid for the evaluation routes alone, in this process. */
@@ -12,10 +13,13 @@ export interface Evaluation {
   address(model: ModelAddress, base: string, scenario: string): ModelAddress
 }
 
-export function openEvaluation(): Evaluation {
+/** Gateways that share a store that can, share the episodes. */
+export function openEvaluation(store: Pick<Store, 'fleet'>, prices: PriceTable): Evaluation {
   const token = randomBytes(32).toString('hex')
   knowSecrets([token])
-  const fleet = new EpisodeQueue()
+  const fleet = new EpisodeQueue(store.fleet, {
+    costOf: ({ model, ...tokens }) => prices.listedCostOf(model === null ? [] : [model], tokens),
+  })
   return {
     token,
     fleet,

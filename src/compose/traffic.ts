@@ -26,7 +26,7 @@ export function configuredTraffic(
   return {
     auth: new Authenticator(tokensIn(loaded), token, steadyClock(clock), {
       cookie: signInCookie(loaded),
-      findLease: (key) => fleet?.leaseWith(key) ?? null,
+      findLease: async (key) => fleet?.leaseWith(key) ?? null,
     }),
     wrongTokens: new WrongTokens(),
     limits: openLimits(loaded, limits, shares),

@@ -54,6 +54,9 @@ export const ENV = {
   python: 'SVC_PYTHON',
 } as const
 
+/** What the key of an episode's lease begins with. */
+export const LEASE_KEY_PREFIX = 'svc_lease_'
+
 /** What makes a folder an adapter. */
 export const ADAPTER_CONFIG_FILE = 'adapter_config.json'
 

@@ -2,6 +2,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import type { Fence, OpenDocuments } from './documents.ts'
 import type { Refusal } from './errors.ts'
+import type { FleetBoard } from './fleet.ts'
 import type { JsonObject } from './json.ts'
 import type { Commit, Files, Losses, NewRecord, PendingRecord, Release, StoredRecord } from './nouns.ts'
 import type { ShareStore } from './shares.ts'
@@ -32,6 +33,8 @@ export interface Store {
   readonly documents?: OpenDocuments
   /** What all processes over this store may take together. Absent from a store of one process, which counts for itself. */
   readonly shares?: ShareStore
+  /** Where all processes with this store see the episodes that workers play. Absent: each process has its own. */
+  readonly fleet?: FleetBoard
   /** A port with which another thread of this process joins the store, once. Absent: only this thread can use it. */
   share?(): MessagePort
   /** How writing stands. Absent from a store that never refuses a write on its own account. */

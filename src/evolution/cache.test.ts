@@ -21,6 +21,7 @@ const known: Known = {
   answeredBy: null,
   took: { cost: null, seconds: 2 },
   place: 's/1/episodes/candidate-0',
+  worker: 'machine-1/first',
 }
 
 describe('a cache of episodes', () => {
@@ -114,7 +115,7 @@ describe('a cache of episodes', () => {
     const lines = Array.from({ length: 20_001 }, (_, n) => `["k${n}",1,null,0,5,1,null]\n`).join('')
     await writeFile(join(folder, 'episodes.jsonl'), lines)
     const cache = await EpisodeCache.open(new FolderDocuments(folder))
-    expect([cache.get('k0'), cache.get('k20000')]).toEqual([null, { ...known, score: 1, took: null, place: null }])
+    expect([cache.get('k0'), cache.get('k20000')]).toEqual([null, { ...known, score: 1, took: null, place: null, worker: null }])
     expect((await readFile(join(folder, 'episodes.jsonl'), 'utf8')).trim().split('\n')).toHaveLength(10_000)
   })
 

@@ -28,6 +28,8 @@ export interface Known {
   readonly took: Took | null
   /** Its folder among the step records, such as `shop/4/episodes/candidate-2`; null where none was kept. */
   readonly place: string | null
+  /** Who played it on another machine; null where it was played here, or that was not kept. */
+  readonly worker: string | null
 }
 
 export class EpisodeCache {
@@ -124,18 +126,18 @@ function printedBytes(episode: Episode): number {
   }
 }
 
-const lineOf = (key: string, { score, failure, troubles, at, step, answeredBy, took, place }: Known): string =>
-  `${JSON.stringify([key, score, failure, troubles, at, step, answeredBy, took?.seconds ?? null, took?.cost ?? null, place])}\n`
+const lineOf = (key: string, { score, failure, troubles, at, step, answeredBy, took, place, worker }: Known): string =>
+  `${JSON.stringify([key, score, failure, troubles, at, step, answeredBy, took?.seconds ?? null, took?.cost ?? null, place, worker])}\n`
 
 /** Skips lines that are cut short or of another shape, also those of versions that did not say when a score was played. */
 function readLine(line: string): readonly [string, Known][] {
   try {
-    const [key, score, failure, troubles, at, step, answeredBy, seconds, cost, place]: readonly unknown[] = JSON.parse(line)
+    const [key, score, failure, troubles, at, step, answeredBy, seconds, cost, place, worker]: readonly unknown[] = JSON.parse(line)
     if (typeof key !== 'string' || typeof score !== 'number') return []
     if (typeof troubles !== 'number' || typeof at !== 'number' || typeof step !== 'number') return []
     const said = { failure: textOr(failure), answeredBy: textOr(answeredBy) }
     const took = typeof seconds === 'number' ? { seconds, cost: typeof cost === 'number' ? cost : null } : null
-    return [[key, { score, troubles, at, step, ...said, took, place: textOr(place) }]]
+    return [[key, { score, troubles, at, step, ...said, took, place: textOr(place), worker: textOr(worker) }]]
   } catch {
     return []
   }

@@ -109,6 +109,11 @@ export class EpisodeRunner {
     this.#parts = parts
   }
 
+  /** Throws where no episode can be played now. */
+  ready(): Promise<void> {
+    return this.#parts.setup.host.ready(this.#parts.setup)
+  }
+
   /** Null: no limit. */
   get left(): number | null {
     const { episodesMax, purse } = this.#parts
@@ -141,7 +146,8 @@ export class EpisodeRunner {
 
   /** What is known of an episode; null where its evaluator compares. */
   async known(order: EpisodeOrder): Promise<Known | null> {
-    return (await this.compares(order.task)) ? null : this.#parts.cache.get(await this.#knownKey(order))
+    const known = (await this.compares(order.task)) ? null : this.#parts.cache.get(await this.#knownKey(order))
+    return known !== null && this.#isDistrusted(known) ? null : known
   }
 
   /** A score of the future is the mark of a clock that was set back. */
@@ -171,16 +177,28 @@ export class EpisodeRunner {
     const at = now()
     const luck = this.#luckOf(order)
     const played = await this.#playAndRepeat({ side: sideOf(side) ?? 'candidate', entries, task, reference, luck }, side)
-    const { score, failure, trouble, troubles, episode, seeds, took } = played
+    const { score, failure, trouble, troubles, episode, seeds, took, worker } = played
     const key = await this.#keyOf(order, isSeeded(seeds) ? luck : null)
     this.#counted.add(key)
     if (before !== null && score !== null) cache.compare(before.score, score)
     const result = { side, task, repeat, cached: false, step, ...played }
     const place = await keep({ ...result, place: null })
     if (score !== null && trouble === null && !(await this.compares(task)))
-      await cache.put(key, { score, failure, troubles, at, step, answeredBy: episode?.answeredBy ?? null, took, place })
+      await cache.put(key, { score, failure, troubles, at, step, answeredBy: episode?.answeredBy ?? null, took, place, worker })
     if (side === 'trial' && episode !== null) cache.study(key, episode)
-    return this.#add({ ...result, place })
+    const added = this.#add({ ...result, place })
+    this.#refuseDistrusted()
+    return added
+  }
+
+  /** The step is done again with what the others played: those scores are known, and the ones of this worker are played again. */
+  #refuseDistrusted(): void {
+    const { worker } = this.results.find((result) => this.#isDistrusted(result)) ?? {}
+    if (worker != null) throw new MachineProblem(`worker ${worker} was set aside, and what it played is played again`)
+  }
+
+  #isDistrusted({ worker }: Pick<Known, 'worker'>): boolean {
+    return worker !== null && this.#parts.setup.host.distrusts(worker)
   }
 
   /** Both sides of a pair have the same, and each repeat its own. */

@@ -77,7 +77,7 @@ async function takeStep(run: StepRun): Promise<StepResult> {
   const open = futile === null ? null : goesOn(run, choice)
   if (futile !== null && open === null) return skipped(run, futile)
   // Before the proposer: where nothing can be played, the proposal would be paid for again.
-  await run.context.host.ready()
+  await run.episodes.ready()
   const found = open ?? (await findCandidates(run, choice))
   if ('skip' in found) return skipped(run, found.skip)
   const change = await screened(run, choice, found)

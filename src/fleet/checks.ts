@@ -1,4 +1,5 @@
 /** What came of episodes that two workers played: how often their scores differ, and whose differ too often. */
+import type { CheckRow, FleetRows } from '../contract/index.ts'
 
 /** How unlikely it must be that a worker differs so often by chance. */
 const ODD_CHANCE = 1e-6
@@ -6,53 +7,43 @@ const ODD_CHANCE = 1e-6
 const DIFFERED_BEFORE = 1
 const AGREED_BEFORE = 3
 
-interface Count {
-  checked: number
-  differed: number
+type Rows = Pick<FleetRows, 'now' | 'checks' | 'workers'>
+type Count = Pick<CheckRow, 'checked' | 'differed'>
+
+/** Counts a check, and sets aside whoever is found out by it, for good. */
+export function addCheck(rows: Rows, one: string, other: string, agree: boolean): void {
+  const [first, second] = [one, other].toSorted()
+  if (first === undefined || second === undefined) return
+  const id = JSON.stringify([first, second])
+  const { checked, differed } = rows.checks.get(id) ?? { checked: 0, differed: 0 }
+  rows.checks.set(id, { at: rows.now, workers: [first, second], checked: checked + 1, differed: differed + (agree ? 0 : 1) })
+  for (const name of [first, second]) {
+    const worker = rows.workers.get(name)
+    if (worker !== undefined && !worker.isSetAside && isOdd(rows, name)) worker.isSetAside = true
+  }
 }
 
-const NONE: Readonly<Count> = { checked: 0, differed: 0 }
+export const checksOf = ({ checks }: Pick<FleetRows, 'checks'>, name: string): Count =>
+  sumOf([...checks.values()].filter(({ workers }) => workers.includes(name)))
 
-export class Checks {
-  /** By the one and the other, both ways. */
-  readonly #pairs = new Map<string, Map<string, Count>>()
+export function forgetChecks({ checks }: Pick<FleetRows, 'checks'>, name: string): void {
+  for (const [id, { workers }] of checks) if (workers.includes(name)) checks.delete(id)
+}
 
-  add(one: string, other: string, agree: boolean): void {
-    for (const [name, partner] of [
-      [one, other],
-      [other, one],
-    ] as const) {
-      const partners = this.#pairs.get(name) ?? new Map<string, Count>()
-      const { checked, differed } = partners.get(partner) ?? NONE
-      this.#pairs.set(name, partners.set(partner, { checked: checked + 1, differed: differed + (agree ? 0 : 1) }))
-    }
-  }
-
-  of(name: string): Readonly<Count> {
-    return sumOf([...(this.#pairs.get(name)?.values() ?? [])])
-  }
-
-  /**
-   * Compared with pairs that it is no part of, so that one that differs from all makes nobody else look odd. And without the partner that it
-   * differs from most: of two that differ from each other alone, nobody knows which one is wrong.
-   */
-  isOdd(name: string): boolean {
-    const [, ...counts] = [...(this.#pairs.get(name)?.values() ?? [])].toSorted((one, other) => other.differed - one.differed)
-    const own = sumOf(counts)
-    if (own.differed === 0) return false
-    const others = sumOf(
-      [...this.#pairs].flatMap(([one, partners]) =>
-        one === name ? [] : [...partners].flatMap(([other, count]) => (other === name || other < one ? [] : [count])),
-      ),
-    )
-    const rate = (others.differed + DIFFERED_BEFORE) / (others.checked + DIFFERED_BEFORE + AGREED_BEFORE)
-    return others.checked >= own.checked / 2 && atLeast(own, rate) < ODD_CHANCE
-  }
-
-  forget(name: string): void {
-    this.#pairs.delete(name)
-    for (const partners of this.#pairs.values()) partners.delete(name)
-  }
+/**
+ * Compared with pairs that it is no part of, so that one that differs from all makes nobody else look odd. And without the partner that it
+ * differs from most: of two that differ from each other alone, nobody knows which one is wrong.
+ */
+function isOdd(rows: Rows, name: string): boolean {
+  // Those who were found out say nothing about the others.
+  const trusted = [...rows.checks.values()].filter(({ workers }) => !workers.some((each) => rows.workers.get(each)?.isSetAside === true))
+  const isOwn = ({ workers }: CheckRow): boolean => workers.includes(name)
+  const [, ...counts] = trusted.filter(isOwn).toSorted((one, other) => other.differed - one.differed)
+  const own = sumOf(counts)
+  if (own.differed === 0) return false
+  const others = sumOf(trusted.filter((check) => !isOwn(check)))
+  const rate = (others.differed + DIFFERED_BEFORE) / (others.checked + DIFFERED_BEFORE + AGREED_BEFORE)
+  return others.checked >= own.checked / 2 && atLeast(own, rate) < ODD_CHANCE
 }
 
 const sumOf = (counts: readonly Count[]): Count => ({

@@ -1,5 +1,5 @@
 /** What steps offer, what workers take, and what people see of both. */
-import type { JsonObject } from '../contract/index.ts'
+import type { CountedCall, Fleet, JsonObject } from '../contract/index.ts'
 
 export interface OfferedEpisode {
   readonly scenario: string
@@ -7,22 +7,22 @@ export interface OfferedEpisode {
   readonly plays: string
   /** What a person waits for goes first. */
   readonly priority: 'request' | 'traffic'
+  /** How long a worker may have it. */
+  readonly secondsMax: number
   /** For the worker; not read here. */
   readonly order: JsonObject
 }
 
 export interface EpisodeAnswer {
   readonly worker: string
-  /** As the worker wrote it. */
-  readonly result: JsonObject
-  /** Counted here, not by the worker. */
-  readonly calls: readonly CountedCall[]
-}
-
-export interface CountedCall {
-  readonly model: string | null
-  readonly input: number
-  readonly output: number
+  /** As the worker wrote it. Null: nobody could play it. */
+  readonly result: JsonObject | null
+  /** Why there is no result. */
+  readonly problem: string | null
+  /** Counted here, not by the worker. Also those of workers that lost it: they were paid for. */
+  readonly calls: readonly Omit<CountedCall, 'cost'>[]
+  /** Workers whose scores are worth nothing, also those that they gave before. */
+  readonly set_aside: readonly string[]
 }
 
 export interface WorkerOffer {
@@ -40,25 +40,4 @@ export interface TakenEpisode extends Pick<OfferedEpisode, 'scenario' | 'order'>
   readonly key: string
 }
 
-export interface FleetStatus {
-  readonly workers: readonly WorkerStatus[]
-  readonly waiting: number
-  readonly running: number
-  /** How long the oldest has waited; 0 where none waits. */
-  readonly waited_seconds: number
-}
-
-interface WorkerStatus {
-  readonly name: string
-  readonly slots: number
-  readonly running: number
-  readonly played: number
-  /** Leases that it let lapse. */
-  readonly lost: number
-  /** How many of its episodes another worker played too, and how many of those had another score. */
-  readonly checked: number
-  readonly differed: number
-  /** It gets no more episodes: its scores differ from those of the others far more often than theirs from each other. */
-  readonly is_set_aside: boolean
-  readonly seen_seconds_ago: number
-}
+export type FleetStatus = Fleet

@@ -1,22 +1,28 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { JsonObject } from '../contract/index.ts'
+import { MemoryBoard } from './board.ts'
 import type { OfferedEpisode } from './episodes.ts'
 import { EpisodeQueue, type QueueOptions } from './queue.ts'
 
 const PLAYS = 'the agent'
 const forever = new AbortController().signal
 
-function queueOf(options: Omit<QueueOptions, 'now'> = { checkEvery: Infinity }) {
+function queueOf(options: QueueOptions = { checkEvery: Infinity }) {
   const time = { ms: 0 }
-  const queue = new EpisodeQueue({ ...options, now: () => time.ms })
-  onTestFinished(() => queue.close())
-  return { queue, time }
+  const board = new MemoryBoard(() => time.ms)
+  const open = (): EpisodeQueue => {
+    const queue = new EpisodeQueue(board, options)
+    onTestFinished(() => queue.close())
+    return queue
+  }
+  return { queue: open(), time, board, open }
 }
 
 const episode = (name: string, more: Partial<OfferedEpisode> = {}): OfferedEpisode => ({
   scenario: 'one',
   plays: PLAYS,
   priority: 'traffic',
+  secondsMax: 600,
   order: { name },
   ...more,
 })
@@ -42,9 +48,16 @@ describe('an episode', () => {
     const playing = queue.play(episode('a'), forever)
     const got = await taken(queue, 'w')
     expect(got.order).toEqual({ name: 'a' })
-    queue.called(got.lease, { model: 'm', input: 3, output: 4 })
-    got.finish({ score: 1 })
-    expect(await playing).toEqual({ worker: 'w', result: { score: 1 }, calls: [{ model: 'm', input: 3, output: 4 }] })
+    const { episode: id = '' } = (await queue.leaseWith(got.key)) ?? {}
+    queue.called(id, { model: 'm', input: 3, output: 4 })
+    await got.finish({ score: 1 })
+    expect(await playing).toEqual({
+      worker: 'w',
+      result: { score: 1 },
+      problem: null,
+      calls: [{ model: 'm', input: 3, output: 4 }],
+      set_aside: [],
+    })
   })
 
   it('waits for a worker that plays the same, for its scenario', async () => {
@@ -58,7 +71,7 @@ describe('an episode', () => {
     const got = await taken(queue, 'right', { scenarios: new Set(['one']) })
     left.abort()
     expect(await Promise.all(others)).toEqual([null, null])
-    got.finish({})
+    await got.finish({})
     expect((await playing).worker).toBe('right')
   })
 
@@ -67,39 +80,59 @@ describe('an episode', () => {
     const playing = queue.play(episode('a'), forever)
     const lost = await taken(queue, 'lost')
     time.ms += 9000
-    expect(queue.beat('lost', lost.lease)).toBe(true)
+    expect(await queue.beat('lost', lost.lease)).toBe(true)
     time.ms += 9000
-    queue.tidy()
-    expect(queue.status).toMatchObject({ running: 1 })
+    expect(await queue.status()).toMatchObject({ running: 1 })
     time.ms += 2000
-    queue.tidy()
     const again = await taken(queue, 'second')
-    expect(queue.beat('lost', lost.lease)).toBe(false)
-    expect(() => lost.finish({ score: 0 })).toThrow('another worker has it')
-    expect(queue.leaseWith(lost.key)).toBeNull()
-    again.finish({ score: 1 })
+    expect(await queue.beat('lost', lost.lease)).toBe(false)
+    await expect(lost.finish({ score: 0 })).rejects.toThrow('another worker has it')
+    expect(await queue.leaseWith(lost.key)).toBeNull()
+    await again.finish({ score: 1 })
     expect(await playing).toMatchObject({ worker: 'second', result: { score: 1 } })
   })
 
-  it('that three workers lost is given up', async () => {
+  it('that three workers lost is given up, and what they spent is counted', async () => {
     const { queue, time } = queueOf()
     const playing = queue.play(episode('a'), forever)
-    const failed = expect(playing).rejects.toThrow('3 workers lost the episode, third last')
     for (const name of ['first', 'second', 'third']) {
-      await taken(queue, name)
-      time.ms += 60_000
-      queue.tidy()
+      const got = await taken(queue, name)
+      queue.called((await queue.leaseWith(got.key))?.episode ?? '', { model: name, input: 1, output: 1 })
+      time.ms += 11_000
+      await queue.status()
     }
-    await failed
-    expect(queue.status).toMatchObject({ waiting: 0, running: 0 })
+    expect(await playing).toMatchObject({ result: null, problem: '3 workers lost the episode, third last', calls: [{}, {}, {}] })
+    expect(await queue.status()).toMatchObject({ waiting: 0, running: 0 })
+  })
+
+  it('of a worker that beats for ever goes to another one after its time', async () => {
+    const { queue, time } = queueOf()
+    const playing = queue.play(episode('a', { secondsMax: 30 }), forever)
+    const slow = await taken(queue, 'slow')
+    for (let at = 0; at < 31; at += 1) {
+      time.ms += 1000
+      await queue.beat('slow', slow.lease)
+    }
+    await (await taken(queue, 'other')).finish({})
+    expect((await playing).worker).toBe('other')
+  })
+
+  it('that the workers of one token give back again and again is still played by those of another', async () => {
+    const { queue } = queueOf()
+    expect(await queue.take(worker('honest/1'), AbortSignal.timeout(1))).toBeNull()
+    const playing = queue.play(episode('a'), forever)
+    await queue.giveBack('bad/1', (await taken(queue, 'bad/1')).lease)
+    for (const name of ['bad/1', 'bad/2']) expect(await queue.take(worker(name), AbortSignal.timeout(1))).toBeNull()
+    await (await taken(queue, 'honest/1')).finish({ score: 1 })
+    expect(await playing).toMatchObject({ worker: 'honest/1' })
   })
 
   it('that a worker gives back goes to another one', async () => {
     const { queue } = queueOf()
     const playing = queue.play(episode('a'), forever)
     const first = await taken(queue, 'first')
-    queue.giveBack('first', first.lease)
-    ;(await taken(queue, 'second')).finish({})
+    await queue.giveBack('first', first.lease)
+    await (await taken(queue, 'second')).finish({})
     expect((await playing).worker).toBe('second')
   })
 
@@ -111,20 +144,20 @@ describe('an episode', () => {
     const gone = expect(playing).rejects.toThrow('not wanted')
     cancel.abort(new Error('not wanted'))
     await gone
-    expect(queue.beat('w', got.lease)).toBe(false)
-    expect(() => got.finish({ score: 1 })).toThrow('it was cancelled')
-    expect(queue.status).toMatchObject({ waiting: 0, running: 0 })
+    expect(await queue.beat('w', got.lease)).toBe(false)
+    await expect(got.finish({ score: 1 })).rejects.toThrow('it was cancelled')
+    expect(await queue.status()).toMatchObject({ waiting: 0, running: 0 })
   })
 
   it('is answered by nobody but the worker that has it, and once', async () => {
     const { queue } = queueOf()
     const playing = queue.play(episode('a'), forever)
     const got = await taken(queue, 'honest')
-    expect(() => queue.finish('liar', got.lease, { score: 1 })).toThrow('has no such episode')
-    expect(() => queue.giveBack('liar', got.lease)).toThrow('has no such episode')
-    expect(queue.beat('liar', got.lease)).toBe(false)
-    got.finish({ score: 0 })
-    expect(() => got.finish({ score: 1 })).toThrow('has no such episode')
+    await expect(queue.finish('liar', got.lease, { score: 1 })).rejects.toThrow('has no such episode')
+    await expect(queue.giveBack('liar', got.lease)).rejects.toThrow('has no such episode')
+    expect(await queue.beat('liar', got.lease)).toBe(false)
+    await got.finish({ score: 0 })
+    await expect(got.finish({ score: 1 })).rejects.toThrow('has no such episode')
     expect((await playing).result).toEqual({ score: 0 })
   })
 
@@ -132,8 +165,48 @@ describe('an episode', () => {
     const { queue } = queueOf()
     void queue.play(episode('a'), forever).catch(() => undefined)
     const got = await taken(queue, 'w')
-    expect(queue.leaseWith(key)).toBeNull()
-    expect(queue.leaseWith(got.key)).toEqual({ id: got.lease, scenario: 'one' })
+    expect(await queue.leaseWith(key)).toBeNull()
+    expect(await queue.leaseWith(got.key)).toMatchObject({ scenario: 'one' })
+  })
+})
+
+describe('a gateway that is gone', () => {
+  it('leaves what it offered to the one that goes on: a worker that plays it plays on, and it is played once', async () => {
+    const { queue, time, open } = queueOf()
+    void queue.play(episode('a'), forever).catch(() => undefined)
+    const got = await taken(queue, 'w')
+    await queue.close()
+    const other = open()
+    const playing = other.play(episode('a'), forever)
+    expect(await other.beat('w', got.lease)).toBe(true)
+    await other.finish('w', got.lease, { score: 1 })
+    expect(await playing).toMatchObject({ worker: 'w', result: { score: 1 } })
+    time.ms += 300_000
+    expect(await other.status()).toMatchObject({ waiting: 0, running: 0 })
+  })
+
+  it('leaves the result too, and what is offered twice is played twice', async () => {
+    const { queue, open } = queueOf()
+    for (const _ of [1, 2]) void queue.play(episode('a'), forever).catch(() => undefined)
+    const got = await taken(queue, 'w')
+    await queue.close()
+    const other = open()
+    await other.finish('w', got.lease, { score: 1 })
+    const playing = [other.play(episode('a'), forever), other.play(episode('a'), forever)]
+    const second = await taken(other, 'v')
+    await other.finish('v', second.lease, { score: 0 })
+    expect((await Promise.all(playing)).map(({ worker: name }) => name).sort()).toEqual(['v', 'w'])
+  })
+
+  it('and whose step nobody goes on with has its episodes dropped', async () => {
+    const { queue, time, open } = queueOf()
+    void queue.play(episode('a'), forever).catch(() => undefined)
+    const got = await taken(queue, 'w')
+    await queue.close()
+    const other = open()
+    time.ms += 121_000
+    expect(await other.status()).toMatchObject({ waiting: 0, running: 0 })
+    expect(await other.beat('w', got.lease)).toBe(false)
   })
 })
 
@@ -149,6 +222,7 @@ describe('the order', () => {
     for (const [name, more] of offers) {
       time.ms += 1
       void queue.play(episode(name, more), forever).catch(() => undefined)
+      await Promise.resolve()
     }
     const order: unknown[] = []
     for (const _ of offers) order.push((await taken(queue, 'w')).order['name'])
@@ -165,7 +239,7 @@ async function playAll(queue: EpisodeQueue, workers: Readonly<Record<string, () 
         .then(() => queue.take(worker(name), stop.signal))
         .catch(() => null)
       if (got === null) return
-      queue.finish(name, got.lease, { score: score() })
+      await queue.finish(name, got.lease, { score: score() })
     }
   })
   for (let at = 0; at < episodes; at += 1) await queue.play(episode(`${at}`), forever)
@@ -177,9 +251,9 @@ describe('checks', () => {
   it('set a worker aside that answers something else than the others, and nobody else', async () => {
     const { queue } = queueOf({ checkEvery: 1 })
     await playAll(queue, { liar: () => 0, a: () => 1, b: () => 1, c: () => 1 }, 120)
-    const aside = queue.status.workers.filter(({ is_set_aside }) => is_set_aside).map(({ name }) => name)
+    const aside = (await queue.status()).workers.filter(({ is_set_aside }) => is_set_aside).map(({ name }) => name)
     expect(aside).toEqual(['liar'])
-    expect(() => queue.take(worker('liar'), forever)).toThrow('differ from those of other workers')
+    await expect(queue.take(worker('liar'), forever)).rejects.toThrow('differ from those of other workers')
   })
 
   it('set nobody aside where plays differ by themselves', async () => {
@@ -187,27 +261,39 @@ describe('checks', () => {
     let at = 0
     const noisy = (): number => ((at += 7) % 10 < 5 ? 0 : 1)
     await playAll(queue, { a: noisy, b: noisy, c: noisy }, 200)
-    expect(queue.status.workers.filter(({ is_set_aside }) => is_set_aside)).toEqual([])
-    expect(queue.status.workers.every(({ checked }) => checked > 0)).toBe(true)
+    const { workers } = await queue.status()
+    expect(workers.filter(({ is_set_aside }) => is_set_aside)).toEqual([])
+    expect(workers.every(({ checked }) => checked > 0)).toBe(true)
+  })
+
+  it('discard what a worker plays that is found out meanwhile, and have it played again', async () => {
+    const { queue } = queueOf({ checkEvery: 1 })
+    await playAll(queue, { liar: () => 0, a: () => 1, b: () => 1, c: () => 1 }, 60)
+    const { queue: plain, board } = queueOf()
+    const playing = plain.play(episode('late'), forever)
+    const got = await taken(plain, 'liar')
+    await board.change((rows) => Object.assign(rows.workers.get('liar') ?? {}, { isSetAside: true }))
+    await got.finish({ score: 0 })
+    await (await taken(plain, 'a')).finish({ score: 1 })
+    expect(await playing).toMatchObject({ worker: 'a', result: { score: 1 }, set_aside: ['liar'] })
   })
 
   it('wait for nobody where there is one worker alone', async () => {
     const { queue } = queueOf({ checkEvery: 1 })
     const playing = queue.play(episode('a'), forever)
-    ;(await taken(queue, 'alone')).finish({ score: 1 })
+    await (await taken(queue, 'alone')).finish({ score: 1 })
     expect((await playing).result).toEqual({ score: 1 })
-    expect(queue.status.waiting).toBe(0)
+    expect((await queue.status()).waiting).toBe(0)
   })
 
   it('count the calls of both plays', async () => {
     const { queue } = queueOf({ checkEvery: 1 })
     const playing = queue.play(episode('a'), forever)
-    for (const name of ['a', 'b']) {
-      const got = await taken(queue, name)
-      queue.called(got.lease, { model: name, input: 1, output: 1 })
-      got.finish({ score: 1 })
+    for (const got of [await taken(queue, 'a'), await taken(queue, 'b')]) {
+      queue.called((await queue.leaseWith(got.key))?.episode ?? '', { model: got.lease, input: 1, output: 1 })
+      await got.finish({ score: 1 })
     }
-    expect(new Set((await playing).calls.map(({ model }) => model))).toEqual(new Set(['a', 'b']))
+    expect(new Set((await playing).calls.map(({ model }) => model)).size).toBe(2)
   })
 })
 
@@ -215,7 +301,7 @@ it('ends what waits when it closes', async () => {
   const { queue } = queueOf()
   const playing = expect(queue.play(episode('a', { plays: 'nobody plays it' }), forever)).rejects.toThrow('closing')
   const taking = queue.take(worker('w'), forever)
-  queue.close()
+  await queue.close()
   await playing
   expect(await taking).toBeNull()
   // And whoever comes after that does not wait.

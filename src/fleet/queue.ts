@@ -1,53 +1,41 @@
-/** The episodes that wait for a worker, and the leases of those that are played. In memory: a step that is done again offers them again. */
-import { randomBytes, timingSafeEqual } from 'node:crypto'
-import { conflict, limited, unavailable, unknown, type JsonObject } from '../contract/index.ts'
-import { Checks } from './checks.ts'
-import type { CountedCall, FleetStatus, OfferedEpisode, EpisodeAnswer, TakenEpisode, WorkerOffer } from './episodes.ts'
+/** Hands episodes to workers, and their results to the steps that wait. What is known of them is on the board, which gateways may share. */
+import { hash, randomBytes } from 'node:crypto'
+import {
+  canonicalJson,
+  LEASE_KEY_PREFIX,
+  conflict,
+  limited,
+  unavailable,
+  unknown,
+  type CountedCall,
+  type EpisodeRow,
+  type FleetBoard,
+  type FleetRows,
+  type JsonObject,
+} from '../contract/index.ts'
+import { MemoryBoard } from './board.ts'
+import { addCheck } from './checks.ts'
+import type { EpisodeAnswer, FleetStatus, OfferedEpisode, TakenEpisode, WorkerOffer } from './episodes.ts'
+import { drop, holderOf, isOrphan, leaveBoard, nextFor, playAgain, takeBack, tidy } from './rules.ts'
+import { countPlayed, countSpent, statusOf } from './status.ts'
 
 /** How long a worker may be silent before its episode is given to another one. */
 const LEASE_MS = 10_000
-/** How often a worker says that it still plays. */
+/** How often a worker says that it still plays, and how often the board is looked at without a reason. */
 export const BEAT_MS = 1000
-/** An episode that so many workers lost is not given to one more. */
-const TRIES_MAX = 3
 /** One in so many is played twice, by two workers. */
 const CHECK_EVERY = 20
-/** A worker that was not heard of for so long is forgotten. */
-const FORGOTTEN_MS = 10 * 60_000
-/** Seen this recently, it may still take the second play of a check. */
-const PRESENT_MS = 30_000
 /** Of one worker at once. */
 const LEASES_MAX = 256
 const WORKERS_MAX = 10_000
+/** So that no token takes the place of the workers of others. */
+const WORKERS_OF_HOLDER_MAX = 256
 
-interface Worker {
-  slots: number
-  plays: ReadonlySet<string>
-  seenAt: number
-  played: number
-  lost: number
-}
-
-interface Waiting {
-  readonly episode: OfferedEpisode
-  readonly since: number
-  readonly calls: CountedCall[]
-  /** The other play of the same episode, for a check. */
-  twin: Waiting | null
-  tries: number
-  lease: Lease | null
-  /** Who played it. */
-  by: string | null
-  readonly done: (played: EpisodeAnswer) => void
-  readonly failed: (error: Error) => void
-}
-
-interface Lease {
-  readonly id: string
-  readonly key: string
-  readonly worker: string
-  readonly waiting: Waiting
-  beatAt: number
+export interface QueueOptions {
+  readonly checkEvery?: number
+  readonly leaseMs?: number
+  /** Null: the model has no price. */
+  readonly costOf?: (call: Omit<CountedCall, 'cost'>) => number | null
 }
 
 interface Taker {
@@ -55,90 +43,155 @@ interface Taker {
   readonly give: (taken: TakenEpisode | null) => void
 }
 
-export interface QueueOptions {
-  /** In milliseconds; never set back. */
-  readonly now?: () => number
-  readonly checkEvery?: number
-  readonly leaseMs?: number
+interface Leased {
+  readonly episode: string
+  readonly scenario: string
+  readonly lease: string
+  readonly key: string
 }
 
 export class EpisodeQueue {
-  readonly #now: () => number
+  /** Of this gateway, on the board. */
+  readonly #id = newSecret()
+  readonly #board: FleetBoard
   readonly #checkEvery: number
   readonly #leaseMs: number
-  readonly #waiting = new Set<Waiting>()
-  readonly #leases = new Map<string, Lease>()
+  readonly #costOf: NonNullable<QueueOptions['costOf']>
+  /** What steps of this gateway wait for. */
+  readonly #waiters = new Map<string, PromiseWithResolvers<void>>()
   readonly #takers = new Set<Taker>()
-  readonly #workers = new Map<string, Worker>()
-  readonly #checks = new Checks()
+  readonly #counting = new Set<Promise<void>>()
   readonly #timer: NodeJS.Timeout
+  #looking: Promise<void> | null = null
+  #isWoken = false
   #offered = 0
   #isClosed = false
 
-  constructor({ now = () => performance.now(), checkEvery = CHECK_EVERY, leaseMs = LEASE_MS }: QueueOptions = {}) {
-    this.#now = now
+  constructor(
+    board: FleetBoard = new MemoryBoard(),
+    { checkEvery = CHECK_EVERY, leaseMs = LEASE_MS, costOf = () => null }: QueueOptions = {},
+  ) {
+    this.#board = board
     this.#checkEvery = checkEvery
     this.#leaseMs = leaseMs
-    this.#timer = setInterval(() => this.tidy(), BEAT_MS)
+    this.#costOf = costOf
+    board.onChange(() => this.#wake())
+    this.#timer = setInterval(() => this.#wake(), BEAT_MS)
     this.#timer.unref()
   }
 
-  /** Resolves once a worker has played it. */
+  /** Resolves once a worker has played it, or nobody can. */
   async play(episode: OfferedEpisode, signal: AbortSignal): Promise<EpisodeAnswer> {
     this.#offered += 1
-    if (this.#offered % this.#checkEvery !== 0) return this.#offer(episode, signal).played
-    return this.#playTwice(episode, signal)
-  }
-
-  /** The scores of both are compared; the first one counts. */
-  async #playTwice(episode: OfferedEpisode, signal: AbortSignal): Promise<EpisodeAnswer> {
-    const spare = new AbortController()
-    const first = this.#offer(episode, signal)
-    const second = this.#offer(episode, AbortSignal.any([signal, spare.signal]))
-    first.waiting.twin = second.waiting
-    second.waiting.twin = first.waiting
-    const checking = second.played.catch(() => null)
-    const played = await first.played.finally(() => {
-      if (!this.#isPlayable(second.waiting)) spare.abort()
-    })
-    const again = await checking
-    if (again === null) return played
-    this.#checks.add(played.worker, again.worker, scoreOf(played.result) === scoreOf(again.result))
-    return { ...played, calls: [...played.calls, ...again.calls] }
-  }
-
-  #offer(episode: OfferedEpisode, signal: AbortSignal): { readonly waiting: Waiting; readonly played: Promise<EpisodeAnswer> } {
-    const { promise, resolve, reject } = Promise.withResolvers<EpisodeAnswer>()
-    const since = this.#now()
-    const waiting: Waiting = { episode, since, calls: [], twin: null, tries: 0, lease: null, by: null, done: resolve, failed: reject }
-    const cancel = (): void => this.#drop(waiting, signal.reason)
-    if (this.#isClosed) reject(closing())
-    else if (signal.aborted) reject(signal.reason)
-    else {
-      this.#waiting.add(waiting)
-      signal.addEventListener('abort', cancel, { once: true })
-      // Both plays of a check are offered before one is handed out.
-      queueMicrotask(() => this.#handOut())
+    const isChecked = this.#offered % this.#checkEvery === 0
+    for (;;) {
+      if (this.#isClosed) throw closing()
+      signal.throwIfAborted()
+      const ids = await this.#offer(episode, isChecked ? [newSecret(), newSecret()] : [newSecret()])
+      try {
+        const answer = await this.#answerOf(ids, signal)
+        if (answer !== null) return answer
+      } catch (error) {
+        // What workers have is left to the gateway that goes on with the step.
+        if (!this.#isClosed) await this.#cancel(ids).catch(() => undefined)
+        throw error
+      }
     }
-    return { waiting, played: promise.finally(() => signal.removeEventListener('abort', cancel)) }
   }
 
-  #drop(waiting: Waiting, reason: Error): void {
-    this.#waiting.delete(waiting)
-    if (waiting.lease !== null) this.#leases.delete(waiting.lease.id)
-    waiting.failed(reason)
+  /** One that a gateway left behind is this one: it may be waited for, played or even answered already. */
+  async #offer(episode: OfferedEpisode, ids: readonly string[]): Promise<readonly string[]> {
+    const { scenario, plays, priority, order, secondsMax } = episode
+    const key = hash('sha256', canonicalJson([scenario, plays, order]))
+    const offered = await this.#board.change((rows) => {
+      this.#live(rows)
+      const left = leftBehind(rows, key)
+      if (left.length > 0) {
+        for (const id of left) Object.assign(rows.episodes.get(id) ?? {}, { owner: this.#id })
+        return left
+      }
+      for (const [at, id] of ids.entries()) {
+        const twin = ids[1 - at] ?? null
+        const about = { scenario, plays, priority, key, owner: this.#id, twin, isSpare: at > 0, playMsMax: secondsMax * 1000 }
+        rows.episodes.set(id, { ...about, at: rows.now, tries: 0, losers: [], lease: null, by: null, problem: null })
+        rows.keep(id, 'order', order)
+      }
+      return ids
+    })
+    this.#wake()
+    return offered
+  }
+
+  /** Null: it is not on the board any more, and has to be offered again. */
+  async #answerOf(ids: readonly string[], signal: AbortSignal): Promise<EpisodeAnswer | null> {
+    for (;;) {
+      await this.#endOf(ids, signal)
+      const results = await Promise.all(ids.map((id) => this.#board.payload(id, 'result')))
+      const calls = (await Promise.all(ids.map((id) => this.#board.calls(id)))).flat()
+      const answer = await this.#board.change((rows) => {
+        const plays = ids.map((id, at) => ({ id, row: rows.episodes.get(id), result: results[at] ?? null }))
+        const [first, second] = plays
+        if (first?.row === undefined || first.row.owner !== this.#id) return null
+        if (first.row.by !== null && second?.row?.by != null)
+          addCheck(rows, first.row.by, second.row.by, scoreOf(first.result) === scoreOf(second.result))
+        const played = plays.find(({ row }) => row?.by != null && rows.workers.get(row.by)?.isSetAside !== true)
+        if (played === undefined && first.row.problem === null) {
+          playAgain(first.row)
+          if (second !== undefined) drop(rows, second.id)
+          return 'again'
+        }
+        countSpent(rows, calls)
+        for (const { id } of plays) drop(rows, id)
+        const set_aside = [...rows.workers].filter(([, { isSetAside }]) => isSetAside).map(([name]) => name)
+        const counted = calls.map(({ model, input, output }) => ({ model, input, output }))
+        return { worker: played?.row?.by ?? '', result: played?.result ?? null, problem: first.row.problem, calls: counted, set_aside }
+      })
+      if (answer !== 'again') return answer
+      this.#wake()
+    }
+  }
+
+  /** Resolves once all of them were played, given up or taken over. */
+  async #endOf(ids: readonly string[], signal: AbortSignal): Promise<void> {
+    const ends = ids.map((id) => {
+      const end = Promise.withResolvers<void>()
+      this.#waiters.set(id, end)
+      return end
+    })
+    const cancel = (): void => ends.forEach(({ reject }) => reject(signal.reason))
+    signal.addEventListener('abort', cancel, { once: true })
+    if (signal.aborted) cancel()
+    if (this.#isClosed) ends.forEach(({ reject }) => reject(closing()))
+    this.#wake()
+    try {
+      await Promise.all(ends.map(({ promise }) => promise))
+    } finally {
+      signal.removeEventListener('abort', cancel)
+      for (const id of ids) this.#waiters.delete(id)
+    }
+  }
+
+  async #cancel(ids: readonly string[]): Promise<void> {
+    const calls = (await Promise.all(ids.map((id) => this.#board.calls(id)))).flat()
+    await this.#board.change((rows) => {
+      countSpent(rows, calls)
+      for (const id of ids) if (rows.episodes.get(id)?.owner === this.#id) drop(rows, id)
+    })
   }
 
   /** Waits for an episode; null once the signal says so. */
-  take(offer: WorkerOffer, signal: AbortSignal): Promise<TakenEpisode | null> {
-    this.#hear(offer)
-    if (this.#isSetAside(offer.name))
-      throw conflict(
-        'worker_set_aside',
-        `the scores of worker ${offer.name} differ from those of other workers far more often than theirs from each other: look at its machine and its configuration, then give it another name`,
-      )
-    if (this.#leasesOf(offer.name).length >= LEASES_MAX)
-      throw limited('worker_limit', `worker ${offer.name} plays ${LEASES_MAX} episodes already, which is the most`, 1)
+  async take(offer: WorkerOffer, signal: AbortSignal): Promise<TakenEpisode | null> {
+    if (signal.aborted || this.#isClosed) return null
+    const leased = await this.#board.change((rows) => {
+      hear(rows, offer)
+      tidy(rows, this.#leaseMs)
+      return lease(rows, offer)
+    })
+    const taken = leased === null ? null : await this.#takenOf(leased)
+    return taken ?? this.#wait(offer, signal)
+  }
+
+  #wait(offer: WorkerOffer, signal: AbortSignal): Promise<TakenEpisode | null> {
     const { promise, resolve } = Promise.withResolvers<TakenEpisode | null>()
     const leave = (): void => taker.give(null)
     const taker: Taker = {
@@ -152,185 +205,183 @@ export class EpisodeQueue {
     this.#takers.add(taker)
     signal.addEventListener('abort', leave, { once: true })
     if (signal.aborted || this.#isClosed) leave()
-    else this.#handOut()
+    // Something may have been offered between the look at the board and now.
+    else this.#wake()
     return promise
   }
 
+  /** Null: it was cancelled meanwhile. */
+  async #takenOf({ episode, scenario, lease: id, key }: Leased): Promise<TakenEpisode | null> {
+    const order = await this.#board.payload(episode, 'order')
+    return order === null ? null : { lease: id, key, scenario, order }
+  }
+
   /** Whether the worker should go on; false: the episode is not wanted any more, or another worker has it. */
-  beat(name: string, leaseId: string): boolean {
-    const lease = this.#leases.get(leaseId)
-    if (lease?.worker !== name) return false
-    lease.beatAt = this.#now()
-    const worker = this.#workers.get(name)
-    if (worker !== undefined) worker.seenAt = this.#now()
-    return true
+  beat(name: string, leaseId: string): Promise<boolean> {
+    return this.#board.beat(name, leaseId)
   }
 
   /** A result counts once, and only from the worker that has the lease. */
-  finish(name: string, leaseId: string, result: JsonObject): void {
-    const { waiting } = this.#leaseOf(name, leaseId)
-    this.#leases.delete(leaseId)
-    const worker = this.#workers.get(name)
-    if (worker !== undefined) worker.played += 1
-    waiting.by = name
-    waiting.done({ worker: name, result, calls: waiting.calls })
-    this.#handOut()
+  async finish(name: string, leaseId: string, result: JsonObject): Promise<void> {
+    await Promise.all(this.#counting)
+    await this.#board.change((rows) => {
+      const { row, lease: held, episode } = leaseOf(rows, name, leaseId)
+      const worker = rows.workers.get(name)
+      rows.leases.delete(leaseId)
+      row.lease = null
+      // Found out while it played this one.
+      if (worker?.isSetAside === true) return
+      if (worker !== undefined) worker.played += 1
+      row.by = name
+      rows.keep(episode, 'result', result)
+      countPlayed(rows, held.since - row.at)
+    })
+    this.#wake()
   }
 
   /** Gives an episode back that the worker cannot play now. */
-  giveBack(name: string, leaseId: string): void {
-    this.#requeue(this.#leaseOf(name, leaseId))
-    this.#handOut()
-  }
-
-  #leaseOf(name: string, leaseId: string): Lease {
-    const lease = this.#leases.get(leaseId)
-    if (lease?.worker === name) return lease
-    throw unknown('unknown_lease', 'this worker has no such episode: it was cancelled, or another worker has it by now')
+  async giveBack(name: string, leaseId: string): Promise<void> {
+    await this.#board.change((rows) => takeBack(rows, leaseId, leaseOf(rows, name, leaseId).lease))
+    this.#wake()
   }
 
   /** The lease that a key opens the model for; null where there is none any more. */
-  leaseWith(key: string): { readonly id: string; readonly scenario: string } | null {
-    for (const lease of this.#leases.values()) if (isSame(lease.key, key)) return { id: lease.id, scenario: lease.waiting.episode.scenario }
-    return null
+  leaseWith(key: string): Promise<{ readonly episode: string; readonly scenario: string } | null> {
+    return this.#board.leaseWith(hash('sha256', key))
   }
 
-  /** A model call of a lease. Those of an earlier lease of the same episode were paid for too. */
-  called(leaseId: string, call: CountedCall): void {
-    this.#leases.get(leaseId)?.waiting.calls.push(call)
+  /** A model call of an episode, whoever plays it: those of an earlier lease were paid for too. */
+  called(episode: string, call: Omit<CountedCall, 'cost'>): void {
+    const counting = this.#board
+      .called(episode, { ...call, cost: this.#costOf(call) })
+      .catch(() => undefined)
+      .finally(() => this.#counting.delete(counting))
+    this.#counting.add(counting)
   }
 
-  get status(): FleetStatus {
-    const now = this.#now()
-    const since = Math.min(now, ...[...this.#waiting].map((waiting) => waiting.since))
-    return {
-      workers: [...this.#workers].map(([name, { slots, played, lost, seenAt }]) => ({
-        name,
-        slots,
-        running: this.#leasesOf(name).length,
-        played,
-        lost,
-        ...this.#checks.of(name),
-        is_set_aside: this.#isSetAside(name),
-        seen_seconds_ago: secondsOf(now - seenAt),
-      })),
-      waiting: this.#waiting.size,
-      running: this.#leases.size,
-      waited_seconds: secondsOf(now - since),
-    }
+  status(): Promise<FleetStatus> {
+    return this.#board.change((rows) => {
+      tidy(rows, this.#leaseMs)
+      return statusOf(rows)
+    })
   }
 
-  /** Takes back what silent workers have, and forgets workers that are gone. */
-  tidy(): void {
-    const now = this.#now()
-    for (const lease of this.#leases.values()) {
-      if (now - lease.beatAt <= this.#leaseMs) continue
-      const worker = this.#workers.get(lease.worker)
-      if (worker !== undefined) worker.lost += 1
-      this.#requeue(lease)
-    }
-    for (const [name, { seenAt }] of this.#workers)
-      if (now - seenAt > FORGOTTEN_MS && !this.#isSetAside(name)) {
-        this.#workers.delete(name)
-        this.#checks.forget(name)
-      }
-    // A second play that nobody is left to take.
-    for (const waiting of this.#waiting)
-      if (waiting.twin?.by != null && !this.#isPlayable(waiting)) this.#drop(waiting, new Error('unchecked'))
-    this.#handOut()
+  /** Workers whose scores are worth nothing. */
+  async setAside(): Promise<readonly string[]> {
+    return (await this.status()).workers.filter(({ is_set_aside }) => is_set_aside).map(({ name }) => name)
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#isClosed = true
     clearInterval(this.#timer)
     const closed = closing()
-    for (const waiting of [...this.#waiting, ...[...this.#leases.values()].map((lease) => lease.waiting)]) this.#drop(waiting, closed)
+    for (const { reject } of this.#waiters.values()) reject(closed)
     for (const taker of this.#takers) taker.give(null)
+    await this.#looking
+    await this.#board.change((rows) => leaveBoard(rows, this.#id)).catch(() => undefined)
   }
 
-  #requeue({ id, worker, waiting }: Lease): void {
-    this.#leases.delete(id)
-    waiting.lease = null
-    waiting.tries += 1
-    if (waiting.tries < TRIES_MAX) return void this.#waiting.add(waiting)
-    waiting.failed(unavailable('workers_lost', `${TRIES_MAX} workers lost the episode, ${worker} last`))
+  /** Looks at the board soon; once more where it is looked at just now. */
+  #wake(): void {
+    if (this.#isClosed || (this.#takers.size === 0 && this.#waiters.size === 0)) return
+    this.#isWoken = true
+    this.#looking ??= this.#lookWhileWoken().finally(() => (this.#looking = null))
   }
 
-  #hear({ name, slots, plays }: WorkerOffer): void {
-    const known = this.#workers.get(name)
-    if (known === undefined && this.#workers.size >= WORKERS_MAX)
-      throw limited('worker_limit', `${WORKERS_MAX} workers are known, which is the most`, 60)
-    const heard = { slots, plays: new Set(plays), seenAt: this.#now() }
-    if (known === undefined) this.#workers.set(name, { ...heard, played: 0, lost: 0 })
-    else Object.assign(known, heard)
+  async #lookWhileWoken(): Promise<void> {
+    while (this.#isWoken && !this.#isClosed) {
+      this.#isWoken = false
+      // Where the board cannot be reached now, the next beat looks again.
+      await this.#look().catch(() => undefined)
+    }
   }
 
-  #handOut(): void {
+  async #look(): Promise<void> {
     // By chance, so that the two plays of a check are not always those of the same two workers.
-    for (const taker of shuffled([...this.#takers])) {
-      const next = this.#nextFor(taker.offer)
-      if (next === null) continue
-      this.#waiting.delete(next)
-      const [id, key] = [newSecret(), newSecret()]
-      next.lease = { id, key, worker: taker.offer.name, waiting: next, beatAt: this.#now() }
-      this.#leases.set(id, next.lease)
-      const { scenario, order } = next.episode
-      taker.give({ lease: id, key, scenario, order })
-    }
+    const takers = shuffled([...this.#takers])
+    const waited = [...this.#waiters]
+    const { given, ended } = await this.#board.change((rows) => {
+      this.#live(rows)
+      tidy(rows, this.#leaseMs)
+      return {
+        given: takers.flatMap((taker) => {
+          const leased = lease(rows, taker.offer)
+          return leased === null ? [] : [{ taker, leased }]
+        }),
+        ended: waited.filter(([id]) => isOver(rows.episodes.get(id), this.#id)),
+      }
+    })
+    for (const [, { resolve }] of ended) resolve()
+    await Promise.all(given.map(({ taker, leased }) => this.#give(taker, leased)))
   }
 
-  /** Requests first; then the scenario that has fewest running; then the oldest. */
-  #nextFor(offer: WorkerOffer): Waiting | null {
-    let best: Waiting | null = null
-    let bestRank: readonly number[] = []
-    for (const waiting of this.#waiting) {
-      if (!mayPlay(offer, waiting)) continue
-      const { scenario, priority } = waiting.episode
-      const rank = [priority === 'request' ? 0 : 1, this.#runningOf(scenario), waiting.since]
-      if (best !== null && !isBefore(rank, bestRank)) continue
-      best = waiting
-      bestRank = rank
-    }
-    return best
+  /** One that left meanwhile, as clients do, loses nothing: it never had it. */
+  async #give(taker: Taker, leased: Leased): Promise<void> {
+    const taken = await this.#takenOf(leased).catch(() => null)
+    if (taken !== null && this.#takers.has(taker)) return taker.give(taken)
+    await this.#board.change((rows) => {
+      rows.leases.delete(leased.lease)
+      const row = rows.episodes.get(leased.episode)
+      if (row?.lease === leased.lease) row.lease = null
+    })
+    this.#isWoken = true
   }
 
-  #runningOf(scenario: string): number {
-    let running = 0
-    for (const { waiting } of this.#leases.values()) if (waiting.episode.scenario === scenario) running += 1
-    return running
+  /** Says that this gateway is there. */
+  #live({ now, gateways }: FleetRows): void {
+    if (now - (gateways.get(this.#id)?.at ?? -Infinity) >= BEAT_MS) gateways.set(this.#id, { at: now })
   }
+}
 
-  #leasesOf(name: string): readonly Lease[] {
-    return [...this.#leases.values()].filter(({ worker }) => worker === name)
+const isOver = (row: EpisodeRow | undefined, owner: string): boolean =>
+  row === undefined || row.owner !== owner || row.by !== null || row.problem !== null
+
+/** The plays of an episode that is all the same, of a gateway that is gone. */
+function leftBehind(rows: FleetRows, key: string): readonly string[] {
+  for (const [id, row] of rows.episodes) {
+    if (row.key !== key || row.isSpare || row.problem !== null || !isOrphan(rows, row)) continue
+    return row.twin === null || !rows.episodes.has(row.twin) ? [id] : [id, row.twin]
   }
+  return []
+}
 
-  /** Whether a worker is there that may take it. */
-  #isPlayable(waiting: Waiting): boolean {
-    if (waiting.lease !== null) return true
-    const now = this.#now()
-    return [...this.#workers].some(
-      ([name, { plays, seenAt }]) =>
-        now - seenAt <= PRESENT_MS && !this.#isSetAside(name) && plays.has(waiting.episode.plays) && !isTwinOf(name, waiting),
+/** Notes the worker, or refuses it. */
+function hear(rows: FleetRows, { name, slots, plays, scenarios }: WorkerOffer): void {
+  const { now, workers } = rows
+  const known = workers.get(name)
+  if (known?.isSetAside === true)
+    throw conflict(
+      'worker_set_aside',
+      `the scores of worker ${name} differ from those of other workers far more often than theirs from each other: look at its machine and its configuration, then give it another name`,
     )
-  }
-
-  #isSetAside(name: string): boolean {
-    return this.#checks.isOdd(name)
-  }
+  if (leasesOf(rows, name) >= LEASES_MAX)
+    throw limited('worker_limit', `worker ${name} plays ${LEASES_MAX} episodes already, which is the most`, 1)
+  const isFull =
+    workers.size >= WORKERS_MAX || [...workers.keys()].filter((each) => holderOf(each) === holderOf(name)).length >= WORKERS_OF_HOLDER_MAX
+  if (known === undefined && isFull) throw limited('worker_limit', 'as many workers are known as there can be; stop some of them', 60)
+  const heard = { at: now, slots, plays: [...plays], scenarios: scenarios === null ? null : [...scenarios] }
+  workers.set(name, { played: 0, lost: 0, isSetAside: false, ...known, ...heard })
 }
 
-function mayPlay({ name, plays, scenarios }: WorkerOffer, waiting: Waiting): boolean {
-  const { scenario, plays: wanted } = waiting.episode
-  return plays.includes(wanted) && (scenarios === null || scenarios.has(scenario)) && !isTwinOf(name, waiting)
+function lease(rows: FleetRows, offer: WorkerOffer): Leased | null {
+  const { now, leases, workers } = rows
+  const next = leasesOf(rows, offer.name) >= LEASES_MAX || workers.get(offer.name)?.isSetAside === true ? null : nextFor(rows, offer)
+  if (next === null) return null
+  const [episode, row] = next
+  const [id, key] = [newSecret(), LEASE_KEY_PREFIX + newSecret()]
+  row.lease = id
+  leases.set(id, { at: now, since: now, episode, scenario: row.scenario, worker: offer.name, key: hash('sha256', key) })
+  return { episode, scenario: row.scenario, lease: id, key }
 }
 
-/** Nobody checks itself. */
-const isTwinOf = (name: string, { twin }: Waiting): boolean => twin !== null && (twin.by ?? twin.lease?.worker) === name
-
-function isBefore(rank: readonly number[], other: readonly number[]): boolean {
-  const at = rank.findIndex((value, index) => value !== other[index])
-  return at !== -1 && (rank[at] ?? 0) < (other[at] ?? 0)
+function leaseOf({ leases, episodes }: FleetRows, name: string, leaseId: string) {
+  const held = leases.get(leaseId)
+  const row = held === undefined ? undefined : episodes.get(held.episode)
+  if (held?.worker === name && row !== undefined) return { lease: held, row, episode: held.episode }
+  throw unknown('unknown_lease', 'this worker has no such episode: it was cancelled, or another worker has it by now')
 }
+
+const leasesOf = ({ leases }: FleetRows, name: string): number => [...leases.values()].filter(({ worker }) => worker === name).length
 
 const closing = (): Error => unavailable('service_closing', 'the service is closing')
 
@@ -343,9 +394,4 @@ const shuffled = <T>(all: readonly T[]): readonly T[] =>
 const newSecret = (): string => randomBytes(SECRET_BYTES).toString('hex')
 const SECRET_BYTES = 24
 
-const isSame = (one: string, other: string): boolean =>
-  one.length === other.length && timingSafeEqual(Buffer.from(one), Buffer.from(other.replaceAll(/[^0-9a-f]/g, '-')))
-
-const scoreOf = ({ score }: JsonObject): unknown => score ?? null
-
-const secondsOf = (ms: number): number => Math.round(ms) / 1000
+const scoreOf = (result: JsonObject | null): unknown => result?.['score'] ?? null

@@ -1,7 +1,17 @@
 /** Authentication: tokens of the configuration and of the store, sign-ins of people, the evaluation token, page keys. Everything but `/healthz` and the console is closed when it is on. */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import { HEADER, hasRight, isSignIn, PAGE_KEY_CONTEXT, unauthorized, type Right, type Role, type StoredToken } from '../contract/index.ts'
+import {
+  HEADER,
+  hasRight,
+  isSignIn,
+  LEASE_KEY_PREFIX,
+  PAGE_KEY_CONTEXT,
+  unauthorized,
+  type Right,
+  type Role,
+  type StoredToken,
+} from '../contract/index.ts'
 import { keyHeaderNames } from '../dialects/index.ts'
 import type { LimitedToken } from '../limits/index.ts'
 import { decodeHeader } from './request-fields.ts'
@@ -26,11 +36,11 @@ interface Evaluator {
   readonly lease: EvaluationLease | null
 }
 export interface EvaluationLease {
-  readonly id: string
+  readonly episode: string
   readonly scenario: string
 }
 /** The lease that a key belongs to; null where there is none, or none any more. */
-type FindLease = (key: string) => EvaluationLease | null
+type FindLease = (key: string) => Promise<EvaluationLease | null>
 
 export interface TokenHolder {
   readonly kind: 'service'
@@ -80,7 +90,7 @@ export class Authenticator {
     configured: ConfiguredTokens,
     evaluationToken: string,
     clock: () => number,
-    { cookie = null, findLease = () => null }: AuthenticatorParts = {},
+    { cookie = null, findLease = async () => null }: AuthenticatorParts = {},
   ) {
     this.configure(configured)
     this.#evaluationDigest = digest(evaluationToken)
@@ -120,17 +130,22 @@ export class Authenticator {
     if (token === '') return isGuessable(new URLSearchParams(query).get('key'))
     if (this.#known.has(token)) return false
     const presented = digest(token)
-    return (
-      !this.#stored.has(presented.toString('hex')) && !timingSafeEqual(this.#evaluationDigest, presented) && this.#findLease(token) === null
-    )
+    return !this.#stored.has(presented.toString('hex')) && !timingSafeEqual(this.#evaluationDigest, presented) && !IS_LEASE_KEY.test(token)
+  }
+
+  /** The lease whose key was sent, which any gateway may have given; null where none was sent to a route that takes one. */
+  findLease(needs: RouteNeeds | null, credentials: Credentials): Promise<EvaluationLease | null> | null {
+    const token = needs?.access === 'evaluation' ? tokenIn(credentials) : null
+    return token !== null && IS_LEASE_KEY.test(token) ? this.#findLease(token) : null
   }
 
   /** Answers with the principal, or throws. An unknown route (null) is as closed as any other. A guess that is wrong is told of. */
-  admit(needs: RouteNeeds | null, credentials: Credentials, isWrong?: () => void): Principal {
+  admit(needs: RouteNeeds | null, credentials: Credentials, isWrong?: () => void, lease: EvaluationLease | null = null): Principal {
     const query = credentials.query === '' ? null : new URLSearchParams(credentials.query)
     const access = needs?.access ?? null
     if (query?.has('token') === true) throw unauthorized('a token in the address is never accepted; send it as an authorization header')
     if (query?.has('key') === true && access !== 'page') throw unauthorized('a page key opens the two pages of its scenario alone')
+    if (lease !== null) return { kind: 'evaluation', lease }
     if (access === 'open' || !this.isRequired) return { kind: 'anyone' }
     const token = tokenIn(credentials)
     if (token !== null) return this.#admitToken(access, token, isWrong)
@@ -148,11 +163,7 @@ export class Authenticator {
       if (this.#isExpired(holder)) throw expired(holder)
       return holder
     }
-    if (access === 'evaluation') {
-      if (timingSafeEqual(this.#evaluationDigest, digest(token))) return { kind: 'evaluation', lease: null }
-      const lease = this.#findLease(token)
-      if (lease !== null) return { kind: 'evaluation', lease }
-    }
+    if (access === 'evaluation' && timingSafeEqual(this.#evaluationDigest, digest(token))) return { kind: 'evaluation', lease: null }
     isWrong?.()
     throw unauthorized(
       'the token is not one this service accepts; it may have been revoked or replaced: ask whoever runs the service for one',
@@ -217,6 +228,9 @@ export class Authenticator {
     return holder === null || this.#isExpired(holder) || !mayOpen(holder, right, scenario) ? null : holder
   }
 }
+
+/** Too long to be guessed. */
+const IS_LEASE_KEY = new RegExp(`^${LEASE_KEY_PREFIX}[0-9a-f]{48}$`)
 
 /** Whoever guesses a token can make the page keys of it. One of a token that was made here names it, and that is too long to guess. */
 const isGuessable = (pageKey: string | null): boolean => pageKey !== null && !pageKey.includes('.')

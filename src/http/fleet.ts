@@ -5,6 +5,7 @@ import {
   offeredEpisodeSchema,
   resultBodySchema,
   takeBodySchema,
+  type Distrusted,
   type Fleet,
   type PlayedEpisodeAnswer,
   type TakenEpisodeAnswer,
@@ -24,11 +25,11 @@ export async function offer(context: HttpContext): Promise<HttpReply> {
   if (principal.kind === 'evaluation' && principal.lease !== null)
     throw unauthorized('the key of an episode opens the model of its scenario alone; a step offers episodes', 'role_forbids')
   const scenario = nameInPath(context)
-  const { plays, priority, episode, model } = checkShape(offeredEpisodeSchema, await context.readObject())
+  const { plays, priority, episode, model, seconds_max: secondsMax } = checkShape(offeredEpisodeSchema, await context.readObject())
   // Refuses one that is not loaded here.
   await context.services.registry.useLoaded(scenario, async () => undefined)
   const order = { component: context.params['component'] ?? null, plays, episode, model }
-  const played = await context.services.fleet.play({ scenario, plays, priority, order }, clientSignal(context.response))
+  const played = await context.services.fleet.play({ scenario, plays, priority, secondsMax, order }, clientSignal(context.response))
   return json(played satisfies PlayedEpisodeAnswer)
 }
 
@@ -50,19 +51,26 @@ export async function take(context: HttpContext): Promise<HttpReply> {
 
 export async function beat(context: HttpContext): Promise<HttpReply> {
   const { worker } = checkShape(beatBodySchema, await context.readObject())
-  return json({ goes_on: context.services.fleet.beat(nameOf(context, worker), context.params['lease'] ?? '') })
+  return json({ goes_on: await context.services.fleet.beat(nameOf(context, worker), context.params['lease'] ?? '') })
 }
 
 export async function finish(context: HttpContext): Promise<HttpReply> {
   const { worker, result } = checkShape(resultBodySchema, await context.readObject())
   const [name, lease] = [nameOf(context, worker), context.params['lease'] ?? '']
-  if (result === null) context.services.fleet.giveBack(name, lease)
-  else context.services.fleet.finish(name, lease, result)
+  if (result === null) await context.services.fleet.giveBack(name, lease)
+  else await context.services.fleet.finish(name, lease, result)
   return json({ taken: true })
 }
 
-export function show({ services }: HttpContext): HttpReply {
-  return liveJson(services.fleet.status satisfies Fleet)
+export async function show({ services }: HttpContext): Promise<HttpReply> {
+  return liveJson((await services.fleet.status()) satisfies Fleet)
+}
+
+/** Whom a step may not believe, also what it said before. */
+export async function distrusted(context: HttpContext): Promise<HttpReply> {
+  // Refuses one that is not loaded here.
+  await context.services.registry.useLoaded(nameInPath(context), async () => undefined)
+  return liveJson({ set_aside: await context.services.fleet.setAside() } satisfies Distrusted)
 }
 
 /** With the name of its token, so that no worker speaks for one of another. */

@@ -89,23 +89,35 @@ export function evaluation(dialect: Dialect): LineHandler {
     const answered = async ({ begin, settle }: LimitedCall): Promise<void> => {
       const call = await callOf(context, dialect, path)
       await begin()
-      await context.services.registry.useLoaded(name, async (scenario) => {
+      const askedBytes = call.request.pieces.length
+      await use(name, async (scenario) => {
         const serving: Serving = scenario.evaluation(context.params['component'] ?? null)
-        settle({ ...(await write(context, await serve(serving, call))), askedBytes: call.request.pieces.length })
+        const served = await serve(serving, call).catch((error: unknown) => {
+          if (call.signal.aborted) settle({ summary: askedModel(call), askedBytes, answeredBytes: 0 })
+          throw error
+        })
+        settle({ ...(await write(context, served)), askedBytes })
       })
     }
+    // A step of another gateway may have offered the episode.
+    const { registry } = context.services
+    const use: typeof registry.useLoaded = (...asked) => (leaseIn(context) === null ? registry.useLoaded(...asked) : registry.use(...asked))
     // What a person replays counts as their traffic does. Training counts by its own budgets.
     if (context.principal.kind !== 'service') return answered({ ...UNLIMITED, settle: (each) => countForLease(context, each) })
     await withinLimits(context, name, (limited) => answered(isFree ? free(limited) : limited))
   }
 }
 
+/** Of a worker that asks for the episode that it plays. */
+const leaseIn = ({ principal }: Pick<HttpContext, 'principal'>) => (principal.kind === 'evaluation' ? principal.lease : null)
+
 /** What an episode on another machine takes is counted here, since a worker might say less. */
 function countForLease({ principal, services }: HttpContext, { summary, askedBytes, answeredBytes }: CallAnswered): void {
-  if (principal.kind !== 'evaluation' || principal.lease === null) return
+  const lease = leaseIn({ principal })
+  if (lease === null) return
   const { model, input_tokens: inputTokens, output_tokens: outputTokens } = summary
   const tokens = tokensOf({ model, inputTokens, outputTokens, askedBytes, answeredBytes })
-  services.fleet.called(principal.lease.id, { model: model ?? null, ...tokens })
+  services.fleet.called(lease.episode, { model: model ?? null, ...tokens })
 }
 
 /** Relays the list of models. The scenario is optional and is not created. */

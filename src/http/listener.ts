@@ -2,7 +2,7 @@
 import type { RequestListener } from 'node:http'
 import { invalid, isRefusal } from '../contract/index.ts'
 import { peerOf } from './audit.ts'
-import { credentialsOf, type Credentials } from './auth.ts'
+import { credentialsOf, type Credentials, type EvaluationLease } from './auth.ts'
 import { authorize } from './authorize.ts'
 import { speakBoth } from './compat.ts'
 import { HttpContext, type HttpRoute } from './context.ts'
@@ -71,11 +71,13 @@ export function checkOrigin({ services, request, headers }: HttpContext<TrafficS
   return cors.isPreflight
 }
 
-/** An unknown route (null) is as closed as any other. A promise where many wrong tokens or page keys came from the same address. */
+/** An unknown route (null) is as closed as any other. A promise for the key of a lease, and where many wrong tokens or page keys came from the same address. */
 export function admit(context: HttpContext<TrafficServices>, route: HttpRoute | null): Promise<void> | null {
   context.route = route
   const { auth, wrongTokens } = context.services
   const credentials = credentialsOf(context.rawQuery, context.request.headers)
+  const finding = auth.findLease(route, credentials)
+  if (finding !== null) return finding.then((lease) => judge(context, route, credentials, lease))
   const isFree = wrongTokens.isQuiet || route?.access === 'open' || !auth.areStrange(credentials)
   const slowed = isFree ? null : wrongTokens.slowed(peerOf(context.request) ?? '')
   if (slowed !== null) return slowed.then(() => judge(context, route, credentials))
@@ -83,9 +85,14 @@ export function admit(context: HttpContext<TrafficServices>, route: HttpRoute | 
   return null
 }
 
-function judge(context: HttpContext<TrafficServices>, route: HttpRoute | null, credentials: Credentials): void {
+function judge(
+  context: HttpContext<TrafficServices>,
+  route: HttpRoute | null,
+  credentials: Credentials,
+  lease: EvaluationLease | null = null,
+): void {
   const { auth, wrongTokens } = context.services
-  context.principal = auth.admit(route, credentials, () => wrongTokens.note(peerOf(context.request) ?? ''))
+  context.principal = auth.admit(route, credentials, () => wrongTokens.note(peerOf(context.request) ?? ''), lease)
   refuseBorrowedCookie(context)
   if (context.principal.kind === 'service' && context.principal.isStored) context.logFields.by = context.principal.name
   if (route !== null) authorize(context, route)

@@ -1,5 +1,5 @@
 /** Counts requests and training steps, and prints them in Prometheus' text format. */
-import { isObject, type Commit, type StepOutcome, type StoreUsage } from '../contract/index.ts'
+import { isObject, type Commit, type Fleet, type StepOutcome, type StoreUsage } from '../contract/index.ts'
 
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300]
 
@@ -43,12 +43,7 @@ export interface WebhookCounts {
 }
 
 /** What workers on other machines do. */
-interface FleetCounts {
-  readonly workers: readonly unknown[]
-  readonly waiting: number
-  readonly running: number
-  readonly waited_seconds: number
-}
+type FleetCounts = Pick<Fleet, 'workers' | 'waiting' | 'running' | 'waited_seconds' | 'last_hour'>
 
 export class Metrics {
   readonly #byRoute = new Map<string, Map<number, Series>>()
@@ -224,6 +219,9 @@ function fleetLines(fleet: FleetCounts | undefined): string[] {
     ...gauge('svc_episodes_waiting', 'Episodes that wait for a worker.', fleet.waiting),
     ...gauge('svc_episodes_running', 'Episodes that workers play now.', fleet.running),
     ...gauge('svc_episodes_waited_seconds', 'How long the oldest episode has waited for a worker.', fleet.waited_seconds),
+    ...gauge('svc_episodes_last_hour', 'Episodes that workers played in the last hour.', fleet.last_hour.episodes),
+    ...gauge('svc_episodes_mean_wait_seconds', 'How long those waited for a worker, on average.', fleet.last_hour.mean_wait_seconds),
+    ...gauge('svc_episodes_cost_last_hour', 'What their model calls cost, by limits.prices.', fleet.last_hour.cost),
   ]
 }
 

@@ -143,7 +143,7 @@ export async function metrics({
     traces && withThreads(traces.spans, listeners?.spans()),
     listeners?.counts(),
     webhooks?.counts(),
-    fleet.status,
+    await fleet.status().catch(() => undefined),
   )
   return { status: 200, headers: { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }, body }
 }

@@ -25,7 +25,13 @@ async function loaded(there: World, name: string): Promise<string> {
   return `/svc/scenarios/${encodeURIComponent(name)}/evaluation`
 }
 
-const EPISODE: JsonObject = { plays: 'x', priority: 'traffic', episode: { task: { name: 'one' } }, model: { name: 'm', api: 'openai' } }
+const EPISODE: JsonObject = {
+  plays: 'x',
+  priority: 'traffic',
+  episode: { task: { name: 'one' } },
+  model: { name: 'm', api: 'openai' },
+  seconds_max: 60,
+}
 
 /** Offers an episode and has a worker of this test take it. */
 async function taken(there: World, path: string, plays: string) {
@@ -96,6 +102,7 @@ describe('a worker', () => {
   it.each<[title: string, body: JsonObject]>([
     ['without a name', { plays: ['x'], slots: 1 }],
     ['that plays a thousand things', { worker: 'w', plays: Array.from({ length: 1000 }, (_, at) => `${at}`), slots: 1 }],
+    ['whose name has a slash', { worker: 'of another/w', plays: ['x'], slots: 1 }],
     ['with no slots', { worker: 'w', plays: ['x'], slots: 0 }],
     ['with a million slots', { worker: 'w', plays: ['x'], slots: 1_000_000 }],
   ])('%s is refused', async (_title, body) => {

@@ -43,13 +43,14 @@ beforeAll(async () => {
 async function played(asking: Asking, path: string): Promise<void> {
   const [, , , scenario = ''] = path.split('/')
   await asking('POST', '/v1/chat/completions', { headers: named(scenario), body: { model: 'm', messages: [] } })
-  const body = { plays: 'x', priority: 'request', episode: {}, model: { name: null, api: 'openai' } }
+  const body = { plays: 'x', priority: 'request', episode: {}, model: { name: null, api: 'openai' }, seconds_max: 60 }
   const playing = asking('POST', `${path}/episodes`, { body })
   const { json } = await asking('POST', '/svc/fleet/take', { body: { worker: 'w', plays: ['x'], slots: 1 } })
   const lease = `/svc/fleet/episodes/${textAt(memberOf(json, 'episode'), 'lease')}`
   await asking('POST', `${lease}/beat`, { body: { worker: 'w' } })
   await asking('POST', `${lease}/result`, { body: { worker: 'w', result: { score: 1 } } })
   expect((await playing).status).toBe(200)
+  await asking('GET', `${path}/episodes`)
 }
 
 describe('every answer is documented', () => {

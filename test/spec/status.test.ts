@@ -177,6 +177,8 @@ const BESIDE = [
   '/svc/caller',
   '/svc/configuration',
   '/svc/fleet',
+  '/svc/scenarios/:scenario/evaluation/episodes',
+  '/svc/scenarios/:scenario/components/:component/evaluation/episodes',
   '/metrics',
   '/openapi.json',
   '/console',

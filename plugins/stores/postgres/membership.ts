@@ -25,6 +25,8 @@ const FORGOTTEN_AFTER = '1 hour'
 const UNUSED_AFTER = '2 days'
 /** What a change of the tokens is announced as; scenarios count from 1. */
 export const TOKENS_KEY = 0
+/** The same of the fleet. */
+export const FLEET_KEY = -1
 /** Of this store, among all advisory locks of the database. */
 const OPENING_LOCK = 0x73_76_63_01
 
@@ -58,6 +60,8 @@ export interface MembershipNeeds {
   readonly connections: Database
   readonly feed: ChangeFeed
   readonly schema: string
+  /** Another member changed the board of the fleet. */
+  readonly onFleet: () => void
   /** Nobody here may hold a lease any more. */
   readonly onLapse: () => void
   /** With every beat that went through, and with what failed. */
@@ -217,6 +221,7 @@ export class Membership {
     const [from = '', keys = ''] = payload.split(':', 2)
     if (from === String(this.#id)) return
     for (const key of keys.split(',')) this.#heard.add(Number(key))
+    if (this.#heard.delete(FLEET_KEY)) this.#needs.onFleet()
     if (this.#heard.delete(TOKENS_KEY)) void this.#read().catch(() => undefined)
     if (this.#heard.size === 0) return
     this.#reading ??= this.#readHeard().finally(() => (this.#reading = null))

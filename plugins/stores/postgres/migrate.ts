@@ -18,7 +18,14 @@ export async function migrate(connections: Database, schema: string): Promise<vo
       await client.query({ text: readFileSync(new URL(`./schema/${String(next).padStart(4, '0')}.sql`, import.meta.url), 'utf8') })
       await client.query({ text: 'UPDATE format SET version = $1', values: [next] })
     }
+    await openFleetTables(client)
   })
+}
+
+/** They hold nothing but the moment, so they have no version: another shape of them gets another name. */
+async function openFleetTables(client: PgClient): Promise<void> {
+  const { rows } = await client.query<{ found: string | null }>({ text: `SELECT to_regclass('fleet_call')::text AS found` })
+  if (rows[0]?.found == null) await client.query({ text: readFileSync(new URL('./schema/fleet.sql', import.meta.url), 'utf8') })
 }
 
 async function refuseOlderServer(client: PgClient): Promise<void> {

@@ -8,6 +8,7 @@ import type {
   Damage,
   DeploymentStore,
   Fence,
+  FleetBoard,
   JsonObject,
   OpenDocuments,
   ScenarioSettings,
@@ -28,9 +29,10 @@ import { addAudit, changeToken, readAudit, readTokens } from './deployment.ts'
 import { openDocuments } from './documents.ts'
 import { expire } from './expire.ts'
 import { ChangeFeed } from './feed.ts'
+import { openFleet } from './fleet.ts'
 import { MemberLeases } from './leases.ts'
 import type { PgClient } from './library.ts'
-import { Membership, TOKENS_KEY, type JoinTime } from './membership.ts'
+import { FLEET_KEY, Membership, TOKENS_KEY, type JoinTime } from './membership.ts'
 import { migrate } from './migrate.ts'
 import { readPending } from './pending.ts'
 import { RecordQueries } from './queries.ts'
@@ -74,6 +76,7 @@ class PostgresStore implements Store {
   readonly deployment: DeploymentStore
   readonly documents: OpenDocuments
   readonly shares: ShareStore
+  readonly fleet: FleetBoard
   readonly #connections: Database
   readonly #settings: PostgresSettings
   readonly #seal: StoreSeal
@@ -84,6 +87,7 @@ class PostgresStore implements Store {
   readonly #tidy: Tidy
   readonly #writes: Writes
   readonly #losses: LossListener[] = []
+  readonly #fleetListeners: (() => void)[] = []
   readonly #reading = new Set<Promise<unknown>>()
   readonly #closing = new AbortController()
   #closed: Promise<void> | null = null
@@ -111,8 +115,15 @@ class PostgresStore implements Store {
       connections,
       feed: this.#feed,
       schema,
+      onFleet: () => this.#fleetListeners.forEach((listener) => listener()),
       onLapse: () => this.#leases.loseAll(),
       onBeat: (error) => this.#beaten(error),
+    })
+    this.fleet = openFleet({
+      connections,
+      change: (work) => this.#write(() => this.writing.run(() => connections.rawTransaction(work))),
+      announce: (client) => this.#membership.announce(client, FLEET_KEY),
+      onChange: (listener) => void this.#fleetListeners.push(listener),
     })
     const shares = makeShares(connections, () => this.#membership.id)
     this.shares = {

@@ -5,9 +5,13 @@ import { boundedText, count, jsonObject, modelApi, scenario, text, type WireType
 const PLAYS_MAX = 64
 const SLOTS_MAX = 256
 const NAME_CHARACTERS_MAX = 128
+const SECONDS_MAX = 7 * 86_400
+
+const NAME_RULE = `must be a name of at most ${NAME_CHARACTERS_MAX} letters, digits, spaces and . _ : @ + -`
 
 const plays = boundedText(NAME_CHARACTERS_MAX, 'must be the digest of what is played')
-const workerName = boundedText(NAME_CHARACTERS_MAX, `must be a name of at most ${NAME_CHARACTERS_MAX} characters`)
+/** Without a slash, which sets the name of its token apart. */
+const workerName = boundedText(NAME_CHARACTERS_MAX, NAME_RULE).regex(/^[\p{L}\p{N}._:@+ -]+$/u, NAME_RULE)
 
 // ── requests ─────────────────────────────────────────────────────────────────────────────────
 
@@ -16,6 +20,7 @@ export const offeredEpisodeSchema = z.object({
   priority: z.enum(['request', 'traffic']),
   episode: jsonObject.describe('What a worker plays: side, entries, task, reference, luck.'),
   model: z.object({ name: text.nullable(), api: modelApi }),
+  seconds_max: z.number().min(1).max(SECONDS_MAX).describe('How long a worker may have it, before another one gets it.'),
 })
 export type OfferedEpisodeBody = WireType<typeof offeredEpisodeSchema>
 
@@ -33,14 +38,18 @@ export const resultBodySchema = z.object({
 })
 export type ResultBody = WireType<typeof resultBodySchema>
 
+const setAside = z.array(text).describe('Workers whose scores are worth nothing, also those that they gave before.')
+
 // ── answers ──────────────────────────────────────────────────────────────────────────────────
 
 export const playedEpisodeSchema = z.object({
-  worker: text,
-  result: jsonObject,
+  worker: text.describe('Empty where nobody could play it.'),
+  result: jsonObject.nullable().describe('Null: nobody could play it.'),
+  problem: text.nullable().describe('Why there is no result.'),
   calls: z
     .array(z.object({ model: text.nullable(), input: count, output: count }))
-    .describe('The model calls of the episode, as the service counted them.'),
+    .describe('The model calls of the episode, as the service counted them, those of workers that lost it included.'),
+  set_aside: setAside,
 })
 export type PlayedEpisodeAnswer = WireType<typeof playedEpisodeSchema>
 
@@ -58,6 +67,9 @@ export const takenEpisodeSchema = z.object({
   beat_seconds: z.number().describe('How often the worker says that it still plays.'),
 })
 export type TakenEpisodeAnswer = WireType<typeof takenEpisodeSchema>
+
+export const distrustedSchema = z.object({ set_aside: setAside })
+export type Distrusted = WireType<typeof distrustedSchema>
 
 export const beatSchema = z.object({ goes_on: z.boolean().describe('False: stop, nobody wants it any more.') })
 export const finishedSchema = z.object({ taken: z.literal(true) })
@@ -78,5 +90,14 @@ export const fleetSchema = z.object({
   waiting: count,
   running: count,
   waited_seconds: z.number().describe('How long the oldest has waited.'),
+  last_hour: z.object({
+    episodes: count.describe('Episodes that were played.'),
+    mean_wait_seconds: z.number().describe('From the offer to the worker that played it.'),
+    model_calls: count,
+    input_tokens: count,
+    output_tokens: count,
+    cost: z.number().describe('By `limits.prices`; of calls whose model has a price there.'),
+    unpriced_calls: count.describe('Calls whose model has no price.'),
+  }),
 })
 export type Fleet = WireType<typeof fleetSchema>

@@ -8,7 +8,7 @@ import { meteredLine } from '../money/meter.ts'
 import { openProgram, type Program } from '../program.ts'
 import { checkedScore, scoredOrAgain, ScorerProblem } from '../scoring.ts'
 import { evaluatorOf } from '../tasks/read.ts'
-import { MachineProblem, type EpisodeHost, type EpisodeInput, type EpisodeMeans, type EpisodeOutcome } from './host.ts'
+import { MachineProblem, type EpisodeInput, type EpisodeMeans, type EpisodeOutcome, type LocalHost } from './host.ts'
 
 /** What all episodes share. */
 export interface HostParts {
@@ -21,7 +21,7 @@ export interface HostParts {
   program(): Promise<Program>
 }
 
-export function hostHere(parts: HostParts): EpisodeHost {
+export function hostHere(parts: HostParts): LocalHost {
   return {
     async ready() {
       const problem = await parts.method.unplayable()
@@ -32,6 +32,7 @@ export function hostHere(parts: HostParts): EpisodeHost {
         throw new MachineProblem(wordsOf(error), { cause: error })
       }
     },
+    distrusts: () => false,
     version: async () => (await parts.program()).version,
     play: (input, means) => playEpisode(parts, input, means),
   }
@@ -42,7 +43,7 @@ export function hostAlone(
   { adapter, method, settings }: Pick<HostParts, 'adapter' | 'method'> & { readonly settings: EvolutionSettings },
   { baseDirectory, ownPaths = [] }: Pick<Parts, 'baseDirectory' | 'ownPaths'>,
   programs: string,
-): EpisodeHost {
+): LocalHost {
   return hostHere({
     adapter,
     method,
@@ -108,6 +109,7 @@ async function playEpisode(parts: HostParts, input: EpisodeInput, means: Episode
       trouble: troubleOf(episode, score),
       seeds: line.seeds,
       agentSeconds,
+      worker: null,
     }
   } catch (error) {
     signal.throwIfAborted()
@@ -120,6 +122,7 @@ async function playEpisode(parts: HostParts, input: EpisodeInput, means: Episode
       trouble: isMachines(error, left !== null) ? 'machine' : left !== null ? 'evaluator' : null,
       seeds: line.seeds,
       agentSeconds,
+      worker: null,
     }
   } finally {
     await line.close()

@@ -5,7 +5,9 @@ import type { ModelCallUse } from '../money/meter.ts'
 
 export interface EpisodeHost {
   /** Throws where no episode can be played now. */
-  ready(): Promise<void>
+  ready(means: Pick<EpisodeMeans, 'model' | 'signal'>): Promise<void>
+  /** Whether what that worker played is worth nothing, as of the latest answer. */
+  distrusts(worker: string): boolean
   /** Of the agent's program; a part of the key of scores. */
   version(): Promise<string>
   play(input: EpisodeInput, means: EpisodeMeans): Promise<EpisodeOutcome>
@@ -40,6 +42,13 @@ export interface EpisodeOutcome extends Trial {
   readonly seeds: readonly (number | null)[]
   /** Until the agent ended. */
   readonly agentSeconds: number
+  /** Who played it on another machine; null where it was played here. */
+  readonly worker: string | null
+}
+
+/** In this process. */
+export interface LocalHost extends EpisodeHost {
+  ready(): Promise<void>
 }
 
 /** Episodes cannot be played, which says nothing about the change. */

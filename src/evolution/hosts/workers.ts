@@ -2,26 +2,39 @@
 import { Agent, fetch } from 'undici'
 import { z } from 'zod'
 import { isObject, type Adapter, type Episode, type JsonObject } from '../../contract/index.ts'
-import { playedEpisodeSchema, type OfferedEpisodeBody } from '../../contract/wire/index.ts'
+import { distrustedSchema, playedEpisodeSchema, type OfferedEpisodeBody, type PlayedEpisodeAnswer } from '../../contract/wire/index.ts'
 import { wordsOf } from '../../kit/index.ts'
 import type { EvolutionSettings } from '../method.ts'
 import { pinnedVersion } from '../program.ts'
 import { ScorerProblem } from '../scoring.ts'
-import type { EpisodeHost, EpisodeInput, EpisodeMeans, EpisodeOutcome } from './host.ts'
+import { MachineProblem, type EpisodeHost, type EpisodeInput, type EpisodeMeans, type EpisodeOutcome } from './host.ts'
 import { playsOf } from './plays.ts'
 
 /** An episode waits for a worker, and then takes as long as it takes. */
 const PATIENT = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
 
 export function hostWorkers(adapter: Adapter, settings: EvolutionSettings): EpisodeHost {
+  const distrusted = new Set<string>()
+  const distrust = (names: readonly string[]): void => names.forEach((name) => distrusted.add(name))
   return {
     // Where no worker is there, episodes wait for one.
-    ready: async () => undefined,
+    async ready(means) {
+      try {
+        distrust(distrustedSchema.parse(await ask(means, 'GET')).set_aside)
+      } catch (error) {
+        means.signal.throwIfAborted()
+        throw new MachineProblem(`the service does not say which workers to believe: ${wordsOf(error)}`, { cause: error })
+      }
+    },
+    distrusts: (worker) => distrusted.has(worker),
     version: () => pinnedVersion(adapter, settings.binary),
     async play(input, means) {
       const plays = await playsOf(adapter, settings)
       try {
-        return await playedBy(await ask(means, { plays, ...orderOf(input, means) }), means)
+        const body = { plays, seconds_max: secondsMax(settings), ...orderOf(input, means) } satisfies OfferedEpisodeBody
+        const answer = playedEpisodeSchema.parse(await ask(means, 'POST', body))
+        distrust(answer.set_aside)
+        return playedBy(answer, means)
       } catch (error) {
         means.signal.throwIfAborted()
         if (error instanceof ScorerProblem) throw error
@@ -31,32 +44,37 @@ export function hostWorkers(adapter: Adapter, settings: EvolutionSettings): Epis
   }
 }
 
-function orderOf(input: EpisodeInput, { priority, model }: EpisodeMeans): Omit<OfferedEpisodeBody, 'plays'> {
+function orderOf(input: EpisodeInput, { priority, model }: EpisodeMeans): Pick<OfferedEpisodeBody, 'priority' | 'episode' | 'model'> {
   const episode: JsonObject = JSON.parse(JSON.stringify(input))
   return { priority, episode, model: { name: model.model, api: model.api } }
 }
 
-async function ask({ model, signal }: EpisodeMeans, body: OfferedEpisodeBody): Promise<z.infer<typeof playedEpisodeSchema>> {
+async function ask({ model, signal }: Pick<EpisodeMeans, 'model' | 'signal'>, method: 'GET' | 'POST', body?: object): Promise<unknown> {
   const response = await fetch(`${model.url}/episodes`, {
-    method: 'POST',
+    method,
     headers: { 'content-type': 'application/json', ...(model.apiKey !== null && { authorization: `Bearer ${model.apiKey}` }) },
-    body: JSON.stringify(body),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
     signal,
     dispatcher: PATIENT,
   })
   const answer = await response.json()
   if (response.status !== 200) throw new Error(isObject(answer) ? String(Object(answer['error'])['message']) : `status ${response.status}`)
-  return playedEpisodeSchema.parse(answer)
+  return answer
 }
 
 /** The service counted the calls; the rest is what the worker says. */
-async function playedBy({ worker, result, calls }: z.infer<typeof playedEpisodeSchema>, means: EpisodeMeans): Promise<EpisodeOutcome> {
+function playedBy({ worker, result, problem, calls }: PlayedEpisodeAnswer, means: EpisodeMeans): EpisodeOutcome {
   for (const call of calls) means.used({ ...call, cached: 0, isAnswered: true })
+  if (result === null) return troubled(problem ?? 'nobody played it')
   const { data: said, error } = workerResult.safeParse(result)
   if (said === undefined) return troubled(`worker ${worker} answered what is no result: ${z.prettifyError(error)}`)
   if ('problem' in said) throw new ScorerProblem(said.problem)
-  return said
+  return { ...said, worker }
 }
+
+/** The agent's time, that of the evaluator, which runs commands of the task, and what it takes to get both ready. */
+const secondsMax = ({ episode_timeout_s }: EvolutionSettings): number => 3 * episode_timeout_s + GET_READY_SECONDS
+const GET_READY_SECONDS = 900
 
 const troubled = (words: string): EpisodeOutcome => ({
   score: null,
@@ -66,6 +84,7 @@ const troubled = (words: string): EpisodeOutcome => ({
   trouble: 'machine',
   seeds: [],
   agentSeconds: 0,
+  worker: null,
 })
 
 const object = z.custom<JsonObject>(isObject)
@@ -80,7 +99,7 @@ const episode: z.ZodType<Episode> = z.object({
   modelFailure: z.exactOptional(text),
   answeredBy: z.exactOptional(text),
 })
-const outcome: z.ZodType<EpisodeOutcome> = z.object({
+const outcome: z.ZodType<PlayedOutcome> = z.object({
   score: z.number().nullable(),
   failure: text.nullable(),
   episode: episode.nullable(),
@@ -91,4 +110,5 @@ const outcome: z.ZodType<EpisodeOutcome> = z.object({
 })
 /** What a worker answers: the outcome, or why no score of this evaluator can be trusted. */
 const workerResult = z.union([outcome, z.object({ problem: text })])
-export type WorkerResult = EpisodeOutcome | { readonly problem: string }
+type PlayedOutcome = Omit<EpisodeOutcome, 'worker'>
+export type WorkerResult = PlayedOutcome | { readonly problem: string }

@@ -10,7 +10,7 @@ const { get, post } = rowsOf('fleet')
 
 /** Loaded with the first request: most services have no workers. */
 const fleet =
-  (name: 'offer' | 'take' | 'beat' | 'finish' | 'show'): Handler =>
+  (name: 'offer' | 'distrusted' | 'take' | 'beat' | 'finish' | 'show'): Handler =>
   async (context) =>
     (await import('../fleet.ts'))[name](context)
 
@@ -21,7 +21,15 @@ const OFFERED = {
   description: 'Answers once a worker has played it. Who leaves before cancels it. Takes the evaluation token too.',
   body: wire.offeredEpisodeSchema,
   answers: { 200: answer(wire.playedEpisodeSchema, 'What the worker answered.') },
-  refusals: refusals(CHECKED_BODY, KNOWN, { 503: ['workers_lost', 'service_closing'] }),
+  refusals: refusals(CHECKED_BODY, KNOWN, { 503: ['service_closing'] }),
+} as const
+const DISTRUSTED = {
+  access: 'evaluation',
+  right: 'manage',
+  summary: 'Lists the workers whose scores are worth nothing',
+  description: 'Takes the evaluation token too.',
+  answers: { 200: live(wire.distrustedSchema, 'Workers that were set aside.') },
+  refusals: KNOWN,
 } as const
 const LEASED = refusals(CHECKED_BODY, { 404: ['unknown_lease'] })
 
@@ -30,6 +38,11 @@ export const fleetRoutes: readonly HttpRoute[] = [
   post('/svc/scenarios/:scenario/components/:component/evaluation/episodes', fleet('offer'), {
     ...OFFERED,
     operationId: 'playComponentEpisode',
+  }),
+  get('/svc/scenarios/:scenario/evaluation/episodes', fleet('distrusted'), { ...DISTRUSTED, operationId: 'listDistrusted' }),
+  get('/svc/scenarios/:scenario/components/:component/evaluation/episodes', fleet('distrusted'), {
+    ...DISTRUSTED,
+    operationId: 'listComponentDistrusted',
   }),
   get('/svc/fleet', fleet('show'), {
     right: 'read',

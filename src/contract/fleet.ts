@@ -1,0 +1,112 @@
+/** What the gateways of a deployment know together of the episodes that workers play. */
+import type { JsonObject } from './json.ts'
+
+/** Kept where every gateway sees it. Every promise resolves once its change is durable. */
+export interface FleetBoard {
+  /** Runs the work on what is there now, alone among all gateways, and keeps what it changed. The work may run twice; then the last one counts. */
+  change<T>(work: (rows: FleetRows) => T): Promise<T>
+  /** Renews a lease of that worker; false where it has no such lease. */
+  beat(worker: string, lease: string): Promise<boolean>
+  /** The lease whose key has that digest. */
+  leaseWith(keyDigest: string): Promise<{ readonly episode: string; readonly scenario: string } | null>
+  /** A model call of an episode. Of one that is gone nothing is kept. */
+  called(episode: string, call: CountedCall): Promise<void>
+  calls(episode: string): Promise<readonly CountedCall[]>
+  payload(episode: string, kind: PayloadKind): Promise<JsonObject | null>
+  /** Called after a change that another gateway made. One may go untold, so look from time to time. Must not throw. */
+  onChange(listener: () => void): void
+}
+
+export type PayloadKind = 'order' | 'result'
+
+export interface CountedCall {
+  readonly model: string | null
+  readonly input: number
+  readonly output: number
+  /** Null: the model has no price. */
+  readonly cost: number | null
+}
+
+/** By their ids. `at` of each row is in milliseconds, by the board's clock. */
+export interface FleetRows {
+  readonly now: number
+  readonly episodes: Map<string, EpisodeRow>
+  readonly leases: Map<string, LeaseRow>
+  readonly workers: Map<string, WorkerRow>
+  readonly gateways: Map<string, GatewayRow>
+  readonly checks: Map<string, CheckRow>
+  readonly hours: Map<string, HourRow>
+  /** Keeps what an episode carries until its row is gone. */
+  keep(episode: string, kind: PayloadKind, value: JsonObject): void
+}
+export const FLEET_KINDS = ['episodes', 'leases', 'workers', 'gateways', 'checks', 'hours'] as const
+
+export interface EpisodeRow {
+  /** Since when it waits. */
+  at: number
+  readonly scenario: string
+  readonly plays: string
+  readonly priority: 'request' | 'traffic'
+  /** The digest of all that it is: the same one, offered by a gateway that took over, is this one. */
+  readonly key: string
+  /** The gateway that waits for it. */
+  owner: string
+  /** The other play of the same episode, for a check. */
+  readonly twin: string | null
+  /** Whether another play of it counts, and this one is only compared. */
+  readonly isSpare: boolean
+  /** How long a worker may have it, in milliseconds. */
+  readonly playMsMax: number
+  tries: number
+  /** Whose workers lost it or gave it back. */
+  losers: readonly string[]
+  lease: string | null
+  /** Who played it. */
+  by: string | null
+  /** Why nobody plays it any more; null while somebody may, or where it was played. */
+  problem: string | null
+}
+/** `at`: its newest beat. */
+export interface LeaseRow {
+  at: number
+  readonly since: number
+  readonly episode: string
+  readonly scenario: string
+  readonly worker: string
+  /** SHA-256 of the key that opens the model. */
+  readonly key: string
+}
+/** `at`: when it was heard of. */
+export interface WorkerRow {
+  at: number
+  slots: number
+  plays: readonly string[]
+  /** Null: of all scenarios. */
+  scenarios: readonly string[] | null
+  played: number
+  lost: number
+  isSetAside: boolean
+}
+/** `at`: when it was heard of. */
+export interface GatewayRow {
+  at: number
+}
+/** Of two workers: how many episodes both played, and how many of those had another score. */
+export interface CheckRow {
+  at: number
+  readonly workers: readonly [string, string]
+  checked: number
+  differed: number
+}
+/** What was played in a part of an hour. */
+export interface HourRow {
+  at: number
+  played: number
+  waitedMs: number
+  calls: number
+  input: number
+  output: number
+  cost: number
+  /** Calls whose model has no price. */
+  unpriced: number
+}
