@@ -4,7 +4,7 @@ import { forgetChecks } from './checks.ts'
 import type { WorkerOffer } from './episodes.ts'
 
 /** An episode that so many lost is not given to one more. */
-export const TRIES_MAX = 3
+const TRIES_MAX = 3
 /** A worker that was not heard of for so long is forgotten. */
 const FORGOTTEN_MS = 10 * 60_000
 /** Seen this recently, it may still take an episode. */
