@@ -73,9 +73,12 @@ export async function distrusted(context: HttpContext): Promise<HttpReply> {
   return liveJson({ set_aside: await context.services.fleet.setAside() } satisfies Distrusted)
 }
 
-/** With the name of its token, so that no worker speaks for one of another. */
-const nameOf = ({ principal }: HttpContext, worker: string): string =>
-  principal.kind === 'service' && principal.isStored ? `${principal.name}/${worker}` : worker
+/** With the name of its token before a slash, so that no worker speaks for one of another. */
+function nameOf({ principal }: HttpContext, worker: string): string {
+  // oxlint-disable-next-line no-control-regex -- those are what is taken out
+  const name = worker.replaceAll(/[/\u0000-\u001f\u007f]/g, '_')
+  return principal.kind === 'service' && principal.isStored ? `${principal.name}/${name}` : name
+}
 
 function modelPath(scenario: string, component: unknown): string {
   const of = `${ROUTE_PREFIX}/scenarios/${encodeURIComponent(scenario)}`

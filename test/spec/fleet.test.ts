@@ -102,7 +102,6 @@ describe('a worker', () => {
   it.each<[title: string, body: JsonObject]>([
     ['without a name', { plays: ['x'], slots: 1 }],
     ['that plays a thousand things', { worker: 'w', plays: Array.from({ length: 1000 }, (_, at) => `${at}`), slots: 1 }],
-    ['whose name has a slash', { worker: 'of another/w', plays: ['x'], slots: 1 }],
     ['with no slots', { worker: 'w', plays: ['x'], slots: 0 }],
     ['with a million slots', { worker: 'w', plays: ['x'], slots: 1_000_000 }],
   ])('%s is refused', async (_title, body) => {

@@ -7,11 +7,8 @@ const SLOTS_MAX = 256
 const NAME_CHARACTERS_MAX = 128
 const SECONDS_MAX = 7 * 86_400
 
-const NAME_RULE = `must be a name of at most ${NAME_CHARACTERS_MAX} letters, digits, spaces and . _ : @ + -`
-
 const plays = boundedText(NAME_CHARACTERS_MAX, 'must be the digest of what is played')
-/** Without a slash, which sets the name of its token apart. */
-const workerName = boundedText(NAME_CHARACTERS_MAX, NAME_RULE).regex(/^[\p{L}\p{N}._:@+ -]+$/u, NAME_RULE)
+const workerName = boundedText(NAME_CHARACTERS_MAX, `must be a name of at most ${NAME_CHARACTERS_MAX} characters`)
 
 // ── requests ─────────────────────────────────────────────────────────────────────────────────
 
