@@ -20,10 +20,8 @@ import { clientSignal } from './response-stream.ts'
 const TAKE_MS = 20_000
 
 export async function offer(context: HttpContext): Promise<HttpReply> {
-  const { principal } = context
   // A worker would fill the queue that it plays from.
-  if (principal.kind === 'evaluation' && principal.lease !== null)
-    throw unauthorized('the key of an episode opens the model of its scenario alone; a step offers episodes', 'role_forbids')
+  refuseLease(context)
   const scenario = nameInPath(context)
   const { plays, priority, episode, model, seconds_max: secondsMax } = checkShape(offeredEpisodeSchema, await context.readObject())
   // Refuses one that is not loaded here.
@@ -68,9 +66,15 @@ export async function show({ services }: HttpContext): Promise<HttpReply> {
 
 /** Whom a step may not believe, also what it said before. */
 export async function distrusted(context: HttpContext): Promise<HttpReply> {
+  refuseLease(context)
   // Refuses one that is not loaded here.
   await context.services.registry.useLoaded(nameInPath(context), async () => undefined)
   return liveJson({ set_aside: await context.services.fleet.setAside() } satisfies Distrusted)
+}
+
+function refuseLease({ principal }: HttpContext): void {
+  if (principal.kind === 'evaluation' && principal.lease !== null)
+    throw unauthorized('the key of an episode opens the model of its scenario alone; a step offers episodes', 'role_forbids')
 }
 
 /** With the name of its token before a slash, so that no worker speaks for one of another. */
