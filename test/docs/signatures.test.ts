@@ -10,7 +10,7 @@ const pages = globSync('docs/extend/*.md', { cwd: root }).filter((path) => path 
 
 /** What the language has, and the status of a service, which is on the page of the interface. */
 const KNOWN = new Set(
-  `AbortSignal AsyncIterable Error ErrorOptions Exclude Extract MessagePort Omit Partial Pick Promise Readonly ReadonlyMap ReadonlySet
+  `AbortSignal AsyncIterable Error ErrorOptions Exclude Extract Map MessagePort Omit Partial Pick Promise Readonly ReadonlyMap ReadonlySet
   Record RegExp ServiceStatus Uint8Array WireType`.split(/\s+/),
 )
 
