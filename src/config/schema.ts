@@ -179,7 +179,7 @@ const storage = section({
       z
         .json('must be JSON')
         .describe(
-          'A setting of the store that `storage.record_backend` names. `sqlite` knows `search` (true): whether an index of the words of records is kept. `postgres` knows `schema` (`svc`), where its tables lie, and `connections` (8).',
+          'A setting of the store that `storage.record_backend` names. `sqlite` and `postgres` know `search` (true): whether an index of the words of records is kept. `postgres` knows `schema` (`svc`), where its tables lie, and `connections` (8), to which one that listens and two of the search come.',
         ),
       'must be a section with one setting per name',
     )

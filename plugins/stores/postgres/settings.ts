@@ -4,7 +4,16 @@ import { readSealSettings, type SealSettings } from '../common/seal.ts'
 import { addressesIn } from '../../../src/kit/index.ts'
 import { invalid, RECORD_CAPACITY_BYTES_DEFAULT, type JsonObject } from '../../../src/contract/index.ts'
 
-const KNOWN: ReadonlySet<string> = new Set(['directory', 'capacity_bytes', 'url', 'schema', 'connections', 'secret_key', 'encrypt'])
+const KNOWN: ReadonlySet<string> = new Set([
+  'directory',
+  'capacity_bytes',
+  'url',
+  'schema',
+  'connections',
+  'search',
+  'secret_key',
+  'encrypt',
+])
 const CONNECTIONS_DEFAULT = 8
 const CONNECTIONS_MAX = 200
 const PORT = 5432
@@ -38,18 +47,25 @@ export interface PostgresSettings extends SealSettings {
   readonly schema: string
   readonly connections: number
   readonly capacityBytes: number
+  /** False: no index is kept, and nothing can be searched. */
+  readonly isSearched: boolean
 }
 
 export function readSettings(config: JsonObject): PostgresSettings {
   const stray = Object.keys(config).find((key) => !KNOWN.has(key))
   if (stray !== undefined)
-    throw invalid('store_config', `the postgres store knows no setting "${stray}"; storage.record_settings may have schema and connections`)
+    throw invalid(
+      'store_config',
+      `the postgres store knows no setting "${stray}"; storage.record_settings may have schema, connections and search`,
+    )
+  const seal = readSealSettings(config)
   return {
     address: addressIn(config),
     schema: schemaIn(config),
     connections: connectionsIn(config),
     capacityBytes: capacityIn(config),
-    ...readSealSettings(config),
+    ...seal,
+    isSearched: searchIn(config, seal),
   }
 }
 
@@ -117,4 +133,12 @@ function capacityIn({ capacity_bytes = RECORD_CAPACITY_BYTES_DEFAULT }: JsonObje
   if (typeof capacity_bytes !== 'number' || !(capacity_bytes >= 0))
     throw invalid('store_config', 'capacity_bytes must be a number of bytes, 0 or more')
   return capacity_bytes
+}
+
+function searchIn({ search }: JsonObject, { encrypts }: SealSettings): boolean {
+  if (search === undefined) return !encrypts
+  if (typeof search !== 'boolean') throw invalid('store_config', 'search must be true or false; false keeps no index of the words')
+  if (search && encrypts)
+    throw invalid('store_config', 'search must be false where bodies are encrypted, since the index would hold their words; leave it out')
+  return search
 }

@@ -18,4 +18,5 @@ storeConformance({
   isLasting: true,
   hasDocuments: true,
   hasShares: true,
+  canSearch: true,
 })

@@ -39,6 +39,7 @@ import { RecordQueries } from './queries.ts'
 import { readOnlyServer, refusalOf } from './refusals.ts'
 import { remarksOn } from './remarks.ts'
 import { settleKeys } from './sealed.ts'
+import { removeIndex, SEARCH_CONNECTIONS, PostgresSearch } from './search/search.ts'
 import type { PostgresSettings } from './settings.ts'
 import { makeShares } from './shares.ts'
 import { portTo, receiveSettings } from './sharing.ts'
@@ -54,8 +55,8 @@ const MAX_PROBES = 2 ** 40
 
 type LossListener = Parameters<Store['onLoss']>[0]
 
-/** Another thread of a process that has the store open. */
-export const joinStore = (port: MessagePort): Promise<Store> => openStore(receiveSettings(port), 'again')
+/** Another thread of a process that has the store open: that one searches. */
+export const joinStore = (port: MessagePort): Promise<Store> => openStore({ ...receiveSettings(port), isSearched: false }, 'again')
 
 export async function openStore(settings: PostgresSettings, time: JoinTime = 'first'): Promise<Store> {
   const connections = await Database.open(settings)
@@ -64,6 +65,9 @@ export async function openStore(settings: PostgresSettings, time: JoinTime = 'fi
     await migrate(connections, settings.schema)
     await settleKeys(connections, new StoreSeal(settings))
     await store.join(time)
+    // Made before bodies were encrypted, it holds their words.
+    if (settings.encrypts && time === 'first') await removeIndex(connections)
+    if (settings.isSearched) store.keepSearched()
     return store
   } catch (error) {
     await store.close().catch(() => undefined)
@@ -90,6 +94,7 @@ class PostgresStore implements Store {
   readonly #fleetListeners: (() => void)[] = []
   readonly #reading = new Set<Promise<unknown>>()
   readonly #closing = new AbortController()
+  #search: PostgresSearch | null = null
   #closed: Promise<void> | null = null
 
   constructor(connections: Database, settings: PostgresSettings) {
@@ -154,12 +159,22 @@ class PostgresStore implements Store {
     return this.#membership.join(time)
   }
 
+  /** Once the tables are there. */
+  keepSearched(): void {
+    const search = new PostgresSearch(this.#settings)
+    this.#search = search
+    this.follow(({ kind }) => {
+      if (kind === 'appended' || kind === 'archived') search.wake()
+    })
+  }
+
   scenarios(): Promise<readonly string[]> {
     return this.#read(() => this.#queries.scenarios())
   }
 
   scenario(name: string): ScenarioStore {
     const queries = this.#queries
+    const search = this.#search?.in(name, this.#connections, this.#seal)
     return {
       append: (records) => this.#write(() => this.#writes.append(name, records)),
       types: (ids) => this.#read(() => queries.types(name, ids)),
@@ -176,6 +191,12 @@ class PostgresStore implements Store {
       expire: (page) => this.#transacted((client) => expire(client, this.#seal, name, page)),
       settings: () => this.#read(() => queries.settings(name)),
       configure: (changes) => this.#write(() => this.#writes.alone(name, () => this.#configure(name, changes))),
+      ...(search !== undefined && {
+        search: {
+          find: (query) => this.#read(() => search.find(query)),
+          excerpts: (sequences) => this.#read(() => search.excerpts(sequences)),
+        },
+      }),
     }
   }
 
@@ -206,7 +227,8 @@ class PostgresStore implements Store {
 
   /** One connection more listens. */
   remarks(): Promise<readonly StoreRemark[]> {
-    return this.#read(() => remarksOn(this.#connections, this.#settings.connections + 1))
+    const { connections, isSearched } = this.#settings
+    return this.#read(() => remarksOn(this.#connections, connections + 1 + (isSearched ? SEARCH_CONNECTIONS : 0)))
   }
 
   verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]> {
@@ -303,6 +325,7 @@ class PostgresStore implements Store {
     await this.#writes.idle()
     this.writing.end()
     await Promise.allSettled([this.#tidy.idle(), ...this.#reading])
+    await this.#search?.close()
     await this.#membership.leave()
     this.#feed.stop()
     await this.#connections.close()

@@ -213,10 +213,6 @@ export interface SearcherAnswers {
   excerpts: ReadonlyMap<number, RecordExcerpt>
 }
 
-export type IndexerOrder = 'wake' | 'rebuild' | 'close'
-/** Nothing was left to do for a while. */
-export type IndexerReport = 'resting'
-
 // ── back ─────────────────────────────────────────────────────────────────────────────────────
 
 /** A group's answers in the order of its calls, with what it changed, or what the thread says unasked. */

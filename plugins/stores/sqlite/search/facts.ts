@@ -1,13 +1,8 @@
 /** Facts and questions in the words of the full-text index. */
-import { hash } from 'node:crypto'
 import type { SearchQuery } from '../../../../src/contract/index.ts'
 import { searchTerms, searchWords } from '../../../../src/kit/index.ts'
 import { factsOfQuery } from '../../../../src/excerpts/index.ts'
-
-const FACT_CHARACTERS = 16
-
-/** One word each, whatever it holds. */
-export const factWord = (fact: string): string => hash('sha1', fact).slice(0, FACT_CHARACTERS)
+import { factWord } from '../../common/facts.ts'
 
 /** A text as the index takes it: its words, which it only has to tell apart at the spaces. */
 export const indexedText = (text: string): string => searchWords(text).join(' ')

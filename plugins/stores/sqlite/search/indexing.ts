@@ -5,11 +5,12 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { SESSION_REFERENCES_MAX, type RecordRow } from '../../../../src/contract/index.ts'
 import { excerptOf, factsOfRecord, shownExcerpt } from '../../../../src/excerpts/index.ts'
+import { factWord } from '../../common/facts.ts'
 import { IN_THE_CLEAR, StoreSeal } from '../../common/seal.ts'
 import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from '../bodies.ts'
 import { Query } from '../query.ts'
 import { RECORD_COLUMNS, recordRow, type RecordColumns } from '../rows.ts'
-import { factWord, indexedText } from './facts.ts'
+import { indexedText } from './facts.ts'
 import { idOf, sequenceOf } from './file.ts'
 
 /** Words of what is encrypted never reach the index. */

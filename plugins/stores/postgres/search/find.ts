@@ -1,0 +1,154 @@
+/** Answers searches out of the index, and reads what it does not have yet from the bodies. */
+import type { FoundRecords, ListedRecord, RecordExcerpt, SearchQuery } from '../../../../src/contract/index.ts'
+import { excerptOf, shownExcerpt } from '../../../../src/excerpts/index.ts'
+import { codeOf } from '../../../../src/kit/index.ts'
+import type { StoreSeal } from '../../common/seal.ts'
+import type { Database } from '../connections.ts'
+import type { PgClient, SqlValue } from '../library.ts'
+import { bytesOf, RECORD_COLUMNS, recordRow, type RecordTuple } from '../rows.ts'
+import { openWhole, type KeptBody } from '../sealed.ts'
+import { factsAsked, questionOf } from './words.ts'
+
+/** What takes longer is given up, and a few of the newest records are looked through instead. */
+const FIND_MS_MAX = 1000
+const LOOKED_THROUGH = 5000
+const LOOK_THROUGH_MS_MAX = 10_000
+/** A link that is cut without a word. */
+const ANSWER_MS_MAX = 15_000
+const CANCELED = '57014'
+/** Bodies that one page of excerpts may read, where the index has none yet: they are read by the thread that serves. */
+const BODIES_BYTES_MAX = 2 * 1024 * 1024
+
+interface SearchedScenario {
+  readonly key: number
+  readonly head: number
+  readonly place: number
+}
+
+interface EntryColumns {
+  readonly shown: RecordExcerpt
+  readonly entry_score: number | null
+}
+
+export async function find(database: Database, name: string, query: SearchQuery): Promise<FoundRecords> {
+  const [scenario] = await database.rows<SearchedScenario>({
+    text: 'SELECT s.key, s.head, coalesce(p.place, 0) AS place FROM scenario s LEFT JOIN searched p ON p.scenario = s.key WHERE s.name = $1',
+    values: [bytesOf(name)],
+  })
+  if (scenario === undefined) return { rows: [], next: null, waiting: 0 }
+  const waiting = Math.max(0, scenario.head - scenario.place)
+  const highest = Math.min(query.before - 1, scenario.place)
+  try {
+    return { ...(await findPage(database, scenario.key, query, { highest, lowest: 1, withinMs: FIND_MS_MAX })), waiting }
+  } catch (error) {
+    if (codeOf(error) !== CANCELED) throw error
+    const lowest = Math.max(1, highest - LOOKED_THROUGH + 1)
+    const page = await findPage(database, scenario.key, query, { highest, lowest, withinMs: LOOK_THROUGH_MS_MAX })
+    return { rows: page.rows, next: page.next ?? (lowest === 1 ? null : lowest), waiting }
+  }
+}
+
+interface Stretch {
+  readonly lowest: number
+  readonly highest: number
+  readonly withinMs: number
+}
+
+async function findPage(
+  database: Database,
+  key: number,
+  query: SearchQuery,
+  { lowest, highest, withinMs }: Stretch,
+): Promise<Omit<FoundRecords, 'waiting'>> {
+  const { conditions, values } = conditionsOf(key, query)
+  const rows = await database.rawTransaction(async (client) => {
+    await client.query({ text: `SET LOCAL statement_timeout = ${withinMs}` })
+    return selectFound(client, conditions, [key, lowest, highest, query.limit + 1, ...values])
+  })
+  const shown = rows.slice(0, query.limit).map((columns) => ({ ...recordRow(columns), excerpt: excerptIn(columns) }) satisfies ListedRecord)
+  return { rows: shown, next: rows.length > query.limit ? (shown.at(-1)?.sequence ?? null) : null }
+}
+
+async function selectFound(client: PgClient, conditions: string, values: readonly SqlValue[]) {
+  const { rows } = await client.query<RecordTuple & EntryColumns>({
+    text: `SELECT ${RECORD_COLUMNS}, e.shown, e.entry_score FROM
+             (SELECT sequence, shown, score AS entry_score FROM search_entry
+              WHERE scenario = $1 AND sequence BETWEEN $2 AND $3 AND ${conditions} ORDER BY sequence DESC LIMIT $4) e
+           JOIN record r ON r.scenario = $1 AND r.sequence = e.sequence ORDER BY r.sequence DESC`,
+    values,
+    query_timeout: ANSWER_MS_MAX,
+  })
+  return rows
+}
+
+/** The scenario is given by its key; as a fact it is only worth comparing beside something that few records have. */
+function conditionsOf(key: number, query: SearchQuery): { readonly conditions: string; readonly values: readonly SqlValue[] } {
+  const values: SqlValue[] = []
+  const placed = (value: SqlValue): string => `$${4 + values.push(value)}`
+  const question = questionOf(query)
+  const facts = factsAsked(key, query)
+  const conditions = [
+    ...(question === null ? [] : [`words @@ ${placed(question)}::tsquery`]),
+    ...(question === null && facts.length === 1 ? [] : [`facts @> ${placed(facts)}::text[]`]),
+    ...bounds('score', query.scoreMin, query.scoreMax),
+    ...bounds('created_at', query.since, query.until),
+  ]
+  return { conditions: conditions.length === 0 ? 'true' : conditions.join(' AND '), values }
+
+  function bounds(column: 'score' | 'created_at', least: number | undefined, most: number | undefined): readonly string[] {
+    return [
+      ...(least === undefined ? [] : [`${column} >= ${placed(least)}`]),
+      ...(most === undefined ? [] : [`${column} <= ${placed(most)}`]),
+    ]
+  }
+}
+
+const excerptIn = ({ shown, entry_score: score }: EntryColumns): RecordExcerpt => ({ ...shown, ...(score !== null && { score }) })
+
+export async function excerpts(
+  database: Database,
+  seal: StoreSeal,
+  name: string,
+  sequences: readonly number[],
+): Promise<ReadonlyMap<number, RecordExcerpt>> {
+  const rows = await database.rows<{
+    sequence: number
+    age: number
+    bytes: number
+    shown: RecordExcerpt | null
+    entry_score: number | null
+  }>({
+    text: `SELECT r.sequence, r.age, octet_length(b.payload) AS bytes, e.shown, e.score AS entry_score
+           FROM record r JOIN body b ON b.age = r.age LEFT JOIN search_entry e ON e.age = r.age
+           WHERE r.scenario = (SELECT key FROM scenario WHERE name = $1) AND r.sequence = ANY($2::bigint[])`,
+    values: [bytesOf(name), sequences],
+  })
+  let room = BODIES_BYTES_MAX
+  const unread = rows.filter(({ shown, bytes }) => shown === null && (room -= bytes) >= 0)
+  const read = await readExcerpts(
+    database,
+    seal,
+    unread.map(({ age }) => age),
+  )
+  const found = rows.flatMap(({ sequence, shown, entry_score }) => {
+    const excerpt = shown === null ? read.get(sequence) : excerptIn({ shown, entry_score })
+    return excerpt === undefined ? [] : [[sequence, excerpt] as const]
+  })
+  return new Map(found)
+}
+
+async function readExcerpts(database: Database, seal: StoreSeal, ages: readonly number[]): Promise<ReadonlyMap<number, RecordExcerpt>> {
+  if (ages.length === 0) return new Map()
+  const rows = await database.rows<RecordTuple & KeptBody & { readonly scenario: number }>({
+    text: `SELECT ${RECORD_COLUMNS}, b.scenario, b.payload, b.size FROM body b JOIN record r ON r.scenario = b.scenario AND r.sequence = b.sequence
+           WHERE b.age = ANY($1::bigint[])`,
+    values: [ages],
+  })
+  return new Map(
+    rows.map((columns) => {
+      const { sequence, agent_record_id: id, request_type, score } = recordRow(columns)
+      const payload = openWhole(seal, columns.scenario, id, columns) ?? new Uint8Array()
+      return [sequence, { ...shownExcerpt(excerptOf(request_type, payload)), ...(score !== null && { score }) }]
+    }),
+  )
+}
