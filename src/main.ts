@@ -31,6 +31,7 @@ import {
   refuseUnfinishedCopy,
   reconfigureThread,
   reopenWebhooks,
+  spendersIn,
   watchStore,
   type Load,
 } from './compose/index.ts'
@@ -150,6 +151,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       addAudit: (noted) => store.deployment.addAudit(noted),
       ...(listeners !== null && { listeners }),
     }
+    webhooks?.watch(() => spendersIn(http))
     const listener = makeListener(http)
     const server = await (listeners === null
       ? listenAlone(listener, { host: config.svc.host, port: config.svc.port }, { graceSeconds, tls })
@@ -186,6 +188,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
         Object.assign(scenarioLimits, registryLimits(changed))
         await server.reconfigure(changed, pair, limits)
         webhooks = await reopenWebhooks(webhooks, before, changed, services, log)
+        webhooks?.watch(() => spendersIn(http))
         Object.assign(http, { webhooks })
       },
     })

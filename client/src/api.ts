@@ -76,6 +76,8 @@ export interface Svc {
   /** In place of the limits that it was given before. What is left out is as the configuration says. */
   limitToken(name: string, limits: wire.TokenLimits): Promise<wire.TokenRow>
   revokeToken(name: string): Promise<void>
+  /** Has sent again what targets of webhooks refused. Answers how many events there are. */
+  retryWebhooks(): Promise<number>
   /** Whose requests these are. */
   caller(): Promise<wire.Caller>
   /** How people sign in with accounts of their own; null where tokens alone count. Needs no token. */
@@ -148,6 +150,7 @@ export function connect(address: Address): Svc {
     createToken: (token) => post(TOKENS, token, nouns.isNewToken),
     rotateToken: (name, days) => post(`${tokenPath(name)}/rotate`, days === undefined ? {} : { expires_in_days: days }, nouns.isNewToken),
     limitToken: (name, limits) => post(`${tokenPath(name)}/limits`, limits, nouns.isTokenRow),
+    retryWebhooks: async () => (await post('/svc/webhooks/retry', {}, nouns.isSentAgain)).set_aside,
     revokeToken: async (name) => void (await call(endpoint, { method: 'DELETE', path: tokenPath(name) }, nouns.isRevoked)),
     caller: () => get('/svc/caller', nouns.isCaller),
     signInOffer: async () => (await get(SIGN_IN, nouns.isSignInOffer)).sign_in,

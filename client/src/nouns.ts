@@ -137,6 +137,7 @@ export const isHealth = (value: unknown): value is { readonly ok: boolean } => i
 export const isTokenRow = (value: unknown): value is wire.TokenRow => hasTexts(value, ['name', 'role'])
 export const isTokens = (value: unknown): value is { readonly tokens: readonly wire.ListedToken[] } => isListAt(value, 'tokens', isTokenRow)
 export const isNewToken = (value: unknown): value is wire.NewToken => isTokenRow(value) && hasTexts(value, ['token'])
+export const isSentAgain = (value: unknown): value is { readonly set_aside: number } => hasNumber(value, 'set_aside')
 export const isRevoked = (value: unknown): value is { readonly name: string } => hasTexts(value, ['name'])
 export const isCaller = (value: unknown): value is wire.Caller => hasTexts(value, ['kind'])
 export const isSignInOffer = (value: unknown): value is wire.SignInOffer =>

@@ -18,6 +18,7 @@ import {
 } from './doctor-machine.ts'
 import { findingsOfParts, type PartFound } from './doctor-parts.ts'
 import { checkUpstream } from './doctor-upstream.ts'
+import { checkWebhooks } from './doctor-webhooks.ts'
 import { explain, type Finding } from './explain.ts'
 import { paint, jsonText, oneLine } from './screen/text.ts'
 import { EXIT, type ConfigOptions, type Surroundings } from './surroundings.ts'
@@ -52,6 +53,7 @@ async function checkConfigured(options: ConfigOptions, surroundings: Surrounding
     checkBucket(loaded, surroundings),
     checkSandbox(loaded),
     checkSignIn(loaded),
+    checkWebhooks(loaded),
     checkUpstream(
       loaded,
       parts.some(({ asksModels }) => asksModels),

@@ -73,6 +73,7 @@ export function addRemoteCommands(program: Command, run: BindCommand): void {
     .argument('[scenario]', SCENARIO)
     .option('--interval <seconds>', 'the polling interval', secondsOf, INTERVAL_SECONDS)
   addAudit(program, run)
+  addWebhooks(program, run)
   addCompletion(program, run)
 }
 
@@ -102,6 +103,14 @@ function addExport(program: Command, run: BindCommand): void {
     .addOption(new Option('--format <format>', 'what the files are').choices(['jsonl', 'parquet']).default('jsonl'))
     .option('--scenario <name>', 'only this scenario')
     .option('--since <time>', 'the first run begins with what was stored since: 12h, 7d, or a date such as 2026-11-17T08:00Z', momentOf)
+}
+
+function addWebhooks(program: Command, run: BindCommand): void {
+  const webhooks = program.command('webhooks').description('what the targets of webhooks refused')
+  run<RemoteOptions>(
+    remote(webhooks, 'retry', 'send again now what was refused again and again', 'svc webhooks retry'),
+    later(async () => (await import('./remote/webhooks.ts')).retry),
+  )
 }
 
 function addAudit(program: Command, run: BindCommand): void {

@@ -2,19 +2,20 @@
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { LoadedConfig } from '../config/index.ts'
-import type { Log } from '../http/index.ts'
-import { wordsOf } from '../kit/index.ts'
+import type { HttpServices, Log } from '../http/index.ts'
+import { FolderDocuments, newId, wordsOf } from '../kit/index.ts'
+import type { Store } from '../contract/index.ts'
 import { budgetEnded, type Services } from '../scenarios/index.ts'
 import { errorIn } from '../training/index.ts'
-import type { Webhooks } from '../webhooks/index.ts'
+import type { OpenKept, Spender, WebhookDelivery } from '../webhooks/index.ts'
 import { clock } from './traffic.ts'
 
 /** With the targets that a changed configuration names. A target that stays is told what it was not told yet. */
 export async function reopenWebhooks(
-  opened: Webhooks | undefined,
+  opened: WebhookDelivery | undefined,
   before: LoadedConfig,
   ...[loaded, services, log]: Parameters<typeof openConfiguredWebhooks>
-): Promise<Webhooks | undefined> {
+): Promise<WebhookDelivery | undefined> {
   if (isDeepStrictEqual(before.config.webhooks, loaded.config.webhooks)) return opened
   await opened?.close()
   try {
@@ -31,7 +32,7 @@ export async function openConfiguredWebhooks(
   { config: { webhooks, storage } }: LoadedConfig,
   services: Pick<Services, 'store' | 'recipes'>,
   log: Log,
-): Promise<Webhooks | undefined> {
+): Promise<WebhookDelivery | undefined> {
   const settings = Object.entries(webhooks).map(([name, { url, secret, events, allow_inside: allowsInside }]) => ({
     name,
     url,
@@ -40,12 +41,25 @@ export async function openConfiguredWebhooks(
     allowsInside,
   }))
   if (settings.length === 0) return undefined
-  const { openWebhooks } = await import('../webhooks/index.ts')
-  const folder = storage.record_backend === 'memory' ? null : join(storage.agent_record_dir, 'webhooks')
-  return openWebhooks(settings, folder, {
+  const { WebhookDelivery: Delivery } = await import('../webhooks/index.ts')
+  return Delivery.open(settings, keptIn(storage, services.store), {
     store: services.store,
     clock,
+    newId,
     told: async (scenario, row) => ({ error: errorIn(row), budget: await budgetEnded(services, scenario, row) }),
     log: (level, event, fields) => log.write(level, event, fields),
   })
+}
+
+/** Where several services share a store they share this too, so that each can go on where another one ended. */
+function keptIn({ record_backend, agent_record_dir }: LoadedConfig['config']['storage'], { documents }: Pick<Store, 'documents'>): OpenKept {
+  if (documents !== undefined) return (fence) => documents('webhooks', fence)
+  if (record_backend === 'memory') return () => null
+  const folder = new FolderDocuments(join(agent_record_dir, 'webhooks'), { mode: 0o600 })
+  return () => folder
+}
+
+/** Everybody who may spend so much money a day. Limits are those of now, also after a reload. */
+export async function spendersIn(services: Pick<HttpServices, 'auth' | 'limits' | 'registry'>): Promise<readonly Spender[]> {
+  return services.limits.spent(services.auth.limited(), await services.registry.names())
 }

@@ -118,6 +118,12 @@ export class Authenticator {
     this.#forgetReplaced()
   }
 
+  /** Those of the configuration and of the store. A person may have several sign-ins, and counts once. */
+  limited(): readonly LimitedToken[] {
+    const all = [...this.#configured, ...this.#stored.values()].map(({ limited }) => limited)
+    return [...new Map(all.map((token) => [token.key, token])).values()]
+  }
+
   /** Of a stored token. */
   limitedByName(name: string): LimitedToken | null {
     return this.#storedByName.get(name)?.limited ?? null

@@ -93,11 +93,16 @@ export interface HttpServices extends TrafficServices {
   /** Episodes that wait for workers on other machines. */
   readonly fleet: EpisodeQueue
   /** Absent where no target is configured. */
-  readonly webhooks?: { counts(): readonly WebhookCounts[] } | undefined
+  readonly webhooks?: WebhookTargets | undefined
   /** What is in force, without secrets. */
   readonly configuration: ShownConfiguration
   /** Absent where this thread accepts the connections itself. */
   readonly listeners?: ListenerThreads | undefined
+}
+interface WebhookTargets {
+  counts(): readonly WebhookCounts[]
+  states(): Promise<readonly (WebhookCounts & { readonly isDelivering: boolean })[]>
+  sendAgain(): Promise<number>
 }
 export interface SignInDesk {
   readonly provider: Pick<SignInProvider, 'begin' | 'finish'>

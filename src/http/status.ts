@@ -1,10 +1,22 @@
 /** The state of the service: readiness, training, serving, storage, and metrics for a monitor. */
-import type { Commit, Configuration, Health, JsonObject, Refusal, ScenarioStatus, ServiceStatus, Store } from '../contract/index.ts'
+import {
+  unknown,
+  type Commit,
+  type Configuration,
+  type Health,
+  type JsonObject,
+  type Refusal,
+  type ScenarioStatus,
+  type SentAgain,
+  type ServiceStatus,
+  type Store,
+} from '../contract/index.ts'
 import { dataWithoutKnownSecrets } from '../kit/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
+import { noteChange } from './audit.ts'
 import type { HttpContext } from './context.ts'
 import { refuseAgents, rowFor } from './held-out.ts'
-import { liveJson, type HttpReply } from './reply.ts'
+import { json, liveJson, type HttpReply } from './reply.ts'
 
 /** A service that cannot store records is not ready. The reason is shown to holders of a token alone. */
 export async function health({ services: { store, listeners } }: HttpContext): Promise<HttpReply> {
@@ -17,7 +29,7 @@ export async function health({ services: { store, listeners } }: HttpContext): P
 const troubleOf = async ({ writing }: Store): Promise<Refusal | null> => (await writing?.check()) ?? null
 
 export async function status(context: HttpContext): Promise<HttpReply> {
-  const { registry, store, runtime, retention } = context.services
+  const { registry, store, runtime, retention, webhooks } = context.services
   const trouble = await troubleOf(store)
   const rows: [string, ServiceStatus['scenarios'][string]][] = []
   const errors: string[] = []
@@ -32,6 +44,7 @@ export async function status(context: HttpContext): Promise<HttpReply> {
     scenarios: Object.fromEntries(rows),
     serving: await runtime.status(),
     training_job: registry.trainingJob(),
+    ...(webhooks !== undefined && { webhooks: (await webhooks.states()).map(webhookStatus) }),
     storage: {
       ...(await store.usage()),
       error: trouble === null ? null : { code: trouble.code, message: trouble.message },
@@ -40,6 +53,22 @@ export async function status(context: HttpContext): Promise<HttpReply> {
   } satisfies ServiceStatus
   // Engines, trainers and stores say what they like.
   return liveJson(dataWithoutKnownSecrets(state))
+}
+
+const webhookStatus = ({ setAside, isDelivering, ...counts }: WebhookState): NonNullable<ServiceStatus['webhooks']>[number] => ({
+  ...counts,
+  delivering: isDelivering,
+  set_aside: setAside,
+})
+type WebhookState = Awaited<ReturnType<NonNullable<HttpContext['services']['webhooks']>['states']>>[number]
+
+/** Has what targets refused sent to them once more. */
+export async function retryWebhooks(context: HttpContext): Promise<HttpReply> {
+  const { webhooks } = context.services
+  if (webhooks === undefined) throw unknown('no_webhooks', 'this service has no webhooks; configure a target under webhooks')
+  const set_aside = await webhooks.sendAgain()
+  await noteChange(context, { scenario: null, target: null, before: null, after: { set_aside } })
+  return json({ set_aside } satisfies SentAgain)
 }
 
 /** Serialized apart, so that one broken recipe does not hide the others. */

@@ -27,6 +27,15 @@ interface Full {
   readonly wait: number
 }
 
+export interface SpentMoney {
+  readonly kind: 'token' | 'scenario'
+  readonly name: string
+  /** Differs where names are alike. */
+  readonly key: string
+  readonly spent: number
+  readonly limit: number
+}
+
 export interface LimitNeeds {
   readonly time?: LimitTime
   readonly shares?: ShareStore | undefined
@@ -78,20 +87,36 @@ export class Limits {
     return subjects.map((subject) => (subject === null ? null : (uses.get(subject) ?? null)))
   }
 
-  async #usesOf(subjects: readonly LimitSubject[]): Promise<ReadonlyMap<LimitSubject, SubjectUse>> {
-    if (this.#shared !== null) return this.#shared.usesOf(subjects)
-    const now = this.#time.passed()
-    return new Map(subjects.map((subject) => [subject, this.#useOf(subject, now)]))
+  /** Tokens and scenarios with a limit of money, and what they spent of it today. */
+  async spent(tokens: readonly LimitedToken[], scenarios: readonly string[]): Promise<readonly SpentMoney[]> {
+    const all = [
+      ...tokens.map((token) => ({ kind: 'token' as const, name: token.name, subject: this.#subjects.ofToken(token) })),
+      ...scenarios.map((name) => ({ kind: 'scenario' as const, name, subject: this.#subjects.ofScenario(name) })),
+    ].flatMap(({ subject, ...each }) => (subject !== null && subject.limits.cost_per_day > 0 ? [{ ...each, subject }] : []))
+    const uses = await this.#usesOf(
+      all.map(({ subject }) => subject),
+      ['cost_per_day'],
+    )
+    return all.map(({ kind, name, subject }) => {
+      const { used: spent = 0, limit = 0 } = uses.get(subject)?.cost_per_day ?? {}
+      return { kind, name, key: subject.key, spent, limit }
+    })
   }
 
-  #useOf({ key, limits }: LimitSubject, now: number): SubjectUse {
+  async #usesOf(subjects: readonly LimitSubject[], kinds = LIMIT_KINDS): Promise<ReadonlyMap<LimitSubject, SubjectUse>> {
+    if (this.#shared !== null) return this.#shared.usesOf(subjects, kinds)
+    const now = this.#time.passed()
+    return new Map(subjects.map((subject) => [subject, this.#useOf(subject, kinds, now)]))
+  }
+
+  #useOf({ key, limits }: LimitSubject, kinds: typeof LIMIT_KINDS, now: number): SubjectUse {
     const used = (kind: keyof SubjectLimits, cell: LimitCell): number => {
       const window = WINDOWS.find(({ limit }) => limit === kind)
       return window === undefined ? cell.inside : usedIn(cell, window, limits[kind], now)
     }
-    const kinds = LIMIT_KINDS.filter((kind) => limits[kind] > 0)
+    const limiting = kinds.filter((kind) => limits[kind] > 0)
     return Object.fromEntries(
-      kinds.map((kind) => [kind, { used: this.#cells.look(key, (cell) => used(kind, cell)) ?? 0, limit: limits[kind] }]),
+      limiting.map((kind) => [kind, { used: this.#cells.look(key, (cell) => used(kind, cell)) ?? 0, limit: limits[kind] }]),
     )
   }
 

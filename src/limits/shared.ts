@@ -68,9 +68,9 @@ export class SharedLimits {
   }
 
   /** Of all services together, with what they hold and did not spend yet. */
-  async usesOf(subjects: readonly LimitSubject[]): Promise<ReadonlyMap<LimitSubject, SubjectUse>> {
+  async usesOf(subjects: readonly LimitSubject[], kinds: readonly LimitKind[]): Promise<ReadonlyMap<LimitSubject, SubjectUse>> {
     const asked = subjects.flatMap((subject) =>
-      limitedKinds(subject).map((kind) => ({ subject, kind, window: this.#windowOf(subject, kind) })),
+      kinds.filter((kind) => subject.limits[kind] > 0).map((kind) => ({ subject, kind, window: this.#windowOf(subject, kind) })),
     )
     const used = asked.length === 0 ? [] : await this.#store.used(asked.map(({ window }) => window))
     const uses = new Map<LimitSubject, SubjectUse>(subjects.map((subject) => [subject, {}]))

@@ -1,27 +1,30 @@
 /** How far a target was told of each scenario. The rows are the queue: a position is only moved, and kept, after a delivery. */
-import { readFile } from 'node:fs/promises'
-import { isObject, type Commit } from '../contract/index.ts'
-import { isMissing, writeAtomicFile } from '../kit/index.ts'
+import { isObject, type Commit, type Documents } from '../contract/index.ts'
 
 /** The row that was told last. Its time tells it from the row of another scenario that had or has the same name. */
 export type ToldPosition = Pick<Commit, 'step' | 'recorded_at'>
 
 export class Positions {
-  readonly #file: string | null
+  readonly #documents: Documents | null
+  readonly #path: string
   readonly #told: Map<string, ToldPosition>
 
-  private constructor(file: string | null, told: Map<string, ToldPosition>) {
-    this.#file = file
+  private constructor(documents: Documents | null, path: string, told: Map<string, ToldPosition>) {
+    this.#documents = documents
+    this.#path = path
     this.#told = told
   }
 
-  /** `begin` says where every scenario stands, for a target that is new: it is not told of what was before it. No file: kept in memory alone. */
-  static async open(file: string | null, begin: () => Promise<Map<string, ToldPosition>>): Promise<Positions> {
-    const kept = file === null ? null : await readPositions(file)
-    if (kept !== null) return new Positions(file, kept)
-    const positions = new Positions(file, await begin())
-    await positions.keep()
-    return positions
+  /**
+   * `begin` says where every scenario stands, for a target that is new: it is not told of what was before it. Of two services that begin
+   * at once the first one counts. No documents: kept in memory alone.
+   */
+  static async open(documents: Documents | null, path: string, begin: () => Promise<Map<string, ToldPosition>>): Promise<Positions> {
+    const kept = await readPositions(documents, path)
+    if (kept !== null) return new Positions(documents, path, kept)
+    const begun = await begin()
+    const isFirst = (await documents?.write(path, textOf(begun), null)) ?? true
+    return new Positions(documents, path, isFirst ? begun : ((await readPositions(documents, path)) ?? begun))
   }
 
   /** Null for a scenario that is new. */
@@ -38,19 +41,22 @@ export class Positions {
   }
 
   async keep(): Promise<void> {
-    if (this.#file !== null) await writeAtomicFile(this.#file, JSON.stringify(Object.fromEntries(this.#told)), 0o600)
+    await this.#documents?.write(this.#path, textOf(this.#told))
   }
 }
 
-/** Null where there is none. A broken file is reported: to begin anew would leave events out. */
-async function readPositions(file: string): Promise<Map<string, ToldPosition> | null> {
+const textOf = (told: ReadonlyMap<string, ToldPosition>): string => JSON.stringify(Object.fromEntries(told))
+
+/** Null where there is none. A broken one is reported: to begin anew would leave events out. */
+async function readPositions(documents: Documents | null, path: string): Promise<Map<string, ToldPosition> | null> {
+  const bytes = await documents?.read(path)
+  if (bytes == null) return null
   try {
-    const kept: unknown = JSON.parse(await readFile(file, 'utf8'))
+    const kept: unknown = JSON.parse(Buffer.from(bytes).toString())
     if (!isObject(kept)) throw new Error('it holds no positions')
     return new Map(Object.entries(kept).map(([name, position]) => [name, readPosition(position)]))
   } catch (error) {
-    if (isMissing(error)) return null
-    throw new Error(`${file} cannot be read; restore it, or remove it to begin with the next event`, { cause: error })
+    throw new Error(`webhooks/${path} cannot be read; restore it, or remove it to begin with the next event`, { cause: error })
   }
 }
 

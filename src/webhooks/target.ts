@@ -1,11 +1,13 @@
 /** One target: it is told of one row after the other. An event that it refuses again and again is set aside and sent later, so that the others go on. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Commit, Store } from '../contract/index.ts'
-import { wordsOf } from '../kit/index.ts'
+import { Lane, wordsOf } from '../kit/index.ts'
 import { messagesOf, type ToldRow, type WebhookEvent, type WebhookMessage } from './events.ts'
 import type { Positions } from './positions.ts'
 import { sendWebhook } from './send.ts'
-import type { SetAside, SetAsideEvent } from './set-aside.ts'
+import type { KeptEvent, KeptEvents } from './kept-events.ts'
+import type { SpentEvent } from './spenders.ts'
+import type { SpentBook } from './spent-book.ts'
 import { signedHeaders } from './signature.ts'
 
 const ROWS_AT_ONCE = 50
@@ -36,7 +38,10 @@ export interface WebhookNeeds {
   /** What the service knows of a row beside the row itself. */
   readonly told: (scenario: string, row: Commit) => Promise<Pick<ToldRow, 'error' | 'budget'>>
   readonly log: (level: 'warn' | 'error', event: string, fields: Record<string, string | number>) => void
+  readonly newId: () => string
   readonly send?: typeof sendWebhook
+  /** How often it is looked at what was spent. */
+  readonly lookMs?: number
   readonly pause?: (seconds: number, signal: AbortSignal) => Promise<void>
 }
 
@@ -44,7 +49,8 @@ const pauseFor = async (seconds: number, signal: AbortSignal): Promise<void> => 
 
 export interface KeptOfTarget {
   readonly positions: Positions
-  readonly aside: SetAside
+  readonly aside: KeptEvents
+  readonly spent: SpentBook
 }
 
 /** Why a message was not taken. */
@@ -58,13 +64,19 @@ export class WebhookTarget {
   readonly #settings: WebhookSettings
   readonly #needs: WebhookNeeds
   readonly #positions: Positions
-  readonly #aside: SetAside
+  readonly #aside: KeptEvents
+  readonly #spent: SpentBook
+  /** One event at a time. */
+  readonly #sending = new Lane()
   readonly #waiting = new Set<string>()
   /** Scenarios that were archived since the row that is being told was read. */
   readonly #archived = new Set<string>()
   readonly #closing = new AbortController()
   #working: Promise<void> | null = null
   #sendingLater: Promise<void> | null = null
+  #tellingSpent: Promise<void> | null = null
+  #hurry = new AbortController()
+  #isHurried = false
   #telling: string | null = null
   delivered = 0
   failed = 0
@@ -73,8 +85,10 @@ export class WebhookTarget {
     this.#settings = settings
     this.#positions = kept.positions
     this.#aside = kept.aside
+    this.#spent = kept.spent
     this.#needs = needs
     this.#sendLater()
+    this.#tellSpent()
   }
 
   get name(): string {
@@ -108,10 +122,43 @@ export class WebhookTarget {
     this.#positions.forget(scenario)
   }
 
+  /** Kept before they are sent: a crash between the two loses none. */
+  async tellSpent(events: readonly SpentEvent[]): Promise<void> {
+    if (!this.#settings.events.has('budget')) return
+    await this.#spent.add(events)
+    this.#tellSpent()
+  }
+
+  /** What was set aside, without waiting longer. */
+  sendAgain(): void {
+    this.#isHurried = true
+    this.#hurry.abort()
+    this.#hurry = new AbortController()
+  }
+
   /** What was not delivered is delivered after the next start. */
   async close(): Promise<void> {
     this.#closing.abort()
-    await Promise.all([this.#working, this.#sendingLater])
+    await Promise.all([this.#working, this.#sendingLater, this.#tellingSpent])
+  }
+
+  #tellSpent(): void {
+    if (this.#spent.waiting.length === 0 || this.#closing.signal.aborted) return
+    this.#tellingSpent ??= this.#sendSpent().finally(() => {
+      this.#tellingSpent = null
+    })
+  }
+
+  /** Never rejects. What is left is tried with the next look at what was spent. */
+  async #sendSpent(): Promise<void> {
+    try {
+      for (const event of this.#spent.waiting) {
+        await this.#deliver(event, event.recordedAt)
+        await this.#spent.done(event)
+      }
+    } catch (error) {
+      if (!this.#closing.signal.aborted) this.#needs.log('warn', 'webhook_failed', { webhook: this.name, error: wordsOf(error) })
+    }
   }
 
   /** Never rejects. A store or a disk that fails is tried again as a target is. */
@@ -152,7 +199,7 @@ export class WebhookTarget {
       const rows = await store.scenario(scenario).commits({ after, limit: ROWS_AT_ONCE })
       for (const row of rows) {
         const messages = messagesOf({ scenario, row, ...(await told(scenario, row)) }, this.#settings.events)
-        for (const message of messages) await this.#deliver(message, row)
+        for (const message of messages) await this.#deliver(message, row.recorded_at)
         // Another scenario may have this name by now, and begins at its first step.
         if (this.#archived.has(scenario)) return
         this.#positions.move(scenario, row)
@@ -171,7 +218,7 @@ export class WebhookTarget {
     return row?.step === told.step && row.recorded_at === told.recorded_at
   }
 
-  async #deliver(message: WebhookMessage, row: Commit): Promise<void> {
+  async #deliver(message: WebhookMessage, recordedAt: number): Promise<void> {
     let refusals = 0
     for (let failures = 1; ; failures += 1) {
       const trouble = await this.#try(message)
@@ -181,16 +228,16 @@ export class WebhookTarget {
       }
       this.#closing.signal.throwIfAborted()
       this.failed += 1
-      if (this.#isTooOld(row.recorded_at)) return this.#giveUp(message, trouble.problem)
+      if (this.#isTooOld(recordedAt)) return this.#giveUp(message, trouble.problem)
       if (trouble.isRefused) refusals += 1
-      if (refusals === REFUSALS_MAX) return this.#putAside({ ...message, recordedAt: row.recorded_at }, trouble.problem)
+      if (refusals === REFUSALS_MAX) return this.#putAside({ ...message, recordedAt }, trouble.problem)
       await this.#rest(failures, { message: message.id, event: message.event, error: trouble.problem })
       this.#closing.signal.throwIfAborted()
     }
   }
 
   /** Kept before the position moves on: a crash between the two repeats the event, and loses none. */
-  async #putAside(event: SetAsideEvent, problem: string): Promise<void> {
+  async #putAside(event: KeptEvent, problem: string): Promise<void> {
     const gone = await this.#aside.add(event)
     this.#needs.log('error', 'webhook_set_aside', { webhook: this.name, message: event.id, event: event.event, error: problem })
     if (gone !== null) this.#giveUp(gone, 'too many events are set aside')
@@ -207,7 +254,9 @@ export class WebhookTarget {
   /** Never rejects. What is added meanwhile is sent with the next round. */
   async #sendAside(): Promise<void> {
     while (this.#aside.size > 0) {
-      await (this.#needs.pause ?? pauseFor)(ASIDE_SECONDS, this.#closing.signal).catch(() => undefined)
+      const signal = AbortSignal.any([this.#closing.signal, this.#hurry.signal])
+      if (!this.#isHurried) await (this.#needs.pause ?? pauseFor)(ASIDE_SECONDS, signal).catch(() => undefined)
+      this.#isHurried = false
       for (const event of this.#aside.all()) {
         if (this.#closing.signal.aborted) return
         const trouble = await this.#try(event)
@@ -234,7 +283,7 @@ export class WebhookTarget {
     const headers = signedHeaders({ id, at: Math.floor(this.#needs.clock()), body }, secret)
     const send = this.#needs.send ?? sendWebhook
     try {
-      const status = await send({ url, headers, body, allowsInside, signal: this.#closing.signal })
+      const status = await this.#sending.run(() => send({ url, headers, body, allowsInside, signal: this.#closing.signal }))
       if (status >= 200 && status < 300) return null
       return { problem: `the target answered ${status}`, isRefused: !AWAY_STATUS.has(status) }
     } catch (error) {

@@ -147,5 +147,6 @@ it('every route that names a scenario is held against those of the token, and th
     'deployment POST /svc/tokens',
     'deployment POST /svc/tokens/:token_name/limits',
     'deployment POST /svc/tokens/:token_name/rotate',
+    'deployment POST /svc/webhooks/retry',
   ])
 })

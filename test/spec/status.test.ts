@@ -192,6 +192,7 @@ const CHANGING = [
   'POST /svc/tokens/:token_name/limits',
   'POST /svc/tokens/:token_name/rotate',
   'DELETE /svc/tokens/:token_name',
+  'POST /svc/webhooks/retry',
   'DELETE /svc/sign-in',
   'POST /svc/fleet/take',
   'POST /svc/fleet/episodes/:lease/beat',

@@ -61,6 +61,7 @@ function report({ status: current, scenarios }: Seen, service: RemoteService, su
     ...storageTrouble(current.storage).map((line) => paint(`  ${line}`, 'bad', surroundings)),
     ...(rows.length === 0 ? ['', 'there is no scenario yet: the first request creates one'] : ['', table(COLUMNS, rows, surroundings)]),
     ...troubles(current, surroundings),
+    ...refusedWords(current.webhooks, service).map((line) => paint(line, 'bad', surroundings)),
     ...advice(scenarios, service),
   ]
 }
@@ -86,6 +87,16 @@ function storageWords({ records, body_bytes: used, capacity_bytes: capacity }: S
   if (typeof records !== 'number') return 'no record counts'
   const space = typeof used === 'number' && typeof capacity === 'number' ? ` (${bytes(used)} of ${bytes(capacity)})` : ''
   return counted(records, 'record') + space
+}
+
+/** Of each target that refused events again and again. */
+function refusedWords(webhooks: unknown, { command }: RemoteService): readonly string[] {
+  const targets: readonly unknown[] = Array.isArray(webhooks) ? webhooks : []
+  return targets.flatMap((target) => {
+    const { name, set_aside: count }: Readonly<Record<string, unknown>> = Object(target)
+    if (typeof name !== 'string' || typeof count !== 'number' || count === 0) return []
+    return [`webhook ${oneLine(name)} refused ${counted(count, 'event')}; mend the target, then: ${command('webhooks retry')}`]
+  })
 }
 
 /** In full: it ends in what to do. */

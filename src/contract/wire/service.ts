@@ -79,6 +79,17 @@ export const scenarioStatusSchema = z.object({
 export type ScenarioStatus = WireType<typeof scenarioStatusSchema>
 const brokenStatus = z.object({ error: text }).describe('Of a recipe whose status cannot be shown.')
 
+const webhookStatus = z.object({
+  name: text,
+  delivering: z.boolean().describe('False: another service over the same store delivers.'),
+  delivered: count.describe('Events that the target took from this service since it started.'),
+  failed: count.describe('Attempts that failed.'),
+  waiting: count.describe('Scenarios with rows that the target was not told of yet.'),
+  set_aside: count.describe('Events that it refused again and again: sent again every ten minutes, and by `svc webhooks retry`.'),
+})
+export const sentAgainSchema = z.object({ set_aside: count.describe('So many events are sent again now.') })
+export type SentAgain = WireType<typeof sentAgainSchema>
+
 export const serviceStatusSchema = z.object({
   error: text.nullable().describe('Background failures that were not fixed since, one line each.'),
   preload_errors: z.record(z.string(), text).describe('Scenarios that could not be loaded at start, with the reason.'),
@@ -86,6 +97,7 @@ export const serviceStatusSchema = z.object({
   scenarios: z.record(z.string(), z.union([scenarioStatusSchema, brokenStatus])).describe('The loaded scenarios, by name.'),
   serving: jsonObject.describe('The status of the runtime.'),
   training_job: z.object({ status: text, training_job_id: text, owner: scenario }).nullable(),
+  webhooks: z.exactOptional(z.array(webhookStatus)).describe('The targets of webhooks. Absent where none is configured.'),
   storage: z.object({
     records: count,
     body_bytes: count,

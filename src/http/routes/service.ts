@@ -1,13 +1,14 @@
 /** The routes of the service itself: health, status, metrics, and the description of every route. */
+import { SMALL_BODY_BYTES_MAX } from '../../contract/index.ts'
 import * as wire from '../../contract/wire/index.ts'
 import type { HttpRoute } from '../context.ts'
 import { openApi } from '../openapi/document.ts'
-import { READING } from '../openapi/refusals.ts'
+import { READING, refusals, WRITING } from '../openapi/refusals.ts'
 import { answer, live, other } from '../openapi/spec.ts'
 import * as status from '../status.ts'
 import { rowsOf } from './row.ts'
 
-const { get } = rowsOf('service')
+const { get, post } = rowsOf('service')
 
 export const healthRoute: HttpRoute = get('/healthz', status.health, {
   access: 'open',
@@ -38,6 +39,15 @@ export const serviceRoutes = (all: () => readonly HttpRoute[]): readonly HttpRou
     summary: 'Reports the settings as the service read them, and the recipes that scenarios may be made with',
     answers: { 200: live(wire.configurationSchema, 'Without secrets.') },
     refusals: {},
+  }),
+  post('/svc/webhooks/retry', status.retryWebhooks, {
+    bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    right: 'manage',
+    operationId: 'retryWebhooks',
+    summary: 'Sends again at once the events that targets of webhooks refused again and again',
+    description: 'Where another service over the same store delivers, it does so within seconds.',
+    answers: { 200: answer(wire.sentAgainSchema, 'How many there are.') },
+    refusals: refusals(WRITING, { 404: ['no_webhooks'] }),
   }),
   get('/metrics', status.metrics, {
     right: 'read',
