@@ -495,6 +495,8 @@ export interface ServiceStatus {
   /** The status of the runtime. */
   readonly serving: Readonly<Record<string, unknown>>
   readonly training_job: { readonly status: string; readonly training_job_id: string; readonly owner: string } | null
+  /** The targets of webhooks. Absent where none is configured. */
+  readonly webhooks?: readonly { readonly name: string; readonly delivering: boolean; readonly delivered: number; readonly failed: number; readonly waiting: number; readonly set_aside: number }[]
   readonly storage: { readonly records: number; readonly body_bytes: number; readonly capacity_bytes: number; readonly lost_records: number; readonly lost_bytes: number; readonly expired_records?: number; readonly expired_bytes?: number; readonly error: { readonly code: string; readonly message: string } | null; readonly retention_held_until?: number }
 }
 

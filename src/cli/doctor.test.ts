@@ -1,8 +1,8 @@
 import { createServer } from 'node:http'
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { sharedFolder } from '../../test/support/folder.ts'
+import { sharedFolder, temporaryFolder } from '../../test/support/folder.ts'
 import { listenOnLoopback } from '../../test/support/listen.ts'
 import { testServer } from '../../test/support/server.ts'
 import { ConfigProblem } from '../config/index.ts'
@@ -306,6 +306,27 @@ describe('versions', () => {
   test('no git is a problem', async () => {
     expect(await checkGit(() => Promise.reject(new Error('ENOENT')))).toMatchObject({ state: 'problem', found: 'git is not on the PATH' })
   })
+})
+
+test('what a target of webhooks refused is a warning with the command that sends it again, and what cannot be read a problem', async () => {
+  const folder = temporaryFolder()
+  const hook = [
+    '--webhooks.chat.url',
+    'https://hooks.example.com/',
+    '--webhooks.chat.secret',
+    `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+  ]
+  const found = async () => (await examine(['--storage.agent_record_dir', folder, ...hook])).find('webhooks')
+  expect(await found()).toBeUndefined()
+  await mkdir(join(folder, 'webhooks'))
+  await writeFile(join(folder, 'webhooks', 'chat.set-aside.json'), JSON.stringify([{ id: '1' }, { id: '2' }]))
+  expect(await found()).toMatchObject({
+    state: 'warning',
+    found: expect.stringContaining('2 events'),
+    fix: expect.stringContaining('svc webhooks retry'),
+  })
+  await writeFile(join(folder, 'webhooks', 'chat.set-aside.json'), '[')
+  expect(await found()).toMatchObject({ state: 'problem', fix: expect.stringContaining('restore webhooks/chat.set-aside.json') })
 })
 
 test.each([

@@ -52,7 +52,10 @@ export async function openConfiguredWebhooks(
 }
 
 /** Where several services share a store they share this too, so that each can go on where another one ended. */
-function keptIn({ record_backend, agent_record_dir }: LoadedConfig['config']['storage'], { documents }: Pick<Store, 'documents'>): OpenKept {
+function keptIn(
+  { record_backend, agent_record_dir }: LoadedConfig['config']['storage'],
+  { documents }: Pick<Store, 'documents'>,
+): OpenKept {
   if (documents !== undefined) return (fence) => documents('webhooks', fence)
   if (record_backend === 'memory') return () => null
   const folder = new FolderDocuments(join(agent_record_dir, 'webhooks'), { mode: 0o600 })

@@ -307,7 +307,7 @@ const webhook = section({
     .array(oneOf(WEBHOOK_EVENTS), 'must be a list of events')
     .default([...WEBHOOK_EVENTS])
     .describe(
-      'Which events: `held` (a release waits for review), `published`, `failed` (a step), `budget` (`evolution.max_steps` or `evolution.max_failure_streak` is used up).',
+      'Which events: `held` (a release waits for review), `published`, `failed` (a step), `budget` (`evolution.max_steps` or `evolution.max_failure_streak` is used up; 80 and 100 % of the money that a token or a scenario may spend in a day are spent).',
     ),
   allow_inside: flag().default(false).describe('Whether the target may have an address of this machine or of a private network.'),
 })

@@ -33,7 +33,13 @@ export function spentEvents(spenders: readonly Spender[], now: number): readonly
   })
 }
 
-function eventOf({ kind, name, key, spent, limit }: Spender, percent: number, passed: readonly number[], day: string, now: number): SpentEvent {
+function eventOf(
+  { kind, name, key, spent, limit }: Spender,
+  percent: number,
+  passed: readonly number[],
+  day: string,
+  now: number,
+): SpentEvent {
   const marks = passed.map((level) => `msg_${hash('sha256', JSON.stringify(['spent', kind, key, day, level])).slice(0, 32)}`)
   const data = { [kind]: name, percent, spent, limit, day, reason: `${percent} % of limits.${kind} cost_per_day is spent` }
   const body = JSON.stringify({ type: 'budget', timestamp: new Date(now * 1000).toISOString(), data })

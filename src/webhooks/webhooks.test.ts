@@ -342,7 +342,9 @@ describe('money that is spent', () => {
 
   it('is an event at 80 and at 100 percent, for tokens and scenarios', () => {
     expect(told([spender(7.99)])).toEqual([])
-    expect(told([spender(8)])).toMatchObject([{ token: 'ci', percent: 80, spent: 8, limit: 10, day: new Date(NOON * 1000).toISOString().slice(0, 10) }])
+    expect(told([spender(8)])).toMatchObject([
+      { token: 'ci', percent: 80, spent: 8, limit: 10, day: new Date(NOON * 1000).toISOString().slice(0, 10) },
+    ])
     expect(told([spender(11, { kind: 'scenario', name: 's', key: 'scenario s' })])).toMatchObject([{ scenario: 's', percent: 100 }])
   })
 

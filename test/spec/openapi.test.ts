@@ -31,7 +31,14 @@ const here = sharedWorld({
 const pair = sharedWorld({ settings: { recipe: PAIR_RECIPE } })
 const ledger = sharedWorld({ settings: { recipe: LEDGER_RECIPE } })
 const TOKEN = 'admin-token-of-the-test'
-const closed = sharedWorld({ settings: { 'svc.token': TOKEN } })
+const closed = sharedWorld({
+  settings: {
+    'svc.token': TOKEN,
+    'webhooks.chat.url': 'http://127.0.0.1:9/',
+    'webhooks.chat.secret': `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+    'webhooks.chat.allow_inside': true,
+  },
+})
 let described: Described
 let ask: Asking
 beforeAll(async () => {
@@ -125,6 +132,7 @@ describe('every answer is documented', () => {
     ).toBe(201)
     await asking('POST', '/svc/tokens', { headers, body: { name: 'a', role: 'read' } })
     await asking('POST', '/svc/tokens/a/rotate', { headers, body: {} })
+    await asking('POST', '/svc/webhooks/retry', { headers, body: {} })
     await asking('POST', '/svc/tokens/a/limits', { headers, body: { requests_per_minute: 5 } })
     for (const query of ['', '?order=newest&limit=1']) await asking('GET', `/svc/audit${query}`, { headers })
     for (const path of ['/svc/tokens', '/svc/configuration']) await asking('GET', path, { headers })

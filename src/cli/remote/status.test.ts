@@ -1,4 +1,6 @@
 /** Status and releases of a service that holds something for review. */
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { trainee } from '../../../test/spec/support/trainee.ts'
 import { ownWorld, sharedWorld } from '../../../test/support/world.ts'
@@ -74,6 +76,25 @@ describe('releases', () => {
     expect(JSON.parse(out)).toMatchObject({ scenario: 'support', releases: [{ training_request: { text: RUDE } }, { step: 0 }] })
     expect(out).not.toContain('\u202e')
   })
+})
+
+test('a webhook that refused events is named with the command that sends them again', async () => {
+  const there = await ownWorld({ backend: 'sqlite' })
+  const folder = join(there.directory, 'records', 'webhooks')
+  await mkdir(folder, { recursive: true })
+  await writeFile(
+    join(folder, 'chat.set-aside.json'),
+    JSON.stringify([{ id: '1', event: 'held', body: '{}', recordedAt: Date.now() / 1000 }]),
+  )
+  await there.restart({
+    'webhooks.chat.url': 'http://127.0.0.1:9/',
+    'webhooks.chat.secret': `whsec_${Buffer.alloc(32, 1).toString('base64')}`,
+    'webhooks.chat.allow_inside': true,
+  })
+  expect((await typeCommand(there.address, ['status'])).out).toContain(
+    'webhook chat refused 1 event; mend the target, then: svc webhooks retry',
+  )
+  expect((await typeCommand(there.address, ['webhooks', 'retry'])).out).toMatch(/^1 event sent again now/)
 })
 
 describe('a scenario that must be named', () => {

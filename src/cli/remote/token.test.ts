@@ -122,3 +122,12 @@ describe('svc audit', () => {
     expect((await type(['audit', '--json', '--scenario', 'audited'])).out.split('\n')).toHaveLength(1)
   })
 })
+
+describe('svc webhooks', () => {
+  test('retry says in one line where there is nothing to send again', async () => {
+    expect(await type(['webhooks', 'retry'])).toMatchObject({
+      exit: 1,
+      err: [expect.stringContaining('configure a target under webhooks')],
+    })
+  })
+})
