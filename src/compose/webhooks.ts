@@ -7,7 +7,7 @@ import { FolderDocuments, newId, wordsOf } from '../kit/index.ts'
 import type { Store } from '../contract/index.ts'
 import { budgetEnded, type Services } from '../scenarios/index.ts'
 import { errorIn } from '../training/index.ts'
-import type { OpenKept, Spender, WebhookDelivery } from '../webhooks/index.ts'
+import type { OpenKept, MoneySpender, WebhookDelivery } from '../webhooks/index.ts'
 import { clock } from './traffic.ts'
 
 /** With the targets that a changed configuration names. A target that stays is told what it was not told yet. */
@@ -63,6 +63,6 @@ function keptIn(
 }
 
 /** Everybody who may spend so much money a day. Limits are those of now, also after a reload. */
-export async function spendersIn(services: Pick<HttpServices, 'auth' | 'limits' | 'registry'>): Promise<readonly Spender[]> {
+export async function spendersIn(services: Pick<HttpServices, 'auth' | 'limits' | 'registry'>): Promise<readonly MoneySpender[]> {
   return services.limits.spent(services.auth.limited(), await services.registry.names())
 }

@@ -62,6 +62,8 @@ export interface DialectSpec {
   frames(answer: JsonObject, request: JsonObject, pieces: Pieces): Iterable<Buffer>
   /** Present where the request only counts tokens. */
   readonly writeCount?: (tokens: number) => JsonObject
+  /** Present where clients of the format are translated, and the request only counts tokens: the format of the calls that it counts. */
+  readonly counted?: DialectSpec
   /** The body of a question to a model; its reader has the path. */
   writeRequest(question: ModelQuestion): JsonObject
   /** Absent: its clients are answered by upstreams of the format only. */
@@ -84,6 +86,17 @@ interface TranslatedUpstream {
   ask(asked: Asked, leftOut: string[]): JsonObject
   path(model: string, isStreamed: boolean): string
   hear(): PieceReader
+  /** Absent: it does not count a prompt without answering it. */
+  readonly count?: UpstreamCount
+}
+
+/** How an upstream counts the tokens of a call that it is not to answer. */
+interface UpstreamCount {
+  readonly dialect: Dialect
+  path(model: string): string
+  ask(model: string, body: JsonObject): JsonObject
+  /** Null where it says none. */
+  tokensIn(answer: JsonObject): number | null
 }
 
 /** Requests in the formats of OpenAI and Anthropic. Upstreams take each other's names for the limit, so all are read. */

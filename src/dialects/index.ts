@@ -110,4 +110,4 @@ export { filledText, isList, isObject, listOf, objectOf, objectsOf, parsed, tags
 export type { DialectSpec } from './dialect.ts'
 export { withSeed } from './seed.ts'
 export { readObject, type StreamReader } from './stream.ts'
-export { translate, type StreamTranslation, type Translated } from './translation/index.ts'
+export { translate, translateCount, type StreamTranslation, type Translated } from './translation/index.ts'

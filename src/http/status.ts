@@ -11,7 +11,9 @@ import {
   type ServiceStatus,
   type Store,
 } from '../contract/index.ts'
+import { retryWebhooksBodySchema } from '../contract/wire/index.ts'
 import { dataWithoutKnownSecrets } from '../kit/index.ts'
+import { checkShape } from '../records/index.ts'
 import type { Scenario } from '../scenarios/index.ts'
 import { noteChange } from './audit.ts'
 import type { HttpContext } from './context.ts'
@@ -65,6 +67,7 @@ type WebhookState = Awaited<ReturnType<NonNullable<HttpContext['services']['webh
 /** Has what targets refused sent to them once more. */
 export async function retryWebhooks(context: HttpContext): Promise<HttpReply> {
   const { webhooks } = context.services
+  checkShape(retryWebhooksBodySchema, await context.readObject())
   if (webhooks === undefined) throw unknown('no_webhooks', 'this service has no webhooks; configure a target under webhooks')
   const set_aside = await webhooks.sendAgain()
   await noteChange(context, { scenario: null, target: null, before: null, after: { set_aside } })

@@ -1,6 +1,6 @@
-import { expect, it } from 'vitest'
-import type { JsonObject, StreamedAnswer } from '../contract/index.ts'
-import { writeEvent } from '../kit/index.ts'
+import { describe, expect, it } from 'vitest'
+import type { JsonObject, RuntimeAnswer, RuntimeCall, StreamedAnswer } from '../contract/index.ts'
+import { BytePieces, withBody, writeEvent } from '../kit/index.ts'
 import { parsedBody } from './request-body.ts'
 import { serveStream } from './serve-stream.ts'
 import { serve } from './serve.ts'
@@ -36,4 +36,55 @@ it('a translated stream that is held back is no longer than an answer may be', a
   expect(taken.pieces).toBeLessThan(20)
   expect(Buffer.concat(sent).toString()).toContain('event: error')
   expect(records).toHaveLength(1)
+})
+
+const readBody = ({ body }: { readonly body: Uint8Array }): unknown => JSON.parse(Buffer.from(body).toString())
+
+describe('a count of tokens', () => {
+  const COUNTED: JsonObject = {
+    model: 'm',
+    system: 'Be brief.',
+    messages: [{ role: 'user', content: 'hi' }],
+    tools: [{ name: 'look', description: 'looks', input_schema: { type: 'object' } }],
+  }
+  const count = async (formats: readonly ('chat' | 'gemini')[], answered: JsonObject) => {
+    const { scenario } = servingOf()
+    const asked: RuntimeCall[] = []
+    const infer = async (call: RuntimeCall): Promise<RuntimeAnswer> => {
+      asked.push(call)
+      return withBody({ kind: 'whole', status: 200, headers: {} }, new BytePieces([Buffer.from(JSON.stringify(answered))]))
+    }
+    const runtime = { ...scenario.runtime, infer, formats: () => formats }
+    const request = parsedBody(Buffer.from(JSON.stringify(COUNTED)), COUNTED, {})
+    const call = callOf({ dialect: 'count_tokens', path: '/v1/messages/count_tokens', request })
+    const served = await serve({ ...scenario, runtime, model: { ...scenario.model, upstreams: ['one'] } }, call)
+    const [sent] = asked
+    if (sent === undefined || served.kind !== 'whole') throw new Error('one call and a whole answer were expected')
+    const { dialect, path } = sent
+    return { dialect, path, body: readBody(sent), answer: readBody(served.answer) }
+  }
+
+  it('of messages is made by the counting of generateContent, with system prompt and tools', async () => {
+    const { dialect, path, body, answer } = await count(['chat', 'gemini'], { totalTokens: 17 })
+    expect([dialect, path]).toEqual(['gemini_count_tokens', '/v1beta/models/m:countTokens'])
+    expect(body).toMatchObject({
+      generateContentRequest: {
+        model: 'models/m',
+        systemInstruction: { parts: [{ text: 'Be brief.' }] },
+        contents: [{ role: 'user', parts: [{ text: 'hi' }] }],
+        tools: [{ functionDeclarations: [{ name: 'look' }] }],
+      },
+    })
+    expect(answer).toEqual({ input_tokens: 17 })
+  })
+
+  it('that the upstream answers without a number is no count', async () => {
+    for (const answered of [{}, { totalTokens: 'many' }, { totalTokens: -1 }])
+      await expect(count(['gemini'], answered)).rejects.toMatchObject({ code: 'upstream_untranslatable' })
+  })
+
+  it('goes as it came where no upstream counts, so that it is refused by name', async () => {
+    const { dialect, path } = await count(['chat'], { input_tokens: 3 })
+    expect([dialect, path]).toEqual(['count_tokens', '/v1/messages/count_tokens'])
+  })
 })

@@ -11,7 +11,7 @@ import {
   type StreamedAnswer,
   type WholeAnswer,
 } from '../contract/index.ts'
-import { dialects, translate, type StreamTranslation, type Translated } from '../dialects/index.ts'
+import { dialects, translate, translateCount, type DialectSpec, type StreamTranslation, type Translated } from '../dialects/index.ts'
 import { BytePieces, withBody, withoutKey, withoutSecrets } from '../kit/index.ts'
 import { answerTooLarge, print } from './payload.ts'
 
@@ -44,18 +44,21 @@ interface Asking {
 /** Null where the call goes as it came: an upstream speaks its format, or nothing could make it understood. */
 export function translationOf(runtime: Runtime, asked: AskedCall, sent: Sent): Asking | null {
   const from = dialects[asked.dialect]
-  const spoken = from.asClient === undefined ? [] : (runtime.formats?.(asked) ?? [])
+  const { asClient } = from.counted ?? from
+  const spoken = asClient === undefined ? [] : (runtime.formats?.(asked) ?? [])
   if (spoken.length === 0 || spoken.includes(from.format)) return null
+  const targets = spoken.flatMap((format) => targetOf(from, dialects[format]))
+  // A count that no upstream can make goes as it came, and is refused by name.
+  if (targets.length === 0) return null
   const call = { path: asked.path, body: sent.fields(), id: sent.id, nowSeconds: Math.floor(sent.nowSeconds) }
   let refused: Refusal | null = null
-  for (const format of spoken) {
-    const to = dialects[format]
+  for (const { to, dialect } of targets) {
     try {
-      const translated = translate(from, to, call)
+      const translated = from.counted === undefined ? translate(from, to, call) : translateCount(from, to, call)
       const { path, body, leftOut } = translated
-      const headers = withoutHeaders(asked.headers, from.asClient?.headers ?? [])
+      const headers = withoutHeaders(asked.headers, asClient?.headers ?? [])
       return {
-        call: withBody({ ...asked, dialect: to.name, path, headers, under: underOf(translated) }, new BytePieces([bytesOf(body)])),
+        call: withBody({ ...asked, dialect, path, headers, under: underOf(translated) }, new BytePieces([bytesOf(body)])),
         translated,
         mark: { from: from.format, to: to.format, ...(leftOut.length > 0 && { left_out: leftOut }) },
       }
@@ -65,6 +68,13 @@ export function translationOf(runtime: Runtime, asked: AskedCall, sent: Sent): A
     }
   }
   throw refused ?? new Error('no format was tried')
+}
+
+/** None where the upstream cannot be asked that. */
+function targetOf(from: DialectSpec, to: DialectSpec): readonly { readonly to: DialectSpec; readonly dialect: RuntimeCall['dialect'] }[] {
+  if (from.counted === undefined) return [{ to, dialect: to.name }]
+  const dialect = to.asUpstream?.count?.dialect
+  return dialect === undefined ? [] : [{ to, dialect }]
 }
 
 const bytesOf = (body: JsonObject): Buffer => Buffer.from(print(body))

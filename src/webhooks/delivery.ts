@@ -4,7 +4,7 @@ import type { Documents, Fence, Store, StoreLease } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { KeptEvents, readEvents } from './kept-events.ts'
 import { Positions, type ToldPosition } from './positions.ts'
-import { spentEvents, type Spender } from './spenders.ts'
+import { spentEvents, type MoneySpender } from './spenders.ts'
 import { SpentBook } from './spent-book.ts'
 import { WebhookTarget, type WebhookNeeds, type WebhookSettings } from './target.ts'
 
@@ -17,7 +17,7 @@ const AGAIN = 'again.txt'
 
 /** Where targets keep what they were told. Null: in memory alone. */
 export type OpenKept = (fence?: Fence) => Documents | null
-export type ReadSpenders = () => Promise<readonly Spender[]>
+export type ReadSpenders = () => Promise<readonly MoneySpender[]>
 
 type WebhookCounts = Pick<WebhookTarget, 'name' | 'delivered' | 'failed' | 'waiting' | 'setAside'>
 

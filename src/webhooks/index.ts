@@ -3,5 +3,5 @@
  * Does not decide anything, and holds up nothing.
  */
 export { WebhookDelivery, type OpenKept } from './delivery.ts'
-export type { Spender } from './spenders.ts'
+export type { MoneySpender } from './spenders.ts'
 export type { WebhookSettings } from './target.ts'

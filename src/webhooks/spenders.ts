@@ -9,7 +9,7 @@ const LEVELS = [100, 80] as const
 const AROUND_MIDNIGHT_SECONDS = 60
 
 /** What somebody spent today of what they may spend. */
-export interface Spender {
+export interface MoneySpender {
   readonly kind: 'token' | 'scenario'
   readonly name: string
   /** Differs where names are alike. */
@@ -23,7 +23,7 @@ export interface SpentEvent extends KeptEvent {
   readonly marks: readonly string[]
 }
 
-export function spentEvents(spenders: readonly Spender[], now: number): readonly SpentEvent[] {
+export function spentEvents(spenders: readonly MoneySpender[], now: number): readonly SpentEvent[] {
   if (now % DAY_SECONDS < AROUND_MIDNIGHT_SECONDS) return []
   const day = new Date(now * 1000).toISOString().slice(0, 10)
   return spenders.flatMap((spender) => {
@@ -34,7 +34,7 @@ export function spentEvents(spenders: readonly Spender[], now: number): readonly
 }
 
 function eventOf(
-  { kind, name, key, spent, limit }: Spender,
+  { kind, name, key, spent, limit }: MoneySpender,
   percent: number,
   passed: readonly number[],
   day: string,

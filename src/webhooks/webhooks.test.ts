@@ -12,7 +12,7 @@ import type { Commit, JsonObject, Store } from '../contract/index.ts'
 import { FolderDocuments } from '../kit/index.ts'
 import { WebhookDelivery, type OpenKept, type WebhookSettings } from './index.ts'
 import { sendWebhook } from './send.ts'
-import { spentEvents, type Spender } from './spenders.ts'
+import { spentEvents, type MoneySpender } from './spenders.ts'
 import type { WebhookNeeds } from './target.ts'
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
@@ -326,7 +326,7 @@ describe('a target', () => {
   })
 })
 
-const spender = (spent: number, change: Partial<Spender> = {}): Spender => ({
+const spender = (spent: number, change: Partial<MoneySpender> = {}): MoneySpender => ({
   kind: 'token',
   name: 'ci',
   key: 'token ci',
@@ -337,7 +337,7 @@ const spender = (spent: number, change: Partial<Spender> = {}): Spender => ({
 
 describe('money that is spent', () => {
   const NOON = Math.floor(NOW / 86_400) * 86_400 + 43_200
-  const told = (spenders: readonly Spender[], now = NOON): readonly unknown[] =>
+  const told = (spenders: readonly MoneySpender[], now = NOON): readonly unknown[] =>
     spentEvents(spenders, now).map(({ body }) => Object(JSON.parse(body))['data'])
 
   it('is an event at 80 and at 100 percent, for tokens and scenarios', () => {
@@ -349,7 +349,7 @@ describe('money that is spent', () => {
   })
 
   it('has another id for each day, percent and name, and the same one whoever counts', () => {
-    const idsOf = (given: readonly Spender[], now = NOON): readonly string[] => spentEvents(given, now).map(({ id }) => id)
+    const idsOf = (given: readonly MoneySpender[], now = NOON): readonly string[] => spentEvents(given, now).map(({ id }) => id)
     expect(idsOf([spender(8)])).toEqual(idsOf([spender(9.5)], NOON + 600))
     const all = [
       ...idsOf([spender(8), spender(10), spender(8, { key: 'token other' }), spender(8, { kind: 'scenario' })]),

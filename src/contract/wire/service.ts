@@ -87,6 +87,10 @@ const webhookStatus = z.object({
   waiting: count.describe('Scenarios with rows that the target was not told of yet.'),
   set_aside: count.describe('Events that it refused again and again: sent again every ten minutes, and by `svc webhooks retry`.'),
 })
+export const retryWebhooksBodySchema = z.strictObject(
+  {},
+  { error: ({ code }) => (code === 'unrecognized_keys' ? 'takes an empty object' : 'must be an object') },
+)
 export const sentAgainSchema = z.object({ set_aside: count.describe('So many events are sent again now.') })
 export type SentAgain = WireType<typeof sentAgainSchema>
 

@@ -87,6 +87,12 @@ export const gemini: DialectSpec = {
     ask: askGemini,
     path: (model, isStreamed) => `${GEMINI_MODELS}/${encodeURIComponent(model)}${isStreamed ? `${STREAM}?alt=sse` : ':generateContent'}`,
     hear: () => new GeminiHearing(),
+    count: {
+      dialect: 'gemini_count_tokens',
+      path: (model) => `${GEMINI_MODELS}/${encodeURIComponent(model)}:countTokens`,
+      ask: (model, body) => ({ generateContentRequest: { model: `models/${model}`, ...body } }),
+      tokensIn: ({ totalTokens }) => (Number.isSafeInteger(totalTokens) && Number(totalTokens) >= 0 ? Number(totalTokens) : null),
+    },
   },
 }
 

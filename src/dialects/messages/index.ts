@@ -74,6 +74,7 @@ export const messagesCount: DialectSpec = {
   faultIn: promptFault,
   chatRequest: (body) => chatPromptOf(messagesReader.read(body)),
   writeCount: (tokens) => ({ input_tokens: tokens }),
+  counted: messages,
 }
 
 function faultIn(body: JsonObject, model: string): RequestFault | null {

@@ -64,6 +64,26 @@ export function translate(from: DialectSpec, to: DialectSpec, call: ClientCall):
   }
 }
 
+/** The same of a call that only counts tokens, by the upstream's own counting. */
+export function translateCount(from: DialectSpec, to: DialectSpec, call: ClientCall): Translated {
+  const { counted, writeCount } = from
+  const count = to.asUpstream?.count
+  if (counted === undefined || writeCount === undefined || count === undefined)
+    throw new Error(`no count of ${from.name} is translated to ${to.name}`)
+  const { under, ...translated } = translate(counted, to, call)
+  const asking = (model: string, body: JsonObject): UpstreamCall => ({ path: count.path(model), body: count.ask(model, body) })
+  return {
+    ...translated,
+    ...asking(counted.modelIn(call.path, call.body), translated.body),
+    under: (model) => asking(model, under(model).body),
+    whole(answer) {
+      const tokens = count.tokensIn(answer)
+      if (tokens === null) throw upstream('upstream_untranslatable', 'the upstream answered without a count of tokens')
+      return writeCount(tokens)
+    },
+  }
+}
+
 const CODE = 'cannot_translate'
 /** Names of fields and tools are the client's, of any length. */
 const QUOTED_CHARACTERS_MAX = 200

@@ -3,7 +3,7 @@ import { SMALL_BODY_BYTES_MAX } from '../../contract/index.ts'
 import * as wire from '../../contract/wire/index.ts'
 import type { HttpRoute } from '../context.ts'
 import { openApi } from '../openapi/document.ts'
-import { READING, refusals, WRITING } from '../openapi/refusals.ts'
+import { CHECKED_BODY, READING, refusals, WRITING } from '../openapi/refusals.ts'
 import { answer, live, other } from '../openapi/spec.ts'
 import * as status from '../status.ts'
 import { rowsOf } from './row.ts'
@@ -46,8 +46,9 @@ export const serviceRoutes = (all: () => readonly HttpRoute[]): readonly HttpRou
     operationId: 'retryWebhooks',
     summary: 'Sends again at once the events that targets of webhooks refused again and again',
     description: 'Where another service over the same store delivers, it does so within seconds.',
+    body: wire.retryWebhooksBodySchema,
     answers: { 200: answer(wire.sentAgainSchema, 'How many there are.') },
-    refusals: refusals(WRITING, { 404: ['no_webhooks'] }),
+    refusals: refusals(CHECKED_BODY, WRITING, { 404: ['no_webhooks'] }),
   }),
   get('/metrics', status.metrics, {
     right: 'read',
