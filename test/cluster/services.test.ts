@@ -5,13 +5,12 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { BUCKET, startS3, type S3Server } from '../support/s3.ts'
-import { placeIn, startChild } from '../crash/child.ts'
 import { startLink } from '../support/link.ts'
 import { startPostgres, type PostgresServer } from '../support/postgres.ts'
 import { temporaryFolder } from '../support/folder.ts'
-import { dataPlaceIn, settingsOf, type Settings } from '../support/settings.ts'
+import type { Settings } from '../support/settings.ts'
 import { until } from '../support/wait.ts'
-import { ownWorld, send, type Answer, type World } from '../support/world.ts'
+import { ownWorld, type Answer, type World } from '../support/world.ts'
 import { LEDGER_RECIPE, textAt } from '../spec/support/helpers.ts'
 import { trainee } from '../spec/support/trainee.ts'
 
@@ -169,26 +168,6 @@ it('a gateway that is cut off serves nothing, and once it is back what was relea
   expect([answers.length + 2, answers.length + 3]).toContain(await recordsIn(a, 's'))
 })
 
-it('the gateway that trains is killed: another one takes the next step', { timeout: 240_000 }, async () => {
-  const folder = temporaryFolder()
-  const start = newDeployment(TRAINED)
-  const b = await start(folder)
-  const owner = startChild(placeIn(temporaryFolder()), {
-    settings: { ...settingsOf(dataPlaceIn(folder), b.upstream.url), ...deployed(TRAINED) },
-  })
-  onTestFinished(() => owner.kill('family'))
-  const address = (await owner.address) ?? ''
-  await send(address, 'POST', '/v1/chat/completions', { headers: { 'x-svc-scenario': 's' }, body: { model: 'm', messages: [] } })
-  await until(() => heldToken() === '1')
-  await trainee(b, 's').asked('add a line')
-  owner.kill('service')
-  await owner.ended
-  await trainee(b, 's').asked('add another line')
-  expect(heldToken()).toBe('2')
-})
-
-/** Of the one lease of the newest deployment that is held. */
-const heldToken = (): string => database.sql(`SELECT token FROM deployment_${deployments}.lease WHERE member IS NOT NULL`)
 const asked = (here: World): Promise<Answer> => here.post('/v1/chat/completions', { model: 'm', messages: [] }, { 'x-svc-scenario': 's' })
 const releaseOf = async (here: World, answer: Answer | undefined): Promise<string> => {
   const id = String(answer?.headers['x-svc-agent-record-id'])

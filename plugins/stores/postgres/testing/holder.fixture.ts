@@ -28,7 +28,8 @@ for (;;) {
 async function land(lease: StoreLease): Promise<void> {
   say(`holds ${lease.token}`)
   for (;;) {
-    const step = ((await a.head())?.newest.step ?? 0) + 1
+    const step = await nextStep()
+    if (step === null) continue
     const row: Commit = { ...commit(step), metrics: { token: lease.token }, state: { by: name } }
     stopAt('sealed')
     const landing = a.commit(row, lease).then(
@@ -43,6 +44,17 @@ async function land(lease: StoreLease): Promise<void> {
     // The server ended its transaction while it was stopped: whether the row landed is for the next look at the head.
     else if (isRefusal(error) && error.code === 'store_unreachable') say(`unheard ${step}`)
     else say(`failed ${step} ${lease.token} ${wordsOf(error)}`)
+  }
+}
+
+/** Null while a busy machine keeps the server from answering. */
+async function nextStep(): Promise<number | null> {
+  try {
+    return ((await a.head())?.newest.step ?? 0) + 1
+  } catch (error) {
+    if (!isRefusal(error) || error.code !== 'store_unreachable') throw error
+    say('unheard')
+    return null
   }
 }
 
