@@ -248,6 +248,14 @@ export interface WeightStatus {
   /** The same while it is an adapter; null while the base answers. */
   readonly adapter_runtime_load_id: string | null
   readonly admission: 'open' | 'closed'
+  /** Who trains them, as of the latest job; null before the first. */
+  readonly trainer: TrainerSeen | null
+}
+/** What a trainer calls itself and the version of its calls, where it says so, and the form that passes are sent in. */
+export interface TrainerSeen {
+  readonly server: string | null
+  readonly version: string | null
+  readonly format: 'json' | 'protobuf'
 }
 
 /** What a weight scenario's serving needs beside hooks; the service calls it with every head. */

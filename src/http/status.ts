@@ -93,7 +93,7 @@ async function scenarioStatus(scenario: Scenario, context: HttpContext): Promise
     scenario_step: history.step,
     last_committed_step: committedStep(history.lastTrained, context),
     current_runtime_load_id: weights?.runtime_load_id ?? null,
-    ...(weights !== undefined && { adapter_runtime_load_id: weights.adapter_runtime_load_id }),
+    ...(weights !== undefined && { adapter_runtime_load_id: weights.adapter_runtime_load_id, trainer: weights.trainer }),
     checkpoint_storage: null,
     batch_ready: leading?.isReady ?? false,
     training_mode: scenario.trainingMode,

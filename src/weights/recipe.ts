@@ -166,6 +166,7 @@ function bindWeights(settings: Settings, client: TrainerClient, scope: ScenarioS
           runtime_load_id,
           adapter_runtime_load_id: served?.adapter == null ? null : runtime_load_id,
           admission: weights.admission(scenario),
+          trainer: client.known,
         }
       },
     },

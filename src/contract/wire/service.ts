@@ -61,6 +61,9 @@ export const scenarioStatusSchema = z.object({
   scenario_step: step,
   current_runtime_load_id: text.nullable().describe('The weight load that answers now; null when no weights are served.'),
   adapter_runtime_load_id: z.exactOptional(text.nullable()).describe('The same while it is an adapter; null while the base answers.'),
+  trainer: z
+    .exactOptional(z.object({ server: text.nullable(), version: text.nullable(), format: z.enum(['json', 'protobuf']) }).nullable())
+    .describe('Who trains the weights, as of the latest job since the start: its name and the version of its calls, where it says so.'),
   checkpoint_storage: z.null(),
   inference_admission: z.enum(['open', 'closed']).nullable().describe('Whether requests begin, or wait for a weight update.'),
   components: z.exactOptional(z.record(z.string(), z.object(trainerStatus))).describe('When there are several trainers.'),

@@ -1,6 +1,7 @@
 /** Writes the numbers of steps as TensorBoard reads them: one folder per scenario, one file per start of the service. */
 import { appendFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { bytesField, doubleField, floatField, numberField, textField } from '../formats/protobuf.ts'
 import type { CurveSink, Numbers } from './sinks.ts'
 
 const VERSION = 'brain.Event:2'
@@ -31,36 +32,11 @@ function recordOf(data: Buffer): Buffer {
 
 // ── The messages Event, Summary and Value, as protocol buffers ──
 
-const versionEvent = (seconds: number): Buffer => Buffer.concat([double(1, seconds), text(3, VERSION)])
+const versionEvent = (seconds: number): Buffer => Buffer.concat([doubleField(1, seconds), textField(3, VERSION)])
 
 function numbersEvent(seconds: number, step: number, numbers: Numbers): Buffer {
-  const values = Object.entries(numbers).map(([tag, value]) => bytes(1, Buffer.concat([text(1, tag), float(2, value)])))
-  return Buffer.concat([double(1, seconds), varintField(2, step), bytes(5, Buffer.concat(values))])
-}
-
-const key = (field: number, kind: number): Buffer => varint((field << 3) | kind)
-
-function varint(value: number): Buffer {
-  const out: number[] = []
-  let rest = BigInt(value)
-  for (; rest > 127n; rest >>= 7n) out.push(Number(rest & 127n) | 128)
-  return Buffer.from([...out, Number(rest)])
-}
-
-const varintField = (field: number, value: number): Buffer => Buffer.concat([key(field, 0), varint(value)])
-const bytes = (field: number, data: Buffer): Buffer => Buffer.concat([key(field, 2), varint(data.length), data])
-const text = (field: number, value: string): Buffer => bytes(field, Buffer.from(value))
-
-function double(field: number, value: number): Buffer {
-  const data = Buffer.alloc(8)
-  data.writeDoubleLE(value)
-  return Buffer.concat([key(field, 1), data])
-}
-
-function float(field: number, value: number): Buffer {
-  const data = Buffer.alloc(4)
-  data.writeFloatLE(value)
-  return Buffer.concat([key(field, 5), data])
+  const values = Object.entries(numbers).map(([tag, value]) => bytesField(1, Buffer.concat([textField(1, tag), floatField(2, value)])))
+  return Buffer.concat([doubleField(1, seconds), numberField(2, step), bytesField(5, Buffer.concat(values))])
 }
 
 // ── CRC-32C, turned and shifted as the format wants it ──

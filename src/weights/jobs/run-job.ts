@@ -45,6 +45,7 @@ const isLost = (error: unknown): boolean => isRefusal(error) && LOST.has(error.c
 /** Every call keeps its number, so the trainer answers a repeated call without running it again. */
 async function train(job: WeightJob, begun: Marker, place: JobPlace): Promise<Marker> {
   const { client, signal } = place
+  if (begun.session === undefined) await client.about(signal)
   const session = begun.session ?? (await client.createSession({ scenario: place.scenario, job: job.id }, signal))
   return keepingAlive(client, session, signal, async () => {
     const opened: Marker = { ...begun, status: 'RUNNING', session }

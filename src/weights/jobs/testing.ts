@@ -1,12 +1,14 @@
 /** A trainer for tests: it answers every call, learns nothing useful, counts its optimizer steps, and fails on request. */
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { text as readText } from 'node:stream/consumers'
+import { buffer as readBytes } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { onTestFinished } from 'vitest'
 import { canonicalJson, type Json, type JsonObject, type Reporter } from '../../contract/index.ts'
 import { listOf, objectOf, objectsOf, textOf } from '../../dialects/index.ts'
 import { adapterFiles, floats, half, tarOfFiles } from '../formats/testing.ts'
+import { PROTOBUF } from './messages.ts'
+import { passIn, passOut } from './testing-messages.ts'
 import { makeTrainerClient, samplerPath, statePath, type TrainerClient } from './tinker.ts'
 
 export const LORA = { rank: 2, seed: 1, train_attn: true, train_mlp: true, train_unembed: false }
@@ -83,6 +85,8 @@ export class FakeTrainer {
   archivesAt: string | null = null
   /** Whether it leaves out and writes differently all that the API leaves open, as SkyRL's server does, and ignores the numbers of calls. */
   isLoose = false
+  /** Whether it takes and answers passes in protocol buffers alone. */
+  wantsMessages = false
   #results = new Map<string, { readonly result: Json; looks: number }>()
   #sessions = new Set<string>()
   #born = 0
@@ -98,17 +102,24 @@ export class FakeTrainer {
   }
 
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const text = await readText(request)
-    const body: JsonObject = text === '' ? {} : JSON.parse(text)
+    const sent = await readBytes(request)
     const name = decodeURIComponent((request.url ?? '').replace('/api/v1/', ''))
+    const isMessage = request.headers['content-type'] === PROTOBUF
+    const body: JsonObject = sent.length === 0 ? {} : isMessage ? passIn(sent) : JSON.parse(sent.toString())
     const fault = this.faults(name.startsWith('training_runs') ? 'archive' : name, this.calls.length)
     this.calls.push({ name, body, headers: request.headers })
     if (fault === 'killed before') this.#die()
     if (fault === 'lost before' || fault === 'killed before') return void response.destroy()
     if (typeof fault === 'object' && 'status' in fault) return void response.writeHead(fault.status).end(fault.body)
+    const isPass = name === 'forward' || name === 'forward_backward'
+    if (this.wantsMessages && isPass && !isMessage) return void response.writeHead(415).end('{"detail": "protobuf alone"}')
     const reply = request.method === 'DELETE' ? this.#discard(name) : this.#answer(name, body)
     if (fault === 'killed after') this.#die()
     if (fault === 'lost after' || fault === 'killed after') return void response.destroy()
+    const { body: answered } = reply
+    const isPassed = !Buffer.isBuffer(answered) && 'loss_fn_outputs' in objectOf(answered)
+    if (this.wantsMessages && isPassed && request.headers.accept === PROTOBUF)
+      return void response.writeHead(200, { 'content-type': PROTOBUF }).end(passOut(objectOf(answered)))
     send(response, typeof fault === 'object' ? mangled(reply, fault.mangle) : reply)
   }
 

@@ -1,6 +1,6 @@
 /** The calls of a trainer, one method each: requests are typed, answers are checked before use. */
 import { z } from 'zod'
-import type { Json, JsonObject, Loss } from '../../contract/index.ts'
+import type { Json, JsonObject, Loss, TrainerSeen } from '../../contract/index.ts'
 import { summedLoss } from './losses.ts'
 import { badAnswer, TrainerWire, type TrainerAddress } from './wire.ts'
 
@@ -51,6 +51,7 @@ const runOf = (path: string): string => path.slice(SCHEME.length).split('/')[0] 
 
 export function makeTrainerClient(address: TrainerAddress) {
   const wire = new TrainerWire(address)
+  let about: TrainerSeen | null = null
   const ask = async <T>(call: string, body: JsonObject, schema: z.ZodType<T>, signal: AbortSignal): Promise<T> =>
     checked(call, schema, await wire.post(call, body, signal))
   const order = async <T>(call: string, body: JsonObject, schema: z.ZodType<T>, signal: AbortSignal, mayRepeat = true): Promise<T> =>
@@ -69,6 +70,16 @@ export function makeTrainerClient(address: TrainerAddress) {
     createSession: async (owner: JsonObject, signal: AbortSignal): Promise<string> => {
       const body = { tags: ['svc'], user_metadata: owner, sdk_version: 'svc' }
       return (await ask('create_session', body, session, signal)).session_id
+    },
+    /** Who answers, for the status: asked once, and needed by no job. */
+    about: async (signal: AbortSignal): Promise<void> => {
+      if (about !== null) return
+      const said = await wire.get('get_server_capabilities', signal).catch(() => null)
+      const { data: { server = null, server_version: version = null } = {} } = capabilities.safeParse(said)
+      about = { server, version, format: wire.format }
+    },
+    get known(): TrainerSeen | null {
+      return about === null ? null : { ...about, format: wire.format }
     },
     /** Keeps the session's models at the trainer. */
     heartbeat: async (session_id: string, signal: AbortSignal): Promise<void> =>
@@ -138,6 +149,7 @@ const model = z.object({ model_id: id })
 const pathResult = z.object({ path: z.string() })
 /** A null is how a number that is not finite often arrives. */
 export const trainerMetrics = z.record(z.string(), z.union([z.number(), z.string(), z.boolean()], { error: 'must be a finite number' }))
+const capabilities = z.object({ server: z.string().max(200).nullish(), server_version: z.string().max(200).nullish() })
 const stepResult = z.object({ metrics: trainerMetrics.nullish() })
 const checkpoints = z.object({ checkpoints: z.array(z.object({ tinker_path: z.string() })) })
 const passResult = z.object({

@@ -1,6 +1,6 @@
-/** Calls to a trainer: JSON over HTTP, each with a time limit, retried where that can help, and its result polled. */
+/** Calls to a trainer: JSON over HTTP, or protocol buffers where it takes nothing else, each with a time limit, retried where that can help, and its result polled. */
 import { setTimeout as rest } from 'node:timers/promises'
-import { Agent, fetch, type RequestInit, type Response } from 'undici'
+import { Agent, fetch, type Response } from 'undici'
 import {
   conflict,
   invalid,
@@ -14,6 +14,7 @@ import {
   type Refusal,
 } from '../../contract/index.ts'
 import { objectOf, parsed } from '../../dialects/index.ts'
+import { hasMessage, passAnswer, passMessage, PROTOBUF } from './messages.ts'
 import { codeOf, withoutKey, wordsOf } from '../../kit/index.ts'
 
 export interface TrainerAddress {
@@ -40,6 +41,8 @@ export class TrainerWire {
   readonly #headers: Readonly<Record<string, string>>
   /** Every call has a time limit of its own. */
   readonly #agent = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
+  /** Since the trainer refused JSON for a pass. */
+  #sendsMessages = false
 
   constructor(address: TrainerAddress) {
     const { apiKey } = address
@@ -48,6 +51,11 @@ export class TrainerWire {
     this.#origin = new URL(address.url).origin
     const credential = apiKey === null ? {} : { 'x-api-key': apiKey, authorization: `Bearer ${apiKey}` }
     this.#headers = { 'content-type': 'application/json', 'accept-encoding': 'identity', ...credential }
+  }
+
+  /** The form of passes, as far as it is known. */
+  get format(): 'json' | 'protobuf' {
+    return this.#sendsMessages ? 'protobuf' : 'json'
   }
 
   /** A call that is answered at once. */
@@ -76,7 +84,7 @@ export class TrainerWire {
   result(call: string, body: JsonObject, signal: AbortSignal, mayRepeat = true): Promise<Json> {
     return this.#bounded(call, signal, async (over) => {
       for (let ticketsLost = 0; ; ticketsLost += 1) {
-        const ticket = this.#ticketOf(call, body, await this.#exchange(call, posting(body), over, mayRepeat))
+        const ticket = this.#ticketOf(call, body, await this.#order(call, body, over, mayRepeat))
         const result = await this.#collect(call, ticket, over)
         if (result !== null) return result
         if (ticketsLost > 0 || !mayRepeat) throw unknown('trainer_forgot', `the trainer at ${this.#host} takes ${call} and forgets it`)
@@ -87,9 +95,10 @@ export class TrainerWire {
   /** Makes a call twice. */
   twice(call: string, body: JsonObject, signal: AbortSignal): Promise<{ readonly isSameTicket: boolean; readonly result: Json }> {
     return this.#bounded(call, signal, async (over) => {
-      const first = this.#ticketOf(call, body, await this.#exchange(call, posting(body), over))
-      const again = await this.#exchange(call, posting(body), over)
+      const first = this.#ticketOf(call, body, await this.#order(call, body, over))
+      const again = await this.#order(call, body, over)
       const result = await this.#collect(call, first, over)
+      if (result === null) throw unknown('trainer_forgot', `the trainer at ${this.#host} takes ${call} and forgets it`)
       return { isSameTicket: again.status === 200 && this.#ticketOf(call, body, again) === first, result }
     })
   }
@@ -97,7 +106,7 @@ export class TrainerWire {
   /** The bytes of a saved file, at the first of these paths that is there. A connection that breaks off throws while they are read. */
   download(paths: readonly string[], signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
     return this.#bounded('archive', signal, async (over) => {
-      let missing: Answer = { status: 404, text: '' }
+      let missing: Answer = { status: 404, text: '', message: null }
       for (const path of paths) {
         const open = async () => this.#follow(await this.#fetch(path, { method: 'GET' }, over), over)
         const answer = await this.#retried('archive', over, open, async (response) => response)
@@ -131,6 +140,16 @@ export class TrainerWire {
     }
   }
 
+  /** A trainer that refuses JSON for a pass has not run it. */
+  async #order(call: string, body: JsonObject, signal: AbortSignal, mayRepeat = true): Promise<Answer> {
+    if (!hasMessage(call)) return this.#exchange(call, posting(body), signal, mayRepeat)
+    const message = (): Sent => ({ method: 'POST', body: passMessage(call, body), headers: { 'content-type': PROTOBUF } })
+    const answer = await this.#exchange(call, this.#sendsMessages ? message() : posting(body), signal, mayRepeat)
+    if (answer.status !== 415 || this.#sendsMessages) return answer
+    this.#sendsMessages = true
+    return this.#exchange(call, message(), signal, mayRepeat)
+  }
+
   #ticketOf(call: string, { model_id: asked }: JsonObject, answer: Answer): string {
     const { request_id, model_id } = objectOf(this.#answered(call, answer))
     if (typeof request_id !== 'string') throw badAnswer(call, 'request_id must be a string')
@@ -142,7 +161,8 @@ export class TrainerWire {
   /** Null when the trainer does not know the ticket. */
   async #collect(call: string, request_id: string, signal: AbortSignal): Promise<Json> {
     for (let seconds = POLL_REST_FIRST_SECONDS; ; seconds = Math.min(seconds * 2, POLL_REST_MAX_SECONDS)) {
-      const answer = await this.#exchange('retrieve_future', posting({ request_id }), signal)
+      const takes = this.#sendsMessages && hasMessage(call) ? { headers: { accept: PROTOBUF } } : {}
+      const answer = await this.#exchange('retrieve_future', { ...posting({ request_id }), ...takes }, signal)
       if (answer.status === 404) return null
       const result = answer.status === 408 ? PENDING : this.#answered(call, answer)
       if (!isPending(result)) return this.#unlessFailed(call, result)
@@ -158,7 +178,7 @@ export class TrainerWire {
     throw upstream('trainer_call_failed', `the trainer failed at ${call}: ${words}`)
   }
 
-  #exchange(call: string, sent: RequestInit, signal: AbortSignal, mayRepeat = true): Promise<Answer> {
+  #exchange(call: string, sent: Sent, signal: AbortSignal, mayRepeat = true): Promise<Answer> {
     const ask = () => this.#fetch(call, sent, AbortSignal.any([signal, AbortSignal.timeout(SILENT_SECONDS_MAX * 1000)]))
     return this.#retried(call, signal, ask, readAnswer, mayRepeat ? ATTEMPTS_MAX : 1)
   }
@@ -187,9 +207,9 @@ export class TrainerWire {
     }
   }
 
-  #fetch(path: string, sent: RequestInit, signal: AbortSignal): Promise<Response> {
+  #fetch(path: string, { headers, ...sent }: Sent, signal: AbortSignal): Promise<Response> {
     const url = `${this.#address.url}${PREFIX}${path}`
-    return fetch(url, { ...sent, headers: this.#headers, signal, redirect: 'manual', dispatcher: this.#agent })
+    return fetch(url, { ...sent, headers: { ...this.#headers, ...headers }, signal, redirect: 'manual', dispatcher: this.#agent })
   }
 
   /** Follows redirections, also those that are JSON with a url, and sends the trainer's key to no other origin. */
@@ -214,6 +234,11 @@ export class TrainerWire {
 
   #answered(call: string, answer: Answer): Json {
     if (answer.status !== 200) throw this.#refusal(call, answer)
+    if (answer.message !== null) {
+      const read = passAnswer(answer.message)
+      if (read === null) throw badAnswer(call, 'it must be the message of a pass')
+      return read
+    }
     const value = parsed(answer.text)
     if (value === undefined) throw badAnswer(call, 'must be JSON, and JSON has no number that is not finite')
     return value
@@ -250,12 +275,21 @@ function hostOf(url: string): string {
 interface Answer {
   readonly status: number
   readonly text: string
+  /** In protocol buffers; null: it is text. */
+  readonly message: Buffer | null
 }
 
 /** 425: what was asked for is still being saved. */
 const isFailing = (status: number): boolean => status >= 500 || status === 429 || status === 425
 
-const posting = (body: JsonObject): RequestInit => ({ method: 'POST', body: JSON.stringify(body) })
+/** With headers that are added to those of every call. */
+interface Sent {
+  readonly method: string
+  readonly body?: string | Buffer
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const posting = (body: JsonObject): Sent => ({ method: 'POST', body: JSON.stringify(body) })
 
 /** Where an answer points to; null: nowhere, and it is unread. */
 async function addressIn(answer: Response): Promise<string | null> {
@@ -276,7 +310,7 @@ export const badAnswer = (call: string, rule: string): Refusal =>
   upstream('trainer_answer', `the trainer's answer to ${call} cannot be used: ${rule}`)
 
 /** Leaving the loop closes the connection. */
-async function readAnswer({ status, body }: Response): Promise<Answer> {
+async function readAnswer({ status, body, headers }: Response): Promise<Answer> {
   const parts: Uint8Array[] = []
   let bytes = 0
   for await (const part of body ?? []) {
@@ -284,7 +318,9 @@ async function readAnswer({ status, body }: Response): Promise<Answer> {
     if (bytes > UPSTREAM_ANSWER_BYTES_MAX) throw badAnswer('a call', 'it is larger than this service holds')
     parts.push(part)
   }
-  return { status, text: Buffer.concat(parts).toString() }
+  const whole = Buffer.concat(parts)
+  const isMessage = headers.get('content-type')?.startsWith(PROTOBUF) === true
+  return isMessage ? { status, text: '', message: whole } : { status, text: whole.toString(), message: null }
 }
 
 function detailIn(text: string): string {

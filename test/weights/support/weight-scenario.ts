@@ -115,6 +115,7 @@ const RECIPE: Recipe = {
           serve: (served, switched) => weights.serve(scenario, served, switched),
           status: () => ({
             runtime_load_id: weights.served(scenario)?.runtime_load_id ?? null,
+            trainer: null,
             adapter_runtime_load_id: null,
             admission: weights.admission(scenario),
           }),
