@@ -475,6 +475,8 @@ export interface ScenarioStatus {
   readonly current_runtime_load_id: string | null
   /** The same while it is an adapter; null while the base answers. */
   readonly adapter_runtime_load_id?: string | null
+  /** Who trains the weights, as of the latest job since the start: its name and the version of its calls, where it says so. */
+  readonly trainer?: { readonly server: string | null; readonly version: string | null; readonly format: 'json' | 'protobuf' } | null
   readonly checkpoint_storage: null
   /** Whether requests begin, or wait for a weight update. */
   readonly inference_admission: 'open' | 'closed' | null
