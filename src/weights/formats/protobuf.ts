@@ -28,11 +28,11 @@ export function floatField(field: number, value: number): Buffer {
 }
 
 /** A value of a message: whole numbers, doubles and floats as numbers, everything else as bytes. */
-export type Field = number | Buffer
+export type MessageField = number | Buffer
 
 /** By number, every value in its order; null where the bytes are no message. */
-export function fieldsIn(data: Buffer): ReadonlyMap<number, readonly Field[]> | null {
-  const fields = new Map<number, Field[]>()
+export function fieldsIn(data: Buffer): ReadonlyMap<number, readonly MessageField[]> | null {
+  const fields = new Map<number, MessageField[]>()
   for (let at = 0; at < data.length;) {
     const tag = varintAt(data, at)
     const found = tag === null ? null : valueAt(data, tag.end, tag.value & 7)
@@ -49,7 +49,7 @@ interface Found<T> {
   readonly end: number
 }
 
-function valueAt(data: Buffer, at: number, kind: number): Found<Field> | null {
+function valueAt(data: Buffer, at: number, kind: number): Found<MessageField> | null {
   if (kind === VARINT) return varintAt(data, at)
   const length = kind === BYTES ? varintAt(data, at) : { value: kind === FIXED64 ? 8 : 4, end: at }
   if (length === null || length.end + length.value > data.length || ![FIXED64, BYTES, FIXED32].includes(kind)) return null

@@ -1,7 +1,7 @@
 /** A pass at a trainer in protocol buffers, for servers that take and answer it in no other form. */
 import type { JsonObject } from '../../contract/index.ts'
 import { listOf, objectOf, objectsOf, textOf } from '../../dialects/index.ts'
-import { bytesField, doubleField, fieldsIn, numberField, textField, varint, type Field } from '../formats/protobuf.ts'
+import { bytesField, doubleField, fieldsIn, numberField, textField, varint, type MessageField } from '../formats/protobuf.ts'
 
 export const PROTOBUF = 'application/x-protobuf'
 const PASSES: ReadonlySet<string> = new Set(['forward', 'forward_backward'])
@@ -59,9 +59,9 @@ export function passAnswer(data: Buffer): JsonObject | null {
   }
 }
 
-const messageOf = (value: Field | undefined) => (Buffer.isBuffer(value) ? fieldsIn(value) : null)
+const messageOf = (value: MessageField | undefined) => (Buffer.isBuffer(value) ? fieldsIn(value) : null)
 
-function entryOf(value: Field): (readonly [string, Field])[] | null {
+function entryOf(value: MessageField): (readonly [string, MessageField])[] | null {
   const entry = messageOf(value)
   const [name, held] = [entry?.get(1)?.at(-1), entry?.get(2)?.at(-1)]
   return Buffer.isBuffer(name) && held !== undefined ? [[name.toString(), held]] : null

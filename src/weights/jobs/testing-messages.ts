@@ -1,9 +1,9 @@
 /** The other side of a pass in protocol buffers, for the trainer of tests: what was sent as JSON, and an answer as a message. */
 import type { JsonObject } from '../../contract/index.ts'
 import { listOf, objectOf, objectsOf } from '../../dialects/index.ts'
-import { bytesField, doubleField, fieldsIn, numberField, textField, type Field } from '../formats/protobuf.ts'
+import { bytesField, doubleField, fieldsIn, numberField, textField, type MessageField } from '../formats/protobuf.ts'
 
-type Fields = ReadonlyMap<number, readonly Field[]>
+type Fields = ReadonlyMap<number, readonly MessageField[]>
 
 export function passIn(sent: Buffer): JsonObject {
   const fields = read(sent)
@@ -33,20 +33,20 @@ function tensorIn(fields: Fields): JsonObject {
   }
 }
 
-function ints(bytes: Field | undefined, width: 4 | 8): readonly number[] {
+function ints(bytes: MessageField | undefined, width: 4 | 8): readonly number[] {
   if (!Buffer.isBuffer(bytes)) return []
   return Array.from({ length: bytes.length / width }, (_, at) =>
     width === 4 ? bytes.readInt32LE(4 * at) : Number(bytes.readBigInt64LE(8 * at)),
   )
 }
 
-function read(value: Field | undefined): Fields {
+function read(value: MessageField | undefined): Fields {
   const fields = Buffer.isBuffer(value) ? fieldsIn(value) : null
   if (fields === null) throw new Error('no message')
   return fields
 }
 
-const first = (fields: Fields, number: number): Field | undefined => fields.get(number)?.[0]
+const first = (fields: Fields, number: number): MessageField | undefined => fields.get(number)?.[0]
 const textOf = (fields: Fields, number: number): string => String(first(fields, number) ?? '')
 
 export function passOut(answer: JsonObject): Buffer {
