@@ -60,7 +60,8 @@ export interface LimitCell {
   readonly inside: number
 }
 
-interface Handle {
+/** Where a key was found last. It stays good for ever: a cell that was given away is looked for again. */
+export interface CellHandle {
   cell: number
   readonly high: number
   readonly low: number
@@ -71,7 +72,8 @@ export class Cells {
   readonly #count: number
   readonly #slot: number
   readonly #worth: (cell: LimitCell) => number
-  readonly #handles = new Map<string, Handle>()
+  readonly #handles = new Map<string, CellHandle>()
+  readonly #looked: { readonly numbers: Float64Array; at: number; inside: number }
 
   /** The cell that nobody is inside of, and that is worth least, may be given to another key. */
   constructor({ memory, slot }: LimitPlace, worth: (cell: LimitCell) => number) {
@@ -79,11 +81,16 @@ export class Cells {
     this.#count = memory.ints.length / INTS
     this.#slot = slot
     this.#worth = worth
+    this.#looked = { numbers: memory.numbers, at: 0, inside: 0 }
   }
 
-  /** Runs with the key's cell, alone. The work must be short and must not throw. */
-  change<T>(key: string, work: (cell: LimitCell) => T): T {
-    const handle = this.#handles.get(key) ?? this.#makeHandle(key)
+  handleOf(key: string): CellHandle {
+    return this.#handles.get(key) ?? this.#makeHandle(key)
+  }
+
+  /** Runs with the key's cell, alone. The work must be short, must not throw, and must not keep the cell. */
+  change<T>(key: string | CellHandle, work: (cell: LimitCell) => T): T {
+    const handle = typeof key === 'string' ? this.handleOf(key) : key
     for (;;) {
       const base = handle.cell * INTS
       this.#take(base)
@@ -141,7 +148,7 @@ export class Cells {
     }
   }
 
-  #makeHandle(key: string): Handle {
+  #makeHandle(key: string): CellHandle {
     if (this.#handles.size >= HANDLES_MAX) this.#handles.clear()
     const wanted = { cell: 0, ...digitsIn(key) }
     const handle = { ...wanted, cell: this.#find(wanted) }
@@ -150,7 +157,7 @@ export class Cells {
   }
 
   /** Finds the key's cell, or gives it one. */
-  #find(handle: Handle): number {
+  #find(handle: CellHandle): number {
     const { ints, numbers, lock } = this.#memory
     lockAt(lock, 0)
     const cell = this.#known(handle) ?? this.#free(handle)
@@ -165,13 +172,13 @@ export class Cells {
     return cell
   }
 
-  #known(handle: Handle): number | null {
+  #known(handle: CellHandle): number | null {
     for (const cell of this.#near(handle)) if (this.#holds(cell, handle)) return cell
     return null
   }
 
   /** An unused one; else, of those that nobody is inside of, the one that is worth least, which loses its counts; else the first. */
-  #free(handle: Handle): number {
+  #free(handle: CellHandle): number {
     let found: number | null = null
     let least = Number.POSITIVE_INFINITY
     for (const cell of this.#near(handle)) {
@@ -186,18 +193,21 @@ export class Cells {
     return found ?? 0
   }
 
-  *#near(handle: Handle): Generator<number> {
+  *#near(handle: CellHandle): Generator<number> {
     const first = mixed(this.#memory.seed, handle)
     for (let probe = 0; probe < PROBES; probe += 1) yield (first + probe) & (this.#count - 1)
   }
 
-  #holds(cell: number, { high, low }: Handle): boolean {
+  #holds(cell: number, { high, low }: CellHandle): boolean {
     const { ints } = this.#memory
     return ints[cell * INTS + KEY] === high && ints[cell * INTS + KEY + 1] === low
   }
 
+  /** The same object each time, since one is wanted six times a request. */
   #cell(cell: number): LimitCell {
-    return { numbers: this.#memory.numbers, at: cell * NUMBERS, inside: this.#memory.ints[cell * INTS + INSIDE] ?? 0 }
+    this.#looked.at = cell * NUMBERS
+    this.#looked.inside = this.#memory.ints[cell * INTS + INSIDE] ?? 0
+    return this.#looked
   }
 
   #take(base: number): void {
@@ -205,14 +215,14 @@ export class Cells {
   }
 }
 
-function digitsIn(key: string): Omit<Handle, 'cell'> {
+function digitsIn(key: string): Omit<CellHandle, 'cell'> {
   const digest = hash('sha256', key, 'buffer')
   // A key of zeros marks a free cell.
   return { high: digest.readInt32LE(0), low: digest.readInt32LE(4) | 1 }
 }
 
 /** All bits of the key count: no two names are neighbours under every seed. */
-function mixed(seed: number, { high, low }: Handle): number {
+function mixed(seed: number, { high, low }: CellHandle): number {
   const once = Math.imul(high ^ seed, 0x85_eb_ca_6b)
   const twice = Math.imul(once ^ (once >>> 13) ^ low, 0xc2_b2_ae_35)
   return (twice ^ (twice >>> 16)) >>> 0
@@ -221,9 +231,8 @@ function mixed(seed: number, { high, low }: Handle): number {
 const digitsOf = (half: number): string => (half >>> 0).toString(16).padStart(8, '0')
 
 function lockAt(ints: Int32Array, at: number): void {
-  const isTaken = (): boolean => Atomics.compareExchange(ints, at, 0, 1) === 0
-  for (let spins = 0; spins < SPINS_MAX; spins += 1) if (isTaken()) return
+  for (let spins = 0; spins < SPINS_MAX; spins += 1) if (Atomics.compareExchange(ints, at, 0, 1) === 0) return
   const end = performance.now() + HELD_MS_MAX
   do Atomics.wait(ints, at, 1, WAIT_MS)
-  while (!isTaken() && performance.now() < end)
+  while (Atomics.compareExchange(ints, at, 0, 1) !== 0 && performance.now() < end)
 }

@@ -1,6 +1,6 @@
 /** Lets requests in while their token and their scenario have taken less than they may, and counts what they took. */
 import type { ShareStore } from '../contract/index.ts'
-import { Cells, threadsOf, type LimitCell, type LimitPlace } from './cells.ts'
+import { Cells, threadsOf, type CellHandle, type LimitCell, type LimitPlace } from './cells.ts'
 import { BYTES_PER_TOKEN, tokensOf, type CallUsage } from './taken.ts'
 import { PriceTable } from './prices.ts'
 import { UpstreamQueue } from './queue.ts'
@@ -146,10 +146,15 @@ export class Limits {
     return this.#admission(entries)
   }
 
+  #handleOf(subject: LimitSubject): CellHandle {
+    subject.handle ??= this.#cells.handleOf(subject.key)
+    return subject.handle
+  }
+
   #enter(subject: LimitSubject, bytes: number): Entry {
     const { limits } = subject
     const now = this.#time.passed()
-    const end = this.#cells.change(subject.key, (cell): Full | Reserved => {
+    const end = this.#cells.change(this.#handleOf(subject), (cell): Full | Reserved => {
       for (const window of WINDOWS) if (limits[window.limit] > 0) turn(cell, window, limits[window.limit], now, this.#time)
       if (isCrowded(cell, limits)) return { full: 'concurrent_requests', wait: BUSY_RETRY_SECONDS }
       const full = WINDOWS.find((window) => isFull(cell, window, limits[window.limit]))
@@ -167,7 +172,7 @@ export class Limits {
 
   #begin(entries: readonly Entry[]): void {
     for (const entry of entries) {
-      entry.isInside = this.#cells.change(entry.subject.key, (cell) => {
+      entry.isInside = this.#cells.change(this.#handleOf(entry.subject), (cell) => {
         if (isCrowded(cell, entry.subject.limits)) return false
         this.#cells.enter(cell, 1)
         return true
@@ -179,7 +184,7 @@ export class Limits {
   }
 
   #takeBack({ subject, tokens, cost, isInside }: Entry): void {
-    this.#cells.change(subject.key, (cell) => {
+    this.#cells.change(this.#handleOf(subject), (cell) => {
       if (isInside) this.#cells.enter(cell, -1)
       if (subject.limits.requests_per_minute > 0) add(cell, REQUESTS, -1)
       add(cell, TOKENS, -tokens)
@@ -212,7 +217,7 @@ export class Limits {
   #leave(entries: readonly Entry[], taken: CallUsage | null): void {
     const counted = taken === null ? null : tokensOf(taken)
     for (const { subject, tokens, cost, isInside } of entries)
-      this.#cells.change(subject.key, (cell) => {
+      this.#cells.change(this.#handleOf(subject), (cell) => {
         if (isInside) this.#cells.enter(cell, -1)
         if (taken === null || counted === null) {
           add(cell, TOKENS, -tokens)

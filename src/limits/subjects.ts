@@ -1,6 +1,7 @@
 /** Whose limits a request counts in: its token and its scenario, each with what it may take. */
 import { limited, type Refusal } from '../contract/index.ts'
 import { isLimiting, type LimitSettings, type SubjectLimits } from './settings.ts'
+import type { CellHandle } from './cells.ts'
 import type { CallUsage } from './taken.ts'
 
 const SUBJECTS_MAX = 100_000
@@ -15,6 +16,8 @@ export interface LimitedToken {
 }
 
 export interface LimitSubject {
+  /** Where it is counted in this thread, once that was looked for. */
+  handle?: CellHandle
   /** For people: `token ci`. */
   readonly called: string
   readonly key: string
