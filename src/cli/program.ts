@@ -167,6 +167,7 @@ function addOwnCommands(program: Command, run: BindCommand): void {
     .requiredOption('--tag <name=value>', 'the tag of the records, such as user=u7')
     .option('--backup <folder>', 'also in a copy of the records; may be repeated', collected, [])
     .option('--yes', 'remove them; without it they are only counted')
+    .option('--dry-run', 'only count, also with --yes')
   const config = program.command('config').description('show the configuration')
   config.addHelpText('after', example('svc config print -c svc.yaml'))
   run<ConfigOptions>(configured(config, 'print', 'print every value and where it came from', 'svc config print -c svc.yaml'), configPrint)

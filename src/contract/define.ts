@@ -65,7 +65,7 @@ interface MakeStore extends Make<Store> {
   join?(port: MessagePort): Promise<Store>
   /** It takes `encrypt` and `secret_key`, and with them lets no body reach the disk in the clear. */
   readonly encrypts?: true
-  /** Removes the records that have a tag, while nobody has the store open. Absent: the store cannot. */
+  /** Removes the records that have a tag. A store of one process is refused while another has it open. Absent: the store cannot. */
   forget?(config: JsonObject, order: ForgetOrder): Forgotten | Promise<Forgotten>
 }
 

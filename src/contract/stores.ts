@@ -102,10 +102,14 @@ export interface Forgotten {
   readonly records: number
   /** Reports that quoted them. */
   readonly reports: number
+  /** All of them, of scenarios that are not archived: what was made of a record is found by its id. */
+  readonly ids: readonly { readonly scenario: string; readonly agent_record_id: string }[]
   /** Bodies of others that were stored against theirs, written anew. */
   readonly rewritten: number
   readonly scenarios: readonly string[]
   readonly places: readonly SearchedPlace[]
+  /** Where something may be that nobody here can look for. */
+  readonly unsearched?: readonly string[]
 }
 export interface SearchedPlace {
   readonly place: string

@@ -12,4 +12,12 @@ export default define('store', {
   make: (config) => openStore(readSettings(config)),
   join: joinStore,
   encrypts: true,
+  async forget(config, order) {
+    const store = await openStore(readSettings(config))
+    try {
+      return await store.forget(order)
+    } finally {
+      await store.close()
+    }
+  },
 })

@@ -9,6 +9,8 @@ import type {
   DeploymentStore,
   Fence,
   FleetBoard,
+  ForgetOrder,
+  Forgotten,
   JsonObject,
   OpenDocuments,
   ScenarioSettings,
@@ -30,6 +32,7 @@ import { openDocuments } from './documents.ts'
 import { expire } from './expire.ts'
 import { ChangeFeed } from './feed.ts'
 import { openFleet } from './fleet.ts'
+import { forgetTag } from './forget.ts'
 import { MemberLeases } from './leases.ts'
 import type { PgClient } from './library.ts'
 import { FLEET_KEY, Membership, TOKENS_KEY, type JoinTime } from './membership.ts'
@@ -58,7 +61,7 @@ type LossListener = Parameters<Store['onLoss']>[0]
 /** Another thread of a process that has the store open: that one searches. */
 export const joinStore = (port: MessagePort): Promise<Store> => openStore({ ...receiveSettings(port), isSearched: false }, 'again')
 
-export async function openStore(settings: PostgresSettings, time: JoinTime = 'first'): Promise<Store> {
+export async function openStore(settings: PostgresSettings, time: JoinTime = 'first'): Promise<PostgresStore> {
   const connections = await Database.open(settings)
   const store = new PostgresStore(connections, settings)
   try {
@@ -229,6 +232,10 @@ class PostgresStore implements Store {
   remarks(): Promise<readonly StoreRemark[]> {
     const { connections, isSearched } = this.#settings
     return this.#read(() => remarksOn(this.#connections, connections + 1 + (isSearched ? SEARCH_CONNECTIONS : 0)))
+  }
+
+  forget(order: ForgetOrder): Promise<Forgotten> {
+    return this.#write(() => forgetTag(this.#connections, this.#seal, order))
   }
 
   verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]> {

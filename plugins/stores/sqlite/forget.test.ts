@@ -55,15 +55,19 @@ const allBytes = (directory: string): string =>
 describe('forgetting', () => {
   it('counts in a trial and removes nothing', async () => {
     const directory = await filled()
-    const counted = { records: 3, reports: 1, rewritten: 0, scenarios: ['live', 'old'], places: [] }
+    const ids = ['a1', 'a2', 'ra', 'a3'].map((agent_record_id) => ({
+      scenario: agent_record_id === 'a3' ? 'old' : 'live',
+      agent_record_id,
+    }))
+    const counted = { records: 3, reports: 1, ids, rewritten: 0, scenarios: ['live', 'old'], places: [] }
     assert.deepEqual(forgetTag(directory, order(['user', 'anna-77'], true)), counted)
     assert.deepEqual(forgetTag(directory, order(['user', 'anna-77'], true)), counted)
-    assert.deepEqual(forgetTag(directory, order(['user', 'nobody'], true)), { ...counted, records: 0, reports: 0, scenarios: [] })
+    assert.deepEqual(forgetTag(directory, order(['user', 'nobody'], true)), { ...counted, records: 0, reports: 0, ids: [], scenarios: [] })
   })
 
   it('leaves nothing of the person in any file, and proves it', async () => {
     const directory = await filled()
-    const { places, rewritten, ...removed } = forgetTag(directory, order(['user', 'anna-77']))
+    const { places, rewritten, ids: _ids, ...removed } = forgetTag(directory, order(['user', 'anna-77']))
     assert.deepEqual(removed, { records: 3, reports: 1, scenarios: ['live', 'old'] })
     assert.ok(rewritten >= 2, 'what was stored against it was written anew')
     assert.deepEqual(

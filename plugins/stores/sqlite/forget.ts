@@ -6,17 +6,9 @@
 import { existsSync, globSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import {
-  invalid,
-  SESSION_TAG,
-  type ForgetOrder,
-  type Forgotten,
-  type Json,
-  type RecordRow,
-  type SearchedPlace,
-} from '../../../src/contract/index.ts'
-import { tagsWithin } from '../../../src/excerpts/index.ts'
+import { invalid, type ForgetOrder, type Forgotten, type RecordRow, type SearchedPlace } from '../../../src/contract/index.ts'
 import { StoreSeal, type SealSettings } from '../common/seal.ts'
+import { hasTag } from '../common/tagged.ts'
 import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from './bodies.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS, migrate, openForWriting, RECORDS_FILE } from './open.ts'
 import { Query } from './query.ts'
@@ -58,6 +50,7 @@ function within<T>(path: string, work: (db: DatabaseSync) => T): T {
 type Removed = Omit<Forgotten, 'places'>
 
 const added = (all: readonly Removed[]): Removed => ({
+  ids: all.flatMap(({ ids }) => ids),
   records: all.reduce((sum, { records }) => sum + records, 0),
   reports: all.reduce((sum, { reports }) => sum + reports, 0),
   rewritten: all.reduce((sum, { rewritten }) => sum + rewritten, 0),
@@ -81,6 +74,7 @@ function forgetIn(db: DatabaseSync, seal: StoreSeal, order: ForgetOrder): Remove
   const counted = doomed.filter(({ isCounted }) => isCounted)
   const reports = counted.filter(({ row }) => row.request_type === 'report').length
   return {
+    ids: counted.map(({ scenario, row }) => ({ scenario, agent_record_id: row.agent_record_id })),
     records: counted.length - reports,
     reports,
     rewritten,
@@ -122,15 +116,6 @@ function search(db: DatabaseSync, seal: StoreSeal, order: ForgetOrder): Found {
     doomed.push({ key: columns.key, scenario: columns.name ?? '', row, age: columns.age, isCounted: columns.name !== null })
   }
   return { doomed, damaged }
-}
-
-/** Of a body that is gone only the session is known. An import may write the name of a tag in any case, and its value as a number. */
-function hasTag({ request_type, summary }: RecordRow, payload: Uint8Array | null, { tag: [name, value] }: ForgetOrder): boolean {
-  if (name === SESSION_TAG && summary?.session === value) return true
-  if (payload === null) return false
-  const isWanted = (tag: string, said: Json): boolean =>
-    tag.toLowerCase() === name.toLowerCase() && (typeof said === 'string' || typeof said === 'number') && String(said) === value
-  return tagsWithin(request_type, payload).some(([tag, said]) => isWanted(tag, said))
 }
 
 /** Answers how many bodies of others were written anew. */

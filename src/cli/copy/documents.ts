@@ -42,7 +42,7 @@ async function copyModel(from: DocumentSide, to: DocumentSide, created: Commit):
 }
 
 /** Null where it is not known where they are: folders outside the records are named in a configuration. */
-function documentsOf({ files, loaded, isDeployment }: DocumentSide, created: Commit, kind: DocumentKind): Documents | null {
+export function documentsOf({ files, loaded, isDeployment }: DocumentSide, created: Commit, kind: DocumentKind): Documents | null {
   const shared = files.sharedOf(created)
   if (shared !== undefined) return shared(kind)
   const folder = files.folderOf(created)
