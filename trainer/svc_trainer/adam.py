@@ -16,19 +16,27 @@ class Adam:
         steps = self.steps + 1
         scale = clip_scale(gradients, params.grad_clip_norm)
         first_bias, second_bias = 1 - params.beta1**steps, 1 - params.beta2**steps
-        moved, first, second = {}, {}, {}
-        for name, tensor in tensors.items():
-            gradient = gradients[name] * scale
-            first[name] = self.first[name] * params.beta1 + gradient * (1 - params.beta1)
-            second[name] = self.second[name] * params.beta2 + gradient * gradient * (1 - params.beta2)
-            root = (second[name] / second_bias).sqrt() + params.eps
-            decayed = tensor * (1 - params.learning_rate * params.weight_decay)
-            moved[name] = decayed - params.learning_rate * (first[name] / first_bias) / root
-        return moved, Adam(tensors, steps, first, second)
+        # All tensors as one: on a graphics card hundreds of small ones take longer than their numbers.
+        gradient = joined(gradients, tensors) * scale
+        first = joined(self.first, tensors) * params.beta1 + gradient * (1 - params.beta1)
+        second = joined(self.second, tensors) * params.beta2 + gradient * gradient * (1 - params.beta2)
+        root = (second / second_bias).sqrt() + params.eps
+        decayed = joined(tensors, tensors) * (1 - params.learning_rate * params.weight_decay)
+        moved = decayed - params.learning_rate * (first / first_bias) / root
+        return parted(moved, tensors), Adam(tensors, steps, parted(first, tensors), parted(second, tensors))
+
+
+def joined(values, like):
+    return torch.cat([values[name].flatten() for name in like])
+
+
+def parted(values, like):
+    parts = values.split([tensor.numel() for tensor in like.values()])
+    return {name: part.view(tensor.shape) for (name, tensor), part in zip(like.items(), parts)}
 
 
 def norm_of(gradients):
-    return math.sqrt(sum(float(gradient.double().pow(2).sum()) for gradient in gradients.values()))
+    return math.sqrt(float(joined(gradients, gradients).double().pow(2).sum()))
 
 
 def clip_scale(gradients, longest):

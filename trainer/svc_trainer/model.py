@@ -3,13 +3,11 @@
 import os
 from dataclasses import asdict
 
-import torch
-
 from . import lora, safetensors
 from .adam import Adam, norm_of
 from .parse import LoraSettings
 from .refusal import invalid
-from .step import check_finite, run_pass
+from .step import all_finite, check_finite, run_pass
 
 
 class Model:
@@ -43,7 +41,7 @@ class Model:
         if not self.gradients:
             raise invalid("there is no gradient to step by: call forward_backward first")
         moved, adam = self.adam.stepped(self.adapter.tensors, self.gradients, params)
-        if not all(bool(torch.isfinite(tensor).all()) for tensor in moved.values()):
+        if not all_finite(moved):
             raise invalid("the step would make weights that are not finite, nothing was changed: take a smaller learning_rate")
         metrics = {"optimizer_steps": adam.steps, "grad_norm": norm_of(self.gradients), "learning_rate": params.learning_rate}
         self.adapter, self.adam, self.gradients = lora.Adapter(self.settings, moved), adam, {}

@@ -26,8 +26,8 @@ def run_pass(llm, vocabulary, adapter, work, device, wants_gradient):
             for name, part in zip(leaves, parts):
                 part = torch.zeros_like(leaves[name]) if part is None else part
                 gradients[name] = gradients[name] + part if name in gradients else part
-        for at, place in enumerate(places):
-            logprobs[place] = logp[at, : len(work.rows[place].tokens)].detach().tolist()
+        for place, row in zip(places, logp.detach().tolist()):
+            logprobs[place] = row[: len(work.rows[place].tokens)]
     check_finite({"loss": torch.tensor(total.loss), **gradients})
     return logprobs, total.metrics(), gradients
 
@@ -62,9 +62,17 @@ def batches(rows, vocabulary):
 
 
 def check_finite(tensors):
-    if all(bool(torch.isfinite(tensor).all()) for tensor in tensors.values()):
+    if all_finite(tensors):
         return
     raise invalid("the loss or its gradient is not finite, nothing was added: look for log-probs far off, or large advantages")
+
+
+def all_finite(tensors):
+    """Asks each device once: every question waits for a graphics card."""
+    parts = {}
+    for tensor in tensors.values():
+        parts.setdefault(tensor.device, []).append(tensor.flatten())
+    return all(bool(torch.isfinite(torch.cat(part)).all()) for part in parts.values())
 
 
 class Total:
