@@ -8,7 +8,7 @@ import { createInterface, type Interface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, it } from 'vitest'
-import type { Store } from '../../../src/contract/index.ts'
+import type { JsonObject, Store } from '../../../src/contract/index.ts'
 import { counted, sequences } from '../../../conformance/store-samples.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { program } from '../../../test/support/programs.ts'
@@ -189,6 +189,24 @@ describe('a disk that fails', () => {
 })
 
 describe('one process at a time', () => {
+  it('what was answered survives a kill where bodies are encrypted, and no word of it is in the log that was left', async () => {
+    const [directory, secret_key] = [temporaryFolder(), Buffer.alloc(32, 7).toString('base64')]
+    const child = await start(directory, [], [secret_key])
+    const ids = counted(40).map((index) => `receipt-word${index}`)
+    await Promise.all(ids.map((id) => child.ask('append', id)))
+    for (const turn of counted(6)) await child.ask('turn', `t-${turn}`)
+    await child.kill()
+    // The id of a record is readable; its body repeats it.
+    for (const file of readdirSync(directory)) assert.ok(!readFileSync(join(directory, file)).includes('receipt-word1receipt-word1'), file)
+    await withStore(
+      directory,
+      async (store) => {
+        for (const id of ids) assert.match(Buffer.from((await store.scenario('a').get(id))?.payload ?? []).toString(), /word/)
+        assert.deepEqual(await store.verify(() => undefined), [])
+      },
+      { secret_key, encrypt: true },
+    )
+  })
   it('a second process is refused, and let in once the first was killed', async () => {
     const directory = temporaryFolder()
     const first = await start(directory)
@@ -235,8 +253,8 @@ class Child {
   }
 }
 
-async function start(directory: string, before: readonly string[] = []): Promise<Child> {
-  const [command, ...rest] = [...before, process.execPath, FIXTURE, directory]
+async function start(directory: string, before: readonly string[] = [], more: readonly string[] = []): Promise<Child> {
+  const [command, ...rest] = [...before, process.execPath, FIXTURE, directory, ...more]
   const child = spawn(command ?? process.execPath, rest, { stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = createInterface({ input: child.stdout })
   await once(lines, 'line')
@@ -267,8 +285,8 @@ async function trace(child: Child, tampering: string, filter: readonly string[] 
   }
 }
 
-async function withStore<T>(directory: string, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await sqlite.plugin.make({ directory })
+async function withStore<T>(directory: string, work: (store: Store) => Promise<T>, more: JsonObject = {}): Promise<T> {
+  const store = await sqlite.plugin.make({ directory, ...more })
   try {
     return await work(store)
   } finally {

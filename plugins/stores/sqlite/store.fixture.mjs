@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline'
 import sqlite from './index.ts'
 
-const [directory] = process.argv.slice(2)
+const [directory, secret_key] = process.argv.slice(2)
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const record = (id, payload = { id, text: id.repeat(64) }) => ({
   agent_record_id: id,
@@ -31,7 +31,7 @@ const creation = {
 }
 
 try {
-  await serve(await sqlite.plugin.make({ directory }))
+  await serve(await sqlite.plugin.make({ directory, ...(secret_key !== undefined && { secret_key, encrypt: true }) }))
 } catch (error) {
   say({ refused: error.code })
 }
