@@ -150,6 +150,8 @@ export class Trio {
       'storage.artifact_repository': this.place.repository,
       'inference.runtime': 'sglang',
       'inference.engine.url': this.engineUrl,
+      // The same in every life, so that the names in the engine can be compared.
+      'inference.engine.adapter_prefix': 'trio',
       'training.trainer_url': `http://127.0.0.1:${this.#ports.trainer}`,
       'training.group_size': GROUP_SIZE,
     }
