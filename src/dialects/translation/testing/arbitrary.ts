@@ -7,9 +7,17 @@ import type { AnswerEnd, AnswerPiece } from '../pieces.ts'
 
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
 const name = fc.stringMatching(/^[a-z][a-z_]{0,8}$/)
+const value = fc.oneof(
+  words,
+  fc.integer(),
+  fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 }).map((one) => one + 0),
+  fc.boolean(),
+  fc.constant(null),
+  fc.constant(''),
+)
 const input: fc.Arbitrary<JsonObject> = fc.dictionary(
   name,
-  fc.oneof(words, fc.integer(), fc.boolean(), fc.array(words, { maxLength: 2 })),
+  fc.oneof(value, fc.array(value, { maxLength: 2 }), fc.dictionary(name, value, { maxKeys: 2, noNullPrototype: true })),
   {
     maxKeys: 3,
     noNullPrototype: true,
@@ -32,8 +40,9 @@ interface Called {
 
 /** An answer, and the results of its calls where it has any. */
 const answered: fc.Arbitrary<(at: number) => readonly Turn[]> = fc
-  .tuple(fc.array(text, { minLength: 1, maxLength: 2 }), fc.array(fc.record({ name, input, result: words }), { maxLength: 3 }))
-  .map(([said, calls]) => (at) => [assistant(said, calls, at), ...results(calls, at)])
+  .tuple(fc.array(text, { maxLength: 2 }), text, fc.array(fc.record({ name, input, result: words }), { maxLength: 3 }))
+  // A turn of calls may have no words; one without calls has some.
+  .map(([said, word, calls]) => (at) => [assistant(said.length + calls.length === 0 ? [word] : said, calls, at), ...results(calls, at)])
 
 const idOf = (at: number, call: number): string => `call_${at}_${call}`
 
@@ -63,7 +72,7 @@ const schema: fc.Arbitrary<JsonObject> = fc
   .array(name, { maxLength: 2 })
   .map((names) => ({ type: 'object', properties: Object.fromEntries(names.map((one) => [one, { type: 'string' }])) }))
 
-export const asked: fc.Arbitrary<Asked> = fc.record({
+const withoutChoice: fc.Arbitrary<Asked> = fc.record({
   turns,
   tools: fc.uniqueArray(
     fc.record({
@@ -93,6 +102,11 @@ export const asked: fc.Arbitrary<Asked> = fc.record({
   model: fc.constant('m-1'),
   isStreamed: fc.boolean(),
 })
+
+/** One of the tools may have to be called. */
+export const asked: fc.Arbitrary<Asked> = fc
+  .tuple(withoutChoice, fc.option(fc.nat()))
+  .map(([one, at]) => (at === null ? one : { ...one, choice: { kind: 'named', name: one.tools[at % one.tools.length]?.name ?? '' } }))
 
 /** Thoughts and words in pieces, then calls with their input in pieces. */
 export const answer: fc.Arbitrary<readonly AnswerPiece[]> = fc
