@@ -7,7 +7,7 @@ import type { AnswerEnd, AnswerPiece } from '../pieces.ts'
 
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
 const name = fc.stringMatching(/^[a-z][a-z_]{0,8}$/)
-const value = fc.oneof(
+const plain = fc.oneof(
   words,
   fc.integer(),
   fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 }).map((one) => one + 0),
@@ -17,7 +17,7 @@ const value = fc.oneof(
 )
 const input: fc.Arbitrary<JsonObject> = fc.dictionary(
   name,
-  fc.oneof(value, fc.array(value, { maxLength: 2 }), fc.dictionary(name, value, { maxKeys: 2, noNullPrototype: true })),
+  fc.oneof(plain, fc.array(plain, { maxLength: 2 }), fc.dictionary(name, plain, { maxKeys: 2, noNullPrototype: true })),
   {
     maxKeys: 3,
     noNullPrototype: true,
