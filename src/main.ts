@@ -331,10 +331,11 @@ function openHosts(
   { config }: LoadedConfig,
   closing: Closing,
   { trainersGiveWay: givesWay = true }: ServiceOptions,
-  { documents }: Store,
+  store: Store,
 ): Services['hosts'] {
+  const { documents } = store
   const threads = makeThreadHost({ threads: config.svc.training_threads, entry: threadEntry('trainer-thread'), givesWay, documents })
-  const weights = makeWeightLane()
+  const weights = makeWeightLane(store)
   closing.push(...[threads, weights].map((host) => () => host.close()))
   return { threads, weights }
 }

@@ -2,16 +2,21 @@
 import { describe, expect, it } from 'vitest'
 import { heard, never, oneStep } from '../../../test/fixtures/trainers/hosts.ts'
 import { orderTo, trainerOf } from '../../../test/fixtures/trainers/orders.ts'
-import type { StepResult, Trainer } from '../../contract/index.ts'
+import memory from '../../../plugins/stores/memory/index.ts'
+import type { StepResult, Store, Trainer } from '../../contract/index.ts'
 import { makeWeightLane } from './weight-lane.ts'
 
 type Step = Trainer['step']
+
+/** Of a store whose leases are always free. */
+const laneOf = () =>
+  makeWeightLane({ lease: async (name) => ({ name, token: 1, signal: new AbortController().signal, release: async () => undefined }) })
 
 const order = orderTo('anything')
 const rejected: StepResult = { kind: 'reject' }
 
 /** A host whose trainers all take this step, and the names of the scenarios it opened. */
-function hostOf(step: Step, lane = makeWeightLane()) {
+function hostOf(step: Step, lane = laneOf()) {
   const opened: string[] = []
   const open = ({ scenario }: { readonly scenario: string }): Trainer => {
     opened.push(scenario)
@@ -45,8 +50,43 @@ describe('the weight lane', () => {
     expect(seen).toEqual([[[{ a: 1 }]], [], []])
   })
 
+  it('takes one step at a time among all gateways of a store, and the next one when a lease is free again', async () => {
+    const store: Store = await memory.plugin.make({})
+    const [first, second] = [held(), held()]
+    let isBegun = false
+    const one = oneStep(hostOf(first.step, makeWeightLane(store)).host, trainerOf('one'), order)
+    await first.begun
+    const other = hostOf((...asked) => ((isBegun = true), second.step(...asked)), makeWeightLane(store))
+    const two = oneStep(other.host, trainerOf('two'), order)
+    // It asks, and does not get it.
+    expect(await store.lease('weight-jobs')).toBeNull()
+    expect(isBegun).toBe(false)
+    first.letGo()
+    await one
+    await second.begun
+    second.letGo()
+    expect(await two).toEqual(rejected)
+  })
+
+  it('ends a step whose lease was lost: another gateway may have a job at the trainer', async () => {
+    const lost = new AbortController()
+    const lane = makeWeightLane({
+      lease: async (name) => ({ name, token: 1, signal: lost.signal, release: async () => undefined }),
+    })
+    const begun = Promise.withResolvers<void>()
+    const step: Step = async (_order, _report, signal) => {
+      begun.resolve()
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+      return rejected
+    }
+    const ended = expect(oneStep(hostOf(step, lane).host, trainerOf('one'), order)).rejects.toThrow('lease was lost')
+    await begun.promise
+    lost.abort(new Error('the lease was lost'))
+    await ended
+  })
+
   it('takes one step at a time across all its hosts, oldest asker first', async () => {
-    const [lane, first, second] = [makeWeightLane(), held(), held()]
+    const [lane, first, second] = [laneOf(), held(), held()]
     const ended: string[] = []
     const one = oneStep(hostOf(first.step, lane).host, trainerOf('one'), order).then(() => ended.push('one'))
     const two = oneStep(hostOf(second.step, lane).host, trainerOf('two'), order).then(() => ended.push('two'))
@@ -59,7 +99,7 @@ describe('the weight lane', () => {
   })
 
   it('lets a waiting trainer give its place up', async () => {
-    const [lane, first, stop] = [makeWeightLane(), held(), new AbortController()]
+    const [lane, first, stop] = [laneOf(), held(), new AbortController()]
     const one = oneStep(hostOf(first.step, lane).host, trainerOf('one'), order)
     const { host, opened } = hostOf(first.step, lane)
     const two = oneStep(host, trainerOf('two'), order, heard(), stop.signal)
@@ -85,7 +125,7 @@ describe('the weight lane', () => {
   })
 
   it('fails the step of a trainer that cannot be opened', async () => {
-    const host = makeWeightLane().hostFor(() => {
+    const host = laneOf().hostFor(() => {
       throw new Error('no runtime trains here')
     })
     const failing = oneStep(host, trainerOf('one'), order)
@@ -106,7 +146,7 @@ describe('the weight lane', () => {
   })
 
   it('rejects an aborted step at once, and frees the lane when its trainer stopped', async () => {
-    const [lane, stop, first] = [makeWeightLane(), new AbortController(), held()]
+    const [lane, stop, first] = [laneOf(), new AbortController(), held()]
     const report = heard()
     const { host } = hostOf(async (given, to, signal) => {
       to.line('agent', 'begun')
@@ -125,7 +165,7 @@ describe('the weight lane', () => {
   })
 
   it('turns away what waits and stops what runs when it is closed, without blaming a trainer', async () => {
-    const lane = makeWeightLane()
+    const lane = laneOf()
     const [begun, aborted] = [Promise.withResolvers<void>(), Promise.withResolvers<StepResult>()]
     const { host } = hostOf((_order, _report, signal) => {
       signal.addEventListener('abort', () => aborted.resolve(rejected))
@@ -140,7 +180,7 @@ describe('the weight lane', () => {
   })
 
   it('begins no step after it was closed, not even in a turn that was taken before', async () => {
-    const lane = makeWeightLane()
+    const lane = laneOf()
     const { host, opened } = hostOf(() => Promise.resolve(rejected), lane)
     const late = host.inTurn(trainerOf('one'), never, async (step) => {
       await lane.close()

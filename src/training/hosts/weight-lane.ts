@@ -1,7 +1,14 @@
-/** The weight lane: weight trainers only wait for a runtime, so they run on the main thread, one at a time in the whole process. */
+/** The weight lane: weight trainers only wait for a runtime, so they run on the main thread, one at a time among all processes of the store. */
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { STEP_ABORT_GRACE_SECONDS, type Reporter, type StepResult, type Trainer } from '../../contract/index.ts'
+import {
+  STEP_ABORT_GRACE_SECONDS,
+  type Reporter,
+  type StepResult,
+  type Store,
+  type StoreLease,
+  type Trainer,
+} from '../../contract/index.ts'
 import { orAborted, Slots, wordsOf } from '../../kit/index.ts'
 import { keyOf, StepFailure, stopping, timeoutMs, tookTooLong, type StoredOrder, type TrainerSpec, type TrainerHost } from './host.ts'
 import { readOrder } from './order.ts'
@@ -16,8 +23,12 @@ export interface WeightLane {
 }
 type OpenTrainer = (trainer: TrainerSpec) => Trainer | Promise<Trainer>
 
+/** Of all weight jobs of the deployment: a trainer has one at a time, whichever gateway sends it. */
+const LEASE = 'weight-jobs'
+const ASK_AGAIN_MS = 250
+
 /** One for the whole process; closing any of its hosts closes the lane. */
-export function makeWeightLane(): WeightLane {
+export function makeWeightLane(store: Pick<Store, 'lease'>): WeightLane {
   const turns = new Slots(1)
   const closing = new AbortController()
   /** There is one turn, so only the latest step may still run. */
@@ -34,9 +45,32 @@ export function makeWeightLane(): WeightLane {
       latestEnded = step.ended
       return step
     }
-    return { inTurn: inTurnsOf(turns, start), close }
+    const inTurn = inTurnsOf(turns, start)
+    return {
+      inTurn: (trainer, signal, work) =>
+        inTurn(trainer, signal, async (run) => {
+          const lease = await leased(store, AbortSignal.any([signal, closing.signal]))
+          try {
+            return await work((order, report, asked) => run(order, report, AbortSignal.any([asked, lease.signal])))
+          } finally {
+            void latestEnded.then(() => lease.release())
+          }
+        }),
+      close,
+    }
   }
   return { hostFor, close }
+}
+
+/** Waits until no other gateway has a weight job out. */
+async function leased(store: Pick<Store, 'lease'>, signal: AbortSignal): Promise<StoreLease> {
+  for (;;) {
+    signal.throwIfAborted()
+    // Where the store does not answer now, it is asked again.
+    const lease = await store.lease(LEASE).catch(() => null)
+    if (lease !== null) return lease
+    await sleep(ASK_AGAIN_MS, undefined, { signal })
+  }
 }
 
 class WeightTrainers {
