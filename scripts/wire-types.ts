@@ -13,6 +13,7 @@ const NAMES = [
   'Configuration',
   'CreateTokenBody',
   'CreatedScenario',
+  'Fleet',
   'FoundRecordList',
   'FullRecord',
   'Head',

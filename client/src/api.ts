@@ -9,7 +9,7 @@ import { ask, parseJson, refusalOf, type ServiceResponse, type ServiceEndpoint, 
 export interface Address {
   /** Where the service answers, without a route. */
   readonly url: string
-  /** Needed by everything but `status`, `scenarios`, `createScenario`, `health`, `text`, `configuration`, and what is about tokens, sign-ins and the audit. */
+  /** Needed by everything but `status`, `fleet`, `scenarios`, `createScenario`, `health`, `text`, `configuration`, and what is about tokens, sign-ins and the audit. */
   readonly scenario?: string | null
   readonly token?: string | null
   /** How long one answer may take, to its last byte. */
@@ -58,6 +58,8 @@ export interface Svc {
   /** Asks the scenario's model as one would ask the provider at this path, such as `/v1/messages`. Nothing is stored. */
   evaluate(path: string, body: object): Promise<Readonly<Record<string, unknown>>>
   status(): Promise<nouns.StatusReport>
+  /** Workers on other machines, and the episodes that they play. */
+  fleet(): Promise<wire.Fleet>
   scenarios(): Promise<readonly wire.ScenarioRow[]>
   /** Makes a scenario of that name, or answers with the one there is. Without a recipe, the default one. */
   createScenario(name: string, recipe?: string): Promise<wire.CreatedScenario>
@@ -141,6 +143,7 @@ export function connect(address: Address): Svc {
     comment: (releaseId, comment) => move('comment', releaseId, { comment }),
     evaluate: (path, body) => own((name) => post(`${scenarioPath(name)}/evaluation${path}`, body, nouns.isData)),
     status: () => get('/svc/status', nouns.isStatus),
+    fleet: () => get('/svc/fleet', nouns.isFleet),
     scenarios: async () => (await get('/svc/scenarios', nouns.isScenarios)).scenarios,
     createScenario: (name, recipe) => post('/svc/scenarios', { name, ...(recipe !== undefined && { recipe }) }, nouns.isCreated),
     updateScenario: (changes) => own((name) => post(`${scenarioPath(name)}/update`, changes, nouns.isUpdated)),

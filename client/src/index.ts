@@ -22,6 +22,7 @@ export type {
   CreatedScenario,
   CreateTokenBody,
   FullRecord,
+  Fleet,
   Head,
   ImportBody,
   ListedRecord,

@@ -64,6 +64,21 @@ describe('every view', () => {
     await expectScreensFit(page, `console-${name}`)
   })
 
+  it('shows the workers on other machines, what waits, and the last hour', async () => {
+    const taking = new AbortController()
+    void fetch(`${world.here.address}/svc/fleet/take`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ worker: 'machine one', plays: ['x'], slots: 3 }),
+      signal: taking.signal,
+    }).catch(() => undefined)
+    const page = await open('#/storage')
+    const row = page.getByRole('row').filter({ hasText: 'machine one' })
+    await row.filter({ hasText: '0 of 3' }).waitFor()
+    await page.getByText('nothing was played').waitFor()
+    taking.abort()
+  })
+
   it('is reached by links from the first page', async () => {
     const page = await open('#/', NO_FOLDER)
     await page.getByRole('link', { name: 'Scenarios', exact: true }).click()

@@ -3,6 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { trainee } from '../../../test/spec/support/trainee.ts'
+import { until } from '../../../test/support/wait.ts'
 import { ownWorld, sharedWorld } from '../../../test/support/world.ts'
 import { HOLDING, typeCommand } from '../testing/surroundings.ts'
 
@@ -110,4 +111,19 @@ describe('a scenario that must be named', () => {
     })
     expect((await type('status', '--scenario', 'unknown')).exit).toBe(1)
   })
+})
+
+test('status shows the workers, what waits and what was played, where there are any', async () => {
+  expect((await type('status')).out).not.toContain('worker')
+  const taking = new AbortController()
+  void fetch(`${here.address}/svc/fleet/take`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ worker: `first ${RUDE}`, plays: ['x'], slots: 2 }),
+    signal: taking.signal,
+  }).catch(() => undefined)
+  await until(async () => (await here.get('/svc/fleet')).text.includes('first'))
+  expect((await type('status')).out).toContain('  1 worker: 0 episodes played now, 0 waiting; in the last hour nothing was played')
+  expect(JSON.parse((await type('status', '--json')).out)).toMatchObject({ fleet: { workers: [{ slots: 2 }], waiting: 0 } })
+  taking.abort()
 })

@@ -1,6 +1,16 @@
 /** `svc status`: how the service is, and of each scenario what it serves and what waits. */
-import type { ReleaseRow, ScenarioRow, ScenarioStatus, StatusReport } from '@svc-ai/client'
-import { ago, bytes, counted, heldRows, powersOfStep, publishedScores, spentText, unsolvedWords } from '../../presentation/index.ts'
+import type { Fleet, ReleaseRow, ScenarioRow, ScenarioStatus, StatusReport } from '@svc-ai/client'
+import {
+  ago,
+  bytes,
+  counted,
+  fleetLine,
+  heldRows,
+  powersOfStep,
+  publishedScores,
+  spentText,
+  unsolvedWords,
+} from '../../presentation/index.ts'
 import { powersInBrief } from '../screen/powers.ts'
 import { paint, cut, jsonText, oneLine, shellWord, sparkline } from '../screen/text.ts'
 import { table, type Cell, type TableColumn } from '../screen/table.ts'
@@ -36,28 +46,31 @@ async function look(service: RemoteService, named: string | undefined) {
   const close = rows.filter(({ scenario, loaded }) => loaded || scenario === named).map(({ scenario }) => scenario)
   const releases = await releasesOf(service, close.length > SCENARIOS_LOOKED_AT_MAX ? [] : close)
   const current = await service.svc.status()
+  // A token for single scenarios does not see it, and an older service has none.
+  const fleet = await service.svc.fleet().catch(() => null)
   const scenarios = rows.map((row): SeenScenario => ({
     row,
     status: current.scenarios[row.scenario] ?? null,
     releases: releases.get(row.scenario) ?? null,
   }))
-  return { status: current, scenarios }
+  return { status: current, scenarios, fleet }
 }
 
-function wireOf({ status: current, scenarios }: Seen, { url }: RemoteService): object {
+function wireOf({ status: current, scenarios, fleet }: Seen, { url }: RemoteService): object {
   const listed = scenarios.map(({ row, status: own, releases }) => ({
     ...row,
     status: own,
     held: releases === null ? null : heldRows(releases).map(({ step, release_id, content_id }) => ({ step, release_id, content_id })),
   }))
-  return { url, ...current, scenarios: listed }
+  return { url, ...current, fleet, scenarios: listed }
 }
 
-function report({ status: current, scenarios }: Seen, service: RemoteService, surroundings: Surroundings): readonly string[] {
+function report({ status: current, scenarios, fleet }: Seen, service: RemoteService, surroundings: Surroundings): readonly string[] {
   const rows = scenarios.map(cellsOf)
   return [
     paint(service.url, 'strong', surroundings),
     ...[servingWords(current.serving), storageWords(current.storage)].map((line) => cut(`  ${line}`, surroundings.width)),
+    ...fleetLines(fleet).map((line) => cut(`  ${line}`, surroundings.width)),
     ...storageTrouble(current.storage).map((line) => paint(`  ${line}`, 'bad', surroundings)),
     ...(rows.length === 0 ? ['', 'there is no scenario yet: the first request creates one'] : ['', table(COLUMNS, rows, surroundings)]),
     ...troubles(current, surroundings),
@@ -65,6 +78,10 @@ function report({ status: current, scenarios }: Seen, service: RemoteService, su
     ...advice(scenarios, service),
   ]
 }
+
+/** Nothing where no episode is played on another machine. */
+const fleetLines = (fleet: Fleet | null): readonly string[] =>
+  fleet === null || (fleet.workers.length === 0 && fleet.waiting === 0) ? [] : [oneLine(fleetLine(fleet))]
 
 function servingWords(serving: unknown): string {
   const { runtime, practice, upstreams }: Readonly<Record<string, unknown>> = Object(serving)

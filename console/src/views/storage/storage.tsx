@@ -12,6 +12,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { LinePlot } from '../../ui/plot.tsx'
 import { NumberCell, Table } from '../../ui/table.tsx'
 import { Text } from '../../ui/text.tsx'
+import { FleetCard } from './fleet.tsx'
 import { linesOf, readingOf, routeRows, withReading, type Reading } from './gauges.ts'
 import { readMetrics } from '../../data/metrics.ts'
 import './storage.css'
@@ -32,6 +33,7 @@ export function Storage() {
           <LossCard status={status} />
         </div>
       )}
+      <FleetCard />
       <Gauges readings={readings} />
       {status !== null && <ScenariosCard status={status} />}
       <RoutesCard readings={readings} />
