@@ -132,6 +132,19 @@ export interface CreatedScenario {
   readonly adapter?: string
 }
 
+interface EvolutionChanges {
+  readonly provisional?: 'off' | 'shadow' | 'canary' | null
+  readonly canary_share?: number | null
+  readonly max_steps?: number | null
+  readonly max_failure_streak?: number | null
+  readonly max_episodes_per_step?: number | null
+  readonly max_model_calls_per_step?: number | null
+  readonly max_tokens_per_step?: number | null
+  readonly max_cost_per_step?: number | null
+  readonly max_tokens_per_day?: number | null
+  readonly max_cost_per_day?: number | null
+}
+
 interface ExchangeSummary {
   readonly model?: string
   /** From the whole request to the whole answer. */
@@ -327,6 +340,19 @@ export interface NewToken {
   readonly token: string
 }
 
+interface OwnEvolution {
+  readonly provisional?: 'off' | 'shadow' | 'canary'
+  readonly canary_share?: number
+  readonly max_steps?: number
+  readonly max_failure_streak?: number
+  readonly max_episodes_per_step?: number
+  readonly max_model_calls_per_step?: number
+  readonly max_tokens_per_step?: number
+  readonly max_cost_per_step?: number
+  readonly max_tokens_per_day?: number
+  readonly max_cost_per_day?: number
+}
+
 export interface Receipt {
   /** A receipt, or the id that the record was sent with. */
   readonly agent_record_id: string
@@ -466,6 +492,8 @@ export interface ScenarioRow {
   readonly model?: ModelView
   /** The agent whose harness it serves. */
   readonly adapter?: string
+  /** On a scenario in memory that trains: what was set for it, over the configuration. */
+  readonly evolution?: OwnEvolution
   /** On a scenario in memory whose recipe reads a folder of tasks. */
   readonly has_tasks?: boolean
 }
@@ -622,6 +650,8 @@ export interface TrainReceipt {
 export interface UpdateScenarioBody {
   readonly training_mode?: 'auto' | 'manual' | 'hybrid'
   readonly model?: ModelSettings | null
+  /** Budgets and rollout, over the configuration; null takes all of it back, and null as a value that one. */
+  readonly evolution?: EvolutionChanges | null
 }
 
 export interface UpdatedScenario {
@@ -629,4 +659,5 @@ export interface UpdatedScenario {
   readonly scenario: string
   readonly training_mode: 'auto' | 'manual' | 'hybrid'
   readonly model?: ModelView
+  readonly evolution?: OwnEvolution
 }

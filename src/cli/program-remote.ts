@@ -9,6 +9,7 @@ import type { CommentOptions } from './remote/comment.ts'
 import type { RecordsOptions } from './remote/records.ts'
 import type { ReleasesOptions } from './remote/releases.ts'
 import type { SearchOptions } from './remote/search.ts'
+import type { SettingsOptions } from './remote/settings.ts'
 import { tail } from './remote/tail.ts'
 
 export const SCENARIO = 'the scenario; may be left out where there is one alone'
@@ -66,6 +67,17 @@ export function addRemoteCommands(program: Command, run: BindCommand): void {
     .argument('<release...>', RELEASE)
     .option('--scenario <name>', SCENARIO)
     .option('--comment <text>', COMMENT)
+  run<SettingsOptions>(
+    remote(
+      program,
+      'settings',
+      'show how a scenario trains, or change its mode, its budgets and its rollout',
+      'svc settings max_cost_per_day=5 provisional=canary canary_share=0.1 --scenario support',
+    ),
+    later(async () => (await import('./remote/settings.ts')).settings),
+  )
+    .argument('[changes...]', 'name=value each; name= is as configured again')
+    .option('--scenario <name>', SCENARIO)
   addRecords(program, run)
   addExport(program, run)
   addSearch(program, run)

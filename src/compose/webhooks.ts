@@ -30,7 +30,7 @@ export async function reopenWebhooks(
 /** The room is loaded only where a target is configured. */
 export async function openConfiguredWebhooks(
   { config: { webhooks, storage } }: LoadedConfig,
-  services: Pick<Services, 'store' | 'recipes'>,
+  services: Pick<Services, 'store' | 'recipes' | 'files'>,
   log: Log,
 ): Promise<WebhookDelivery | undefined> {
   const settings = Object.entries(webhooks).map(([name, { url, secret, events, allow_inside: allowsInside }]) => ({

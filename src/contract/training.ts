@@ -2,7 +2,7 @@
 import type { SharedDocuments } from './documents.ts'
 import type { Json, JsonObject } from './json.ts'
 import type { Batch, Files, ModelAddress, PendingRecord, Release, StoredSample } from './nouns.ts'
-import type { RequestType, TrainingMode } from './wire/index.ts'
+import type { OwnEvolution, RequestType, TrainingMode } from './wire/index.ts'
 import type { WeightRuntime } from './weights.ts'
 
 export interface Processor {
@@ -64,6 +64,8 @@ export interface StepOrder {
   readonly runtime_load_id?: string
   /** How the served model is called, and what it speaks at the evaluation routes, for the length of this step. */
   readonly model: Pick<ModelAddress, 'model' | 'api'>
+  /** What people set for this scenario over the configuration of the recipe. Absent where nothing is. */
+  readonly evolution?: OwnEvolution
   /** What its latest committed step left in `state`. */
   readonly state: JsonObject
   /** Set when a stale result is to be judged again on this base, instead of making another. */

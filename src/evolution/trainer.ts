@@ -1,5 +1,5 @@
 /** The step: claim or request a proposal, admit it, play both sides, decide, settle. */
-import type { JsonObject, StepResult, Trainer } from '../contract/index.ts'
+import type { JsonObject, StepOrder, StepResult, Trainer } from '../contract/index.ts'
 import { wordsOf } from '../kit/index.ts'
 import { admitCandidate, findCandidates, goesOn, questionOf, type FoundChanges, type ProposedChange, type Skip } from './candidate.ts'
 import { chooseTasks, type TaskChoice } from './choose-tasks.ts'
@@ -12,9 +12,10 @@ import { Purse } from './money/purse.ts'
 import { pricesOf } from './money/spent.ts'
 import { beginRun, endRun, metricsOf, stateOf, type StepRun, type EvolutionContext } from './run.ts'
 
-export function makeTrainer(context: EvolutionContext): Trainer {
+export function makeTrainer(configured: EvolutionContext): Trainer {
   return {
     async step(order, report, signal) {
+      const context = settled(configured, order)
       const spent = await spentToday(context)
       if (spent !== null) return { kind: 'fail', error: spent, retry: true }
       const run = await beginRun(context, order, report, signal)
@@ -28,6 +29,10 @@ export function makeTrainer(context: EvolutionContext): Trainer {
     },
   }
 }
+
+/** What people set for the scenario goes before what is configured. */
+const settled = (context: EvolutionContext, { evolution }: StepOrder): EvolutionContext =>
+  evolution === undefined ? context : { ...context, settings: { ...context.settings, ...evolution } }
 
 /** Nothing begins on a day whose cap is reached: the batch waits. */
 async function spentToday({ ledger, settings, now }: EvolutionContext): Promise<string | null> {

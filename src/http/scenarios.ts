@@ -35,6 +35,7 @@ async function listRow(registry: Registry, name: string): Promise<ScenarioRow> {
     ...identity(scenario),
     training_mode: scenario.trainingMode,
     ...views(scenario),
+    ...(scenario.makeWorkers !== null && { evolution: scenario.ownEvolution }),
     ...(scenario.binding.tasks !== undefined && { has_tasks: true }),
   }
 }
@@ -77,19 +78,27 @@ export async function create(context: HttpContext): Promise<HttpReply> {
 export async function update(context: HttpContext): Promise<HttpReply> {
   const { registry } = context.services
   const name = nameInPath(context)
-  const { training_mode, model } = checkShape(updateScenarioFields, await context.readObject())
+  const { training_mode: mode, model, evolution } = checkShape(updateScenarioFields, await context.readObject())
   const own = model === undefined || model === null ? model : modelSettings(context, model)
   const before = await registry.use(name, async (scenario) => settingsOf(scenario))
-  const scenario = await registry.update(name, training_mode, own)
+  const scenario = await registry.update(name, { mode, model: own, evolution })
   await noteChange(context, { scenario: name, target: null, before, after: settingsOf(scenario) })
-  const view = model === undefined ? {} : { model: modelView(scenario.model) }
-  return json({ scenario: name, training_mode: scenario.trainingMode, ...view } satisfies UpdatedScenario)
+  return json({
+    scenario: name,
+    training_mode: scenario.trainingMode,
+    ...(model !== undefined && { model: modelView(scenario.model) }),
+    ...(evolution !== undefined && { evolution: scenario.ownEvolution }),
+  } satisfies UpdatedScenario)
 }
 
 const modelSettings = ({ services }: HttpContext, model: JsonObject) => checkModelSettings(parseModelSettings(model), services)
 
 /** What `update` changes, as the audit shows it: without the key of the model. */
-const settingsOf = ({ trainingMode, model }: Scenario) => ({ training_mode: trainingMode, model: modelView(model) })
+const settingsOf = ({ trainingMode, model, ownEvolution }: Scenario) => ({
+  training_mode: trainingMode,
+  model: modelView(model),
+  ...(Object.keys(ownEvolution).length > 0 && { evolution: ownEvolution }),
+})
 
 export async function contract(context: HttpContext): Promise<HttpReply> {
   const { registry } = context.services

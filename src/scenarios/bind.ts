@@ -10,7 +10,7 @@ import { readHistory } from './read-history.ts'
 import { reach, recipeOf, type Services } from './services.ts'
 import { composeWith, contentOf, writeSeed } from './composed.ts'
 import { hold, reviewRelease, landRow, load, point, republish } from './land.ts'
-import { LiveTest } from './live-test.ts'
+import { watchProvisional } from './live-test.ts'
 import { Scenario } from './scenario.ts'
 import { existingRelease, heldAtStart } from './start.ts'
 import { planWorkers, type TrainingCircumstances } from './workers.ts'
@@ -27,6 +27,7 @@ export async function bindScenario(services: Services, name: string, created: Co
   const { recipe, config, trainingMode } = configured
   const scope = scopeOf(services, name, config, created)
   const modelSettings = await services.files.readModel(created)
+  const ownEvolution = await services.files.readEvolution(created)
   const { training_mode: chosen } = await store.settings()
   const binding = await bound(recipeName, () => recipe.bind(scope))
   const history = await readHistory(store, binding.surface.files?.component).catch(async (error: unknown) => {
@@ -44,6 +45,7 @@ export async function bindScenario(services: Services, name: string, created: Co
     created,
     deploymentModel: () => services.model,
     modelSettings,
+    ownEvolution,
     trainingMode: chosen ?? trainingMode,
     noteStep: (noted, step) => noteStep(services, noted, step),
   })
@@ -60,8 +62,7 @@ export async function bindScenario(services: Services, name: string, created: Co
   await holdStart(services, scenario)
   await reviewImported(services, scenario)
   await landShipped(services, scenario)
-  if (scenario.surface.provisional !== undefined) scenario.liveTest = new LiveTest(services, scenario)
-  scenario.liveTest?.wake()
+  watchProvisional(services, scenario)
   return scenario
 }
 

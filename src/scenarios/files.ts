@@ -13,12 +13,15 @@ import {
   type JsonObject,
   type ModelSettings,
   type OpenDocuments,
+  type OwnEvolution,
   type SharedDocuments,
 } from '../contract/index.ts'
 import { FolderDocuments, knowPassingSecret, type Sealing } from '../kit/index.ts'
+import { ownEvolutionSchema } from '../contract/wire/index.ts'
 import { parseModelSettings } from './model.ts'
 
 const MODEL_FILE = 'model.json'
+const EVOLUTION_FILE = 'evolution.json'
 const PRIVATE = 0o600
 
 interface FileParts {
@@ -74,6 +77,27 @@ export class ScenarioFiles {
       throw unavailable('settings_failed', 'the model settings cannot be kept; check the disk of the records, then send it again', {
         cause,
       })
+    })
+  }
+
+  /** Unreadable settings must not count as absent: they may be what keeps a scenario from spending more. */
+  async readEvolution(created: Pick<Commit, 'state'>): Promise<OwnEvolution> {
+    try {
+      const bytes = await this.#own(created).read(EVOLUTION_FILE)
+      return bytes === null ? {} : ownEvolutionSchema.parse(JSON.parse(Buffer.from(bytes).toString()))
+    } catch (cause) {
+      if (isRefusal(cause)) throw cause
+      throw unavailable('settings_failed', 'the settings of this scenario cannot be read; check the disk of the records', { cause })
+    }
+  }
+
+  async writeEvolution(created: Pick<Commit, 'state'>, own: OwnEvolution): Promise<void> {
+    const documents = this.#own(created)
+    const change =
+      Object.keys(own).length === 0 ? documents.remove(EVOLUTION_FILE) : documents.write(EVOLUTION_FILE, `${JSON.stringify(own)}\n`)
+    await change.catch((cause: unknown) => {
+      if (isRefusal(cause)) throw cause
+      throw unavailable('settings_failed', 'the settings cannot be kept; check the disk of the records, then send it again', { cause })
     })
   }
 

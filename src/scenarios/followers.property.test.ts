@@ -116,8 +116,8 @@ class Deployment {
     const member = this.#members[wish.member]
     if (wish.do === 'append') return member?.useOrCreate(name, null, (scenario) => scenario.append([emptyExchange(newId())]))
     if (wish.do === 'move') return member?.move(name, (await this.#rows(name))[0]?.release?.release_id ?? '', 'rollback')
-    if (wish.do === 'choose') return member?.update(name, wish.mode, undefined)
-    if (wish.do === 'model') return member?.update(name, undefined, { model: wish.model })
+    if (wish.do === 'choose') return member?.update(name, { mode: wish.mode })
+    if (wish.do === 'model') return member?.update(name, { model: { model: wish.model } })
     if (wish.do === 'remove') return member?.remove(name)
     return this.#restarts.run(async () => {
       await this.#members[wish.member]?.close()

@@ -1,6 +1,7 @@
 /** Applies what the store tells to the loaded scenarios: records to train on, and rows, settings and archives of other processes. */
 import type { RequestType, StoreChange } from '../contract/index.ts'
 import { noteStep } from './elsewhere.ts'
+import { watchProvisional } from './live-test.ts'
 import type { Scenario } from './scenario.ts'
 import type { Services } from './services.ts'
 
@@ -103,6 +104,8 @@ export class Following {
     if (!this.#isLoaded(scenario)) return
     const { training_mode: chosen } = await scenario.store.settings()
     scenario.useModel(await this.#services.files.readModel(scenario.created))
+    scenario.useEvolution(await this.#services.files.readEvolution(scenario.created))
+    watchProvisional(this.#services, scenario)
     const mode = chosen ?? this.#services.recipes.get(scenario.recipeName)?.trainingMode ?? scenario.trainingMode
     if (mode !== scenario.trainingMode) scenario.useMode(mode)
   }

@@ -16,6 +16,14 @@ const SESSIONS_MAX = 100_000
 
 export type LiveSide = 'provisional' | 'head'
 
+/** The test of the provisional release by live scores, as its scenario sees it. */
+export interface ScoreWatch {
+  /** There may be reports to read. Returns at once. */
+  wake(): void
+  /** Null while nothing is tested. */
+  summary(): JsonObject | null
+}
+
 export class LiveScores {
   readonly #wealth = new Wealth(STAKES)
   readonly #sessions = new Set<string>()

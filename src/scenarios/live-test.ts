@@ -4,6 +4,7 @@ import type { ProvisionalRow } from './history.ts'
 import { LIVE_LEVEL, LiveScores } from './live-scores.ts'
 import type { Scenario } from './scenario.ts'
 import type { Services } from './services.ts'
+import { canaryShare } from './own-evolution.ts'
 import { withdrawRelease } from './withdraw.ts'
 
 const REPORTS_PER_READ = 100
@@ -18,7 +19,13 @@ interface Trial {
   readThrough: number
 }
 
-export class LiveTest {
+/** Reports are read while a provisional release is served to some. */
+export function watchProvisional(services: Services, scenario: Scenario): void {
+  scenario.liveTest = canaryShare(scenario) === null ? null : (scenario.liveTest ?? new LiveTest(services, scenario))
+  scenario.liveTest?.wake()
+}
+
+class LiveTest {
   readonly #services: Services
   readonly #scenario: Scenario
   #trial: Trial | null = null

@@ -66,8 +66,8 @@ describe('updating', () => {
     await registry.create('a', SEED, () => null)
     const gate = Promise.withResolvers<void>()
     files.gates.set('slow', gate.promise)
-    const slow = registry.update('a', undefined, { model: 'slow' })
-    const quick = registry.update('a', undefined, { model: 'quick' })
+    const slow = registry.update('a', { model: { model: 'slow' } })
+    const quick = registry.update('a', { model: { model: 'quick' } })
     // Long enough for the second to overtake the first, if anything lets it.
     await new Promise((resolve) => setImmediate(resolve))
     gate.resolve()
@@ -79,7 +79,7 @@ describe('updating', () => {
     const registry = await open(services)
     await registry.create('a', SEED, () => null)
     const removed = registry.remove('a')
-    await expect(registry.update('a', undefined, { model: 'late' })).rejects.toMatchObject({ code: 'unknown_scenario' })
+    await expect(registry.update('a', { model: { model: 'late' } })).rejects.toMatchObject({ code: 'unknown_scenario' })
     await removed
     expect(files.written).toEqual([])
   })

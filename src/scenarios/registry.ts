@@ -1,8 +1,9 @@
 /** Creates, loads, unloads and archives scenarios. No other module holds loaded scenarios. */
 import { isRefusal, SCENARIO_LOAD_RETRY_AFTER_SECONDS, unavailable, unknown } from '../contract/index.ts'
-import type { Adapter, Commit, TrainingMode, ModelSettings, ServiceStatus } from '../contract/index.ts'
+import type { Adapter, Commit, ModelSettings, ServiceStatus } from '../contract/index.ts'
 import { LaneByName } from '../kit/index.ts'
 import { archiveFolders, bindScenario, closeBinding, releaseUnloaded, retireBinding } from './bind.ts'
+import { changeSettings, type SettingChanges } from './change-settings.ts'
 import { checkOptions, type NewScenario } from './create.ts'
 import { Directory, type RegistryLimits, type ScenarioMade } from './directory.ts'
 import { reach, type ScenarioView, type Services } from './services.ts'
@@ -97,25 +98,13 @@ export class Registry {
   }
 
   /** Applies all of an update or none of it. The lane keeps the file and the memory in step when two updates arrive at once. */
-  update(name: string, mode: TrainingMode | undefined, own: ModelSettings | null | undefined): Promise<Scenario> {
+  update(name: string, changes: SettingChanges): Promise<Scenario> {
     return this.#lanes.run(name, async () => {
-      const begin = (scenario: Scenario) => ({ working: scenario.use(() => this.#change(scenario, mode, own)) })
+      const begin = (scenario: Scenario) => ({ working: scenario.use(() => changeSettings(this.#services, scenario, changes)) })
       const changed = await (await this.#load(name, begin)).working
       await this.#services.views?.settled()
       return changed
     })
-  }
-
-  async #change(scenario: Scenario, mode: TrainingMode | undefined, own: ModelSettings | null | undefined): Promise<Scenario> {
-    if (mode !== undefined) scenario.checkMode(mode)
-    if (own !== undefined) {
-      await this.#services.files.writeModel(scenario.created, own)
-      scenario.useModel(own)
-    }
-    // Other processes read the settings again, also where only the file changed.
-    await scenario.store.configure(mode === undefined ? {} : { training_mode: mode })
-    if (mode !== undefined) scenario.useMode(mode)
-    return scenario
   }
 
   /** Answers the new head, or the current one when it is the target already, and when a release was withdrawn or rejected. */

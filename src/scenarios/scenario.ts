@@ -5,9 +5,9 @@ import type {
   Commit,
   CommitPage,
   Fence,
-  JsonObject,
   ModelAddress,
   NewRecord,
+  OwnEvolution,
   Processor,
   Recipe,
   RecordRow,
@@ -31,7 +31,9 @@ import { contentOf } from './composed.ts'
 import { heldStart } from './files.ts'
 import { COMMITS_PER_READ, type HeadRow, type History } from './history.ts'
 import { hooksWithout } from './hooks.ts'
+import type { ScoreWatch } from './live-scores.ts'
 import { modelAddress } from './model.ts'
+import { canaryShare } from './own-evolution.ts'
 import { ScenarioReleases } from './releases.ts'
 
 export interface ScenarioParts {
@@ -45,6 +47,7 @@ export interface ScenarioParts {
   readonly created: Commit
   readonly deploymentModel: () => ModelAddress
   readonly modelSettings: ModelSettings | null
+  readonly ownEvolution: OwnEvolution
   readonly trainingMode: TrainingMode
   /** Called with the newest step after each append. */
   readonly noteStep: (scenario: Scenario, step: number) => void
@@ -57,14 +60,6 @@ export interface EvaluationServing {
   readonly model: ModelAddress
   head(): Release
   hasRelease(releaseId: string): boolean | Promise<boolean>
-}
-
-/** The test of the provisional release by live scores. */
-interface ScoreWatch {
-  /** There may be reports to read. Returns at once. */
-  wake(): void
-  /** Null while nothing is tested. */
-  summary(): JsonObject | null
 }
 
 export class Scenario {
@@ -84,6 +79,8 @@ export class Scenario {
   readonly #claims = new LaneByName()
   readonly #deploymentModel: ScenarioParts['deploymentModel']
   #ownModel: ModelSettings | null
+  /** What was set for it, over the configuration of its recipe. */
+  ownEvolution: OwnEvolution
   trainingMode: TrainingMode
   /** Makes the workers that land their steps under that lease; null where the recipe has no trainer. */
   makeWorkers: ((lease: Fence) => readonly Worker[]) | null = null
@@ -121,6 +118,7 @@ export class Scenario {
     this.surface = { ...parts.binding.surface, ...(hooks && { hooks }) }
     this.#deploymentModel = parts.deploymentModel
     this.history = parts.history
+    this.ownEvolution = parts.ownEvolution
     this.releases = new ScenarioReleases(parts.history, () => this.store)
     this.#head = parts.history.head
     this.#provisional = this.#servedProvisional()
@@ -179,7 +177,6 @@ export class Scenario {
   get isArchived(): boolean {
     return this.#isArchived
   }
-
   /** From here on, work still in flight can neither read nor write. */
   retire(): void {
     this.#isArchived = true
@@ -309,10 +306,16 @@ export class Scenario {
   get model(): ModelAddress {
     return modelAddress(this.#ownModel, this.#deploymentModel())
   }
-
   useModel(own: ModelSettings | null): void {
     this.#ownModel = own
     this.#onServed?.()
+  }
+
+  /** A step under way keeps what it began with. */
+  useEvolution(own: OwnEvolution): void {
+    this.ownEvolution = own
+    this.settle()
+    for (const worker of this.workers) worker.retry()
   }
 
   /** Throws when a processor does not support the mode. */
@@ -336,16 +339,14 @@ export class Scenario {
   head(): Release {
     return this.#head.row.release
   }
-
   /** Null where there is none, and where it is served to nobody. */
   get provisional(): ServedProvisional | null {
     return this.#provisional
   }
 
   #servedProvisional(): ServedProvisional | null {
-    const { provisional: served } = this.surface
-    const { provisional } = this.history
-    return served === undefined || provisional === null ? null : { release: provisional.row.release, share: served.share }
+    const [share, provisional] = [canaryShare(this), this.history.provisional]
+    return share === null || provisional === null ? null : { release: provisional.row.release, share }
   }
 
   /** The release that clients pull now: with several components, the one that last changed their files. */
@@ -393,6 +394,5 @@ export class Scenario {
   }
 }
 
-export function unknownScenario(name: string): Error {
-  return unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; GET /svc/scenarios lists those that do`)
-}
+export const unknownScenario = (name: string): Error =>
+  unknown('unknown_scenario', `scenario ${JSON.stringify(name)} does not exist; GET /svc/scenarios lists those that do`)

@@ -143,9 +143,9 @@ describe('what is done at one', () => {
 
   it('to the model settings counts at the other', async () => {
     await twoReleases()
-    await here.update('a', undefined, { model: 'mine' })
+    await here.update('a', { model: { model: 'mine' } })
     await vi.waitFor(() => expect(there.loaded('a')?.model.model).toBe('mine'))
-    await there.update('a', undefined, null)
+    await there.update('a', { model: null })
     await vi.waitFor(() => expect(here.loaded('a')?.model.model).toBe('m'))
   })
 

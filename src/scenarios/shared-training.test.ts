@@ -128,7 +128,7 @@ describe('the member that loaded a scenario first', () => {
 
   it('takes the mode that was chosen at the other', async () => {
     await openBoth()
-    await two.registry.update('a', 'manual', undefined)
+    await two.registry.update('a', { mode: 'manual' })
     await vi.waitFor(() => expect(one.registry.loaded('a')?.trainingMode).toBe('manual'))
     const later = await new Member().open(services)
     expect(await later.registry.use('a', ({ trainingMode }) => Promise.resolve(trainingMode))).toBe('manual')
@@ -136,7 +136,7 @@ describe('the member that loaded a scenario first', () => {
     await two.append('2')
     await second()
     expect(one.steps).toHaveLength(1)
-    await two.registry.update('a', 'auto', undefined)
+    await two.registry.update('a', { mode: 'auto' })
     await vi.waitFor(async () => expect(await trained()).toEqual(['1', '2']))
   })
 })

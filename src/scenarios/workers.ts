@@ -1,10 +1,11 @@
 /** Makes the workers of a loaded scenario: one per trainer of its recipe. */
 import { isLeaseLost, unavailable, type Fence, type TrainerPlan } from '../contract/index.ts'
-import { scopeOf, Worker, type TrainingContext, type TrainerHost, type WorkerParts } from '../training/index.ts'
+import { scopeOf, Worker, type Budgets, type TrainingContext, type TrainerHost, type WorkerParts } from '../training/index.ts'
 import type { ConfiguredRecipe, Services } from './services.ts'
 import { plansOf } from './composed.ts'
 import { inLandingLane } from './elsewhere.ts'
 import { landStep } from './land.ts'
+import { budgetsWith } from './own-evolution.ts'
 import { rejectionsOf } from './reject.ts'
 import type { Scenario } from './scenario.ts'
 import { admitLive, filesOf, keepContent, loadIdAt } from './weights.ts'
@@ -36,7 +37,6 @@ export function planWorkers(
     host: hostFor(services, scenario, plan),
     processor: processorOf(scenario, component),
     plan,
-    budgets,
     takesInstructions: component === leader,
     ...circumstances,
     trace: traceStep && ((named, requestId) => traceStep(scenario.name, named, requestId)),
@@ -46,7 +46,7 @@ export function planWorkers(
   }))
   if (parts.length === 0) return null
   return (lease) => {
-    const context = trainingContext(services, scenario, lease, () => onLeaseLost(scenario))
+    const context = trainingContext(services, scenario, { lease, budgets, onLeaseLost: () => onLeaseLost(scenario) })
     const { name, token } = lease
     return parts.map((part) => new Worker({ ...part, address: { ...part.address, lease: { name, token } }, context }))
   }
@@ -71,9 +71,21 @@ function processorOf(scenario: Scenario, component: string) {
   )
 }
 
-function trainingContext(services: Services, scenario: Scenario, lease: Fence, onLeaseLost: () => void): TrainingContext {
+interface ContextParts {
+  readonly lease: Fence
+  readonly budgets: Budgets
+  readonly onLeaseLost: () => void
+}
+
+function trainingContext(services: Services, scenario: Scenario, { lease, budgets, onLeaseLost }: ContextParts): TrainingContext {
   return {
     name: scenario.name,
+    get evolution() {
+      return scenario.ownEvolution
+    },
+    get budgets() {
+      return budgetsWith(budgets, scenario.ownEvolution)
+    },
     get mode() {
       return scenario.trainingMode
     },

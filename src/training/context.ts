@@ -5,13 +5,14 @@ import type {
   Files,
   JsonObject,
   ModelAddress,
+  OwnEvolution,
   Rejection,
   Release,
   ScenarioStore,
   StepOutcome,
   TrainingMode,
 } from '../contract/index.ts'
-import type { TrainerTally } from './rows.ts'
+import type { Budgets, TrainerTally } from './rows.ts'
 
 export interface TrainingContext {
   readonly name: string
@@ -25,6 +26,10 @@ export interface TrainingContext {
   readonly store: Pick<ScenarioStore, 'pending' | 'losses' | 'chain'>
   readonly clock: () => number
   readonly model: Pick<ModelAddress, 'model' | 'api'>
+  /** What people set for this scenario over the configuration. Absent: nothing. */
+  readonly evolution?: OwnEvolution
+  /** What automatic steps may take. */
+  readonly budgets: Budgets
   head(): Release
   /** The files of a release, or of one of its components. */
   files(release: Release, component: string): Promise<Files>

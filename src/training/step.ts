@@ -62,7 +62,7 @@ async function attempt(
   const rejections = await context.rejections(component)
   const step = context.step + 1
   try {
-    const { model } = context
+    const { model, evolution = {} } = context
     const runtime_load_id = context.loadId()
     const result = await run(
       {
@@ -75,6 +75,7 @@ async function attempt(
         ...(runtime_load_id !== undefined && { runtime_load_id }),
         ...(candidate !== null && { candidate: candidate.content }),
         ...(rejections.length > 0 && { rejections }),
+        ...(Object.keys(evolution).length > 0 && { evolution }),
       },
       live,
       signal,

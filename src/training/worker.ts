@@ -19,7 +19,7 @@ import { Feed } from './feed.ts'
 import type { RunStep, TrainerSpec, TrainerHost } from './hosts/host.ts'
 import { takeNext } from './modes.ts'
 import { LiveStep, type OutJob, type StepTrace } from './progress.ts'
-import { errorIn, exhausted, isOnTraffic, mayRide, memoryOf, restSeconds, type Budgets, type TrainerTally } from './rows.ts'
+import { errorIn, exhausted, isOnTraffic, mayRide, memoryOf, restSeconds, type TrainerTally } from './rows.ts'
 import { takeStep, type StepEnd, type StepTask } from './step.ts'
 
 export interface WorkerParts {
@@ -28,7 +28,6 @@ export interface WorkerParts {
   readonly host: TrainerHost
   readonly processor: Processor
   readonly plan: Pick<TrainerPlan, 'lane' | 'stale'>
-  readonly budgets: Budgets
   readonly takesInstructions: boolean
   /** When this process started. Failures of an earlier process cause no rest: the restart may have fixed them. */
   readonly since: number
@@ -162,7 +161,7 @@ export class Worker {
   }
 
   status(): JsonObject {
-    const spent = exhausted(this.#tally, this.#parts.budgets)
+    const spent = exhausted(this.#tally, this.#parts.context.budgets)
     return { ...this.#feed.status(), ...(spent !== null && { automatic_steps_stopped: spent }) }
   }
 
@@ -236,7 +235,7 @@ export class Worker {
 
   #next(): Reserved | null {
     const { instruction: first, units } = this.#feed.waiting()
-    const isSpent = exhausted(this.#tally, this.#parts.budgets) !== null
+    const isSpent = exhausted(this.#tally, this.#parts.context.budgets) !== null
     const ready = units.ready && !isSpent
     const taken = takeNext(this.#parts.context.mode, { instruction: first, units: { samples: units.samples, ready } })
     if (taken === null) return null

@@ -20,7 +20,7 @@ afterAll(() => here.close())
 const heading = (page: Page) => page.getByRole('heading', { level: 1 })
 
 async function enter(way: string, token = TOKEN): Promise<Page> {
-  const { page } = await open(`${here.address}/console${way}`, { expects: /status of (400|401)/ })
+  const { page } = await open(`${here.address}/console${way}`, { expects: /status of (400|401|403)/ })
   await page.getByLabel('Service token').fill(token)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await heading(page).filter({ hasNotText: 'svc console' }).waitFor()
@@ -123,6 +123,11 @@ describe('the configuration', () => {
 const modeOf = async (name: string): Promise<unknown> =>
   (await here.get(`/svc/scenarios/${encodeURIComponent(name)}/contract`)).json['training_mode']
 
+const ownOf = async (name: string): Promise<unknown> => {
+  const rows: readonly object[] = Object((await here.get('/svc/scenarios')).json['scenarios'])
+  return Object(rows.find((row) => Object(row)['scenario'] === name))['evolution']
+}
+
 describe('the settings of a scenario', () => {
   it('switch its mode, by keyboard alone', async () => {
     const page = await enter('#/s/shop/settings')
@@ -151,6 +156,54 @@ describe('the settings of a scenario', () => {
     await model.getByLabel('Address').fill('https://models.example/v1')
     await model.getByRole('button', { name: 'Use this model' }).click()
     await model.getByRole('alert').filter({ hasText: 'trailing /v1' }).waitFor()
+  })
+
+  it('change its budgets, by keyboard alone, and ask before a limit is taken away', async () => {
+    const page = await enter('#/s/shop/settings')
+    const budgets = page.getByRole('region', { name: 'Budgets' })
+    await budgets.getByLabel('Money in a day').focus()
+    await page.keyboard.type('7.5')
+    await page.keyboard.press('Enter')
+    await budgets.getByText('The next step keeps to these.').waitFor()
+    expect(await ownOf('shop')).toEqual({ max_cost_per_day: 7.5 })
+    await budgets.getByLabel('Steps in all').fill('0')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByText('nothing bounds: steps in all').waitFor()
+    await expectScreensFit(page, 'console-budgets')
+    await confirm(page, 'Take them away')
+    await expect.poll(() => ownOf('shop')).toEqual({ max_cost_per_day: 7.5, max_steps: 0 })
+    for (const name of ['Money in a day', 'Steps in all']) await budgets.getByLabel(name).fill('')
+    await budgets.getByRole('button', { name: 'Use these budgets' }).click()
+    await expect.poll(() => ownOf('shop')).toEqual({})
+    const { json } = await here.get('/svc/audit?order=newest&limit=100')
+    expect(JSON.stringify(json['audit'])).toContain('"max_cost_per_day":7.5')
+  })
+
+  it('change who is served what is not proved, and ask before it is served', async () => {
+    const page = await enter('#/s/shop/settings')
+    const rollout = page.getByRole('region', { name: 'Rollout' })
+    await rollout.getByRole('radio', { name: /^canary/ }).focus()
+    await page.keyboard.press('Space')
+    await rollout.getByLabel(/^Share of sessions/).fill('25')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').getByText('25% are served a release').waitFor()
+    await expectScreensFit(page, 'console-rollout')
+    await confirm(page, 'Serve it')
+    await expect.poll(() => ownOf('shop')).toEqual({ provisional: 'canary', canary_share: 0.25 })
+    await rollout.getByRole('radio', { name: /^configured/ }).check()
+    await rollout.getByRole('button', { name: 'Use this rollout' }).click()
+    await rollout.getByText('The rollout is changed').waitFor()
+    expect(await ownOf('shop')).toEqual({})
+  })
+
+  it('are refused to a token that may only read, in a line', async () => {
+    const { json } = await here.post('/svc/tokens', { name: 'looker', role: 'read' })
+    const page = await enter('#/s/shop/settings', textAt(json, 'token'))
+    const budgets = page.getByRole('region', { name: 'Budgets' })
+    await budgets.getByLabel('Money in a day').fill('1')
+    await budgets.getByRole('button', { name: 'Use these budgets' }).click()
+    await budgets.getByRole('alert').filter({ hasText: 'role read' }).last().waitFor()
+    expect(await ownOf('shop')).toEqual({})
   })
 
   it('of a hostile name are shown as text, and delete it once the name is typed', async () => {

@@ -32,6 +32,7 @@ function workerIn(world: ScenarioWorld, since: number, rows: readonly Commit[] =
     name: 's',
     mode: 'auto',
     model: { model: null, api: 'openai' },
+    budgets: { maxSteps: 0, maxFailureStreak: 0 },
     get step() {
       return commits.length
     },
@@ -70,7 +71,6 @@ function workerIn(world: ScenarioWorld, since: number, rows: readonly Commit[] =
     },
     processor: reportedProcessor({ name: 'p', batchSize: 1 }),
     plan: { lane: 'thread' },
-    budgets: { maxSteps: 0, maxFailureStreak: 0 },
     takesInstructions: true,
     since,
     onRest: () => undefined,

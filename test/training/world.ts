@@ -134,7 +134,7 @@ export class ScenarioWorld {
 
   async choose(mode: TrainingMode): Promise<void> {
     this.#model?.consider(mode)
-    await this.registry.update(NAME, mode, undefined).catch((error: unknown) => {
+    await this.registry.update(NAME, { mode }).catch((error: unknown) => {
       this.#model?.serviceFailed()
       throw error
     })

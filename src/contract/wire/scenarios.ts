@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { FORMATS } from '../names.ts'
 import { contentId, jsonObject, modelApi, notBlank, releaseId, requestType, scenario, text, trainingMode, type WireType } from './fields.ts'
+import { evolutionChangesSchema, ownEvolutionSchema } from './own-evolution.ts'
 
 // ── requests ─────────────────────────────────────────────────────────────────────────────────
 
@@ -74,8 +75,11 @@ export const updateScenarioFields = z.strictObject(
     model: z.exactOptional(
       z.union([jsonObject, z.null()], { error: 'must be an object of model settings, or null for the deployment defaults' }),
     ),
+    evolution: z
+      .exactOptional(evolutionChangesSchema.nullable())
+      .describe('Budgets and rollout, over the configuration; null takes all of it back, and null as a value that one.'),
   },
-  { error: (issue) => strict(issue.code, 'takes training_mode and model alone', 'must be an object') },
+  { error: (issue) => strict(issue.code, 'takes training_mode, model and evolution alone', 'must be an object') },
 )
 export const updateScenarioBodySchema = updateScenarioFields.extend({ model: z.exactOptional(modelSettingsSchema.nullable()) })
 
@@ -101,6 +105,9 @@ export const scenarioRowSchema = z.object({
   training_mode: z.exactOptional(trainingMode),
   model: z.exactOptional(modelViewSchema),
   adapter,
+  evolution: z
+    .exactOptional(ownEvolutionSchema)
+    .describe('On a scenario in memory that trains: what was set for it, over the configuration.'),
   has_tasks: z.exactOptional(z.boolean()).describe('On a scenario in memory whose recipe reads a folder of tasks.'),
 })
 export type ScenarioRow = WireType<typeof scenarioRowSchema>
@@ -108,7 +115,12 @@ export const scenarioListSchema = z.object({ scenarios: z.array(scenarioRowSchem
 export type ScenarioList = WireType<typeof scenarioListSchema>
 export const createdScenarioSchema = z.object({ scenario, release_id: releaseId, content_id: contentId, model: modelViewSchema, adapter })
 export type CreatedScenario = WireType<typeof createdScenarioSchema>
-export const updatedScenarioSchema = z.object({ scenario, training_mode: trainingMode, model: z.exactOptional(modelViewSchema) })
+export const updatedScenarioSchema = z.object({
+  scenario,
+  training_mode: trainingMode,
+  model: z.exactOptional(modelViewSchema),
+  evolution: z.exactOptional(ownEvolutionSchema),
+})
 export type UpdatedScenario = WireType<typeof updatedScenarioSchema>
 export const scenarioContractSchema = z.object({
   scenario,

@@ -95,6 +95,14 @@ describe('a cap', () => {
     expect(played).toHaveLength(10)
   })
 
+  it('that people set for the scenario goes before the configured one, with the next step', async () => {
+    const { bench: opening, played } = world({ settings: { max_tokens_per_step: 1000 }, selection: ALWAYS })
+    const bench = await opening
+    const step = await bench.step({ evolution: { max_tokens_per_step: 500 } })
+    expect(metric(step, 'selection')).toMatchObject({ reason: expect.stringContaining('its cap is 500 (evolution.max_tokens_per_step)') })
+    expect(played).toHaveLength(5)
+  })
+
   it('leaves the case open: the next step goes on with its pairs and publishes', async () => {
     const { bench: opening, played } = world({ settings: { max_tokens_per_step: 2000 }, selection: twice })
     const bench = await opening

@@ -13,6 +13,7 @@ import type {
   JsonObject,
   Mutation,
   Proposal,
+  OwnEvolution,
   Rejection,
   Reporter,
   Sample,
@@ -121,6 +122,8 @@ interface TestBatch {
   readonly id?: string
   /** What people rejected. */
   readonly rejections?: readonly Rejection[]
+  /** What people set over the configuration. */
+  readonly evolution?: OwnEvolution
 }
 
 /** An agent that says the magic word when its rules ask for it. */
@@ -249,7 +252,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     told,
     time,
     async step(
-      { samples = [SAMPLE], request = null, components = {}, served, id, rejections } = {},
+      { samples = [SAMPLE], request = null, components = {}, served, id, rejections, evolution } = {},
       signal = new AbortController().signal,
     ) {
       // A step that was stopped is done again.
@@ -263,6 +266,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
         model: { model: 'm', api: 'openai' },
         state,
         ...(rejections !== undefined && { rejections }),
+        ...(evolution !== undefined && { evolution }),
       }
       const result = await trainer.step(order, report, signal)
       step = next

@@ -35,11 +35,12 @@ export const scenarioRoutes: readonly HttpRoute[] = [
     bodyBytesMax: SMALL_BODY_BYTES_MAX,
     right: 'manage',
     operationId: 'updateScenario',
-    summary: 'Changes the training mode or the model settings, all of it or nothing',
-    description: 'Model settings are replaced as a whole; null restores those of the deployment. The mode is not kept over a restart.',
+    summary: 'Changes the training mode, the model settings, budgets or the rollout, all of it or nothing',
+    description:
+      'Model settings are replaced as a whole; null restores those of the deployment. The mode is not kept over a restart. Budgets and rollout are changed one by one, kept, and count from the next step on.',
     body: wire.updateScenarioBodySchema,
-    answers: { 200: answer(wire.updatedScenarioSchema, 'The settings now; the model when it was sent.') },
-    refusals: refusals(CHECKED_BODY, MODEL_SETTINGS, KNOWN, AUDITED, { 501: ['unsupported_mode'] }),
+    answers: { 200: answer(wire.updatedScenarioSchema, 'The settings now; the model and evolution when they were sent.') },
+    refusals: refusals(CHECKED_BODY, MODEL_SETTINGS, KNOWN, AUDITED, { 501: ['unsupported_mode', 'unsupported_setting'] }),
   }),
   get('/svc/scenarios/:scenario/contract', scenarios.contract, {
     right: 'read',

@@ -60,7 +60,7 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
 }
 
 /** One line per problem. Injected through the debugger, so that the page's policy stays intact. */
-async function axeProblems(page: Page): Promise<readonly string[]> {
+export async function axeProblems(page: Page): Promise<readonly string[]> {
   await page.evaluate(`${source}; undefined`)
   const violations = await page.evaluate<readonly Violation[]>(`axe.run(${JSON.stringify(OPTIONS)}).then(({ violations }) => violations)`)
   return violations.flatMap(({ id, help, nodes }) =>

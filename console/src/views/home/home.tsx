@@ -1,10 +1,12 @@
 /** The first page: whether anything needs a person, and what the week brought. */
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import type { ScenarioRow } from '@svc-ai/client'
 import { costText, counted, scoreText, signed, whole, type SpentTotals } from '../../../../src/presentation/index.ts'
 import type { Polled } from '../../poll.ts'
-import { placeIn, plainHref, type View } from '../../route.ts'
+import { placeIn, plainHref, useFilter, type View } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
 import { useListKeys } from '../../ui/keys.ts'
 import { Empty, Notice } from '../../ui/notice.tsx'
@@ -12,18 +14,33 @@ import { NumberCell, Table } from '../../ui/table.tsx'
 import { shortened, Text } from '../../ui/text.tsx'
 import { Ago } from '../../ui/time.tsx'
 import { FirstRequest } from '../scenarios/first-request.tsx'
-import type { HomeInbox, InboxItem, WeekRow } from './inbox.ts'
+import { byScenario, narrowed, type HomeInbox, type InboxItem, type WeekRow } from './inbox.ts'
 import { useInbox, type HomeAnswer } from './use-inbox.ts'
 import './home.css'
 
+/** Fewer are seen at a glance. */
+const FILTER_LEAST = 5
+
 export function Home({ scenarios }: { readonly scenarios: Polled<readonly ScenarioRow[]> }) {
-  const { value, said } = useInbox(scenarios.value)
+  const { value: all, said } = useInbox(scenarios.value)
+  const words = useFilter('name')
+  const value = all === null ? null : narrowed(all, words.value)
   const list = useListKeys<HTMLDivElement>('a.inbox-link')
   return (
     <div class="stack home" ref={list}>
       <div class="row">
         <h1>Home</h1>
         {value !== null && <Summary inbox={value} />}
+        <span class="spring" />
+        {(scenarios.value?.length ?? 0) > FILTER_LEAST && (
+          <input
+            data-filter
+            aria-label="Filter by scenario"
+            placeholder="Filter by scenario"
+            value={words.value}
+            onInput={(event) => words.type(event.currentTarget.value)}
+          />
+        )}
       </div>
       <Notice said={scenarios.said ?? said} />
       {scenarios.value?.length === 0 && <Empty title="No scenario yet" hint={<FirstRequest scenario="first" />} />}
@@ -62,7 +79,7 @@ function Whole({ inbox }: { readonly inbox: HomeAnswer }) {
       {cut.length > 0 && <p class="muted small">Only the newest steps were looked at in {counted(cut.length, 'scenario')}.</p>}
       {unseen > 0 && (
         <p class="muted small">
-          {counted(unseen, 'scenario')} not looked at: the page shows those in memory, fifty at most.{' '}
+          {counted(unseen, 'scenario')} not looked at: the page shows those in memory, 250 at most.{' '}
           <a href={plainHref({ at: 'scenarios' })}>All scenarios</a>
         </p>
       )}
@@ -78,31 +95,68 @@ interface ItemsProps {
   readonly none: string
 }
 
-const ITEMS_MAX = 20
+const GROUPS_SHOWN = 20
 
 function Items({ title, items, view, none }: ItemsProps) {
+  const [isWhole, setWhole] = useState(false)
+  const groups = byScenario(items)
+  const shown = isWhole ? groups : groups.slice(0, GROUPS_SHOWN)
   return (
     <Card title={title} aside={items.length > 0 && <span class="muted number">{whole(items.length)}</span>}>
       {items.length === 0 ? (
         <p class="muted">{none}</p>
       ) : (
         <ul class="inbox">
-          {items.slice(0, ITEMS_MAX).map((item) => (
-            <Item key={`${item.scenario} ${item.step} ${item.title}`} item={item} view={view} />
+          {shown.map(([first, ...others]) => (
+            <Group key={first.scenario} first={first} others={others} view={view} />
           ))}
         </ul>
       )}
-      {items.length > ITEMS_MAX && <p class="muted small">and {whole(items.length - ITEMS_MAX)} more</p>}
+      {groups.length > shown.length && (
+        <Button class="small" onClick={() => setWhole(true)}>
+          {`Show ${counted(groups.length - shown.length, 'more scenario')}`}
+        </Button>
+      )}
     </Card>
   )
 }
 
 const TITLE_CHARACTERS = 200
 
+interface GroupProps {
+  readonly first: InboxItem
+  readonly others: readonly InboxItem[]
+  readonly view: View
+}
+
+/** One scenario takes one place, however much waits in it. */
+function Group({ first, others, view }: GroupProps) {
+  return (
+    <li>
+      <Item item={first} view={view} />
+      {others.length > 0 && (
+        <details class="inbox-line">
+          <summary class="muted small">
+            {`${counted(others.length, 'more', 'more')} of `}
+            <Text value={first.scenario} />
+          </summary>
+          <ul class="inbox">
+            {others.map((item) => (
+              <li key={`${item.step} ${item.title}`}>
+                <Item item={item} view={view} />
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </li>
+  )
+}
+
 function Item({ item: { scenario, step, title, line, at, view: own }, view }: { readonly item: InboxItem; readonly view: View }) {
   const words = <Text value={shortened(title, TITLE_CHARACTERS)} />
   return (
-    <li>
+    <>
       {scenario === '' ? (
         <a class="inbox-link" href={plainHref({ at: 'storage' })}>
           {words}
@@ -118,7 +172,7 @@ function Item({ item: { scenario, step, title, line, at, view: own }, view }: { 
         {scenario !== '' && line !== null && ' · '}
         {line !== null && <Text value={shortened(line)} />}
       </span>
-    </li>
+    </>
   )
 }
 

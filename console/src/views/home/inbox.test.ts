@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ReleaseRow, StatusReport } from '@svc-ai/client'
 import { rowOf, statusWith } from '../../data/testing/rows.ts'
-import { inboxOf } from './inbox.ts'
+import { byScenario, inboxOf, narrowed } from './inbox.ts'
 import { newestRows } from './use-inbox.ts'
 
 const NOW = 1_794_757_869 + 3600
@@ -27,8 +27,30 @@ describe('what waits for a person', () => {
   it('is a budget that is used up, which is not waiting for traffic', () => {
     const stopped = withDemo({ processor: { ...waits, automatic_steps_stopped: 'evolution.max_steps (2) is used up' } })
     const { decisions, forTraffic } = inbox(stopped, rowOf(0))
-    expect(decisions).toMatchObject([{ title: 'evolution.max_steps (2) is used up' }])
+    expect(decisions).toMatchObject([{ title: 'evolution.max_steps (2) is used up', view: 'settings' }])
     expect(forTraffic).toEqual([])
+  })
+})
+
+describe('of many scenarios', () => {
+  const second = { ...held, step: 2, release_id: 'second' }
+  const all = inboxOf(
+    null,
+    [
+      { scenario: 'Shop', rows: [second, held, rowOf(0)], isWhole: true },
+      { scenario: 'desk', rows: [held, rowOf(0)], isWhole: true },
+    ],
+    NOW,
+  )
+
+  it('what waits in one stands together', () => {
+    expect(byScenario(all.decisions).map((group) => group.map(({ scenario }) => scenario))).toEqual([['Shop', 'Shop'], ['desk']])
+  })
+
+  it('those are left whose names hold what is typed, whatever its case', () => {
+    expect(narrowed(all, ' sHO ').decisions.map(({ scenario }) => scenario)).toEqual(['Shop', 'Shop'])
+    expect(narrowed(all, '').decisions).toHaveLength(3)
+    expect(narrowed(all, 'nobody')).toMatchObject({ decisions: [], week: [], weekSpent: null })
   })
 })
 

@@ -32,7 +32,7 @@ export interface InboxItem {
   /** The step that it is about; null of the scenario itself. */
   readonly step: number | null
   /** Where it leads where it is about no step, if not where its list leads. */
-  readonly view?: 'tasks'
+  readonly view?: 'tasks' | 'settings'
   readonly title: string
   readonly line: string | null
   readonly at: number | null
@@ -81,6 +81,37 @@ export function inboxOf(status: StatusReport | null, histories: readonly Scenari
   }
 }
 
+/** What is about scenarios whose names have these words. */
+export function narrowed<Inbox extends HomeInbox>(inbox: Inbox, words: string): Inbox {
+  const needle = words.trim().toLowerCase()
+  if (needle === '') return inbox
+  const of = <T extends { readonly scenario: string }>(all: readonly T[]): readonly T[] =>
+    all.filter(({ scenario }) => scenario.toLowerCase().includes(needle))
+  const [decisions, failures, forTraffic, working] = [inbox.decisions, inbox.failures, inbox.forTraffic, inbox.working].map(of)
+  const week = of(inbox.week)
+  const spent = week.flatMap((row) => row.spent ?? [])
+  return {
+    ...inbox,
+    decisions: decisions ?? [],
+    failures: failures ?? [],
+    forTraffic: forTraffic ?? [],
+    working: working ?? [],
+    week,
+    weekSpent: spent.length === 0 ? null : totalOf(spent),
+  }
+}
+
+/** Those of a scenario together, where the first of them stood. */
+export function byScenario(items: readonly InboxItem[]): readonly (readonly [InboxItem, ...InboxItem[]])[] {
+  const groups = new Map<string, [InboxItem, ...InboxItem[]]>()
+  for (const each of items) {
+    const group = groups.get(each.scenario)
+    if (group === undefined) groups.set(each.scenario, [each])
+    else group.push(each)
+  }
+  return [...groups.values()]
+}
+
 const item = (scenario: string, title: string, more: Partial<InboxItem> = {}): InboxItem => ({
   scenario,
   title,
@@ -117,7 +148,12 @@ const stoppedIn = ({ scenario }: ScenarioHistory, state: TrainingState | null): 
   (state?.trainers ?? []).flatMap(({ stopped }) =>
     stopped === null
       ? []
-      : [item(scenario, stopped, { line: 'Raise it in the configuration and restart, or ask for a change, which runs past it.' })],
+      : [
+          item(scenario, stopped, {
+            line: 'Raise it in the settings of the scenario, or ask for a change, which runs past it.',
+            view: 'settings',
+          }),
+        ],
   )
 
 const storageTrouble = (status: StatusReport | null): readonly InboxItem[] =>

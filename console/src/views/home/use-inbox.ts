@@ -8,7 +8,7 @@ import { inboxOf, type HomeInbox, type ScenarioHistory } from './inbox.ts'
 
 const AGAIN_SECONDS = 3
 /** More would make this page slow. */
-const SCENARIOS_MAX = 50
+const SCENARIOS_MAX = 250
 /** A week of steps is read, and at least so many: what is held may be older. */
 const ROWS_LEAST = 300
 const ROWS_MAX = 1000
@@ -38,8 +38,8 @@ export function useInbox(scenarios: readonly ScenarioRow[] | null): Polled<HomeA
         .filter(({ scenario }) => status === null || statusFor(status, scenario) !== undefined)
         .slice(0, SCENARIOS_MAX)
       const read = await Promise.all(
-        loaded.map(async (row) => {
-          const [mark, before] = [markOf(status, row, now), known.current.get(row.scenario)]
+        loaded.map(async (row, place) => {
+          const [mark, before] = [markOf(status, row, now, place), known.current.get(row.scenario)]
           return before?.mark === mark ? before : readHistory(service(row.scenario), row, mark, now - WEEK_SECONDS)
         }),
       )
@@ -64,9 +64,11 @@ async function statusSeen(service: Svc): Promise<StatusReport | null> {
 /** Tasks come without a row, and a status that may not be read tells of none. */
 const LOOK_AGAIN_SECONDS = 30
 
-function markOf(status: StatusReport | null, { scenario, release_id: release }: ScenarioRow, now: number): string {
+/** `place` is that of the scenario in the list: they are read again by turns, not all at once. */
+function markOf(status: StatusReport | null, { scenario, release_id: release }: ScenarioRow, now: number, place: number): string {
   const own = statusFor(status, scenario)
-  return JSON.stringify([own?.scenario_step, release, own?.provisional?.release_id, Math.floor(now / LOOK_AGAIN_SECONDS)])
+  const turn = Math.floor((now + (place % LOOK_AGAIN_SECONDS)) / LOOK_AGAIN_SECONDS)
+  return JSON.stringify([own?.scenario_step, release, own?.provisional?.release_id, turn])
 }
 
 /** Null where the scenario was deleted meanwhile. */

@@ -1,12 +1,10 @@
 /** The settings of a scenario: its mode, its model, what bounds its training, who is served a change, and its deletion. */
 import { useState } from 'preact/hooks'
 import type { ScenarioRow } from '@svc-ai/client'
-import { keysAbout, type ConfigurationTopic } from '../../data/configuration.ts'
-import { statusFor } from '../../data/status.ts'
 import { MODES } from '../../data/training-modes.ts'
 import { useAction } from '../../data/use-action.ts'
 import { usePolled, type Polled } from '../../poll.ts'
-import { go, hrefOf, placeIn } from '../../route.ts'
+import { go } from '../../route.ts'
 import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -15,11 +13,10 @@ import { Confirm } from '../../ui/confirm.tsx'
 import { Done } from '../../ui/done.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Text } from '../../ui/text.tsx'
-import { Keys } from '../configuration/configuration.tsx'
+import { BudgetsCard, type OwnProps } from './budgets-card.tsx'
 import { ModelCard } from './model-card.tsx'
+import { RolloutCard } from './rollout-card.tsx'
 import './settings.css'
-
-const STATUS_SECONDS = 3
 
 export interface SettingsProps {
   readonly scenario: string
@@ -43,12 +40,19 @@ export function Settings({ scenario, scenarios }: SettingsProps) {
       <Notice said={said} />
       {row?.training_mode !== undefined && <ModeCard scenario={scenario} mode={row.training_mode} changed={scenarios.refresh} />}
       {row?.model !== undefined && <ModelCard scenario={scenario} model={row.model} changed={scenarios.refresh} />}
-      <RolloutCard scenario={scenario} recipe={row?.recipe ?? null} />
-      <KeysCard title="Budgets" topic="budgets" recipe={row?.recipe ?? null} />
+      {row?.evolution !== undefined && <RolloutCard {...bounded(row, row.evolution, scenarios.refresh)} />}
+      {row?.evolution !== undefined && <BudgetsCard {...bounded(row, row.evolution, scenarios.refresh)} />}
       {row !== undefined && <DeleteCard scenario={scenario} deleted={scenarios.refresh} />}
     </div>
   )
 }
+
+const bounded = ({ scenario, recipe }: ScenarioRow, own: OwnProps['own'], changed: () => void): OwnProps => ({
+  scenario,
+  recipe,
+  own,
+  changed,
+})
 
 interface ModeProps {
   readonly scenario: string
@@ -92,63 +96,6 @@ function ModeCard({ scenario, mode, changed }: ModeProps) {
       <Done said={said} done={done} />
     </Card>
   )
-}
-
-function RolloutCard({ scenario, recipe }: { readonly scenario: string; readonly recipe: string | null }) {
-  const { service } = useSession()
-  const { value: status, refresh } = usePolled('status', (of) => of().status(), STATUS_SECONDS)
-  const provisional = statusFor(status, scenario)?.provisional
-  const { isBusy, said, done, act } = useAction()
-  const withdraw = (): Promise<void> =>
-    act(
-      () => service(scenario).withdraw(provisional?.release_id ?? ''),
-      () => {
-        refresh()
-        return 'It is withdrawn. What is served stays.'
-      },
-    )
-  return (
-    <Card title="Rollout" aside={provisional !== undefined && <Badge tone="warn">a release is unproven</Badge>}>
-      {provisional === undefined ? (
-        <p class="muted">No release is provisional: everybody is served the same one.</p>
-      ) : (
-        <div class="row">
-          <span>
-            The <a href={hrefOf(placeIn(scenario, 'releases', `@${provisional.step}`))}>provisional release</a>{' '}
-            {provisional.canary_share === null
-              ? 'is served to nobody.'
-              : `is served to ${Math.round(provisional.canary_share * 100)}% of sessions and to those who ask for it.`}
-          </span>
-          <button type="button" class="button small" disabled={isBusy} onClick={() => void withdraw()}>
-            Withdraw it
-          </button>
-        </div>
-      )}
-      <Done said={said} done={done} />
-      <ConfiguredKeys topic="rollout" recipe={recipe} />
-    </Card>
-  )
-}
-
-interface KeysProps {
-  readonly topic: ConfigurationTopic
-  readonly recipe: string | null
-}
-
-function KeysCard({ title, ...keys }: KeysProps & { readonly title: string }) {
-  return (
-    <Card title={title} aside={<span class="muted small">changed in the configuration, then restart</span>}>
-      <ConfiguredKeys {...keys} />
-    </Card>
-  )
-}
-
-/** A token that may not read the configuration sees why in a line. */
-function ConfiguredKeys({ topic, recipe }: KeysProps) {
-  const { value, said } = usePolled('configuration', (service) => service().configuration(), null)
-  if (value === null) return <Notice said={said} />
-  const keys = keysAbout(value, topic, recipe)
-  return keys.length === 0 ? <p class="muted">Nothing is configured.</p> : <Keys keys={keys} />
 }
 
 /** The name is typed once more, since a click is too easy. */
