@@ -369,7 +369,7 @@ function reviewReason(run: StepRun, candidate: HarnessCandidate, unshown: string
   return held.length === 0 ? null : held.join('; ')
 }
 
-/** Whoever runs an agent may propose; what comes of it reaches everybody who pulls. */
+/** Every agent may propose; what comes of it reaches all who pull. */
 const agentReason = ({ askedBy }: HarnessCandidate): string | null =>
   askedBy?.role === 'agent' ? `it was proposed with the token ${askedBy.token}, of the role agent` : null
 

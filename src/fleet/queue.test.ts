@@ -304,7 +304,7 @@ it('ends what waits when it closes', async () => {
   await queue.close()
   await playing
   expect(await taking).toBeNull()
-  // And whoever comes after that does not wait.
+  // And a worker that asks after that does not wait.
   expect(await queue.take(worker('late'), forever)).toBeNull()
   await expect(queue.play(episode('late'), forever)).rejects.toThrow('closing')
 })

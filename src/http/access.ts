@@ -63,7 +63,7 @@ export async function revokeToken(context: HttpContext): Promise<HttpReply> {
 
 const nameIn = ({ params }: HttpContext): string => params['token_name'] ?? ''
 
-/** A secret is kept by whoever asked for it, and by nothing between. */
+/** A secret is kept by the client that asked for it, and by no cache between. */
 const noStore = (reply: HttpReply): HttpReply => ({ ...reply, headers: { ...reply.headers, 'cache-control': 'no-store' } })
 
 export async function readAudit({ services: { store }, query }: HttpContext): Promise<HttpReply> {

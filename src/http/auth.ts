@@ -238,7 +238,7 @@ export class Authenticator {
 /** Too long to be guessed. */
 const IS_LEASE_KEY = new RegExp(`^${LEASE_KEY_PREFIX}[0-9a-f]{48}$`)
 
-/** Whoever guesses a token can make the page keys of it. One of a token that was made here names it, and that is too long to guess. */
+/** A guessed token makes its page keys. One of a token that was made here names it, and that is too long to guess. */
 const isGuessable = (pageKey: string | null): boolean => pageKey !== null && !pageKey.includes('.')
 
 const expired = ({ name, expiresAt }: TokenHolder): Error =>

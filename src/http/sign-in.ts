@@ -94,7 +94,7 @@ interface KeptAttempt extends SignInAttempt {
 
 const attemptText = (attempt: KeptAttempt): string => Buffer.from(JSON.stringify(attempt)).toString('base64url')
 
-/** Whoever holds the browser could change it, which would make its own sign-in fail: so it is not signed, but the address is judged again. */
+/** A browser that changes it makes its own sign-in fail: so it is not signed, but the address is judged again. */
 function attemptIn(text: string): KeptAttempt | null {
   try {
     const kept: unknown = JSON.parse(Buffer.from(text, 'base64url').toString())

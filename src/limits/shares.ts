@@ -196,7 +196,7 @@ class Shares {
     share.granted += granted
     // Counted from the sending, so that it ends here no later than there.
     share.endsAt = sentAt + endsInSeconds
-    // Whoever got one shows that there are some again.
+    // A call that got one shows that there are some again.
     if (ask.need > 0 && granted >= ask.need) share.fullUntil = 0
     if (granted < ask.need) share.fullUntil = this.#time.passed() + (ask.seconds === 0 ? SLOTS_FULL_SECONDS : WINDOW_FULL_SECONDS)
   }

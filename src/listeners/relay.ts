@@ -103,7 +103,7 @@ function passBack(incoming: IncomingMessage, response: ServerResponse): void {
   if (incoming.headers.connection === 'close') headers.push('connection', 'close')
   response.sendDate = false
   response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage ?? '', headers)
-  // Whoever streams sends its headers before its first event.
+  // An answer that streams sends its headers before its first event.
   response.flushHeaders()
   incoming.on('error', () => response.destroy())
   incoming.pipe(response, { end: false })

@@ -144,7 +144,7 @@ function reviewReason(batch: Batch<Uint8Array>, merged: Merged): string | null {
   return reasons.length === 0 ? null : reasons.join('; ')
 }
 
-/** Whoever runs an agent may ask; what comes of it reaches everybody who pulls. */
+/** Every user of an agent may ask; what comes of it reaches all who pull. */
 function agentReason({ request }: Batch<Uint8Array>): string | null {
   return request?.asked_by?.role === 'agent' ? `it was asked for with the token ${request.asked_by.token}, of the role agent` : null
 }
