@@ -6,6 +6,7 @@ import type { Running, Site } from './contestant.ts'
 import { CONTESTANT, hasListeners, serviceIsBuilt } from './contestants.ts'
 import { usageOf } from './cpu.ts'
 import { readEnvironment } from './environment.ts'
+import { GarbageCollector, INSPECTABLE } from './garbage.ts'
 import { readOptions } from './options.ts'
 import { Rig, startNodeUpstream } from './rig.ts'
 import { readSoakOptions, SOAK_HELP, type SoakOptions } from './soak-options.ts'
@@ -23,10 +24,15 @@ const SLOPE_MAX_MIB_PER_MINUTE = 0.2
 const JUDGED_FROM_MINUTES = 10
 const SETTINGS = { '--recipe': RECIPE, '--data.training_mode': 'hybrid', '--pipeline.task2batch.config.batch_size': '50' }
 
+/** How many slices lie between two collections of all garbage. */
+const COLLECT_EVERY = 6
+
 /** Memory at the end of a slice. */
 interface Look {
   readonly minute: number
   readonly rssMib: number
+  /** What is left after a collection of all garbage; null at the end of most slices. */
+  readonly heldMib: number | null
 }
 
 class Soak {
@@ -52,9 +58,12 @@ class Soak {
     return this.#slices.flatMap(({ receipts }) => receipts)
   }
 
-  add(slice: Slice, running: Running): void {
+  async add(slice: Slice, running: Running, garbage: GarbageCollector): Promise<void> {
     this.#slices.push(slice)
-    this.#looks.push({ minute: this.minutes, rssMib: usageOf(running.process?.pid ?? 0).rssBytes / MIB })
+    const { minutes } = this
+    const rssMib = usageOf(running.process?.pid ?? 0).rssBytes / MIB
+    const heldMib = this.#slices.length % COLLECT_EVERY === 0 ? (await garbage.collect()) / MIB : null
+    this.#looks.push({ minute: minutes, rssMib, heldMib })
     this.keep()
     const left = Math.max(0, this.#options.minutes - this.minutes)
     const seen = this.#looks.at(-1)?.rssMib ?? 0
@@ -87,13 +96,13 @@ class Soak {
     const missing = sum((slice) => slice.missing)
     const lost = sum((slice) => slice.framesLost)
     const settled = this.#looks.filter(({ minute }) => minute > this.#options.minutes * WARM_UP_SHARE)
-    const perMinute = slope(settled.map(({ minute, rssMib }) => [minute, rssMib]))
+    const perMinute = slope(settled.flatMap(({ minute, heldMib }) => (heldMib === null ? [] : [[minute, heldMib] as const])))
     const isLong = this.minutes >= JUDGED_FROM_MINUTES
     const rate = requests / (this.#slices.length * SLICE_SECONDS)
     const wanted = this.#options.perSecond
     return [
       {
-        what: 'growth of the memory, MiB per minute',
+        what: 'growth of what it holds after garbage is collected, MiB per minute',
         wanted: `<= ${SLOPE_MAX_MIB_PER_MINUTE}`,
         got: `${Number.isNaN(perMinute) ? '-' : perMinute.toFixed(2)} MiB/min${isLong ? '' : ' (too short to judge)'}`,
         met: isLong ? perMinute <= SLOPE_MAX_MIB_PER_MINUTE : undefined,
@@ -123,12 +132,15 @@ async function run(options: SoakOptions): Promise<number> {
   const upstream = await startNodeUpstream(rig)
   const contestant = CONTESTANT[options.listeners === 2 ? 'svc-2-listeners' : 'svc-durable']
   const site: Site = rig.site(upstream.port, { settings: SETTINGS })
+  process.env['NODE_OPTIONS'] = [process.env['NODE_OPTIONS'], INSPECTABLE].filter(Boolean).join(' ')
   const running = await contestant.start(site)
+  const garbage = await GarbageCollector.of(running.process?.pid ?? 0, join(site.directory, 'service.log'))
   const traffic = new SoakTraffic(rig, running)
   await traffic.begin()
   const soak = new Soak(options, directory)
   onStop(() => finish(soak, options))
-  while (soak.minutes < options.minutes) soak.add(await traffic.slice(SLICE_SECONDS, options.perSecond), running)
+  while (soak.minutes < options.minutes) await soak.add(await traffic.slice(SLICE_SECONDS, options.perSecond), running, garbage)
+  garbage.close()
   progress('soak: kill -9, and every receipt that was sampled is read back')
   await running.process?.kill()
   const again = await contestant.start(site)
