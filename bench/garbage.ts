@@ -42,7 +42,9 @@ export class GarbageCollector {
     const id = this.#asked
     return new Promise((resolve, reject) => {
       const hear = ({ data }: MessageEvent): void => {
-        const answer: { readonly id?: number; readonly result?: Record<string, unknown>; readonly error?: unknown } = JSON.parse(String(data))
+        const answer: { readonly id?: number; readonly result?: Record<string, unknown>; readonly error?: unknown } = JSON.parse(
+          String(data),
+        )
         if (answer.id !== id) return
         this.#socket.removeEventListener('message', hear)
         if (answer.result === undefined) reject(new Error(`the inspector refused ${method}`))
