@@ -12,6 +12,8 @@ import { ENV } from '../../../src/contract/index.ts'
 
 const LISTENERS = 2
 const CONNECTIONS = 3
+/** One for questions, one for its thread. */
+const OF_THE_SEARCH = 2
 /** So many connections meet both threads, but once in a million runs. */
 const REQUESTS = 20
 const CLIENTS = 8
@@ -49,7 +51,7 @@ it('every thread records and sees tokens and promotes, and each takes three conn
   expect(here.log.filter(({ event }) => event === 'one_listener')).toEqual([])
   expect(server.sql('SELECT count(*), max(sequence) FROM threads.record')).toBe(`${REQUESTS}|${REQUESTS}`)
   expect(Number(server.sql(`SELECT count(*) FROM pg_stat_activity WHERE application_name = 'svc'`))).toBeLessThanOrEqual(
-    CONNECTIONS + 1 + LISTENERS * 3,
+    CONNECTIONS + 1 + OF_THE_SEARCH + LISTENERS * 3,
   )
   const token = textAt((await here.post('/svc/tokens', { name: 'one', role: 'serve', scenarios: ['s'] }, ADMIN)).json, 'token')
   expect(statuses(await askAll(here, token, 's'))).toEqual(new Set([200]))
