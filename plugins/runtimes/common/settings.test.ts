@@ -7,6 +7,8 @@ it('takes an address and has a value for everything else', () => {
     model: null,
     apiKey: null,
     capacity: 4,
+    adapterPrefix: null,
+    rankMax: null,
     vocabulary: 2 ** 31 - 1,
     timeoutSeconds: 300,
   })
