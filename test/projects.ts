@@ -57,13 +57,16 @@ const MACHINE = [
 
 /** Run like those with services, and take long: scenarios that train in threads, agents and remote repositories in processes. */
 const LONG = [
-  '{agent/src/run,agent/src/trust-command,native/src/serve}.test.ts',
+  '{agent/src/former-names,agent/src/run,agent/src/trust-command,native/src/serve}.test.ts',
   'plugins/contents/git/{refs/remote,shared}.test.ts',
   'plugins/executors/local/*.test.ts',
   'plugins/stores/sqlite/search/search.test.ts',
-  'src/cli/remote/move.test.ts',
+  'plugins/stores/sqlite/{compression,model,sealed}.test.ts',
+  'src/cli/copy/command.test.ts',
+  'src/cli/remote/{mined-sessions,move}.test.ts',
   'src/harness/code.test.ts',
   'src/training/hosts/{thread-pool,trainer-failures}.test.ts',
+  'src/weights/jobs/run-job.test.ts',
   'test/listeners/deaths.test.ts',
   'test/ops/{large-bodies,stalled-log}.test.ts',
   'test/reef/import.test.ts',
