@@ -1,6 +1,6 @@
 /** Intercepts all outgoing calls, so that a test can fail one, simulate a power cut at one, and wait until none is running. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { ContentStore, ScenarioStore, Store, StoreLease } from '../../src/contract/index.ts'
+import type { ContentStore, OwnEvolution, ScenarioStore, Store, StoreLease } from '../../src/contract/index.ts'
 import { ScenarioFiles } from '../../src/scenarios/index.ts'
 
 /** Calls that can fail once. */
@@ -165,6 +165,10 @@ export class PoweredFiles extends ScenarioFiles {
 
   override readModel(): Promise<null> {
     return this.#power.call('settings', () => Promise.resolve(null))
+  }
+
+  override readEvolution(): Promise<OwnEvolution> {
+    return this.#power.call('settings', () => Promise.resolve({}))
   }
 
   override archive(): Promise<void> {
