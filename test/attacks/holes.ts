@@ -1,25 +1,25 @@
 /** Holes of the first version, each with the tests that hold it closed. */
 import type { NamedHole } from './types.ts'
 
-const TRAINER = 'src/evolution/trainer.test.ts'
+const HELD_OUT = 'src/evolution/held-out.test.ts'
 
 export const HOLES: readonly NamedHole[] = [
   {
     hole: 'One report quoted the prompts of the gate, and a request was then published with no episode at all.',
     now: 'A request that no played task protects is held.',
-    tests: [{ file: TRAINER, titles: /without any that was played it is held/ }],
+    tests: [{ file: HELD_OUT, titles: /without any that was played it is held/ }],
   },
   {
     hole: 'A task whose prompt a proposer may have seen protected nothing any more.',
     now: 'It is not played for traffic, and still guards requests.',
-    tests: [{ file: TRAINER, titles: /guard requests$/ }],
+    tests: [{ file: HELD_OUT, titles: /guard requests$/ }],
   },
   {
     hole: 'One client retired every held-out task by quoting or naming it.',
     now: 'Traffic retires no task; what quotes one is kept from the proposer.',
     tests: [
       { file: 'src/evolution/heldout/quoting.test.ts', titles: /^burning tasks/ },
-      { file: TRAINER, titles: /stay in play when a batch holds their text/ },
+      { file: HELD_OUT, titles: /stay in play when a batch holds their text/ },
     ],
   },
   {

@@ -47,7 +47,7 @@ const VIEWS: readonly (readonly [name: string, way: () => string, heading: RegEx
   ['ask-followed', () => `#/s/${SHOP}/ask/${world.waiting}`, /^Ask/, /writes the change/],
   ['training', () => `#/s/${SHOP}/training`, /^Training$/, /Requests waiting/],
   ['tasks', () => `#/s/${SHOP}/tasks`, /^Tasks$/, /are used|tasks_dir/],
-  ['settings', () => `#/s/${SHOP}/settings`, /^Settings$/, /max_steps/],
+  ['settings', () => `#/s/${SHOP}/settings`, /^Settings$/, /Steps in all/],
   ['configuration', () => '#/configuration', /^Configuration$/, /svc\.port/],
   ['storage', () => '#/storage', /^Storage/, /helpdesk/],
 ]

@@ -15,7 +15,7 @@ import { Reader } from './snapshot.ts'
 import { Client } from './traffic.ts'
 
 const LINE =
-  /^\["[0-9a-f]{64}",[\d.]+,(?:null|"[^"]*"),\d+,\d+,\d+,(?:null|"[^"]*")(?:,(?:null|[\d.]+),(?:null|[\d.e-]+)(?:,(?:null|"[^"]*"))?)?\]$/
+  /^\["[0-9a-f]{64}",[\d.]+,(?:null|"[^"]*"),\d+,\d+,\d+,(?:null|"[^"]*")(?:,(?:null|[\d.]+),(?:null|[\d.e-]+)(?:,(?:null|"[^"]*")){0,2})?\]$/
 const END = /\]$/
 
 /** A moment that does not come is not waited for longer than this. */
