@@ -39,6 +39,15 @@ export interface FleetRows {
   /** Keeps what an episode carries until its row is gone. */
   keep(episode: string, kind: PayloadKind, value: JsonObject): void
 }
+
+export const noFleetRows = (): Omit<FleetRows, 'now' | 'keep'> => ({
+  episodes: new Map(),
+  leases: new Map(),
+  workers: new Map(),
+  gateways: new Map(),
+  checks: new Map(),
+  hours: new Map(),
+})
 export const FLEET_KINDS = ['episodes', 'leases', 'workers', 'gateways', 'checks', 'hours'] as const
 
 export interface EpisodeRow {

@@ -1,16 +1,17 @@
 /** The board of one process alone: in memory, since a step that is done again offers its episodes again. */
-import type { CountedCall, FleetBoard, FleetRows, JsonObject, LeaseRow, PayloadKind } from '../contract/index.ts'
+import {
+  noFleetRows,
+  type CountedCall,
+  type FleetBoard,
+  type FleetRows,
+  type JsonObject,
+  type LeaseRow,
+  type PayloadKind,
+} from '../contract/index.ts'
 
 export class MemoryBoard implements FleetBoard {
   readonly #now: () => number
-  readonly #rows: Omit<FleetRows, 'now' | 'keep'> = {
-    episodes: new Map(),
-    leases: new Map(),
-    workers: new Map(),
-    gateways: new Map(),
-    checks: new Map(),
-    hours: new Map(),
-  }
+  readonly #rows = noFleetRows()
   readonly #payloads = new Map<string, Map<PayloadKind, JsonObject>>()
   readonly #calls = new Map<string, CountedCall[]>()
 

@@ -1,6 +1,7 @@
 /** The board of the fleet in the database: one gateway at a time changes it, and the others are told with the transaction. */
 import {
   FLEET_KINDS,
+  noFleetRows,
   type CountedCall,
   type FleetBoard,
   type FleetRows,
@@ -95,14 +96,7 @@ interface ReadBoard {
 
 function readBoard(stored: readonly StoredRow[]): ReadBoard {
   const payloads: ReadBoard['payloads'] = []
-  const all: Omit<FleetRows, 'now' | 'keep'> = {
-    episodes: new Map(),
-    leases: new Map(),
-    workers: new Map(),
-    gateways: new Map(),
-    checks: new Map(),
-    hours: new Map(),
-  }
+  const all = noFleetRows()
   for (const { kind, id, at, value } of stored) if (kind !== '') all[kind].set(id, { ...JSON.parse(value), at })
   const now = stored.find(({ kind }) => kind === '')?.at ?? 0
   return { payloads, rows: { ...all, now, keep: (episode, kind, value) => void payloads.push({ episode, kind, value }) } }
