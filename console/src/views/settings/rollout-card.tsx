@@ -7,6 +7,7 @@ import { hrefOf, placeIn } from '../../route.ts'
 import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Card } from '../../ui/card.tsx'
+import { Choices } from '../../ui/choices.tsx'
 import { Command } from '../../ui/command.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Done } from '../../ui/done.tsx'
@@ -56,17 +57,7 @@ export function RolloutCard({ scenario, recipe, own, changed }: OwnProps) {
           else if (!isBusy) void save()
         }}
       >
-        <fieldset class="choices">
-          <legend class="hidden-visually">What becomes of a change that is not proved yet</legend>
-          {TIERS.map(([name, meaning]) => (
-            <label key={name}>
-              <input type="radio" name="tier" checked={tier === name} onChange={() => setChosen(name)} />
-              <span>
-                <b>{name}</b> <span class="muted">{meaning}</span>
-              </span>
-            </label>
-          ))}
-        </fieldset>
+        <Choices legend="What becomes of a change that is not proved yet" group="tier" all={TIERS} chosen={tier} choose={setChosen} />
         {tier === 'canary' && (
           <label class="field">
             <span>Share of sessions, in percent; 0: only those who ask for it</span>

@@ -9,6 +9,7 @@ import { useSession } from '../../session.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Card } from '../../ui/card.tsx'
+import { Choices } from '../../ui/choices.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Done } from '../../ui/done.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -76,17 +77,7 @@ function ModeCard({ scenario, mode, changed }: ModeProps) {
     )
   return (
     <Card title="Training mode" aside={<Badge tone="plain">{mode}</Badge>}>
-      <fieldset class="choices">
-        <legend class="hidden-visually">Training mode</legend>
-        {MODES.map(([name, meaning]) => (
-          <label key={name}>
-            <input type="radio" name="mode" checked={wanted === name} onChange={() => setChosen(name)} />
-            <span>
-              <b>{name}</b> <span class="muted">{meaning}</span>
-            </span>
-          </label>
-        ))}
-      </fieldset>
+      <Choices legend="Training mode" group="mode" all={MODES} chosen={wanted} choose={setChosen} />
       <div class="row">
         <button type="button" class="button primary" disabled={isBusy || wanted === mode} onClick={() => void use()}>
           Use this mode
