@@ -1,4 +1,4 @@
-/** A remote repository that several gateways write to: what one announced the others have, whoever is killed or away. */
+/** A remote repository that several gateways write to: what one announced the others have, also when one is killed or away. */
 import { once } from 'node:events'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -15,6 +15,17 @@ async function openAt(remote: string, cache = freshCache()): Promise<ContentStor
   const store = await git.plugin.make(configOf(remote, cache))
   onTestFinished(() => store.close())
   return store
+}
+
+/** Of two machines, `there` moved the pointer of the scenario s after `here` had set it. */
+async function movedByAnother() {
+  const remote = freshRemote()
+  const [here, there] = [await openAt(remote), await openAt(remote)]
+  const first = await publish(here, { a: '1' })
+  await here.point('s', first)
+  const second = await publish(there, { a: '2' }, first)
+  await there.point('s', second)
+  return { remote, here, second }
 }
 
 describe('conformance', () => contentsConformance({ describe, it, make: () => openAt(freshRemote()) }))
@@ -38,23 +49,13 @@ describe('two machines', () => {
   })
 
   it('never take a pointer back that the other moved', async () => {
-    const remote = freshRemote()
-    const [here, there] = [await openAt(remote), await openAt(remote)]
-    const first = await publish(here, { a: '1' })
-    await here.point('s', first)
-    const second = await publish(there, { a: '2' }, first)
-    await there.point('s', second)
+    const { remote, here, second } = await movedByAnother()
     await here.point('t', await publish(here, { a: '3' }))
     expect(refsOf(remote)[scenarioRef('s')]).toBe(second.release_id)
   })
 
   it('archive a scenario that the other pointed last', async () => {
-    const remote = freshRemote()
-    const [here, there] = [await openAt(remote), await openAt(remote)]
-    const first = await publish(here, { a: '1' })
-    await here.point('s', first)
-    const second = await publish(there, { a: '2' }, first)
-    await there.point('s', second)
+    const { remote, here, second } = await movedByAnother()
     expect(await here.archive('s', '1')).toBe(archivedRef('s', '1'))
     expect(refsOf(remote)).toMatchObject({ [archivedRef('s', '1')]: second.release_id })
     expect(Object.keys(refsOf(remote))).not.toContain(scenarioRef('s'))

@@ -34,7 +34,7 @@ export class IndexerThread {
     this.#wakeIn(QUIET_MS)
   }
 
-  /** Whoever searches need not wait for the first look, or until it is quiet. */
+  /** A search need not wait for the first look, or until it is quiet. */
   wakeNow(): void {
     if (this.#isClosed || (this.#thread !== null && this.#waking === null)) return
     if (this.#waking !== null) clearTimeout(this.#waking)
