@@ -1,13 +1,13 @@
 /** `svc store copy` between folders and deployments of this machine: what is copied, compared, refused and told. */
 import { randomBytes } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { entry, make, token } from '../../../conformance/store-deployment.ts'
 import { bytes, create, evicted, record } from '../../../conformance/store-samples.ts'
 import sqlite from '../../../plugins/stores/sqlite/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
-import { makePlace } from '../../../test/support/place.ts'
+import { makePlace, type Place } from '../../../test/support/place.ts'
 import { send, type Answer } from '../../../test/support/world.ts'
 import type { Store } from '../../contract/index.ts'
 import * as service from '../../main.ts'
@@ -137,12 +137,8 @@ describe('svc store copy', () => {
     const first = await here.start()
     const served = await ask(first.address)
     await first.close()
-    const [from, to] = [here, there].map(({ records, repository }) => {
-      const file = join(temporaryFolder(), 'svc.yaml')
-      writeFileSync(file, `storage:\n  agent_record_dir: ${records}\n  artifact_repository: ${repository}\n`)
-      return file
-    })
-    const { exit, out, err } = await copy(['--from', from ?? '', '--to', to ?? '', '--json'])
+    const [from, to] = [fileOf(here), fileOf(there)]
+    const { exit, out, err } = await copy(['--from', from, '--to', to, '--json'])
     expect([exit, err]).toEqual([0, []])
     expect(JSON.parse(out)).toMatchObject({ scenarios: [{ scenario: 'support', releases: { releases: 1, added: 1, missing: [] } }] })
     expect(there.refs()).toEqual(here.refs())
@@ -154,35 +150,34 @@ describe('svc store copy', () => {
 
 it('what scenarios keep beside their records comes along, once; the key of a model as each side encrypts it', async () => {
   const [here, there] = [await makePlace(), await makePlace()]
-  const [proposals, copies] = [temporaryFolder(), temporaryFolder()]
   const first = await here.start()
   await ask(first.address)
   await send(first.address, 'POST', '/svc/scenarios/support/update', { body: { model: { model: 'own', api_key: 'sk-its-own-key' } } })
   await first.close()
   const [folder = ''] = readdirSync(join(here.records, 'scenarios'))
-  mkdirSync(join(proposals, folder, 'settled'), { recursive: true })
-  writeFileSync(join(proposals, folder, 'settled', 'p1.json'), '{}')
+  const settled = ({ records }: Place) => join(besides(records, 'proposals'), folder, 'settled')
+  mkdirSync(settled(here), { recursive: true })
+  writeFileSync(join(settled(here), 'p1.json'), '{}')
   writeFileSync(join(here.records, 'scenarios', folder, 'episodes.jsonl'), 'line\n')
-  const sides = [
-    fileOf(here.records, here.repository, proposals),
-    fileOf(there.records, there.repository, copies, `  secret_key: ${randomBytes(32).toString('hex')}\n`),
-  ] as const
+  const sides = [fileOf(here), fileOf(there, `  secret_key: ${randomBytes(32).toString('hex')}\n`)] as const
   const { exit, err, out } = await copy(['--from', sides[0], '--to', sides[1], '--json'])
   expect([exit, err]).toEqual([0, []])
   expect(JSON.parse(out)).toMatchObject({ scenarios: [{ documents: 3 }] })
   const model = readFileSync(join(there.records, 'scenarios', folder, 'model.json'), 'utf8')
   expect([model.includes('"model":"own"'), model.includes('sk-its-own-key')]).toEqual([true, false])
   expect(readFileSync(join(there.records, 'scenarios', folder, 'episodes.jsonl'), 'utf8')).toBe('line\n')
-  expect(readdirSync(join(copies, folder, 'settled'))).toEqual(['p1.json'])
+  expect(readdirSync(settled(there))).toEqual(['p1.json'])
   expect(JSON.parse((await copy(['--from', sides[0], '--to', sides[1], '--json'])).out)).toMatchObject({ scenarios: [{ documents: 0 }] })
 })
 
-const fileOf = (records: string, repository: string, inbox: string, more = ''): string => {
+const besides = (records: string, name: string): string => join(dirname(records), name)
+
+/** A configuration file that names every folder in full: what lies in the working directory is not looked for. */
+const fileOf = ({ records, repository }: Place, more = ''): string => {
   const path = join(temporaryFolder(), 'svc.yaml')
-  writeFileSync(
-    path,
-    `storage:\n  agent_record_dir: ${records}\n  artifact_repository: ${repository}\n${more}recipe: record-only\nevolution:\n  proposals_dir: ${inbox}\n`,
-  )
+  const evolution = `  proposals_dir: ${besides(records, 'proposals')}\n  step_record_dir: ${besides(records, 'steps')}\n`
+  const storage = `  agent_record_dir: ${records}\n  artifact_repository: ${repository}\n${more}`
+  writeFileSync(path, `storage:\n${storage}recipe: record-only\nevolution:\n${evolution}`)
   return path
 }
 
