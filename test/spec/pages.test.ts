@@ -1,9 +1,9 @@
 /** The two pages in a browser: credentials, content and links. */
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { cardsIn, linksIn, rowIn, textIn } from '../../src/pages/testing/reading.ts'
 import { holdNextRow } from '../fixtures/training/gated-store.ts'
+import { wordHarness } from '../support/word-harness.ts'
 import { ownWorld, sharedWorld, type Answer, type World } from '../support/world.ts'
 import {
   bearer,
@@ -18,7 +18,6 @@ import {
 } from './support/helpers.ts'
 import { fresh, gateIn, type Trainee } from './support/trainee.ts'
 
-const EVOLUTION = join(import.meta.dirname, '..', 'fixtures', 'evolution')
 const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 const RELOADS = '<meta http-equiv="refresh" content="5">'
 
@@ -150,15 +149,10 @@ describe('the page of a version', () => {
 it('the page of a step that evolved a harness shows what it changed against the release it ran on, and the proposal it came from [page.version]', async () => {
   const there = await ownWorld({ backend: 'sqlite' })
   await there.restart({
-    recipe: 'harness',
-    'evolution.adapter': join(EVOLUTION, 'parrot-adapter.ts'),
+    ...wordHarness(there.directory),
+    'inference.runtime': 'provider',
+    'data.training_mode': null,
     'evolution.seed': JSON.stringify([{ id: 'tone', name: 'rules', config: { text: 'Answer in one short sentence. Say nothing' } }]),
-    'evolution.binary': process.execPath,
-    'evolution.executor': 'local',
-    'evolution.tasks': JSON.stringify([{ name: 'word', prompt: 'Say the word that your rules tell you.', answer: 'magic' }]),
-    'evolution.selection': 'score_comparison',
-    'evolution.proposer': join(EVOLUTION, 'word-proposer.ts'),
-    'evolution.proposals_dir': join(there.directory, 'proposals'),
   })
   const s = await fresh(there)
   const mutations = [{ op: 'update', id: 'tone', options: { config: { text: 'Answer in one short sentence. Say magic' } } }]
