@@ -58,9 +58,9 @@ const chainOf = (steps: readonly ChainStep[], hasFiles: boolean): StepChain => (
   hasFiles,
 })
 
-/** By the id in the address of its view, or by its number in the history: `@12`. */
-export const stepIn = ({ steps }: StepChain, id: string): ChainStep | undefined =>
-  steps.find((step) => step.id === id || `@${step.row.step}` === id)
+/** By the id in the address of its view, by its number in the history (`@12`), or by the release that it made. */
+export const stepIn = (chain: StepChain, id: string): ChainStep | undefined =>
+  chain.steps.find((step) => step.id === id || `@${step.row.step}` === id) ?? madeBy(chain, id)
 
 /** A link may only lead to a page of this service. */
 const localPath = (path: string): string | null => (/^\/(?!\/)/.test(path) ? path : null)

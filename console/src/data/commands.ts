@@ -11,4 +11,4 @@ export function firstCommand(origin: string, scenario: string, hasToken: boolean
 const curl = (hasToken: boolean): string =>
   hasToken ? String.raw`printf 'authorization: Bearer %s\n' "$SVC_TOKEN" | curl -sS -H @-` : 'curl -sS'
 
-const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
+export const quoted = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`

@@ -111,11 +111,26 @@ function Meta({ scenario, row, tags }: { readonly scenario: string; readonly row
         summary === undefined ? null : ['Latency', duration(summary.latency_ms / 1000)],
         input === undefined ? null : ['Tokens in', whole(input)],
         output === undefined ? null : ['Tokens out', whole(output)],
-        release === null ? null : ['Release', <Id value={release} href={hrefOf(placeIn(scenario, 'releases'))} />],
+        release === null ? null : ['Release', <AtRelease scenario={scenario} release={release} isHeld={tags['release'] === release} />],
         references.length === 0 ? null : ['Quotes', <Quotes scenario={scenario} references={references} />],
         Object.keys(tags).length === 0 ? null : ['Tags', <Tags tags={tags} />],
       ]}
     />
+  )
+}
+
+interface AtReleaseProps {
+  readonly scenario: string
+  readonly release: string
+  /** The client named it with its call. */
+  readonly isHeld: boolean
+}
+
+function AtRelease({ scenario, release, isHeld }: AtReleaseProps) {
+  return (
+    <>
+      <Id value={release} href={hrefOf(placeIn(scenario, 'releases', release))} /> {isHeld && <span class="muted">held by the client</span>}
+    </>
   )
 }
 

@@ -25,6 +25,7 @@ import { madeBy, mayReject, moveIn, stepIn, viewOf, type StepChain, type StepPro
 import { AnotherTryButton } from './another-try.tsx'
 import { CommentsCard } from './comments.tsx'
 import { MoveButton, useMoves } from './move.tsx'
+import { PinCard } from './pin.tsx'
 import { PowersCard } from './powers.tsx'
 import { RejectButton } from './reject.tsx'
 import { ReleaseFiles } from './release-files.tsx'
@@ -96,6 +97,7 @@ function Whole({ scenario, chain, step, done }: WholeProps) {
       <ResultCard scenario={scenario} chain={chain} view={view} />
       <NotesCard view={view} />
       {changes.length > 0 && <ChangesCard changes={changes} />}
+      {chain.hasFiles && view.madeRelease && <PinCard scenario={scenario} chain={chain} step={step} />}
       {chain.hasFiles && view.madeRelease && <ReleaseFiles scenario={scenario} chain={chain} step={step} />}
       {chain.hasFiles && <StepFiles scenario={scenario} place={step.id} />}
     </>

@@ -79,6 +79,10 @@ export function RolloutCard({ scenario, recipe, own, changed }: OwnProps) {
         </div>
       </form>
       <Done said={said} done={done} />
+      <p class="muted">
+        A client or a session that is pinned to a release stays out of this:{' '}
+        <a href={hrefOf(placeIn(scenario, 'releases'))}>open a release</a> to see who is at it, and to pin one.
+      </p>
       <ConfiguredKeys topic="rollout" recipe={recipe} />
       {isAsked && (
         <Confirm title="Serve what is not proved?" verb="Serve it" act={save} close={() => setAsked(false)}>

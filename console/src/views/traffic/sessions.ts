@@ -1,9 +1,8 @@
 /** One row for each session: its newest exchange among those that were read, with how many there are. */
 import type { ListedRecord } from '@svc-ai/client'
+import { sessionOf } from '../../data/pins.ts'
 import type { PagedRecords } from './record-book.ts'
 import type { SourceBook } from './source-book.ts'
-
-export const sessionOf = ({ summary, excerpt }: ListedRecord): string | null => summary?.session ?? excerpt?.tags['session'] ?? null
 
 export class SessionBook implements PagedRecords {
   readonly #all: SourceBook

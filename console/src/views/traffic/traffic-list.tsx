@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import type { ListedRecord, RecordRow } from '@svc-ai/client'
 import { counted, duration, moneyText, scoreText, whole, type StepTone } from '../../../../src/presentation/index.ts'
+import { sessionOf } from '../../data/pins.ts'
 import { changedFilters, go, hrefOf, placeIn } from '../../route.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
@@ -11,7 +12,7 @@ import { Text } from '../../ui/text.tsx'
 import { visible } from '../../ui/visible.ts'
 import { Clock } from '../../ui/time.tsx'
 import { VirtualList } from '../../ui/virtual-list.tsx'
-import { SessionBook, sessionOf } from './sessions.ts'
+import { SessionBook } from './sessions.ts'
 import type { LiveTraffic } from './use-traffic.ts'
 
 interface TrafficListProps {
