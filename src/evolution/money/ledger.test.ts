@@ -33,6 +33,13 @@ it('is the same for a second trainer of the scenario, and after the process was 
   expect(next.episodes).toMatchObject({ ended: 1, seconds: 7, spent: SPENT })
 })
 
+it('counts each call once, however many episodes ask at the same time', async () => {
+  const ledger = new Ledger(documentsOf(join(temporaryFolder(), 'spending')), '')
+  for (let call = 0; call < 5; call += 1) ledger.spend(NOON, 1, 'episode', SPENT)
+  await Promise.all(Array.from({ length: 8 }, () => ledger.settle(NOON)))
+  expect(ledger.today(NOON)).toMatchObject({ calls: 5, inputTokens: 50 })
+})
+
 it('loses nothing beside a line that a crash cut short', async () => {
   const folder = join(temporaryFolder(), 'spending')
   const ledger = new Ledger(documentsOf(folder), '')

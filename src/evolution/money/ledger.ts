@@ -37,6 +37,7 @@ export class Ledger {
   readonly #component: string
   #pending: { readonly day: string; readonly line: string }[] = []
   #writing: Promise<void> = Promise.resolve()
+  #reading: Promise<void> = Promise.resolve()
   /** How far each file was read. */
   readonly #read = new Map<string, number>()
   readonly #days = new Map<string, Spent>()
@@ -61,8 +62,13 @@ export class Ledger {
   /** Once this resolves, everything spent is on the disk, and what other trainers of the scenario spent is known. */
   async settle(now: number): Promise<void> {
     await this.#flush()
-    const days = Array.from({ length: DAYS_KEPT }, (_, back) => dayOf(now - back * DAY_MS))
-    for (const day of days) await this.#readDay(day)
+    // In turn: two that read at once would count the same lines twice.
+    this.#reading = this.#reading.catch(() => undefined).then(() => this.#readDays(now))
+    await this.#reading
+  }
+
+  async #readDays(now: number): Promise<void> {
+    for (let back = 0; back < DAYS_KEPT; back += 1) await this.#readDay(dayOf(now - back * DAY_MS))
   }
 
   /** Removes what is too old. */
