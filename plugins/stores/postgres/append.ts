@@ -17,7 +17,7 @@ import type { PgClient } from './library.ts'
 import { isAway, isDeadlock, isTakenId, refusalOf } from './refusals.ts'
 import { bytesOf, RECORD_COLUMNS, recordRow, type RecordTuple } from './rows.ts'
 import { openWhole, sealBody, type KeptBody } from './sealed.ts'
-import { appendStatement, bodyBytes, type Counter, type KeyedRecord } from './statements.ts'
+import { bodyBytes, runAppend, type Counter, type KeyedRecord } from './statements.ts'
 import type { Trying } from './trying.ts'
 import type { AppendCall, WriteGroup } from './writes.ts'
 
@@ -54,9 +54,11 @@ export function makeAppend({ connections, feed, trying, seal, onAppended }: Appe
   /** Answers those that are written. The others are of scenarios that are not there under the key that was known. */
   async function appendTogether(calls: readonly { readonly call: AppendCall; readonly key: number }[]): Promise<readonly AppendCall[]> {
     if (calls.length === 0) return []
-    const groups = await Promise.all(calls.map(({ call, key }) => Promise.all(call.records.map((record) => keyed(seal, key, record)))))
-    const records = groups.flat()
-    const counters = await connections.use(async (client) => (await client.query<Counter>(appendStatement(records))).rows)
+    const groups =
+      seal.writesWith === null
+        ? calls.map(({ call, key }) => call.records.map((record) => ({ key, record, sealed: null })))
+        : await Promise.all(calls.map(({ call, key }) => Promise.all(call.records.map((record) => keyed(seal, key, record)))))
+    const counters = await connections.use((client) => runAppend(client, groups.flat()))
     trying.succeeded()
     const heads = new Map(counters.map((counter) => [counter.key, { ...counter }]))
     return calls.flatMap(({ call, key }, index) => {
@@ -122,7 +124,7 @@ async function appendCall(client: PgClient, seal: StoreSeal, { scenario, records
   })
   const added = [...fresh.values()]
   const written = await Promise.all(added.map(({ record }) => keyed(seal, counter.key, record)))
-  if (written.length > 0) await client.query(appendStatement(written))
+  if (written.length > 0) await runAppend(client, written)
   return { key: counter.key, appended: { rows, step: counter.step }, added: added.map(({ row }) => row), bytes: storedBytes(written) }
 }
 

@@ -1,49 +1,60 @@
 /** The statement that appends: locks the counters in the order of their keys, numbers the records, counts on and inserts. */
 import { hash } from 'node:crypto'
-import type { NewRecord } from '../../../src/contract/index.ts'
-import type { SqlQuery } from './library.ts'
+import type { NewRecord, RequestType } from '../../../src/contract/index.ts'
+import { float8List, int4List, int8List } from './binary.ts'
+import type { PgClient } from './library.ts'
 import type { SealedBody } from './sealed.ts'
 
 const DIGEST_BYTES = 32
+/** The most that a character of a text takes. */
+const CHARACTER_BYTES_MAX = 3
+const TYPES: readonly RequestType[] = ['inference', 'report', 'train']
+const [SPARE_BYTES_LEAST, SPARE_BYTES_MAX] = [256 * 1024, 1024 * 1024]
+/** In place of a length, or of a size, where there is none. */
+const NONE = -1
 
-/** Texts and bodies are parts of one value: as a list of values each body would be sent in hex, twice as long. */
-const part = (at: string, length: string): string => `substring($1::bytea FROM ${at} FOR ${length})`
-const ID_AT = 'g.at'
-const REF_AT = `${ID_AT} + g.id_length`
-const SESSION_AT = `${REF_AT} + coalesce(g.ref_length, 0)`
-const CHECKSUM_AT = `${SESSION_AT} + coalesce(g.session_length, 0)`
-const BODY_AT = `${CHECKSUM_AT} + ${DIGEST_BYTES}`
+/** What the list $1 holds of each record. A text and the body have two numbers, where they begin in $7 and how long they are. */
+const [SCENARIO, PLACE, TYPE, SIZE, ID, REF, SESSION, REFERENCES, SUMMARY, BODY] = [1, 2, 3, 4, 5, 7, 9, 11, 13, 15]
+const NUMBERS_PER_RECORD = 16
+/** What the list $3 holds of each scenario. */
+const [RECORDS, BYTES, INFERENCE, REPORT, TRAIN] = [1, 2, 3, 4, 5]
+const NUMBERS_PER_SCENARIO = 5
+
+const number = (which: number): string => `($1::int4[])[g.base + ${which}]`
+const total = (which: number): string => `($3::int8[])[added.base + ${which}]`
+/** Texts and bodies are parts of one value: as a list each body would be copied once more for every step of the statement. */
+const part = (which: number): string => `substring($7::bytea FROM ${number(which)} FOR nullif(${number(which + 1)}, ${NONE}))`
+const json = (which: number): string => `convert_from(${part(which)}, 'UTF8')::json`
+const newest = (which: number): string => `coalesce(added.head + nullif(${total(which)}, 0), 0)`
 
 /**
  * Counters are locked in one order, so that two groups never wait for each other. Every writer of a scenario holds its counter until its
  * commit, so sequences become visible in their order and a reader with a cursor skips none. An id that is there already fails the statement.
  */
 const APPEND = `
-WITH given AS MATERIALIZED (
-  SELECT * FROM unnest($2::bigint[], $3::text[], $4::float8[], $5::text[], $6::float8[], $7::text[], $8::int[], $9::int[], $10::int[], $11::int[], $12::int[], $14::int[])
-    WITH ORDINALITY AS g (key, type, created_at, refs, score, summary, at, id_length, ref_length, session_length, body_length, size, place)
-), counter AS MATERIALIZED (
-  SELECT key, head, step FROM scenario WHERE key = ANY($13::bigint[]) AND name IS NOT NULL ORDER BY key FOR UPDATE
+WITH counter AS MATERIALIZED (
+  SELECT key, head, step FROM scenario WHERE key = ANY($2::int8[]) AND name IS NOT NULL ORDER BY key FOR UPDATE
 ), numbered AS MATERIALIZED (
-  SELECT *, nextval('body_age') AS age FROM (
-    SELECT given.*, counter.head + row_number() OVER (PARTITION BY key ORDER BY place) AS sequence
-    FROM given JOIN counter USING (key) ORDER BY place) placed
+  SELECT g.base, g.place, counter.key, counter.head + ${number(PLACE)} AS sequence, nextval('body_age') AS age
+  FROM (SELECT place, place * ${NUMBERS_PER_RECORD} AS base FROM generate_series(0, $6::int4 - 1) AS place) g
+  JOIN counter ON counter.key = ($2::int8[])[${number(SCENARIO)}]
 ), counted AS (
-  UPDATE scenario s SET head = s.head + added.records, body_bytes = s.body_bytes + added.bytes,
-    newest_inference = greatest(s.newest_inference, added.inference), newest_report = greatest(s.newest_report, added.report),
-    newest_train = greatest(s.newest_train, added.train), changed = pg_current_xact_id()
-  FROM (SELECT key, count(*) AS records, sum(body_length) AS bytes, max(sequence) FILTER (WHERE type = 'inference') AS inference,
-          max(sequence) FILTER (WHERE type = 'report') AS report, max(sequence) FILTER (WHERE type = 'train') AS train
-        FROM numbered GROUP BY key) added
+  UPDATE scenario s SET head = s.head + ${total(RECORDS)}, body_bytes = s.body_bytes + ${total(BYTES)},
+    newest_inference = greatest(s.newest_inference, ${newest(INFERENCE)}), newest_report = greatest(s.newest_report, ${newest(REPORT)}),
+    newest_train = greatest(s.newest_train, ${newest(TRAIN)}), changed = pg_current_xact_id()
+  FROM (SELECT key, counter.head, (place - 1) * ${NUMBERS_PER_SCENARIO} AS base
+        FROM unnest($2::int8[]) WITH ORDINALITY AS given (key, place) JOIN counter USING (key)) added
   WHERE s.key = added.key
 ), records AS (
   INSERT INTO record (scenario, sequence, id, type, created_at, refs, artifact_ref, score, summary, session, age)
-  SELECT g.key, g.sequence, ${part(ID_AT, 'g.id_length')}, g.type, g.created_at, g.refs::json, ${part(REF_AT, 'g.ref_length')}, g.score,
-    g.summary::json, ${part(SESSION_AT, 'g.session_length')}, g.age
-  FROM numbered g ORDER BY g.key, g.sequence
+  SELECT g.key, g.sequence, ${part(ID)}, ('{${TYPES.join()}}'::text[])[${number(TYPE)}], ($4::float8[])[g.place + 1], ${json(REFERENCES)}, ${part(REF)},
+    nullif(($5::float8[])[g.place + 1], 'NaN'), ${json(SUMMARY)}, ${part(SESSION)}, g.age
+  FROM numbered g
 ), bodies AS (
   INSERT INTO body (age, scenario, sequence, checksum, payload, size)
-  SELECT g.age, g.key, g.sequence, ${part(CHECKSUM_AT, String(DIGEST_BYTES))}, ${part(BODY_AT, 'g.body_length')}, g.size FROM numbered g ORDER BY g.age
+  SELECT g.age, g.key, g.sequence, substring($7::bytea FROM ${number(BODY)} - ${DIGEST_BYTES} FOR ${DIGEST_BYTES}), ${part(BODY)},
+    nullif(${number(SIZE)}, ${NONE})
+  FROM numbered g
 )
 SELECT key, head, step FROM counter`
 
@@ -62,45 +73,59 @@ export interface KeyedRecord {
 }
 
 /** Answers a Counter for each scenario that is there; records of others are not written. */
-export function appendStatement(records: readonly KeyedRecord[]): SqlQuery {
-  const lengths = records.map(lengthsOf)
-  const bytes = Buffer.allocUnsafe(lengths.reduce((sum, { total }) => sum + total, 0))
-  const starts: number[] = []
-  let at = 0
+export async function runAppend(client: PgClient, records: readonly KeyedRecord[]): Promise<readonly Counter[]> {
+  const scenarios = new Map<number, ScenarioTotals>()
+  const texts = records.map(({ record }) => textsOf(record))
+  const parts = new Parts(records.reduce((sum, keyed, index) => sum + bytesMax(keyed, texts[index] ?? []), 0))
+  const numbers: number[] = []
   for (const [index, keyed] of records.entries()) {
-    starts.push(at + 1)
-    at = write(bytes, at, keyed, lengths[index]?.body ?? 0)
+    const totals = scenarios.get(keyed.key) ?? { place: scenarios.size + 1, records: 0, bytes: 0, newest: [0, 0, 0] }
+    scenarios.set(keyed.key, totals)
+    const type = TYPES.indexOf(keyed.record.request_type)
+    totals.records += 1
+    totals.newest[type] = totals.records
+    numbers.push(totals.place, totals.records, type + 1, keyed.sealed?.size ?? NONE)
+    for (const text of texts[index] ?? []) numbers.push(parts.end + 1, parts.addText(text))
+    const body = parts.addBody(piecesOf(keyed))
+    numbers.push(parts.end - body + 1, body)
+    totals.bytes += body
   }
-  const column = <T>(of: (record: NewRecord) => T): T[] => records.map(({ record }) => of(record))
-  return {
+  const { rows } = await client.query<Counter>({
     name: 'append',
     text: APPEND,
     values: [
-      bytes,
-      records.map(({ key }) => key),
-      column((record) => record.request_type),
-      column((record) => record.created_at),
-      column(({ references }) => (references.length === 0 ? null : JSON.stringify(references))),
-      column((record) => record.score),
-      column(({ summary }) => (summary === undefined ? null : JSON.stringify(summary))),
-      starts,
-      lengths.map(({ id }) => id),
-      lengths.map(({ ref }) => ref),
-      lengths.map(({ session }) => session),
-      lengths.map(({ body }) => body),
-      [...new Set(records.map(({ key }) => key))],
-      records.map(({ sealed }) => sealed?.size ?? null),
+      int4List(numbers),
+      int8List([...scenarios.keys()]),
+      int8List([...scenarios.values()].flatMap((totals) => [totals.records, totals.bytes, ...totals.newest])),
+      float8List(records.map(({ record }) => record.created_at)),
+      float8List(records.map(({ record }) => record.score ?? Number.NaN)),
+      records.length,
+      // The longest one last: what is sent grows by it once.
+      parts.bytes,
     ],
-  }
+  })
+  parts.release()
+  return rows
 }
 
-function lengthsOf(keyed: KeyedRecord) {
-  const { agent_record_id, artifact_ref, summary } = keyed.record
-  const id = Buffer.byteLength(agent_record_id)
-  const ref = artifact_ref === null ? null : Buffer.byteLength(artifact_ref)
-  const session = summary?.session === undefined ? null : Buffer.byteLength(summary.session)
-  const body = bodyBytes(keyed)
-  return { id, ref, session, body, total: id + (ref ?? 0) + (session ?? 0) + DIGEST_BYTES + body }
+interface ScenarioTotals {
+  /** Among the scenarios, from one. */
+  readonly place: number
+  records: number
+  bytes: number
+  /** Of each type the place among the records of the scenario, from one; zero for none. */
+  readonly newest: [number, number, number]
+}
+
+/** In the order of the numbers above. */
+function textsOf({ agent_record_id, artifact_ref, references, summary }: NewRecord): readonly (string | null)[] {
+  return [
+    agent_record_id,
+    artifact_ref,
+    summary?.session ?? null,
+    references.length === 0 ? null : JSON.stringify(references),
+    summary === undefined ? null : JSON.stringify(summary),
+  ]
 }
 
 const piecesOf = ({ record, sealed }: KeyedRecord): readonly Uint8Array[] =>
@@ -108,18 +133,54 @@ const piecesOf = ({ record, sealed }: KeyedRecord): readonly Uint8Array[] =>
 
 export const bodyBytes = (keyed: KeyedRecord): number => piecesOf(keyed).reduce((sum, piece) => sum + piece.byteLength, 0)
 
-/** Answers where the next one begins. */
-function write(bytes: Buffer, start: number, keyed: KeyedRecord, bodyLength: number): number {
-  const { record } = keyed
-  let at = start + bytes.write(record.agent_record_id, start)
-  at += bytes.write(record.artifact_ref ?? '', at)
-  at += bytes.write(record.summary?.session ?? '', at)
-  const bodyAt = at + DIGEST_BYTES
-  let end = bodyAt
-  for (const piece of piecesOf(keyed)) {
-    bytes.set(piece, end)
-    end += piece.byteLength
+const bytesMax = (keyed: KeyedRecord, texts: readonly (string | null)[]): number =>
+  texts.reduce((sum, text) => sum + (text?.length ?? 0) * CHARACTER_BYTES_MAX, DIGEST_BYTES + bodyBytes(keyed))
+
+/** Memory of the last statement that is not needed any longer: to take new memory for each costs more than to fill it. */
+let spare: Buffer | null = null
+
+/** Texts and bodies, one after the other. */
+class Parts {
+  readonly #bytes: Buffer
+  #end = 0
+
+  constructor(length: number) {
+    const kept = spare
+    spare = null
+    this.#bytes = kept !== null && kept.byteLength >= length ? kept : Buffer.allocUnsafe(Math.max(length, SPARE_BYTES_LEAST))
   }
-  hash('sha256', bytes.subarray(bodyAt, bodyAt + bodyLength), 'buffer').copy(bytes, at)
-  return end
+
+  /** Once the answer is there. After a failure it is unknown who still reads it. */
+  release(): void {
+    if (this.#bytes.byteLength <= SPARE_BYTES_MAX) spare = this.#bytes
+  }
+
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#end)
+  }
+
+  get end(): number {
+    return this.#end
+  }
+
+  /** Answers its bytes, or NONE. */
+  addText(text: string | null): number {
+    if (text === null) return NONE
+    const length = this.#bytes.write(text, this.#end)
+    this.#end += length
+    return length
+  }
+
+  /** After its checksum. Answers its bytes. */
+  addBody(pieces: readonly Uint8Array[]): number {
+    const start = this.#end + DIGEST_BYTES
+    let end = start
+    for (const piece of pieces) {
+      this.#bytes.set(piece, end)
+      end += piece.byteLength
+    }
+    hash('sha256', this.#bytes.subarray(start, end), 'buffer').copy(this.#bytes, this.#end)
+    this.#end = end
+    return end - start
+  }
 }

@@ -43,7 +43,7 @@ export class Writes {
     const settle = Promise.withResolvers<Appended>()
     this.#waitingBytes += bytes
     this.#add(scenario, { append: { scenario, records, bytes, settle } })
-    return settle.promise.finally(() => (this.#waitingBytes -= bytes))
+    return settle.promise
   }
 
   /** Alone among the calls of its scenario. */
@@ -90,7 +90,10 @@ export class Writes {
     while (this.#slots < this.#slotsMax) {
       const calls = this.#nextGroup()
       if (calls.length === 0) return
-      this.#hold(new Set(calls.map(({ scenario }) => scenario)), this.#writeGroup(calls))
+      const writing = this.#writeGroup(calls).finally(() => {
+        for (const { bytes } of calls) this.#waitingBytes -= bytes
+      })
+      this.#hold(new Set(calls.map(({ scenario }) => scenario)), writing)
     }
   }
 
