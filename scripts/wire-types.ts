@@ -14,6 +14,8 @@ const NAMES = [
   'CreateTokenBody',
   'CreatedScenario',
   'Fleet',
+  'ForgetBody',
+  'ForgottenPerson',
   'FoundRecordList',
   'FullRecord',
   'Head',

@@ -5,6 +5,7 @@ import {
   clock,
   configuredTraffic,
   forgetIn,
+  makeForget,
   keepSpent,
   loaderOf,
   loadRecipes,
@@ -148,6 +149,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
       ...shownFacts(loaded, tls),
       model: services.model,
       fleet: evaluation.fleet,
+      forget: makeForget(loaded, services, registry),
       addAudit: (noted) => store.deployment.addAudit(noted),
       ...(listeners !== null && { listeners }),
     }

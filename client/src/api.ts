@@ -86,6 +86,8 @@ export interface Svc {
   signInOffer(): Promise<wire.SignInOffer['sign_in']>
   /** Ends the sign-in of the person whose browser this is. */
   signOut(): Promise<void>
+  /** Removes a person's records by their tag, or counts them; answers when every place was looked at, which may take long. */
+  forget(body: wire.ForgetBody): Promise<wire.ForgottenPerson>
   /** Who changed what, oldest first unless the newest are asked for. */
   audit(query?: nouns.AuditQuery): Promise<nouns.PageOfAudit>
   health(): Promise<{ readonly ok: boolean }>
@@ -158,6 +160,7 @@ export function connect(address: Address): Svc {
     caller: () => get('/svc/caller', nouns.isCaller),
     signInOffer: async () => (await get(SIGN_IN, nouns.isSignInOffer)).sign_in,
     signOut: async () => void (await succeed(endpoint, { method: 'DELETE', path: SIGN_IN })),
+    forget: (body) => post('/svc/forget', body, nouns.isForgotten),
     audit: (query = {}) => auditPage(get, query),
     health: () => readiness(endpoint),
     text: async (path, query = {}) => (await succeed(endpoint, { method: 'GET', path: path + queryOf(query) })).text,

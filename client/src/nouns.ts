@@ -144,6 +144,9 @@ export const isRevoked = (value: unknown): value is { readonly name: string } =>
 export const isCaller = (value: unknown): value is wire.Caller => hasTexts(value, ['kind'])
 export const isSignInOffer = (value: unknown): value is wire.SignInOffer =>
   isData(value) && (value['sign_in'] === null || hasTexts(value['sign_in'], ['name', 'start_url']))
+export const isForgotten = (value: unknown): value is wire.ForgottenPerson =>
+  isListAt(value, 'places', (row) => hasTexts(row, ['place', 'searched'])) &&
+  isListAt(value, 'receipts', (row) => hasTexts(row, ['scenario']))
 export const isAudit = (value: unknown): value is wire.AuditList =>
   isListAt(value, 'audit', (row) => hasTexts(row, ['id', 'action']) && hasNumber(row, 'sequence'))
 

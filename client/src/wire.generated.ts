@@ -172,6 +172,36 @@ export interface Fleet {
   readonly last_hour: { readonly episodes: number; readonly mean_wait_seconds: number; readonly model_calls: number; readonly input_tokens: number; readonly output_tokens: number; readonly cost: number; readonly unpriced_calls: number }
 }
 
+export interface ForgetBody {
+  readonly name: string
+  readonly value: string
+  readonly dry_run: boolean
+}
+
+export interface ForgottenPerson {
+  readonly tag: Readonly<Record<string, string>>
+  /** False: only counted. */
+  readonly removed: boolean
+  /** Exchanges and train requests with the tag. */
+  readonly records: number
+  /** Reports about them. */
+  readonly reports: number
+  /** Mined tasks that were made of them. */
+  readonly tasks: number
+  /** Step records that were made of them. */
+  readonly step_records: number
+  /** Bodies of others that were stored as the difference to one of them, and were written anew. */
+  readonly rewritten: number
+  readonly scenarios: readonly string[]
+  readonly places: readonly { readonly place: string; readonly searched: string; readonly found: number }[]
+  /** How many places hold something still. */
+  readonly left: number
+  /** Where something may be that the service cannot look for. */
+  readonly unsearched: readonly string[]
+  /** Of scenarios that are not archived. */
+  readonly receipts: readonly { readonly scenario: string; readonly agent_record_id: string; readonly sequence: number }[]
+}
+
 export interface FoundRecordList {
   /** The name of the scenario. */
   readonly scenario: string

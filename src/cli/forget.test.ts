@@ -98,5 +98,8 @@ test('a tag without a value, and a store that cannot, are said so', async () => 
   const { run } = await deployment()
   expect(await run('--tag', 'user')).toMatchObject({ exit: 2, err: ['--tag must be a name and a value, such as user=u7'] })
   const cannot = await execute(['forget', '--tag', 'a=b', '--storage.record_backend', 'memory'], fakeSurroundings())
-  expect(cannot).toMatchObject({ exit: 2, err: ['the store memory cannot remove records by their tag; sqlite and postgres can'] })
+  expect(cannot).toMatchObject({
+    exit: 2,
+    err: [expect.stringMatching(/^the store memory cannot remove records by their tag .*sqlite and postgres can$/)],
+  })
 })

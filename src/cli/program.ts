@@ -166,6 +166,13 @@ function addOwnCommands(program: Command, run: BindCommand): void {
   )
     .requiredOption('--tag <name=value>', 'the tag of the records, such as user=u7')
     .option('--backup <folder>', 'also in a copy of the records; may be repeated', collected, [])
+    .option(
+      '--export <place>',
+      'name the files of an export that hold some of it, in a folder or s3://bucket; may be repeated',
+      collected,
+      [],
+    )
+    .option('--url <address>', 'ask the service at this address, with the token of the configuration or SVC_TOKEN')
     .option('--yes', 'remove them; without it they are only counted')
     .option('--dry-run', 'only count, also with --yes')
   const config = program.command('config').description('show the configuration')

@@ -157,3 +157,6 @@ export const API_OF_FORMAT: Readonly<Record<Format, (typeof MODEL_APIS)[number]>
   messages: 'anthropic',
   gemini: 'gemini',
 }
+
+/** Beside the task file of a mined task: where it comes from, and whether it is used. */
+export const MINED_FILE = 'mined.yaml'

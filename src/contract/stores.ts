@@ -43,6 +43,8 @@ export interface Store {
   remarks?(): Promise<readonly StoreRemark[]>
   /** Re-hashes everything kept and answers with what does not match. */
   verify(progress: (checked: number, total: number) => void): Promise<readonly Damage[]>
+  /** Removes the records that have a tag, beside everything else that uses the store. Absent: it cannot while it is open. */
+  forget?(order: ForgetOrder): Promise<Forgotten>
   close(): Promise<void>
 }
 
@@ -93,8 +95,6 @@ export interface ForgetOrder {
   readonly tag: readonly [name: string, value: string]
   /** Only counts. */
   readonly isTrial: boolean
-  /** Whether a text holds the value of the tag as a word. */
-  readonly mentions: (text: string) => boolean
 }
 /** What was removed, and what was looked for afterwards, everywhere. */
 export interface Forgotten {
@@ -102,14 +102,19 @@ export interface Forgotten {
   readonly records: number
   /** Reports that quoted them. */
   readonly reports: number
-  /** All of them, of scenarios that are not archived: what was made of a record is found by its id. */
-  readonly ids: readonly { readonly scenario: string; readonly agent_record_id: string }[]
+  /** All of them, of scenarios that are not archived: what was made of a record is found by its id, and exported files by its sequence. */
+  readonly ids: readonly ForgottenRecord[]
   /** Bodies of others that were stored against theirs, written anew. */
   readonly rewritten: number
   readonly scenarios: readonly string[]
   readonly places: readonly SearchedPlace[]
   /** Where something may be that nobody here can look for. */
   readonly unsearched?: readonly string[]
+}
+export interface ForgottenRecord {
+  readonly scenario: string
+  readonly agent_record_id: string
+  readonly sequence: number
 }
 export interface SearchedPlace {
   readonly place: string

@@ -1,8 +1,9 @@
-/** Tokens and the audit: list, make, rotate, revoke, read. */
+/** Tokens, the audit and who is forgotten: list, make, rotate, revoke, read, remove. */
 import {
   conflict,
   invalid,
   type AuditList,
+  type ForgottenPerson,
   type NewToken,
   type RevokedToken,
   type TokenLimits,
@@ -10,7 +11,7 @@ import {
   type TokenRow,
   type TokenUse,
 } from '../contract/index.ts'
-import { createTokenBodySchema, rotateTokenBodySchema, tokenLimitsSchema } from '../contract/wire/index.ts'
+import { createTokenBodySchema, forgetBodySchema, rotateTokenBodySchema, tokenLimitsSchema } from '../contract/wire/index.ts'
 import { checkShape } from '../records/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
 import { actorOf } from './audit.ts'
@@ -65,6 +66,11 @@ const nameIn = ({ params }: HttpContext): string => params['token_name'] ?? ''
 
 /** A secret is kept by the client that asked for it, and by no cache between. */
 const noStore = (reply: HttpReply): HttpReply => ({ ...reply, headers: { ...reply.headers, 'cache-control': 'no-store' } })
+
+export async function forget(context: HttpContext): Promise<HttpReply> {
+  const body = checkShape(forgetBodySchema, await context.readObject())
+  return noStore(json((await context.services.forget(body, actorOf(context))) satisfies ForgottenPerson))
+}
 
 export async function readAudit({ services: { store }, query }: HttpContext): Promise<HttpReply> {
   const from = pageStart(query)

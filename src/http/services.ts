@@ -1,7 +1,18 @@
 /** The services and options that handlers use. */
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Adapter, Commit, Configuration, DeploymentStore, ModelAddress, Runtime, ServedProvisional, Store } from '../contract/index.ts'
-import type { TokenBook } from '../access/index.ts'
+import type {
+  Adapter,
+  Commit,
+  Configuration,
+  DeploymentStore,
+  ForgetBody,
+  ForgottenPerson,
+  ModelAddress,
+  Runtime,
+  ServedProvisional,
+  Store,
+} from '../contract/index.ts'
+import type { Actor, TokenBook } from '../access/index.ts'
 import type { CallTrace, Serving } from '../inference/index.ts'
 import type { EpisodeQueue } from '../fleet/index.ts'
 import type { Limits } from '../limits/index.ts'
@@ -90,6 +101,8 @@ export interface HttpServices extends TrafficServices {
   adapters(): Promise<ReadonlyMap<string, Adapter>>
   /** Until when no body is removed for its age, because of the clock; null while none waits. */
   readonly retention: { readonly heldUntil: number | null }
+  /** Removes a person's records by their tag, with what was made of them. */
+  forget(body: ForgetBody, actor: Actor): Promise<ForgottenPerson>
   /** Episodes that wait for workers on other machines. */
   readonly fleet: EpisodeQueue
   /** Absent where no target is configured. */

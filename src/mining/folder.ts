@@ -6,6 +6,7 @@ import { z } from 'zod'
 import {
   invalid,
   isObject,
+  MINED_FILE,
   TASK_STATUSES,
   type Files,
   type JsonObject,
@@ -14,7 +15,7 @@ import {
   type Task,
   type TaskRole,
 } from '../contract/index.ts'
-import { MINED_FILE, readTask, taskFile } from '../evolution/index.ts'
+import { readTask, taskFile } from '../evolution/index.ts'
 import { hasCode, isAlive, isMissing, makeFolder, newId, sync, wordsOf, writeAtomicFile, writeSynced } from '../kit/index.ts'
 
 export type TaskStatus = (typeof TASK_STATUSES)[number]

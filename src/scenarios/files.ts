@@ -8,6 +8,7 @@ import {
   unavailable,
   unsupported,
   type Commit,
+  type DocumentKind,
   type Documents,
   type Fence,
   type JsonObject,
@@ -31,6 +32,11 @@ interface FileParts {
   readonly sealing?: Sealing | null | undefined
 }
 
+/** Of a recipe, as the configuration has it. */
+interface RecipeFolders {
+  readonly evolution: { readonly proposals_dir: string; readonly step_record_dir: string | null }
+}
+
 export class ScenarioFiles {
   readonly #directory: string
   readonly #shared: OpenDocuments | undefined
@@ -50,6 +56,18 @@ export class ScenarioFiles {
   sharedOf(created: Pick<Commit, 'state'>, fence?: Fence): SharedDocuments | undefined {
     const open = this.#shared
     return open && ((kind) => open(ownerOf(createdWith(created, 'folder'), kind), fence))
+  }
+
+  /** Null where it is not known where they are: folders outside the records are named by the recipe in the configuration. */
+  documentsOf(created: Pick<Commit, 'state'>, kind: DocumentKind, recipes: Readonly<Record<string, RecipeFolders>>): Documents | null {
+    const shared = this.sharedOf(created)
+    if (shared !== undefined) return shared(kind)
+    const folder = this.folderOf(created)
+    if (kind === 'own') return new FolderDocuments(folder)
+    const { recipe } = created.state
+    const { evolution } = (typeof recipe === 'string' ? recipes[recipe] : undefined) ?? {}
+    const place = kind === 'proposals' ? evolution?.proposals_dir : evolution?.step_record_dir
+    return typeof place === 'string' ? new FolderDocuments(join(place, basename(folder))) : null
   }
 
   /** Unreadable settings must not count as absent: the scenario's calls would go to another model. */

@@ -32,6 +32,7 @@ const pair = sharedWorld({ settings: { recipe: PAIR_RECIPE } })
 const ledger = sharedWorld({ settings: { recipe: LEDGER_RECIPE } })
 const TOKEN = 'admin-token-of-the-test'
 const closed = sharedWorld({
+  backend: 'sqlite',
   settings: {
     'svc.token': TOKEN,
     'webhooks.chat.url': 'http://127.0.0.1:9/',
@@ -124,7 +125,7 @@ describe('every answer is documented', () => {
     await ask('GET', '/svc/status')
   })
 
-  it('of tokens and the audit', async () => {
+  it('of tokens, the audit, and who is forgotten', async () => {
     const asking = described.asking(closed)
     const headers = bearer(TOKEN)
     expect(
@@ -133,6 +134,7 @@ describe('every answer is documented', () => {
     await asking('POST', '/svc/tokens', { headers, body: { name: 'a', role: 'read' } })
     await asking('POST', '/svc/tokens/a/rotate', { headers, body: {} })
     await asking('POST', '/svc/webhooks/retry', { headers, body: {} })
+    await asking('POST', '/svc/forget', { headers, body: { name: 'user', value: 'u7', dry_run: false } })
     await asking('POST', '/svc/tokens/a/limits', { headers, body: { requests_per_minute: 5 } })
     for (const query of ['', '?order=newest&limit=1']) await asking('GET', `/svc/audit${query}`, { headers })
     for (const path of ['/svc/tokens', '/svc/configuration']) await asking('GET', path, { headers })

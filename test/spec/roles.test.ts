@@ -143,6 +143,7 @@ it('every route that names a scenario is held against those of the token, and th
     'deployment GET /svc/fleet',
     'deployment GET /svc/status',
     'deployment GET /svc/tokens',
+    'deployment POST /svc/forget',
     'deployment POST /svc/scenarios',
     'deployment POST /svc/tokens',
     'deployment POST /svc/tokens/:token_name/limits',

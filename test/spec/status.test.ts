@@ -193,6 +193,7 @@ const CHANGING = [
   'POST /svc/tokens/:token_name/rotate',
   'DELETE /svc/tokens/:token_name',
   'POST /svc/webhooks/retry',
+  'POST /svc/forget',
   'DELETE /svc/sign-in',
   'POST /svc/fleet/take',
   'POST /svc/fleet/episodes/:lease/beat',

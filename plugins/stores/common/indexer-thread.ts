@@ -21,6 +21,8 @@ export class IndexerThread {
   #firstChangeAt: number | null = null
   #lastChangeAt = 0
   #isClosed = false
+  /** While somebody works on the file of the index. */
+  #isHeld = false
 
   constructor(start: () => Worker) {
     this.#start = start
@@ -47,6 +49,20 @@ export class IndexerThread {
     if (this.#thread !== null) tell(this.#thread, 'rebuild')
   }
 
+  /** Does something while no thread has the index open, and goes on. */
+  async pause<T>(work: () => T): Promise<T> {
+    this.#isHeld = true
+    try {
+      const thread = this.#thread
+      this.#thread = null
+      if (thread !== null) await ended(thread)
+      return work()
+    } finally {
+      this.#isHeld = false
+      this.#wakeIn(QUIET_MS)
+    }
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#waking !== null) clearTimeout(this.#waking)
@@ -68,6 +84,7 @@ export class IndexerThread {
   }
 
   #index(): void {
+    if (this.#isHeld) return
     this.#firstChangeAt = null
     if (this.#thread === null) this.#thread = this.#started()
     else tell(this.#thread, 'wake')

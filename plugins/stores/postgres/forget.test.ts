@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.stop())
 
-const order = (tag: ForgetOrder['tag'], isTrial = false): ForgetOrder => ({ tag, isTrial, mentions: (text) => text.includes(tag[1]) })
+const order = (tag: ForgetOrder['tag'], isTrial = false): ForgetOrder => ({ tag, isTrial })
 
 function record(id: string, payload: object, request_type: RequestType = 'inference', references: readonly string[] = []): NewRecord {
   const row = { agent_record_id: id, request_type, created_at: 1, references, artifact_ref: null, score: null }

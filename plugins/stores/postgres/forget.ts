@@ -11,6 +11,7 @@ import {
   type RecordRow,
   type SearchedPlace,
 } from '../../../src/contract/index.ts'
+import { mentionsOf } from '../../../src/kit/index.ts'
 import type { StoreSeal } from '../common/seal.ts'
 import { hasTag } from '../common/tagged.ts'
 import type { Database } from './connections.ts'
@@ -59,7 +60,7 @@ function counts(doomed: readonly Doomed[]): Omit<Forgotten, 'places'> {
   return {
     records: doomed.length - reports,
     reports,
-    ids: live.map(({ scenario, row }) => ({ scenario, agent_record_id: row.agent_record_id })),
+    ids: live.map(({ scenario, row: { agent_record_id, sequence } }) => ({ scenario, agent_record_id, sequence })),
     rewritten: 0,
     scenarios: [...new Set(doomed.map(({ scenario }) => scenario))].toSorted(),
   }
@@ -177,23 +178,24 @@ const TEXTS = [
 /** Reads everything once more. */
 async function placesOf(connections: Database, seal: StoreSeal, order: ForgetOrder): Promise<readonly SearchedPlace[]> {
   const place = 'PostgreSQL'
+  const mentions = mentionsOf(order.tag[1])
   const { doomed, damaged } = await search(connections, seal, order)
   const mentioned: SearchedPlace[] = []
   for (const [what, text] of TEXTS) {
     const rows = await connections.rows<{ said: string }>({ text })
-    const found = rows.filter(({ said }) => order.mentions(said)).length
+    const found = rows.filter(({ said }) => mentions(said)).length
     mentioned.push({ place, searched: `the value of the tag in ${what}`, found })
   }
   return [
     { place, searched: 'bodies with the tag, and reports about them', found: doomed.filter(({ hasBody }) => hasBody).length },
     { place, searched: 'bodies that are damaged, so that their tags cannot be read', found: damaged },
     ...mentioned,
-    ...(await documentPlaces(connections, order)),
+    ...(await documentPlaces(connections, mentions)),
   ]
 }
 
 /** Parts of a document are one text. */
-async function documentPlaces(connections: Database, order: ForgetOrder): Promise<readonly SearchedPlace[]> {
+async function documentPlaces(connections: Database, mentions: (text: string) => boolean): Promise<readonly SearchedPlace[]> {
   const searched = 'the value of the tag in documents'
   const names = await connections.rows<{ owner: string; path: string }>({ text: 'SELECT DISTINCT owner, path FROM document ORDER BY 1, 2' })
   const left: SearchedPlace[] = []
@@ -203,7 +205,7 @@ async function documentPlaces(connections: Database, order: ForgetOrder): Promis
       values: [owner, path],
     })
     const text = Buffer.concat(parts.map(({ value }) => value)).toString()
-    if (order.mentions(text)) left.push({ place: `document ${owner}/${path}`, searched, found: 1 })
+    if (mentions(text)) left.push({ place: `document ${owner}/${path}`, searched, found: 1 })
   }
   return left.length > 0 ? left : [{ place: `${names.length} documents`, searched, found: 0 }]
 }

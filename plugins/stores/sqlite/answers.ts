@@ -9,6 +9,7 @@ import type { Changes } from './changes.ts'
 import { makeCommit, makeKeepTotals } from './commit.ts'
 import { makeConfigure } from './configure.ts'
 import { makeDeployment } from './deployment.ts'
+import { makeEmpty } from './empty.ts'
 import { makeExpire } from './expire.ts'
 import type { StoreLeases } from './leases.ts'
 import type { StoreLedger } from './ledger.ts'
@@ -46,6 +47,7 @@ export function makeAnswerGroups(needs: AnswerNeeds): (groups: readonly Received
   const keepTotals = makeKeepTotals(db, ledger)
   const configure = makeConfigure(db, ledger, changes)
   const expire = makeExpire(db, ledger, seal)
+  const empty = makeEmpty(db, ledger, seal)
   const deployment = makeDeployment(db, changes)
   return answerGroups
 
@@ -102,6 +104,8 @@ export function makeAnswerGroups(needs: AnswerNeeds): (groups: readonly Received
         return configure(call.scenario, call.changes)
       case 'expire':
         return expire(call.scenario, call.sequences)
+      case 'empty':
+        return empty(call.scenario, call.sequences)
       case 'lease':
         return leases.take(call.name, from)
       case 'release':

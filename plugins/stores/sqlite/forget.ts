@@ -1,18 +1,27 @@
 /**
  * Removes the records that have a tag, with the reports about them, from every file of the store, while nobody else has it open. Bodies that
  * were stored against a removed one are written anew first. The file is then written anew without the room that was freed, the log is
- * emptied and the index of the search removed, which is made anew at the next start.
+ * emptied and the index of the search removed, which is made anew at the next start. `forget-open.ts` does the same while it is open.
  */
 import { existsSync, globSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { invalid, type ForgetOrder, type Forgotten, type RecordRow, type SearchedPlace } from '../../../src/contract/index.ts'
+import {
+  invalid,
+  type ForgetOrder,
+  type Forgotten,
+  type ForgottenRecord,
+  type RecordRow,
+  type SearchedPlace,
+} from '../../../src/contract/index.ts'
+import { mentionsOf } from '../../../src/kit/index.ts'
 import { StoreSeal, type SealSettings } from '../common/seal.ts'
 import { hasTag } from '../common/tagged.ts'
+import { makeEmptyRecord } from './empty-record.ts'
 import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from './bodies.ts'
-import { ARCHIVE_FOLDER, LOCK_WAIT_MS, migrate, openForWriting, RECORDS_FILE } from './open.ts'
+import { dirtyFreePages } from './free-pages.ts'
+import { ARCHIVE_FOLDER, LOCK_WAIT_MS, migrate, openForReading, openForWriting, RECORDS_FILE } from './open.ts'
 import { Query } from './query.ts'
-import { makeDetach } from './remove.ts'
 import { RECORD_COLUMNS, recordRow, type RecordColumns } from './rows.ts'
 import { removeIndex, SEARCH_FILE } from './search/file.ts'
 
@@ -26,12 +35,39 @@ export function forgetTag(directory: string, settings: SealSettings, order: Forg
     // First, so that a run that is killed leaves no index of what it removed.
     if (!order.isTrial) removeIndex(directory)
     const files = [forgetIn(db, seal, order), ...archives.map((path) => within(path, (archive) => forgetIn(archive, seal, order)))]
-    const places = order.isTrial
-      ? []
-      : [...placesOf(db, seal, RECORDS_FILE, order), ...archives.flatMap((path) => placesIn(path, seal, order))]
-    return { ...added(files), places: order.isTrial ? [] : [...places, ...filesLeft(directory)] }
+    const places = order.isTrial ? [] : [...placesIn(db, directory, seal, order), logLeft(directory), ...indexLeft(directory)]
+    return { ...added(files), places }
   } finally {
     close()
+  }
+}
+
+/** What is found of the tag in the records, for the writer to remove, while others use them. */
+export function findTagged(directory: string, settings: SealSettings, order: ForgetOrder): TaggedRecords {
+  const db = openForReading(directory)
+  try {
+    const { doomed } = search(db, new StoreSeal(settings), order)
+    return { ...countsOf(doomed, 0), withBodies: doomed.filter(({ age, isCounted }) => isCounted && age !== null).map(idOf) }
+  } finally {
+    db.close()
+  }
+}
+
+/** Archives are open nowhere, so they are written anew at once. */
+export function forgetArchived(directory: string, settings: SealSettings, order: ForgetOrder): Removed {
+  const seal = new StoreSeal(settings)
+  return added(archivesIn(directory).map((path) => within(path, (archive) => forgetIn(archive, seal, order))))
+}
+
+/** Empties the log and looks again, while others use the records. Their log grows again at once: what counts is that it was emptied. */
+export function proveForgotten(directory: string, settings: SealSettings, order: ForgetOrder): readonly SearchedPlace[] {
+  const db = new DatabaseSync(join(directory, RECORDS_FILE), { timeout: LOCK_WAIT_MS })
+  try {
+    const emptied = new Query<{ busy: number }>(db, 'PRAGMA wal_checkpoint(TRUNCATE)').first()
+    const log = { place: LOG_FILE, searched: 'pages of before in the write-ahead log', found: emptied?.busy === 0 ? 0 : 1 }
+    return [...placesIn(db, directory, new StoreSeal(settings), order), log]
+  } finally {
+    db.close()
   }
 }
 
@@ -47,9 +83,13 @@ function within<T>(path: string, work: (db: DatabaseSync) => T): T {
   }
 }
 
-type Removed = Omit<Forgotten, 'places'>
+export type Removed = Omit<Forgotten, 'places'>
+export interface TaggedRecords extends Removed {
+  /** Those whose bodies are there. */
+  readonly withBodies: readonly ForgottenRecord[]
+}
 
-const added = (all: readonly Removed[]): Removed => ({
+export const added = (all: readonly Removed[]): Removed => ({
   ids: all.flatMap(({ ids }) => ids),
   records: all.reduce((sum, { records }) => sum + records, 0),
   reports: all.reduce((sum, { reports }) => sum + reports, 0),
@@ -71,10 +111,16 @@ function forgetIn(db: DatabaseSync, seal: StoreSeal, order: ForgetOrder): Remove
   const rewritten = order.isTrial || doomed.length === 0 ? 0 : remove(db, seal, doomed)
   // Also where nothing was found: eviction, or a run that was killed here, left what was removed in freed pages.
   if (!order.isTrial) db.exec('VACUUM; PRAGMA wal_checkpoint(TRUNCATE)')
+  return countsOf(doomed, rewritten)
+}
+
+const idOf = ({ scenario, row: { agent_record_id, sequence } }: Doomed): ForgottenRecord => ({ scenario, agent_record_id, sequence })
+
+function countsOf(doomed: readonly Doomed[], rewritten: number): Removed {
   const counted = doomed.filter(({ isCounted }) => isCounted)
   const reports = counted.filter(({ row }) => row.request_type === 'report').length
   return {
-    ids: counted.map(({ scenario, row }) => ({ scenario, agent_record_id: row.agent_record_id })),
+    ids: counted.map(idOf),
     records: counted.length - reports,
     reports,
     rewritten,
@@ -118,29 +164,16 @@ function search(db: DatabaseSync, seal: StoreSeal, order: ForgetOrder): Found {
   return { doomed, damaged }
 }
 
-/** Answers how many bodies of others were written anew. */
+/** The newest first, so that what refers to one of them is gone before it. Answers how many bodies of others were written anew. */
 function remove(db: DatabaseSync, seal: StoreSeal, doomed: readonly Doomed[]): number {
-  db.exec('PRAGMA secure_delete = ON; CREATE TEMP TABLE doomed (age INTEGER PRIMARY KEY)')
-  const mark = db.prepare('INSERT INTO doomed VALUES (?)')
-  const empty = db.prepare(
-    // The receipt stays, so that the order and the steps that used it stay whole. What was said equals nothing that is sent again.
-    `UPDATE record SET digest = randomblob(32), age = NULL, summary = NULL, score = NULL, "references" = NULL WHERE scenario = ? AND sequence = ?`,
-  )
-  const unsay = db.prepare(
-    `UPDATE commit_row SET metrics = json_set(metrics, '$.training_request.text', '', '$.training_request.session', '')
-     WHERE scenario = ? AND json_extract(metrics, '$.training_request.id') = ?`,
-  )
+  db.exec('PRAGMA secure_delete = ON')
+  const empty = makeEmptyRecord(db, seal)
+  let rewritten = 0
   db.exec('BEGIN IMMEDIATE')
   try {
-    for (const { age } of doomed) if (age !== null) mark.run(age)
-    const rewritten = rewriteReferring(db, seal)
-    db.exec('DELETE FROM body_base WHERE age IN doomed; DELETE FROM body WHERE age IN doomed')
-    for (const { key, row } of doomed) {
-      empty.run(key, row.sequence)
-      if (row.request_type === 'train') unsay.run(key, row.agent_record_id)
-    }
+    for (const { key, row } of doomed.toReversed()) rewritten += empty(key, row.sequence)?.rewritten ?? 0
     db.exec('UPDATE scenario SET body_bytes = (SELECT coalesce(sum(length(payload)), 0) FROM body b WHERE b.scenario = scenario.key)')
-    db.exec('COMMIT; DROP TABLE doomed')
+    db.exec('COMMIT')
     return rewritten
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK')
@@ -148,47 +181,52 @@ function remove(db: DatabaseSync, seal: StoreSeal, doomed: readonly Doomed[]): n
   }
 }
 
-/** One at a time: all of them, each with its base, may be more than the memory holds. */
-function rewriteReferring(db: DatabaseSync, seal: StoreSeal): number {
-  const referring = new Query<{ age: number }>(db, 'SELECT age FROM body_base WHERE base IN doomed AND age NOT IN doomed').all()
-  const detach = makeDetach(db, seal)
-  for (const { age } of referring) detach(age)
-  return referring.length
-}
-
 // ── the proof ────────────────────────────────────────────────────────────────────────────────
 
-const placesIn = (path: string, seal: StoreSeal, order: ForgetOrder): readonly SearchedPlace[] =>
-  within(path, (db) => placesOf(db, seal, join(ARCHIVE_FOLDER, basename(path)), order))
+const placesIn = (db: DatabaseSync, directory: string, seal: StoreSeal, order: ForgetOrder): readonly SearchedPlace[] => [
+  ...placesOf(db, seal, join(directory, RECORDS_FILE), RECORDS_FILE, order),
+  ...archivesIn(directory).flatMap((path) =>
+    within(path, (archive) => placesOf(archive, seal, path, join(ARCHIVE_FOLDER, basename(path)), order)),
+  ),
+]
 
 /** Reads everything once more. */
-function placesOf(db: DatabaseSync, seal: StoreSeal, file: string, order: ForgetOrder): readonly SearchedPlace[] {
-  const free = new Query<{ freelist_count: number }>(db, 'PRAGMA freelist_count').first()?.freelist_count ?? 0
+function placesOf(db: DatabaseSync, seal: StoreSeal, path: string, file: string, order: ForgetOrder): readonly SearchedPlace[] {
   const texts = new Query<{ place: string; said: string }>(
     db,
     `SELECT 'rows of records' AS place, agent_record_id || ' ' || coalesce(summary, '') AS said FROM record
      UNION ALL SELECT 'rows of steps', metrics || ' ' || state || ' ' || coalesce(totals, '') FROM commit_row
      UNION ALL SELECT 'audit', entry FROM audit`,
   )
+  const isMentioned = mentionsOf(order.tag[1])
   const mentions = new Map([
     ['rows of records', 0],
     ['rows of steps', 0],
     ['audit', 0],
   ])
-  for (const { place, said } of texts.each()) if (order.mentions(said)) mentions.set(place, (mentions.get(place) ?? 0) + 1)
+  for (const { place, said } of texts.each()) if (isMentioned(said)) mentions.set(place, (mentions.get(place) ?? 0) + 1)
   const { doomed, damaged } = search(db, seal, order)
   return [
     { place: file, searched: 'bodies with the tag, and reports about them', found: doomed.filter(({ age }) => age !== null).length },
     { place: file, searched: 'bodies that are damaged, so that their tags cannot be read', found: damaged },
-    { place: file, searched: 'pages that were freed and not overwritten', found: free },
+    { place: file, searched: 'pages that were freed and not overwritten', found: dirtyFreePages(path) },
     ...[...mentions].map(([place, found]) => ({ place: file, searched: `the value of the tag in ${place}`, found })),
   ]
 }
 
-function filesLeft(directory: string): readonly SearchedPlace[] {
-  const bytes = (name: string): number => (existsSync(join(directory, name)) ? statSync(join(directory, name)).size : 0)
-  return [
-    { place: `${RECORDS_FILE}-wal`, searched: 'bytes in the write-ahead log', found: bytes(`${RECORDS_FILE}-wal`) },
-    { place: SEARCH_FILE, searched: 'bytes in the search index', found: bytes(SEARCH_FILE) + bytes(`${SEARCH_FILE}-wal`) },
-  ]
-}
+const bytesIn = (directory: string, name: string): number => (existsSync(join(directory, name)) ? statSync(join(directory, name)).size : 0)
+
+const LOG_FILE = `${RECORDS_FILE}-wal`
+const logLeft = (directory: string): SearchedPlace => ({
+  place: LOG_FILE,
+  searched: 'bytes in the write-ahead log',
+  found: bytesIn(directory, LOG_FILE),
+})
+
+export const indexLeft = (directory: string): readonly SearchedPlace[] => [
+  {
+    place: SEARCH_FILE,
+    searched: 'bytes in the search index',
+    found: bytesIn(directory, SEARCH_FILE) + bytesIn(directory, `${SEARCH_FILE}-wal`),
+  },
+]

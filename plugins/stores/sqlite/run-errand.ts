@@ -1,18 +1,18 @@
 /** Runs a long errand in a thread of its own, until it is done or given up. */
-import { storeClosed, type Damage } from '../../../src/contract/index.ts'
-import type { Errand, ErrandReport } from './errand.ts'
+import { storeClosed } from '../../../src/contract/index.ts'
+import type { Errand, ErrandReport, ErrandResults } from './errand.ts'
 import { storageFailed } from './refusals.ts'
 import { startThread } from './thread.ts'
 import { fromWire, isRefused } from './wire.ts'
 
-export async function runErrand(
-  errand: Errand,
+export async function runErrand<Name extends Errand['errand']>(
+  errand: Errand & { readonly errand: Name },
   signal?: AbortSignal,
   progress?: (checked: number, total: number) => void,
-): Promise<readonly Damage[]> {
+): Promise<ErrandResults[Name]> {
   const worker = startThread('errand', errand)
-  const { promise, resolve, reject } = Promise.withResolvers<readonly Damage[]>()
-  worker.on('message', (report: ErrandReport) => {
+  const { promise, resolve, reject } = Promise.withResolvers<ErrandResults[Name]>()
+  worker.on('message', (report: ErrandReport<Name>) => {
     if (!('done' in report)) progress?.(report.checked, report.total)
     else if (isRefused(report.done)) reject(fromWire(report.done))
     else resolve(report.done)

@@ -12,8 +12,11 @@ import type {
   Expired,
   ExpiryPage,
   Fence,
+  ForgetOrder,
+  Forgotten,
   NewRecord,
   ScenarioStore,
+  SearchedPlace,
   Store,
   StoreChange,
   StoreLease,
@@ -23,6 +26,8 @@ import { IN_THE_CLEAR, type SealSettings } from '../common/seal.ts'
 import { Carriers } from './carriers.ts'
 import { Channel } from './channel.ts'
 import type { Errand } from './errand.ts'
+import { indexLeft } from './forget.ts'
+import { forgetWhileOpen } from './forget-open.ts'
 import { ARCHIVE_FOLDER, LOCK_WAIT_MS } from './open.ts'
 import { readerChannel, Reads, type Reader } from './reads.ts'
 import { runErrand } from './run-errand.ts'
@@ -110,6 +115,7 @@ class SqliteStore implements Store {
   readonly writing: WriterWatch
   readonly deployment: DeploymentStore
   readonly share?: () => MessagePort
+  readonly forget?: (order: ForgetOrder) => Promise<Forgotten>
   readonly #settings: StoreSettings
   readonly #writer: Writer
   readonly #reader: Reader
@@ -120,6 +126,7 @@ class SqliteStore implements Store {
   readonly #leases = new AbortController()
   readonly #archiving = new Set<Promise<string>>()
   readonly #closing = new AbortController()
+  #forgetting: Promise<void> = Promise.resolve()
   #closed: Promise<void> | null = null
 
   constructor({ settings, writer, reader, waitingBytesMax, threads, search, opener }: StoreParts) {
@@ -132,7 +139,10 @@ class SqliteStore implements Store {
     this.#search = search
     this.#opener = opener
     if (search !== undefined) this.#keepSearched(search)
-    if (threads !== undefined) this.share = () => threads.share()
+    if (threads !== undefined) {
+      this.share = () => threads.share()
+      this.forget = (order) => this.#forget(order)
+    }
     opener?.on('message', () => void this.close())
     // The writer knows the holders, so nobody here holds a lease without it.
     onEnd(writer, () => this.#leases.abort())
@@ -165,7 +175,7 @@ class SqliteStore implements Store {
   }
 
   archive(name: string): Promise<string> {
-    const archiving = this.#archive(name).finally(() => this.#archiving.delete(archiving))
+    const archiving = this.#forgetting.then(() => this.#archive(name)).finally(() => this.#archiving.delete(archiving))
     this.#archiving.add(archiving)
     return archiving
   }
@@ -221,6 +231,30 @@ class SqliteStore implements Store {
     const { records, bytes, below } = await this.#writer.ask({ op: 'expire', scenario, sequences })
     this.#search?.wake()
     return { records, bytes, next: below ?? next }
+  }
+
+  /** One at a time, and no scenario is archived meanwhile: a copy that is being made would have what is removed. */
+  #forget(order: ForgetOrder): Promise<Forgotten> {
+    const forgetting = this.#forgetting.then(async () => {
+      await Promise.allSettled(this.#archiving)
+      return forgetWhileOpen(order, {
+        settings: this.#settings,
+        writer: this.#writer,
+        remakeIndex: () => this.#remakeIndex(),
+        signal: this.#closing.signal,
+      })
+    })
+    this.#forgetting = forgetting.then(ignore, ignore)
+    return forgetting
+  }
+
+  async #remakeIndex(): Promise<readonly SearchedPlace[]> {
+    const { directory } = this.#settings
+    const remove = (): readonly SearchedPlace[] => {
+      removeIndex(directory)
+      return indexLeft(directory)
+    }
+    return this.#search === undefined ? remove() : this.#search.without(remove)
   }
 
   async #archive(name: string): Promise<string> {

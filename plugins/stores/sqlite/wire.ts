@@ -70,6 +70,7 @@ export type WriterCall =
   | { readonly op: 'commit'; readonly scenario: string; readonly commit: Commit; readonly fence?: Fence }
   | { readonly op: 'configure'; readonly scenario: string; readonly changes: Partial<ScenarioSettings> }
   | { readonly op: 'expire'; readonly scenario: string; readonly sequences: readonly number[] }
+  | { readonly op: 'empty'; readonly scenario: string; readonly sequences: readonly number[] }
   | { readonly op: 'lease'; readonly name: string }
   | ({ readonly op: 'release' } & Fence)
   | { readonly op: 'token'; readonly change: TokenChange; readonly entry: AuditEntry }
@@ -84,6 +85,7 @@ export interface WriterAnswers {
   totals: null
   configure: null
   expire: ExpireAnswer
+  empty: EmptyAnswer
   /** The token; null while somebody holds it. */
   lease: number | null
   release: null
@@ -110,6 +112,12 @@ export type AppendAnswer = readonly [step: number, rows: number | readonly (numb
 /** What was removed. `below` is null when all of them are; otherwise the turn is over, and those below it are left. */
 export interface ExpireAnswer extends Losses {
   readonly below: number | null
+}
+
+/** How many of the records were emptied, in their order: fewer than asked for where the turn is over. */
+export interface EmptyAnswer {
+  readonly emptied: number
+  readonly rewritten: number
 }
 
 export type LossNotice = readonly (readonly [scenario: string, lost: Losses])[]

@@ -1,8 +1,6 @@
 /** Copies what a scenario keeps beside its records and rows. What is there already is left as it is. */
-import { basename, join } from 'node:path'
 import type { LoadedConfig } from '../../config/index.ts'
 import type { Commit, DocumentKind, Documents, Store } from '../../contract/index.ts'
-import { FolderDocuments } from '../../kit/index.ts'
 import type { ServiceModule } from '../surroundings.ts'
 import type { Place } from './places.ts'
 
@@ -41,17 +39,9 @@ async function copyModel(from: DocumentSide, to: DocumentSide, created: Commit):
   return 1
 }
 
-/** Null where it is not known where they are: folders outside the records are named in a configuration. */
-export function documentsOf({ files, loaded, isDeployment }: DocumentSide, created: Commit, kind: DocumentKind): Documents | null {
-  const shared = files.sharedOf(created)
-  if (shared !== undefined) return shared(kind)
-  const folder = files.folderOf(created)
-  if (kind === 'own') return new FolderDocuments(folder)
-  const { recipe } = created.state
-  const { evolution } = (typeof recipe === 'string' ? loaded.config.recipes[recipe] : undefined) ?? {}
-  const place = kind === 'proposals' ? evolution?.proposals_dir : evolution?.step_record_dir
-  return !isDeployment || typeof place !== 'string' ? null : new FolderDocuments(join(place, basename(folder)))
-}
+/** Folders outside the records are named in a configuration. */
+const documentsOf = ({ files, loaded, isDeployment }: DocumentSide, created: Commit, kind: DocumentKind): Documents | null =>
+  files.documentsOf(created, kind, isDeployment ? loaded.config.recipes : {})
 
 async function copyFolder(from: Documents, to: Documents, folder: string, isWanted: (name: string) => boolean): Promise<number> {
   let copied = 0

@@ -13,7 +13,7 @@ import { chooseScenario } from '../remote/scenario.ts'
 import { withService, type RemoteService } from '../remote/service.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
-import { emptyManifest, ManifestBook, throughOf, type ExportedFile, type ExportedRange, type ExportFormat } from './manifest.ts'
+import { emptyManifest, folderOf, ManifestBook, throughOf, type ExportedFile, type ExportedRange, type ExportFormat } from './manifest.ts'
 import { openPlace } from './place.ts'
 import { fileOf } from './rows.ts'
 
@@ -21,8 +21,6 @@ import { fileOf } from './rows.ts'
 const FILE_RECORDS_MAX = 5000
 const FILE_BYTES_MAX = 16 * 1024 * 1024
 const SEQUENCE_DIGITS = 12
-/** A longer name does not fit into the name of a folder. */
-const FOLDER_CHARACTERS_MAX = 120
 
 export interface ExportOptions extends RemoteOptions {
   readonly to: string
@@ -158,14 +156,6 @@ async function requireSame(svc: Svc, through: number, lastId: string | null, sce
   const [row] = (await svc.records({ after_sequence: through - 1, limit: 1 })).records
   if (row?.agent_record_id !== lastId)
     throw conflict('other_export', `what was exported there is of another scenario named ${oneLine(scenario)}: name another place`)
-}
-
-/** A name may be any text: in a path it is encoded, and never one that leads elsewhere. */
-function folderOf(scenario: string): string {
-  const encoded = encodeURIComponent(scenario).replace(/^\./, '%2E')
-  return encoded.length <= FOLDER_CHARACTERS_MAX
-    ? encoded
-    : `${encoded.slice(0, FOLDER_CHARACTERS_MAX / 2)}-${hash('sha256', scenario).slice(0, 32)}`
 }
 
 function report(done: readonly Exported[], { to, format, json }: ExportOptions, { out }: Surroundings): void {

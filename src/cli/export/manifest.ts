@@ -2,11 +2,14 @@
  * What an export of a scenario has written, in one object beside the files. A range is noted before its file is written and listed afterwards,
  * so that a run that was killed in between is gone on with under the same name.
  */
+import { hash } from 'node:crypto'
 import { conflict, invalid, type ObjectFolder } from '../../contract/index.ts'
 import { jsonText } from '../screen/text.ts'
 
 const FORMAT = 1
 const NAME = 'manifest.json'
+/** A longer name does not fit into the name of a folder. */
+const FOLDER_CHARACTERS_MAX = 120
 
 export type ExportFormat = 'jsonl' | 'parquet'
 
@@ -65,6 +68,14 @@ export class ManifestBook {
     this.#tag = found.tag
     this.value = value
   }
+}
+
+/** A name may be any text: in a path it is encoded, and never one that leads elsewhere. */
+export function folderOf(scenario: string): string {
+  const encoded = encodeURIComponent(scenario).replace(/^\./, '%2E')
+  return encoded.length <= FOLDER_CHARACTERS_MAX
+    ? encoded
+    : `${encoded.slice(0, FOLDER_CHARACTERS_MAX / 2)}-${hash('sha256', scenario).slice(0, 32)}`
 }
 
 export const emptyManifest = (scenario: string, files: ExportFormat, after: number): ExportManifest => ({

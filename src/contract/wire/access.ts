@@ -1,6 +1,6 @@
-/** Wire shapes of tokens and the audit. */
+/** Wire shapes of tokens, the audit, and who is forgotten. */
 import { z } from 'zod'
-import { SCENARIO_NAME_CHARACTERS_MAX, TOKEN_DAYS_MAX, TOKEN_LIMIT_MAX, TOKEN_SCENARIOS_MAX } from '../limits.ts'
+import { SCENARIO_NAME_CHARACTERS_MAX, TAG_VALUE_CHARACTERS_MAX, TOKEN_DAYS_MAX, TOKEN_LIMIT_MAX, TOKEN_SCENARIOS_MAX } from '../limits.ts'
 import { ROLES } from '../roles.ts'
 import { boundedText, count, jsonObject, seconds, text, type WireType } from './fields.ts'
 
@@ -23,6 +23,19 @@ const WHOLE_RULE = `must be a whole number from 0 to ${TOKEN_LIMIT_MAX}; 0 is no
 const whole = z.int({ error: WHOLE_RULE }).min(0, { error: WHOLE_RULE }).max(TOKEN_LIMIT_MAX, { error: WHOLE_RULE })
 const MONEY_RULE = `must be a number from 0 to ${TOKEN_LIMIT_MAX}; 0 is no limit`
 const money = z.number({ error: MONEY_RULE }).min(0, { error: MONEY_RULE }).max(TOKEN_LIMIT_MAX, { error: MONEY_RULE })
+
+const TAG = /^[^=\s]{1,256}$/u
+const TAG_RULE = 'must be the name of a tag, such as user: 1 to 256 characters without spaces and ='
+
+export const forgetBodySchema = z.strictObject(
+  {
+    name: z.string({ error: TAG_RULE }).regex(TAG, { error: TAG_RULE }),
+    value: boundedText(TAG_VALUE_CHARACTERS_MAX, 'must be the value that the tag has, such as u7'),
+    dry_run: z.boolean({ error: 'must be true to count only, or false to remove' }),
+  },
+  { error: 'takes only name, value and dry_run' },
+)
+export type ForgetBody = WireType<typeof forgetBodySchema>
 
 export const tokenLimitsSchema = z.strictObject(
   {
@@ -112,6 +125,24 @@ export const callerSchema = z.object({
   expires_at: seconds.nullable().describe('Null: never.'),
 })
 export type Caller = WireType<typeof callerSchema>
+
+export const forgottenPersonSchema = z.object({
+  tag: z.record(z.string(), text),
+  removed: z.boolean().describe('False: only counted.'),
+  records: count.describe('Exchanges and train requests with the tag.'),
+  reports: count.describe('Reports about them.'),
+  tasks: count.describe('Mined tasks that were made of them.'),
+  step_records: count.describe('Step records that were made of them.'),
+  rewritten: count.describe('Bodies of others that were stored as the difference to one of them, and were written anew.'),
+  scenarios: z.array(text),
+  places: z.array(
+    z.object({ place: text, searched: text.describe('What was looked for there.'), found: count.describe('0: nothing is left.') }),
+  ),
+  left: count.describe('How many places hold something still.'),
+  unsearched: z.array(text).describe('Where something may be that the service cannot look for.'),
+  receipts: z.array(z.object({ scenario: text, agent_record_id: text, sequence: count })).describe('Of scenarios that are not archived.'),
+})
+export type ForgottenPerson = WireType<typeof forgottenPersonSchema>
 
 export const auditRowSchema = z.object({
   sequence: count.describe('From 1, without gaps.'),

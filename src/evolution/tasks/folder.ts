@@ -9,6 +9,7 @@ import { parse } from 'yaml'
 import {
   invalid,
   isObject,
+  MINED_FILE,
   isRefusal,
   TASK_STATUSES,
   type Files,
@@ -43,9 +44,6 @@ async function isInUse(directory: string, name: string): Promise<boolean> {
   if (TASK_STATUSES.some((each) => each === status)) return status === 'accepted'
   throw refused(name, `${MINED_FILE}: status must be one of ${TASK_STATUSES.join(', ')}`)
 }
-
-/** Beside the task file of a mined task: where it comes from, and whether it is used. */
-export const MINED_FILE = 'mined.yaml'
 
 async function foldersIn(directory: string): Promise<readonly string[]> {
   const found = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** The routes of tokens and the audit. */
+/** The routes of tokens, the audit, and who is forgotten. */
 import { SMALL_BODY_BYTES_MAX } from '../../contract/index.ts'
 import * as wire from '../../contract/wire/index.ts'
 import * as access from '../access.ts'
@@ -57,6 +57,17 @@ export const accessRoutes: readonly HttpRoute[] = [
     summary: 'Removes a token: it is refused when the answer comes, and by other processes within a second',
     answers: { 200: answer(wire.revokedTokenSchema, 'It is gone, and its name is free.') },
     refusals: refusals(WRITING, { 404: ['unknown_token'], 409: ['token_conflict'] }),
+  }),
+  post('/svc/forget', access.forget, {
+    bodyBytesMax: SMALL_BODY_BYTES_MAX,
+    right: 'manage',
+    operationId: 'forget',
+    summary: "Removes a person's records by their tag, with what was made of them, and says where it looked for what is left",
+    description:
+      'With dry_run it only counts. It takes as long as reading every record does, and is answered when it is done; requests are served meanwhile. When it was interrupted, send it again.',
+    body: wire.forgetBodySchema,
+    answers: { 200: answer(wire.forgottenPersonSchema, 'What was removed, and every place that was looked at.', ['cache-control']) },
+    refusals: refusals(CHECKED_BODY, WRITING, { 501: ['forget_unsupported'] }),
   }),
   get('/svc/audit', access.readAudit, {
     right: 'manage',

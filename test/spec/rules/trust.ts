@@ -47,4 +47,6 @@ export const access = section('Access', {
     'Where the upstream is asked as much as it may be, a scenario that asks for little is not kept waiting by one that asks for much.',
   'access.audit':
     'Every change of the deployment is an entry of the audit: who, what, when, from where, before and after; nothing changes one.',
+  'access.forget':
+    "POST /svc/forget removes a person's records by their tag with what was made of them, while requests are served, and says where it looked.",
 })

@@ -13,6 +13,7 @@ export class StoreSearch {
   readonly #settings: StoreSettings
   readonly #indexer: IndexerThread
   #searcher: Searcher | null = null
+  #remaking: Promise<unknown> = Promise.resolve()
   #isClosed = false
 
   constructor(settings: StoreSettings) {
@@ -32,12 +33,27 @@ export class StoreSearch {
     this.#indexer.wake()
   }
 
+  /** Does something while nobody has the index open, such as removing it: what is missing is made anew. */
+  without<T>(work: () => T): Promise<T> {
+    const paused = this.#pause(work)
+    this.#remaking = paused.catch(() => undefined)
+    return paused
+  }
+
+  async #pause<T>(work: () => T): Promise<T> {
+    const searcher = this.#searcher
+    this.#searcher = null
+    await searcher?.close()
+    return this.#indexer.pause(work)
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     await Promise.all([this.#searcher?.close(), this.#indexer.close()])
   }
 
   async #ask<Op extends SearcherCall['op']>(call: Extract<SearcherCall, { op: Op }>): Promise<SearcherAnswers[Op]> {
+    await this.#remaking
     if (this.#isClosed) throw storeClosed()
     this.#indexer.wakeNow()
     this.#searcher ??= new Channel<SearcherCall, SearcherAnswers>(startThread('searcher', this.#settings), {

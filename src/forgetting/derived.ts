@@ -5,11 +5,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { LoadedConfig } from '../config/index.ts'
-import type { Commit, Forgotten, Store } from '../contract/index.ts'
-import { MINED_FILE } from '../evolution/index.ts'
-import { documentsOf } from './copy/documents.ts'
-import type { ServiceModule } from './surroundings.ts'
+import { MINED_FILE, type Commit, type DocumentKind, type Documents, type Forgotten, type Store } from '../contract/index.ts'
 
 export interface Derived {
   /** Folders of tasks. */
@@ -18,53 +14,35 @@ export interface Derived {
   readonly step_records: number
 }
 
+/** Where the recipes of the deployment keep what their steps make. */
+export type RecipeFolders = Readonly<
+  Record<
+    string,
+    { readonly evolution: { readonly tasks_dir: string | null; readonly proposals_dir: string; readonly step_record_dir: string | null } }
+  >
+>
+
+/** What scenarios keep beside the rows. */
+export interface KeptFiles {
+  documentsOf(created: Commit, kind: DocumentKind, recipes: RecipeFolders): Documents | null
+}
+
 const STEPS_PER_READ = 100
 
 export async function forgetDerived(
-  service: ServiceModule,
-  loaded: LoadedConfig,
+  { store, files, recipes }: { readonly store: Store; readonly files: KeptFiles; readonly recipes: RecipeFolders },
   ids: Forgotten['ids'],
   isTrial: boolean,
 ): Promise<Derived> {
   if (ids.length === 0) return { tasks: 0, step_records: 0 }
-  const tasks = tasksOf(loaded, new Set(ids.map(({ agent_record_id }) => agent_record_id)))
+  const tasks = tasksOf(recipes, new Set(ids.map(({ agent_record_id }) => agent_record_id)))
   if (!isTrial) for (const folder of tasks) await rm(folder, { recursive: true, force: true })
-  const store = await service.openStore(loaded)
-  try {
-    return { tasks: tasks.length, step_records: await forgetSteps(service, loaded, store, ids, isTrial) }
-  } finally {
-    await store.close()
-  }
-}
-
-/** Folders of tasks whose `mined.yaml` has one of the receipts as a word. */
-function tasksOf({ config }: LoadedConfig, ids: ReadonlySet<string>): readonly string[] {
-  const folders = new Set(Object.values(config.recipes).flatMap(({ evolution }) => evolution.tasks_dir ?? []))
-  return [...folders].flatMap((folder) =>
-    globSync(join('*', MINED_FILE), { cwd: folder })
-      .filter((file) =>
-        readFileSync(join(folder, file), 'utf8')
-          .split(/[^\w.:-]+/)
-          .some((word) => ids.has(word)),
-      )
-      .map((file) => dirname(join(folder, file))),
-  )
-}
-
-async function forgetSteps(
-  service: ServiceModule,
-  loaded: LoadedConfig,
-  store: Store,
-  ids: Forgotten['ids'],
-  isTrial: boolean,
-): Promise<number> {
-  const files = service.openScenarioFiles(loaded, store)
   let removed = 0
   for (const [name, records] of Map.groupBy(ids, ({ scenario }) => scenario)) {
     const scenario = store.scenario(name)
     const [created] = await scenario.commits({ after: -1, limit: 1 })
     if (created === undefined || typeof created.state['folder'] !== 'string') continue
-    const documents = documentsOf({ files, loaded, isDeployment: true }, created, 'steps')
+    const documents = files.documentsOf(created, 'steps', recipes)
     if (documents === null) continue
     const kept = await documents.list('')
     const receipts = records.map(({ agent_record_id }) => agent_record_id)
@@ -75,7 +53,21 @@ async function forgetSteps(
       removed += folders.length
     }
   }
-  return removed
+  return { tasks: tasks.length, step_records: removed }
+}
+
+/** Folders of tasks whose `mined.yaml` has one of the receipts as a word. */
+function tasksOf(recipes: RecipeFolders, ids: ReadonlySet<string>): readonly string[] {
+  const folders = new Set(Object.values(recipes).flatMap(({ evolution }) => evolution.tasks_dir ?? []))
+  return [...folders].flatMap((folder) =>
+    globSync(join('*', MINED_FILE), { cwd: folder })
+      .filter((file) =>
+        readFileSync(join(folder, file), 'utf8')
+          .split(/[^\w.:-]+/)
+          .some((word) => ids.has(word)),
+      )
+      .map((file) => dirname(join(folder, file))),
+  )
 }
 
 async function* stepsWith(scenario: ReturnType<Store['scenario']>, ids: readonly string[]): AsyncGenerator<Commit['step']> {
