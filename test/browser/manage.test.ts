@@ -1,7 +1,7 @@
 /** What a person manages in the console: tokens, the audit, the configuration, and the settings of a scenario. */
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { bearer, textAt } from '../spec/support/helpers.ts'
+import { bearer, named, textAt } from '../spec/support/helpers.ts'
 import { send, type World } from '../support/world.ts'
 import { browserOfFile } from './support/browser.ts'
 import { HOSTILE_NAME } from './support/hostile.ts'
@@ -9,6 +9,7 @@ import { expectScreensFit } from './support/screens.ts'
 import { openShop } from './support/world.ts'
 
 const TOKEN = 'a-token-of-the-shop'
+const CHAT = { model: 'm', messages: [{ role: 'user', content: 'Hello.' }] }
 const open = browserOfFile()
 let here: World
 beforeAll(async () => {
@@ -86,6 +87,45 @@ describe('tokens', () => {
     await confirm(page, 'Revoke spare')
     await tokens(page).getByRole('button', { name: 'Revoke spare' }).waitFor({ state: 'detached' })
     expect(await secretIn(page)).toBe(secret)
+  })
+
+  it('have limits of their own, which are made, kept to, changed and shown with what was used', async () => {
+    const page = await enter('#/access')
+    await page.getByText('New token').click()
+    await page.getByLabel('Name of the token').fill('metered')
+    await page.getByLabel('Role').selectOption('serve')
+    await page.getByLabel(/^Limit of requests a minute/).fill('1')
+    await page.keyboard.press('Enter')
+    const secret = await secretIn(page)
+    await page.getByRole('button', { name: 'I have it' }).click()
+    const ask = () => send(here.address, 'POST', '/v1/chat/completions', { headers: { ...bearer(secret), ...named('shop') }, body: CHAT })
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 429])
+    const row = tokens(page).getByRole('row').filter({ hasText: 'metered' })
+    await row.getByText('of 1 requests a minute').waitFor()
+
+    await row.getByRole('button', { name: 'Limits of metered' }).focus()
+    await page.keyboard.press('Enter')
+    const dialog = page.getByRole('dialog')
+    const field = dialog.getByLabel(/^Limit of requests a minute/)
+    expect(await field.inputValue()).toBe('1')
+    await expectScreensFit(page, 'console-token-limits')
+    await field.fill('50')
+    await dialog.getByLabel(/^Limit of requests at once/).fill('2')
+    await confirm(page, 'Change the limits of metered')
+    await row.getByText('of 50 requests a minute').waitFor()
+    await row.getByTitle('of its own: 50 requests a minute, 2 requests at once').waitFor()
+    expect((await ask()).status).toBe(200)
+  })
+
+  it('whose limits may not be are refused in a line, and what was typed stays', async () => {
+    await here.post('/svc/tokens', { name: 'unpriced', role: 'serve' })
+    const page = await enter('#/access')
+    await tokens(page).getByRole('button', { name: 'Limits of unpriced' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel(/^Limit of money a day/).fill('5')
+    await dialog.getByRole('button', { name: 'Change the limits of unpriced' }).click()
+    await dialog.getByRole('alert').filter({ hasText: 'price' }).waitFor()
+    expect(await dialog.getByLabel(/^Limit of money a day/).inputValue()).toBe('5')
   })
 
   it('that may not be made are refused in a line, and what was typed stays', async () => {
