@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { bytes, counted, create, record } from '../../../conformance/store-samples.ts'
-import type { ScenarioStore, Store } from '../../../src/contract/index.ts'
+import type { ScenarioStore, SearchQuery, Store } from '../../../src/contract/index.ts'
 import { startPostgres, type PostgresServer } from '../../../test/support/postgres.ts'
 import { Database } from './connections.ts'
 import postgres from './index.ts'
-import { find } from './search/find.ts'
+import { find, type Patience } from './search/find.ts'
 import { makeIndexing } from './search/indexing.ts'
 import { readSettings } from './settings.ts'
 
@@ -96,25 +96,49 @@ describe('what is taken in', () => {
   })
 })
 
-it('a question that takes too long looks through the newest records, and says where to go on', async () => {
-  const { scenario } = await openQuiet('slow')
-  const [searcher, other] = [await connect('slow'), await connect('slow')]
-  for (const first of counted(6)) await scenario.append(counted(900).map((index) => record(`r${first}-${index}`, SECRET)))
-  await indexAll(makeIndexing(searcher))
-  const [locked, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-  const holding = other.transaction(async (client) => {
-    await client.query({ text: 'LOCK TABLE search_entry IN ACCESS EXCLUSIVE MODE' })
-    locked.resolve()
-    await done.promise
+describe('of more records than are looked through', () => {
+  const RECORDS = 2400
+  const said = (words: string) => ({ payload: bytes(JSON.stringify({ messages: [{ role: 'user', content: words }] })) })
+  const NEEDLE = { ...said('needle'), score: 0.9 }
+  let searcher: Database
+  beforeAll(async () => {
+    const store = await postgres.plugin.make({ url: server.url, schema: 'long', connections: 2, search: false })
+    const scenario = await create(store, 'a')
+    const at = (index: number) =>
+      record(`r${index}`, { created_at: index, ...(index === 1 ? NEEDLE : said(`one two ${'hay '.repeat(40)}`)) })
+    for (const first of counted(3)) await scenario.append(counted(RECORDS / 3).map((index) => at(((first - 1) * RECORDS) / 3 + index)))
+    searcher = await Database.open(readSettings({ url: server.url, schema: 'long', connections: 2 }))
+    await indexAll(makeIndexing(searcher))
+    await store.close()
   })
-  await locked.promise
-  const page = find(searcher, 'a', { ...ALL, text: 'nothing' })
-  // The first try is given up after a second, so what waits longer is the second one.
-  await until(() => server.sql(`SELECT count(*) ${WAITING} AND clock_timestamp() - query_start > interval '1500 ms'`).trim() === '1')
-  done.resolve()
-  await holding
-  expect(await page).toEqual({ rows: [], next: 401, waiting: 0 })
-  expect(await find(searcher, 'a', { ...ALL, text: 'nothing', before: 401 })).toEqual({ rows: [], next: null, waiting: 0 })
+  afterAll(() => searcher.close())
+  const places = async (query: Partial<SearchQuery>, patience?: Patience) => {
+    const { rows, next } = await find(searcher, 'a', { ...ALL, ...query }, patience)
+    return { places: rows.map(({ sequence }) => sequence), next }
+  }
+
+  const PATIENT = { lookedThrough: 20, indexMs: 60_000 }
+
+  it('finds on the first page what the oldest one alone has', async () => {
+    const alone = { places: [1], next: null }
+    expect(await places({ text: 'needle' }, PATIENT)).toEqual(alone)
+    expect(await places({ scoreMin: 0.9 }, PATIENT)).toEqual(alone)
+    expect(await places({ text: 'needle', scoreMin: 0.9, until: 5 }, PATIENT)).toEqual(alone)
+    expect(await places({ until: 2 }, PATIENT)).toEqual({ places: [2, 1], next: null })
+    expect(await places({ until: 0 }, PATIENT)).toEqual({ places: [], next: null })
+  })
+
+  it('finds what many have from the newest on', async () => {
+    expect(await places({ text: '"one two"' })).toEqual({ places: counted(10).map((index) => RECORDS + 1 - index), next: RECORDS - 9 })
+    expect(await places({ until: 20, limit: 2 }, PATIENT)).toEqual({ places: [20, 19], next: 19 })
+  })
+
+  it('says where to go on once the index takes too long, and a later page goes on there', async () => {
+    const hurried = { lookedThrough: 20, indexMs: 1 }
+    // Every record has the words, and each has to be read to see that they do not stand so.
+    expect(await places({ text: '"two one"' }, hurried)).toEqual({ places: [], next: RECORDS - 19 })
+    expect(await places({ text: 'needle', before: RECORDS - 19 }, PATIENT)).toEqual({ places: [1], next: null })
+  })
 })
 
 it('where bodies are encrypted from now on nothing can be searched, and the words from before are gone', async () => {

@@ -9,9 +9,16 @@ import { bytesOf, RECORD_COLUMNS, recordRow, type RecordTuple } from '../rows.ts
 import { openWhole, type KeptBody } from '../sealed.ts'
 import { factsAsked, questionOf } from './words.ts'
 
-/** What takes longer is given up, and a few of the newest records are looked through instead. */
-const FIND_MS_MAX = 1000
-const LOOKED_THROUGH = 5000
+/**
+ * How many of the newest records are looked through first, and how long the index is asked after that. The first page comes at once. Who goes
+ * on further back waits longer, so that a slow server needs few pages.
+ */
+export interface Patience {
+  readonly lookedThrough: number
+  readonly indexMs: number
+}
+const FIRST_PAGE: Patience = { lookedThrough: 2000, indexMs: 120 }
+const LATER_PAGE: Patience = { lookedThrough: 5000, indexMs: 1000 }
 const LOOK_THROUGH_MS_MAX = 10_000
 /** A link that is cut without a word. */
 const ANSWER_MS_MAX = 15_000
@@ -30,39 +37,72 @@ interface EntryColumns {
   readonly entry_score: number | null
 }
 
-export async function find(database: Database, name: string, query: SearchQuery): Promise<FoundRecords> {
+/**
+ * What many records have is among the newest, and what few have is found by the index. The server cannot tell which of the two a word is: it
+ * may read a million records in their order for a word that one of them has. So the newest are looked through first, then the index is asked.
+ */
+export async function find(database: Database, name: string, query: SearchQuery, given?: Patience): Promise<FoundRecords> {
   const [scenario] = await database.rows<SearchedScenario>({
     text: 'SELECT s.key, s.head, coalesce(p.place, 0) AS place FROM scenario s LEFT JOIN searched p ON p.scenario = s.key WHERE s.name = $1',
     values: [bytesOf(name)],
   })
   if (scenario === undefined) return { rows: [], next: null, waiting: 0 }
   const waiting = Math.max(0, scenario.head - scenario.place)
-  const highest = Math.min(query.before - 1, scenario.place)
+  const { lookedThrough, indexMs } = given ?? (query.before > scenario.place ? FIRST_PAGE : LATER_PAGE)
+  const newest = Math.min(query.before - 1, scenario.place)
+  const highest = query.until === undefined ? newest : await newestUntil(database, scenario.key, query.until, { newest, indexMs })
+  const lowest = Math.max(1, highest - lookedThrough + 1)
+  const near = await findPage(database, scenario.key, query, { highest, lowest, withinMs: LOOK_THROUGH_MS_MAX })
+  if (near.next !== null || lowest === 1) return { ...near, waiting }
+  const whole = await unlessLate(findPage(database, scenario.key, query, { highest, lowest: 1, withinMs: indexMs, byIndex: true }))
+  return { ...(whole ?? { ...near, next: lowest }), waiting }
+}
+
+/** Null once the server has given it up. */
+async function unlessLate<T>(asked: Promise<T>): Promise<T | null> {
   try {
-    return { ...(await findPage(database, scenario.key, query, { highest, lowest: 1, withinMs: FIND_MS_MAX })), waiting }
+    return await asked
   } catch (error) {
-    if (codeOf(error) !== CANCELED) throw error
-    const lowest = Math.max(1, highest - LOOKED_THROUGH + 1)
-    const page = await findPage(database, scenario.key, query, { highest, lowest, withinMs: LOOK_THROUGH_MS_MAX })
-    return { rows: page.rows, next: page.next ?? (lowest === 1 ? null : lowest), waiting }
+    if (codeOf(error) === CANCELED) return null
+    throw error
   }
+}
+
+/** The newest record of that time or before it. The sum keeps the server from reading records in their order until one fits. */
+async function newestUntil(database: Database, key: number, until: number, { newest, indexMs }: { newest: number; indexMs: number }) {
+  const found = await unlessLate(
+    database.rawTransaction(async (client) => {
+      await client.query({ text: `SET LOCAL statement_timeout = ${indexMs}` })
+      const { rows } = await client.query<{ sequence: number | null }>({
+        text: 'SELECT max(sequence + 0) AS sequence FROM search_entry WHERE scenario = $1 AND created_at <= $2',
+        values: [key, until],
+        query_timeout: ANSWER_MS_MAX,
+      })
+      return rows[0]?.sequence ?? 0
+    }),
+  )
+  return Math.min(newest, found ?? newest)
 }
 
 interface Stretch {
   readonly lowest: number
   readonly highest: number
   readonly withinMs: number
+  /** Never in the order of records. */
+  readonly byIndex?: boolean
 }
 
 async function findPage(
   database: Database,
   key: number,
   query: SearchQuery,
-  { lowest, highest, withinMs }: Stretch,
+  { lowest, highest, withinMs, byIndex = false }: Stretch,
 ): Promise<Omit<FoundRecords, 'waiting'>> {
   const { conditions, values } = conditionsOf(key, query)
   const rows = await database.rawTransaction(async (client) => {
     await client.query({ text: `SET LOCAL statement_timeout = ${withinMs}` })
+    if (byIndex && conditions !== EVERYTHING)
+      await client.query({ text: 'SET LOCAL enable_indexscan = off; SET LOCAL enable_seqscan = off' })
     return selectFound(client, conditions, [key, lowest, highest, query.limit + 1, ...values])
   })
   const shown = rows.slice(0, query.limit).map((columns) => ({ ...recordRow(columns), excerpt: excerptIn(columns) }) satisfies ListedRecord)
@@ -81,6 +121,8 @@ async function selectFound(client: PgClient, conditions: string, values: readonl
   return rows
 }
 
+const EVERYTHING = 'true'
+
 /** The scenario is given by its key; as a fact it is only worth comparing beside something that few records have. */
 function conditionsOf(key: number, query: SearchQuery): { readonly conditions: string; readonly values: readonly SqlValue[] } {
   const values: SqlValue[] = []
@@ -93,7 +135,7 @@ function conditionsOf(key: number, query: SearchQuery): { readonly conditions: s
     ...bounds('score', query.scoreMin, query.scoreMax),
     ...bounds('created_at', query.since, query.until),
   ]
-  return { conditions: conditions.length === 0 ? 'true' : conditions.join(' AND '), values }
+  return { conditions: conditions.length === 0 ? EVERYTHING : conditions.join(' AND '), values }
 
   function bounds(column: 'score' | 'created_at', least: number | undefined, most: number | undefined): readonly string[] {
     return [
