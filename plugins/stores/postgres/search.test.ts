@@ -96,17 +96,19 @@ describe('what is taken in', () => {
   })
 })
 
+const said = (words: string) => ({ payload: bytes(JSON.stringify({ messages: [{ role: 'user', content: words }] })) })
+const NEEDLE = { ...said('needle'), score: 0.9 }
+const recordAt = (index: number) =>
+  record(`r${index}`, { created_at: index, ...(index === 1 ? NEEDLE : said(`one two ${'hay '.repeat(40)}`)) })
+
 describe('of more records than are looked through', () => {
   const RECORDS = 2400
-  const said = (words: string) => ({ payload: bytes(JSON.stringify({ messages: [{ role: 'user', content: words }] })) })
-  const NEEDLE = { ...said('needle'), score: 0.9 }
   let searcher: Database
   beforeAll(async () => {
     const store = await postgres.plugin.make({ url: server.url, schema: 'long', connections: 2, search: false })
     const scenario = await create(store, 'a')
-    const at = (index: number) =>
-      record(`r${index}`, { created_at: index, ...(index === 1 ? NEEDLE : said(`one two ${'hay '.repeat(40)}`)) })
-    for (const first of counted(3)) await scenario.append(counted(RECORDS / 3).map((index) => at(((first - 1) * RECORDS) / 3 + index)))
+    for (const first of counted(3))
+      await scenario.append(counted(RECORDS / 3).map((index) => recordAt(((first - 1) * RECORDS) / 3 + index)))
     searcher = await Database.open(readSettings({ url: server.url, schema: 'long', connections: 2 }))
     await indexAll(makeIndexing(searcher))
     await store.close()
