@@ -133,7 +133,10 @@ export const isConfiguration = (value: unknown): value is wire.Configuration =>
 export const isStatus = (value: unknown): value is StatusReport =>
   isData(value) && isData(value['scenarios']) && Object.values(value['scenarios']).every(isData) && isData(value['preload_errors'])
 export const isFleet = (value: unknown): value is wire.Fleet =>
-  isListAt(value, 'workers', (row) => hasTexts(row, ['name'])) && isData(value) && isData(value['last_hour'])
+  isListAt(value, 'workers', (row) => hasTexts(row, ['name'])) &&
+  isListAt(value, 'unplayable', (row) => hasTexts(row, ['scenario', 'reason'])) &&
+  isData(value) &&
+  isData(value['last_hour'])
 export const isHealth = (value: unknown): value is { readonly ok: boolean } => isData(value) && typeof value['ok'] === 'boolean'
 
 export const isTokenRow = (value: unknown): value is wire.TokenRow => hasTexts(value, ['name', 'role'])

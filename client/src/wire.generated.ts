@@ -167,6 +167,8 @@ export interface Fleet {
   readonly workers: readonly { readonly name: string; readonly slots: number; readonly running: number; readonly played: number; readonly lost: number; readonly checked: number; readonly differed: number; readonly is_set_aside: boolean; readonly seen_seconds_ago: number }[]
   readonly waiting: number
   readonly running: number
+  /** Episodes that have waited for more than a minute and that no worker can play. */
+  readonly unplayable: readonly { readonly scenario: string; readonly episodes: number; readonly reason: string }[]
   /** How long the oldest has waited. */
   readonly waited_seconds: number
   readonly last_hour: { readonly episodes: number; readonly mean_wait_seconds: number; readonly model_calls: number; readonly input_tokens: number; readonly output_tokens: number; readonly cost: number; readonly unpriced_calls: number }

@@ -1,4 +1,5 @@
 /** `svc worker`: plays episodes of a service on this machine, until it is told to stop. */
+import { totalmem } from 'node:os'
 import { join } from 'node:path'
 import { Agent, fetch } from 'undici'
 import { builtins } from '../../plugins/index.ts'
@@ -35,6 +36,7 @@ export async function worker(options: WorkerOptions, surroundings: Surroundings)
     await work({
       name: options.name,
       slots,
+      memoryBytes: memoryHere(),
       players,
       service: serviceAt(place),
       tell,
@@ -51,6 +53,9 @@ export async function worker(options: WorkerOptions, surroundings: Surroundings)
     return EXIT.misconfigured
   }
 }
+
+/** A container may have less than its machine. */
+const memoryHere = (): number => Math.min(totalmem(), process.constrainedMemory() || Infinity)
 
 /** One for each recipe that plays episodes. Throws where this machine can play none. */
 async function playersOf({ config, baseDirectory, ownPaths }: LoadedConfig, surroundings: Surroundings): Promise<readonly EpisodePlayer[]> {

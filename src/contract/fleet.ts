@@ -1,6 +1,9 @@
 /** What the gateways of a deployment know together of the episodes that workers play. */
 import type { JsonObject } from './json.ts'
 
+/** Of what workers and services say to each other; raised when one of another version would not understand it. */
+export const FLEET_PROTOCOL = 1
+
 /** Kept where every gateway sees it. Every promise resolves once its change is durable. */
 export interface FleetBoard {
   /** Runs the work on what is there now, alone among all gateways, and keeps what it changed. The work may run twice; then the last one counts. */
@@ -8,13 +11,31 @@ export interface FleetBoard {
   /** Renews a lease of that worker; false where it has no such lease. */
   beat(worker: string, lease: string): Promise<boolean>
   /** The lease whose key has that digest. */
-  leaseWith(keyDigest: string): Promise<{ readonly episode: string; readonly scenario: string } | null>
-  /** A model call of an episode. Of one that is gone nothing is kept. */
-  called(episode: string, call: CountedCall): Promise<void>
+  leaseWith(keyDigest: string): Promise<EpisodeLease | null>
+  /** A model call of an episode; of one that is gone it is kept under `left`. */
+  called(episode: string, left: string, call: CountedCall): Promise<void>
   calls(episode: string): Promise<readonly CountedCall[]>
+  /** Removes them: each call is given to one step. Those of an episode whose row goes before are found under the row's `left`. */
+  takeCalls(episodes: readonly string[]): Promise<readonly CountedCall[]>
   payload(episode: string, kind: PayloadKind): Promise<JsonObject | null>
   /** Called after a change that another gateway made. One may go untold, so look from time to time. Must not throw. */
   onChange(listener: () => void): void
+}
+
+/** What a key opens: the model, for one episode, as often as an episode may ask. */
+export interface EpisodeLease {
+  readonly episode: string
+  readonly scenario: string
+  /** Of all its plays so far. Absent: no limit. */
+  readonly callsMax?: number
+  readonly tokensMax?: number
+}
+
+/** What an episode takes of the machine that plays it. */
+export interface EpisodeNeeds {
+  /** For people: the digest of what is played decides. */
+  readonly adapter: string
+  readonly memoryBytes: number
 }
 
 export type PayloadKind = 'order' | 'result'
@@ -66,6 +87,12 @@ export interface EpisodeRow {
   readonly isSpare: boolean
   /** How long a worker may have it, in milliseconds. */
   readonly playMsMax: number
+  readonly needs?: EpisodeNeeds
+  /** Of one play. Absent: no limit. */
+  readonly callsMax?: number
+  readonly tokensMax?: number
+  /** Under which its calls are kept that no step was told of. */
+  readonly left?: string
   tries: number
   /** Whose workers lost it or gave it back. */
   losers: readonly string[]
@@ -76,11 +103,9 @@ export interface EpisodeRow {
   problem: string | null
 }
 /** `at`: its newest beat. */
-export interface LeaseRow {
+export interface LeaseRow extends EpisodeLease {
   at: number
   readonly since: number
-  readonly episode: string
-  readonly scenario: string
   readonly worker: string
   /** SHA-256 of the key that opens the model. */
   readonly key: string
@@ -92,9 +117,13 @@ export interface WorkerRow {
   plays: readonly string[]
   /** Null: of all scenarios. */
   scenarios: readonly string[] | null
+  /** For all that it plays at once. Absent: it did not say. */
+  memoryBytes?: number
   played: number
   lost: number
   isSetAside: boolean
+  /** All workers of its token are. */
+  isHolderSetAside?: boolean
 }
 /** `at`: when it was heard of. */
 export interface GatewayRow {

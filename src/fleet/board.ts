@@ -25,8 +25,13 @@ export class MemoryBoard implements FleetBoard {
       const payloads = this.#payloads.get(episode) ?? new Map<PayloadKind, JsonObject>()
       this.#payloads.set(episode, payloads.set(kind, value))
     }
+    const before = [...this.#rows.episodes]
     const result = work({ ...this.#rows, now: this.#now(), keep })
-    for (const kept of [this.#payloads, this.#calls]) for (const id of kept.keys()) if (!this.#rows.episodes.has(id)) kept.delete(id)
+    for (const [id, { left }] of before) {
+      if (this.#rows.episodes.has(id)) continue
+      this.#payloads.delete(id)
+      for (const call of this.#take(id)) if (left !== undefined) this.#add(left, call)
+    }
     return result
   }
 
@@ -43,8 +48,22 @@ export class MemoryBoard implements FleetBoard {
     return [...this.#rows.leases.values()].find(({ key }) => key === keyDigest) ?? null
   }
 
-  async called(episode: string, call: CountedCall): Promise<void> {
-    if (this.#rows.episodes.has(episode)) this.#calls.set(episode, [...(this.#calls.get(episode) ?? []), call])
+  async called(episode: string, left: string, call: CountedCall): Promise<void> {
+    this.#add(this.#rows.episodes.has(episode) ? episode : left, call)
+  }
+
+  #add(under: string, call: CountedCall): void {
+    this.#calls.set(under, [...(this.#calls.get(under) ?? []), call])
+  }
+
+  async takeCalls(episodes: readonly string[]): Promise<readonly CountedCall[]> {
+    return episodes.flatMap((id) => this.#take(id))
+  }
+
+  #take(id: string): readonly CountedCall[] {
+    const calls = this.#calls.get(id) ?? []
+    this.#calls.delete(id)
+    return calls
   }
 
   async calls(episode: string): Promise<readonly CountedCall[]> {

@@ -19,9 +19,15 @@ export function addCheck(rows: Rows, one: string, other: string, agree: boolean)
   rows.checks.set(id, { at: rows.now, workers: [first, second], checked: checked + 1, differed: differed + (agree ? 0 : 1) })
   for (const name of [first, second]) {
     const worker = rows.workers.get(name)
-    if (worker !== undefined && !worker.isSetAside && isOdd(rows, name)) worker.isSetAside = true
+    if (worker !== undefined && !worker.isSetAside && isOdd(rows, name, (each) => each)) worker.isSetAside = true
+    const holder = holderOf(name)
+    if (holder === name || !isOdd(rows, holder, holderOf)) continue
+    for (const [each, row] of rows.workers) if (holderOf(each) === holder) Object.assign(row, { isSetAside: true, isHolderSetAside: true })
   }
 }
+
+/** Whose worker it is: those of one token stand for each other. */
+export const holderOf = (name: string): string => name.split('/', 1)[0] ?? name
 
 export const checksOf = ({ checks }: Pick<FleetRows, 'checks'>, name: string): Count =>
   sumOf([...checks.values()].filter(({ workers }) => workers.includes(name)))
@@ -31,12 +37,16 @@ export function forgetChecks({ checks }: Pick<FleetRows, 'checks'>, name: string
 }
 
 /**
- * Compared with pairs that it is no part of, so that one that differs from all makes nobody else look odd. And without the partner that it
- * differs from most: of two that differ from each other alone, nobody knows which one is wrong.
+ * A worker, or all of one token together, since a liar may take another name for every episode. Compared with pairs that it is no part of, so
+ * that one that differs from all makes nobody else look odd. And without the partner that it differs from most: of two that differ from each
+ * other alone, nobody knows which one is wrong.
  */
-function isOdd(rows: Rows, name: string): boolean {
+function isOdd(rows: Rows, name: string, idOf: (worker: string) => string): boolean {
   // Those who were found out say nothing about the others.
-  const trusted = [...rows.checks.values()].filter(({ workers }) => !workers.some((each) => rows.workers.get(each)?.isSetAside === true))
+  const trusted = together(
+    [...rows.checks.values()].filter(({ workers }) => !workers.some((each) => rows.workers.get(each)?.isSetAside === true)),
+    idOf,
+  )
   const isOwn = ({ workers }: CheckRow): boolean => workers.includes(name)
   const [, ...counts] = trusted.filter(isOwn).toSorted((one, other) => other.differed - one.differed)
   const own = sumOf(counts)
@@ -44,6 +54,19 @@ function isOdd(rows: Rows, name: string): boolean {
   const others = sumOf(trusted.filter((check) => !isOwn(check)))
   const rate = (others.differed + DIFFERED_BEFORE) / (others.checked + DIFFERED_BEFORE + AGREED_BEFORE)
   return others.checked >= own.checked / 2 && atLeast(own, rate) < ODD_CHANCE
+}
+
+/** By the ids of both; what one has checked itself says nothing. */
+function together(checks: readonly CheckRow[], idOf: (worker: string) => string): readonly CheckRow[] {
+  const rows = new Map<string, CheckRow>()
+  for (const { at, workers, checked, differed } of checks) {
+    const [one, other] = [idOf(workers[0]), idOf(workers[1])]
+    if (one === other) continue
+    const pair: CheckRow['workers'] = one < other ? [one, other] : [other, one]
+    const known = rows.get(JSON.stringify(pair)) ?? { checked: 0, differed: 0 }
+    rows.set(JSON.stringify(pair), { at, workers: pair, checked: known.checked + checked, differed: known.differed + differed })
+  }
+  return [...rows.values()]
 }
 
 const sumOf = (counts: readonly Count[]): Count => ({

@@ -1,5 +1,5 @@
 /** What steps offer, what workers take, and what people see of both. */
-import type { CountedCall, Fleet, JsonObject } from '../contract/index.ts'
+import type { CountedCall, EpisodeNeeds, Fleet, JsonObject } from '../contract/index.ts'
 
 export interface OfferedEpisode {
   readonly scenario: string
@@ -9,6 +9,10 @@ export interface OfferedEpisode {
   readonly priority: 'request' | 'traffic'
   /** How long a worker may have it. */
   readonly secondsMax: number
+  readonly needs?: EpisodeNeeds
+  /** How often one play may call the model, and how many tokens that may take. Absent: no limit. */
+  readonly callsMax?: number
+  readonly tokensMax?: number
   /** For the worker; not read here. */
   readonly order: JsonObject
 }
@@ -19,7 +23,10 @@ export interface EpisodeAnswer {
   readonly result: JsonObject | null
   /** Why there is no result. */
   readonly problem: string | null
-  /** Counted here, not by the worker. Also those of workers that lost it: they were paid for. */
+  /**
+   * Counted here, not by the worker. Also those of workers that lost it, and those of earlier episodes of the scenario that no step was told
+   * of, since they were cancelled or ended late: all of them were paid for.
+   */
   readonly calls: readonly Omit<CountedCall, 'cost'>[]
   /** Workers whose scores are worth nothing, also those that they gave before. */
   readonly set_aside: readonly string[]
@@ -32,6 +39,8 @@ export interface WorkerOffer {
   readonly slots: number
   /** Null: of all scenarios. */
   readonly scenarios: ReadonlySet<string> | null
+  /** For all that it plays at once. Absent: it did not say. */
+  readonly memoryBytes?: number
 }
 
 export interface TakenEpisode extends Pick<OfferedEpisode, 'scenario' | 'order'> {

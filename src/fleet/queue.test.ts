@@ -1,46 +1,7 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
-import type { JsonObject } from '../contract/index.ts'
-import { MemoryBoard } from './board.ts'
+import { describe, expect, it } from 'vitest'
 import type { OfferedEpisode } from './episodes.ts'
-import { EpisodeQueue, type QueueOptions } from './queue.ts'
-
-const PLAYS = 'the agent'
-const forever = new AbortController().signal
-
-function queueOf(options: QueueOptions = { checkEvery: Infinity }) {
-  const time = { ms: 0 }
-  const board = new MemoryBoard(() => time.ms)
-  const open = (): EpisodeQueue => {
-    const queue = new EpisodeQueue(board, options)
-    onTestFinished(() => queue.close())
-    return queue
-  }
-  return { queue: open(), time, board, open }
-}
-
-const episode = (name: string, more: Partial<OfferedEpisode> = {}): OfferedEpisode => ({
-  scenario: 'one',
-  plays: PLAYS,
-  priority: 'traffic',
-  secondsMax: 600,
-  order: { name },
-  ...more,
-})
-
-const worker = (name: string, more: Partial<Parameters<EpisodeQueue['take']>[0]> = {}) => ({
-  name,
-  plays: [PLAYS],
-  slots: 1,
-  scenarios: null,
-  ...more,
-})
-
-/** What a worker is given, and the answer to it. */
-async function taken(queue: EpisodeQueue, name: string, more?: Parameters<typeof worker>[1]) {
-  const got = await queue.take(worker(name, more), forever)
-  if (got === null) throw new Error('nothing came')
-  return { ...got, finish: (result: JsonObject) => queue.finish(name, got.lease, result) }
-}
+import { BEAT_MS, type EpisodeQueue } from './queue.ts'
+import { called, episode, forever, queueOf, taken, worker } from './testing/queue.ts'
 
 describe('an episode', () => {
   it('goes to a worker, and its result comes back with the calls that were counted', async () => {
@@ -48,8 +9,7 @@ describe('an episode', () => {
     const playing = queue.play(episode('a'), forever)
     const got = await taken(queue, 'w')
     expect(got.order).toEqual({ name: 'a' })
-    const { episode: id = '' } = (await queue.leaseWith(got.key)) ?? {}
-    queue.called(id, { model: 'm', input: 3, output: 4 })
+    await called(queue, got.key, { model: 'm', input: 3, output: 4 })
     await got.finish({ score: 1 })
     expect(await playing).toEqual({
       worker: 'w',
@@ -97,7 +57,7 @@ describe('an episode', () => {
     const playing = queue.play(episode('a'), forever)
     for (const name of ['first', 'second', 'third']) {
       const got = await taken(queue, name)
-      queue.called((await queue.leaseWith(got.key))?.episode ?? '', { model: name, input: 1, output: 1 })
+      await called(queue, got.key, { model: name, input: 1, output: 1 })
       time.ms += 11_000
       await queue.status()
     }
@@ -147,6 +107,30 @@ describe('an episode', () => {
     expect(await queue.beat('w', got.lease)).toBe(false)
     await expect(got.finish({ score: 1 })).rejects.toThrow('it was cancelled')
     expect(await queue.status()).toMatchObject({ waiting: 0, running: 0 })
+  })
+
+  it('that is cancelled ends at the worker with its next beat, which is due within two seconds, at whichever gateway it asks', async () => {
+    const { queue, open } = queueOf()
+    const other = open()
+    const cancel = new AbortController()
+    const playing = queue.play(episode('a'), cancel.signal)
+    const got = await taken(other, 'w')
+    expect(await other.beat('w', got.lease)).toBe(true)
+    cancel.abort(new Error('not wanted'))
+    await expect(playing).rejects.toThrow('not wanted')
+    expect(await other.beat('w', got.lease)).toBe(false)
+    expect(BEAT_MS).toBeLessThanOrEqual(2000)
+  })
+
+  it('of a worker that is lost waits for another one within 30 seconds, by the clock of the board', async () => {
+    const { queue, time } = queueOf()
+    const playing = queue.play(episode('a'), forever)
+    await taken(queue, 'lost')
+    const began = time.ms
+    while ((await queue.status()).waiting === 0) time.ms += BEAT_MS
+    expect(time.ms - began).toBeLessThanOrEqual(30_000)
+    await (await taken(queue, 'second')).finish({ score: 1 })
+    expect(await playing).toMatchObject({ worker: 'second' })
   })
 
   it('is answered by nobody but the worker that has it, and once', async () => {
@@ -290,7 +274,7 @@ describe('checks', () => {
     const { queue } = queueOf({ checkEvery: 1 })
     const playing = queue.play(episode('a'), forever)
     for (const got of [await taken(queue, 'a'), await taken(queue, 'b')]) {
-      queue.called((await queue.leaseWith(got.key))?.episode ?? '', { model: got.lease, input: 1, output: 1 })
+      await called(queue, got.key, { model: got.lease, input: 1, output: 1 })
       await got.finish({ score: 1 })
     }
     expect(new Set((await playing).calls.map(({ model }) => model)).size).toBe(2)

@@ -1,13 +1,11 @@
 /** Hands episodes to workers, and their results to the steps that wait. What is known of them is on the board, which gateways may share. */
-import { hash, randomBytes } from 'node:crypto'
+import { hash } from 'node:crypto'
 import {
   canonicalJson,
-  LEASE_KEY_PREFIX,
-  conflict,
   limited,
   unavailable,
-  unknown,
   type CountedCall,
+  type EpisodeLease,
   type EpisodeRow,
   type FleetBoard,
   type FleetRows,
@@ -16,7 +14,8 @@ import {
 import { MemoryBoard } from './board.ts'
 import { addCheck } from './checks.ts'
 import type { EpisodeAnswer, FleetStatus, OfferedEpisode, TakenEpisode, WorkerOffer } from './episodes.ts'
-import { drop, holderOf, isOrphan, leaveBoard, nextFor, playAgain, takeBack, tidy } from './rules.ts'
+import { hear, lease, leaseOf, newSecret, type Leased } from './leases.ts'
+import { drop, isOrphan, leaveBoard, playAgain, takeBack, tidy } from './rules.ts'
 import { countPlayed, countSpent, statusOf } from './status.ts'
 
 /** How long a worker may be silent before its episode is given to another one. */
@@ -25,11 +24,6 @@ const LEASE_MS = 10_000
 export const BEAT_MS = 1000
 /** One in so many is played twice, by two workers. */
 const CHECK_EVERY = 20
-/** Of one worker at once. */
-const LEASES_MAX = 256
-const WORKERS_MAX = 10_000
-/** So that no token takes the place of the workers of others. */
-const WORKERS_OF_HOLDER_MAX = 256
 
 export interface QueueOptions {
   readonly checkEvery?: number
@@ -43,13 +37,6 @@ interface Taker {
   readonly give: (taken: TakenEpisode | null) => void
 }
 
-interface Leased {
-  readonly episode: string
-  readonly scenario: string
-  readonly lease: string
-  readonly key: string
-}
-
 export class EpisodeQueue {
   /** Of this gateway, on the board. */
   readonly #id = newSecret()
@@ -61,6 +48,8 @@ export class EpisodeQueue {
   readonly #waiters = new Map<string, PromiseWithResolvers<void>>()
   readonly #takers = new Set<Taker>()
   readonly #counting = new Set<Promise<void>>()
+  /** How many calls of the model are under way, by episode. */
+  readonly #calling = new Map<string, number>()
   readonly #timer: NodeJS.Timeout
   #looking: Promise<void> | null = null
   #isWoken = false
@@ -82,6 +71,8 @@ export class EpisodeQueue {
 
   /** Resolves once a worker has played it, or nobody can. */
   async play(episode: OfferedEpisode, signal: AbortSignal): Promise<EpisodeAnswer> {
+    /** What it took so far, which no step was told of. */
+    const spent: CountedCall[] = []
     this.#offered += 1
     const isChecked = this.#offered % this.#checkEvery === 0
     for (;;) {
@@ -89,9 +80,10 @@ export class EpisodeQueue {
       signal.throwIfAborted()
       const ids = await this.#offer(episode, isChecked ? [newSecret(), newSecret()] : [newSecret()])
       try {
-        const answer = await this.#answerOf(ids, signal)
+        const answer = await this.#answerOf(ids, leftOf(episode.scenario), spent, signal)
         if (answer !== null) return answer
       } catch (error) {
+        for (const call of spent) await this.#board.called('', leftOf(episode.scenario), call).catch(() => undefined)
         // What workers have is left to the gateway that goes on with the step.
         if (!this.#isClosed) await this.#cancel(ids).catch(() => undefined)
         throw error
@@ -101,7 +93,7 @@ export class EpisodeQueue {
 
   /** One that a gateway left behind is this one: it may be waited for, played or even answered already. */
   async #offer(episode: OfferedEpisode, ids: readonly string[]): Promise<readonly string[]> {
-    const { scenario, plays, priority, order, secondsMax } = episode
+    const { scenario, plays, priority, order, secondsMax, ...limits } = episode
     const key = hash('sha256', canonicalJson([scenario, plays, order]))
     const offered = await this.#board.change((rows) => {
       this.#live(rows)
@@ -112,8 +104,17 @@ export class EpisodeQueue {
       }
       for (const [at, id] of ids.entries()) {
         const twin = ids[1 - at] ?? null
-        const about = { scenario, plays, priority, key, owner: this.#id, twin, isSpare: at > 0, playMsMax: secondsMax * 1000 }
-        rows.episodes.set(id, { ...about, at: rows.now, tries: 0, losers: [], lease: null, by: null, problem: null })
+        const about = { scenario, plays, priority, key, owner: this.#id, twin, isSpare: at > 0, playMsMax: secondsMax * 1000, ...limits }
+        rows.episodes.set(id, {
+          ...about,
+          left: leftOf(scenario),
+          at: rows.now,
+          tries: 0,
+          losers: [],
+          lease: null,
+          by: null,
+          problem: null,
+        })
         rows.keep(id, 'order', order)
       }
       return ids
@@ -123,11 +124,11 @@ export class EpisodeQueue {
   }
 
   /** Null: it is not on the board any more, and has to be offered again. */
-  async #answerOf(ids: readonly string[], signal: AbortSignal): Promise<EpisodeAnswer | null> {
+  async #answerOf(ids: readonly string[], left: string, spent: CountedCall[], signal: AbortSignal): Promise<EpisodeAnswer | null> {
     for (;;) {
       await this.#endOf(ids, signal)
       const results = await Promise.all(ids.map((id) => this.#board.payload(id, 'result')))
-      const calls = (await Promise.all(ids.map((id) => this.#board.calls(id)))).flat()
+      spent.push(...(await this.#board.takeCalls([...ids, left])))
       const answer = await this.#board.change((rows) => {
         const plays = ids.map((id, at) => ({ id, row: rows.episodes.get(id), result: results[at] ?? null }))
         const [first, second] = plays
@@ -140,10 +141,10 @@ export class EpisodeQueue {
           if (second !== undefined) drop(rows, second.id)
           return 'again'
         }
-        countSpent(rows, calls)
+        countSpent(rows, spent)
         for (const { id } of plays) drop(rows, id)
         const set_aside = [...rows.workers].filter(([, { isSetAside }]) => isSetAside).map(([name]) => name)
-        const counted = calls.map(({ model, input, output }) => ({ model, input, output }))
+        const counted = spent.map(({ model, input, output }) => ({ model, input, output }))
         return { worker: played?.row?.by ?? '', result: played?.result ?? null, problem: first.row.problem, calls: counted, set_aside }
       })
       if (answer !== 'again') return answer
@@ -172,9 +173,7 @@ export class EpisodeQueue {
   }
 
   async #cancel(ids: readonly string[]): Promise<void> {
-    const calls = (await Promise.all(ids.map((id) => this.#board.calls(id)))).flat()
     await this.#board.change((rows) => {
-      countSpent(rows, calls)
       for (const id of ids) if (rows.episodes.get(id)?.owner === this.#id) drop(rows, id)
     })
   }
@@ -246,14 +245,30 @@ export class EpisodeQueue {
   }
 
   /** The lease that a key opens the model for; null where there is none any more. */
-  leaseWith(key: string): Promise<{ readonly episode: string; readonly scenario: string } | null> {
+  leaseWith(key: string): Promise<EpisodeLease | null> {
     return this.#board.leaseWith(hash('sha256', key))
   }
 
+  /** Has a lease call the model, where its episode may still do so, whatever the worker says: what is under way counts as a call. */
+  async within<T>({ episode, callsMax = Infinity, tokensMax = Infinity }: EpisodeLease, call: () => Promise<T>): Promise<T> {
+    const calling = this.#calling.get(episode) ?? 0
+    this.#calling.set(episode, calling + 1)
+    try {
+      const calls = Math.min(callsMax, tokensMax) === Infinity ? [] : await this.#board.calls(episode)
+      const tokens = calls.reduce((sum, { input, output }) => sum + input + output, 0)
+      if (calls.length + calling >= callsMax || tokens >= tokensMax) throw episodeSpent()
+      return await call()
+    } finally {
+      const others = (this.#calling.get(episode) ?? 1) - 1
+      if (others === 0) this.#calling.delete(episode)
+      else this.#calling.set(episode, others)
+    }
+  }
+
   /** A model call of an episode, whoever plays it: those of an earlier lease were paid for too. */
-  called(episode: string, call: Omit<CountedCall, 'cost'>): void {
+  called({ episode, scenario }: Pick<EpisodeLease, 'episode' | 'scenario'>, call: Omit<CountedCall, 'cost'>): void {
     const counting = this.#board
-      .called(episode, { ...call, cost: this.#costOf(call) })
+      .called(episode, leftOf(scenario), { ...call, cost: this.#costOf(call) })
       .catch(() => undefined)
       .finally(() => this.#counting.delete(counting))
     this.#counting.add(counting)
@@ -345,43 +360,15 @@ function leftBehind(rows: FleetRows, key: string): readonly string[] {
   return []
 }
 
-/** Notes the worker, or refuses it. */
-function hear(rows: FleetRows, { name, slots, plays, scenarios }: WorkerOffer): void {
-  const { now, workers } = rows
-  const known = workers.get(name)
-  if (known?.isSetAside === true)
-    throw conflict(
-      'worker_set_aside',
-      `the scores of worker ${name} differ from those of other workers far more often than theirs from each other: look at its machine and its configuration, then give it another name`,
-    )
-  if (leasesOf(rows, name) >= LEASES_MAX)
-    throw limited('worker_limit', `worker ${name} plays ${LEASES_MAX} episodes already, which is the most`, 1)
-  const isFull =
-    workers.size >= WORKERS_MAX || [...workers.keys()].filter((each) => holderOf(each) === holderOf(name)).length >= WORKERS_OF_HOLDER_MAX
-  if (known === undefined && isFull) throw limited('worker_limit', 'as many workers are known as there can be; stop some of them', 60)
-  const heard = { at: now, slots, plays: [...plays], scenarios: scenarios === null ? null : [...scenarios] }
-  workers.set(name, { played: 0, lost: 0, isSetAside: false, ...known, ...heard })
-}
+/** Where the calls of a scenario are kept that no step was told of; a name may hold what a key may not. */
+const leftOf = (scenario: string): string => `left ${hash('sha256', scenario)}`
 
-function lease(rows: FleetRows, offer: WorkerOffer): Leased | null {
-  const { now, leases, workers } = rows
-  const next = leasesOf(rows, offer.name) >= LEASES_MAX || workers.get(offer.name)?.isSetAside === true ? null : nextFor(rows, offer)
-  if (next === null) return null
-  const [episode, row] = next
-  const [id, key] = [newSecret(), LEASE_KEY_PREFIX + newSecret()]
-  row.lease = id
-  leases.set(id, { at: now, since: now, episode, scenario: row.scenario, worker: offer.name, key: hash('sha256', key) })
-  return { episode, scenario: row.scenario, lease: id, key }
-}
-
-function leaseOf({ leases, episodes }: FleetRows, name: string, leaseId: string) {
-  const held = leases.get(leaseId)
-  const row = held === undefined ? undefined : episodes.get(held.episode)
-  if (held?.worker === name && row !== undefined) return { lease: held, row, episode: held.episode }
-  throw unknown('unknown_lease', 'this worker has no such episode: it was cancelled, or another worker has it by now')
-}
-
-const leasesOf = ({ leases }: FleetRows, name: string): number => [...leases.values()].filter(({ worker }) => worker === name).length
+const episodeSpent = (): Error =>
+  limited(
+    'episode_limit',
+    'the episode has made as many calls of the model, or taken as many tokens, as one may: evolution.sandbox.model_calls and model_tokens',
+    60,
+  )
 
 const closing = (): Error => unavailable('service_closing', 'the service is closing')
 
@@ -390,8 +377,5 @@ const shuffled = <T>(all: readonly T[]): readonly T[] =>
     .map((each) => [Math.random(), each] as const)
     .toSorted(([one], [other]) => one - other)
     .map(([, each]) => each)
-
-const newSecret = (): string => randomBytes(SECRET_BYTES).toString('hex')
-const SECRET_BYTES = 24
 
 const scoreOf = (result: JsonObject | null): unknown => result?.['score'] ?? null

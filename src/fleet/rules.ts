@@ -1,6 +1,6 @@
 /** What may happen on the board: who plays what next, what a silent worker loses, what nobody needs any more. Pure: rows in, rows changed. */
-import type { EpisodeRow, FleetRows, LeaseRow } from '../contract/index.ts'
-import { forgetChecks } from './checks.ts'
+import type { EpisodeRow, FleetRows, LeaseRow, WorkerRow } from '../contract/index.ts'
+import { forgetChecks, holderOf } from './checks.ts'
 import type { WorkerOffer } from './episodes.ts'
 
 /** An episode that so many lost is not given to one more. */
@@ -15,9 +15,6 @@ const GATEWAY_MS = 10_000
 const ORPHAN_MS = 120_000
 /** Found out, it stays known this long, so that its scores are found too. */
 const SET_ASIDE_MS = 7 * 24 * 3600_000
-
-/** Whose worker it is: those of one token stand for each other. */
-export const holderOf = (name: string): string => name.split('/', 1)[0] ?? name
 
 /** What the gateway that waited for it may not come back for. */
 export const isOrphan = ({ now, gateways }: FleetRows, { owner }: EpisodeRow): boolean =>
@@ -46,28 +43,57 @@ export function nextFor(rows: FleetRows, offer: WorkerOffer): readonly [string, 
 
 export const isWaiting = ({ lease, by, problem }: EpisodeRow): boolean => lease === null && by === null && problem === null
 
-function mayPlay(rows: FleetRows, { name, plays, scenarios }: WorkerOffer, episode: EpisodeRow): boolean {
+function mayPlay(rows: FleetRows, { name, plays, scenarios, memoryBytes }: WorkerOffer, episode: EpisodeRow): boolean {
   if (!plays.includes(episode.plays) || (scenarios !== null && !scenarios.has(episode.scenario))) return false
-  if (isTwinOf(rows, name, episode)) return false
+  if (isTwinOf(rows, name, episode) || !hasRoom(memoryBytes, episode, memoryTaken(rows, name))) return false
   return !episode.losers.includes(holderOf(name)) || !isPlayable(rows, episode, episode.losers)
 }
 
-/** Nobody checks itself. */
-function isTwinOf({ episodes, leases }: FleetRows, name: string, { twin }: EpisodeRow): boolean {
-  const other = twin === null ? undefined : episodes.get(twin)
-  return other !== undefined && (other.by ?? leases.get(other.lease ?? '')?.worker) === name
+const hasRoom = (memoryBytes: number | undefined, { needs }: EpisodeRow, taken = 0): boolean =>
+  memoryBytes === undefined || taken + (needs?.memoryBytes ?? 0) <= memoryBytes
+
+/** By what it plays. */
+function memoryTaken({ leases, episodes }: FleetRows, name: string): number {
+  const own = [...leases.values()].filter(({ worker }) => worker === name)
+  return own.reduce((sum, { episode }) => sum + (episodes.get(episode)?.needs?.memoryBytes ?? 0), 0)
 }
+
+/** Why no worker that is there can ever play it; null where one can. */
+export function unplayableWhy(rows: FleetRows, episode: EpisodeRow): string | null {
+  const there = [...rows.workers.values()].filter(({ at, isSetAside }) => rows.now - at <= PRESENT_MS && !isSetAside)
+  if (there.length === 0) return 'no worker is there: start svc worker'
+  const able = there.filter(({ plays }) => plays.includes(episode.plays))
+  const agent = episode.needs?.adapter ?? 'what it asks for'
+  if (able.length === 0)
+    return `no worker plays ${agent} with this version, evaluator, executor and sandbox: give workers the configuration of the service`
+  const allowed = able.filter(({ scenarios }) => scenarios === null || scenarios.includes(episode.scenario))
+  if (allowed.length === 0) return 'no worker that plays it has a token for this scenario'
+  if (allowed.some(({ memoryBytes }) => hasRoom(memoryBytes, episode))) return null
+  const mib = Math.ceil((episode.needs?.memoryBytes ?? 0) / MIB)
+  return `no worker that plays it has ${mib} MiB of memory for an episode (evolution.sandbox.memory_bytes)`
+}
+const MIB = 1024 * 1024
+
+/** Nobody checks itself, and no token its own workers where those of another one are there. */
+function isTwinOf(rows: FleetRows, name: string, episode: EpisodeRow): boolean {
+  const first = episode.twin === null ? undefined : rows.episodes.get(episode.twin)
+  const player = first === undefined ? undefined : (first.by ?? rows.leases.get(first.lease ?? '')?.worker)
+  if (player === undefined || holderOf(player) !== holderOf(name)) return false
+  return player === name || [...rows.workers].some(([other, row]) => holderOf(other) !== holderOf(name) && isAble(rows, row, episode))
+}
+
+/** Whether it is there and can play it. */
+const isAble = ({ now }: FleetRows, { at, plays, scenarios, memoryBytes, isSetAside }: WorkerRow, episode: EpisodeRow): boolean =>
+  now - at <= PRESENT_MS &&
+  !isSetAside &&
+  plays.includes(episode.plays) &&
+  (scenarios === null || scenarios.includes(episode.scenario)) &&
+  hasRoom(memoryBytes, episode)
 
 /** Whether a worker is there that may take it, other than those of these holders. */
 function isPlayable(rows: FleetRows, episode: EpisodeRow, without: readonly string[] = []): boolean {
   return [...rows.workers].some(
-    ([name, { at, plays, scenarios, isSetAside }]) =>
-      rows.now - at <= PRESENT_MS &&
-      !isSetAside &&
-      plays.includes(episode.plays) &&
-      (scenarios === null || scenarios.includes(episode.scenario)) &&
-      !without.includes(holderOf(name)) &&
-      !isTwinOf(rows, name, episode),
+    ([name, row]) => isAble(rows, row, episode) && !without.includes(holderOf(name)) && !isTwinOf(rows, name, episode),
   )
 }
 

@@ -1,8 +1,8 @@
 /** What people see of the fleet: workers, the queue, how long episodes wait, how many are played, and what they cost. */
-import type { CountedCall, FleetRows, HourRow } from '../contract/index.ts'
+import type { CountedCall, EpisodeRow, FleetRows, HourRow } from '../contract/index.ts'
 import { checksOf } from './checks.ts'
 import type { FleetStatus } from './episodes.ts'
-import { isWaiting } from './rules.ts'
+import { isWaiting, unplayableWhy } from './rules.ts'
 
 const HOUR_MS = 3600_000
 /** An hour is kept in so many parts. */
@@ -54,6 +54,7 @@ export function statusOf(rows: FleetRows): FleetStatus {
       }))
       .toSorted((one, other) => (one.name < other.name ? -1 : 1)),
     waiting: waiting.length,
+    unplayable: unplayable(rows, waiting),
     running: leases.size,
     waited_seconds: secondsOf(now - Math.min(now, ...waiting.map(({ at }) => at))),
     last_hour: {
@@ -66,6 +67,21 @@ export function statusOf(rows: FleetRows): FleetStatus {
       unpriced_calls: hour.unpriced,
     },
   }
+}
+
+/** A worker that starts needs a moment. */
+const UNPLAYABLE_AFTER_MS = 60_000
+
+function unplayable(rows: FleetRows, waiting: readonly EpisodeRow[]): FleetStatus['unplayable'] {
+  const reasons = new Map<string, { readonly scenario: string; readonly reason: string; episodes: number }>()
+  for (const episode of waiting) {
+    const reason = rows.now - episode.at <= UNPLAYABLE_AFTER_MS ? null : unplayableWhy(rows, episode)
+    if (reason === null) continue
+    const { scenario } = episode
+    const id = JSON.stringify([scenario, reason])
+    reasons.set(id, { scenario, reason, episodes: (reasons.get(id)?.episodes ?? 0) + 1 })
+  }
+  return [...reasons.values()]
 }
 
 const secondsOf = (ms: number): number => Math.round(ms) / 1000

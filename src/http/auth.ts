@@ -8,6 +8,7 @@ import {
   LEASE_KEY_PREFIX,
   PAGE_KEY_CONTEXT,
   unauthorized,
+  type EpisodeLease,
   type Right,
   type Role,
   type StoredToken,
@@ -33,14 +34,10 @@ export type Principal = { readonly kind: 'anyone' } | Evaluator | { readonly kin
 interface Evaluator {
   readonly kind: 'evaluation'
   /** Null: of this process, for any scenario. */
-  readonly lease: EvaluationLease | null
-}
-export interface EvaluationLease {
-  readonly episode: string
-  readonly scenario: string
+  readonly lease: EpisodeLease | null
 }
 /** The lease that a key belongs to; null where there is none, or none any more. */
-type FindLease = (key: string) => Promise<EvaluationLease | null>
+type FindLease = (key: string) => Promise<EpisodeLease | null>
 
 export interface TokenHolder {
   readonly kind: 'service'
@@ -140,13 +137,13 @@ export class Authenticator {
   }
 
   /** The lease whose key was sent, which any gateway may have given; null where none was sent to a route that takes one. */
-  findLease(needs: RouteNeeds | null, credentials: Credentials): Promise<EvaluationLease | null> | null {
+  findLease(needs: RouteNeeds | null, credentials: Credentials): Promise<EpisodeLease | null> | null {
     const token = needs?.access === 'evaluation' ? tokenIn(credentials) : null
     return token !== null && IS_LEASE_KEY.test(token) ? this.#findLease(token) : null
   }
 
   /** Answers with the principal, or throws. An unknown route (null) is as closed as any other. A guess that is wrong is told of. */
-  admit(needs: RouteNeeds | null, credentials: Credentials, isWrong?: () => void, lease: EvaluationLease | null = null): Principal {
+  admit(needs: RouteNeeds | null, credentials: Credentials, isWrong?: () => void, lease: EpisodeLease | null = null): Principal {
     const query = credentials.query === '' ? null : new URLSearchParams(credentials.query)
     const access = needs?.access ?? null
     if (query?.has('token') === true) throw unauthorized('a token in the address is never accepted; send it as an authorization header')

@@ -1,7 +1,6 @@
 /** What the holder of a token may do, and where. Who it is was found out before. */
-import { hasRight, ROLES, unauthorized, type Right } from '../contract/index.ts'
+import { hasRight, ROLES, unauthorized, type EpisodeLease, type Right } from '../contract/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
-import type { EvaluationLease } from './auth.ts'
 import type { HttpContext, HttpRoute } from './context.ts'
 import { pageScenario, scenarioOf } from './request-fields.ts'
 import type { TrafficServices } from './services.ts'
@@ -29,7 +28,7 @@ export function authorize(asked: Asked, { right, scope }: HttpRoute): void {
 }
 
 /** A worker's key is for the episode that it plays. */
-function authorizeLease(asked: Asked, { scenario }: EvaluationLease): void {
+function authorizeLease(asked: Asked, { scenario }: EpisodeLease): void {
   if (scenarioIn(asked, 'path') !== scenario)
     throw unauthorized('the key is for an episode of another scenario; call the model of that one', 'other_scenario')
 }

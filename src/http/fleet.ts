@@ -1,5 +1,5 @@
 /** Episodes on other machines: a step offers them, workers take them, and what they answer goes back to the step. */
-import { ROUTE_PREFIX, unauthorized } from '../contract/index.ts'
+import { conflict, FLEET_PROTOCOL, ROUTE_PREFIX, unauthorized } from '../contract/index.ts'
 import {
   beatBodySchema,
   offeredEpisodeSchema,
@@ -23,20 +23,38 @@ export async function offer(context: HttpContext): Promise<HttpReply> {
   // A worker would fill the queue that it plays from.
   refuseLease(context)
   const scenario = nameInPath(context)
-  const { plays, priority, episode, model, seconds_max: secondsMax } = checkShape(offeredEpisodeSchema, await context.readObject())
+  const {
+    plays,
+    priority,
+    episode,
+    model,
+    seconds_max: secondsMax,
+    ...given
+  } = checkShape(offeredEpisodeSchema, await context.readObject())
+  const { needs, calls_max: callsMax, tokens_max: tokensMax } = given
   // Refuses one that is not loaded here.
   await context.services.registry.useLoaded(scenario, async () => undefined)
   const order = { component: context.params['component'] ?? null, plays, episode, model }
-  const played = await context.services.fleet.play({ scenario, plays, priority, secondsMax, order }, clientSignal(context.response))
+  const limits = {
+    ...(needs !== undefined && { needs: { adapter: needs.adapter, memoryBytes: needs.memory_bytes } }),
+    ...(callsMax !== undefined && { callsMax }),
+    ...(tokensMax !== undefined && { tokensMax }),
+  }
+  const offered = { scenario, plays, priority, secondsMax, order, ...limits }
+  const played = await context.services.fleet.play(offered, clientSignal(context.response))
   return json(played satisfies PlayedEpisodeAnswer)
 }
 
 export async function take(context: HttpContext): Promise<HttpReply> {
-  const { worker, plays, slots } = checkShape(takeBodySchema, await context.readObject())
+  const { worker, plays, slots, memory_bytes: memoryBytes, protocol = 1 } = checkShape(takeBodySchema, await context.readObject())
+  if (protocol !== FLEET_PROTOCOL) throw otherVersion(protocol)
   const { principal, services } = context
   const scenarios = principal.kind === 'service' ? principal.scenarios : null
   const signal = AbortSignal.any([clientSignal(context.response), AbortSignal.timeout(TAKE_MS)])
-  const taken = await services.fleet.take({ name: nameOf(context, worker), plays, slots, scenarios }, signal)
+  const taken = await services.fleet.take(
+    { name: nameOf(context, worker), plays, slots, scenarios, ...(memoryBytes !== undefined && { memoryBytes }) },
+    signal,
+  )
   const beat_seconds = BEAT_MS / 1000
   if (taken === null) return json({ episode: null, beat_seconds } satisfies TakenEpisodeAnswer)
   const { lease, key, scenario, order } = taken
@@ -76,6 +94,13 @@ function refuseLease({ principal }: HttpContext): void {
   if (principal.kind === 'evaluation' && principal.lease !== null)
     throw unauthorized('the key of an episode opens the model of its scenario alone; a step offers episodes', 'role_forbids')
 }
+
+/** What it plays already may still be answered. */
+const otherVersion = (protocol: number): Error =>
+  conflict(
+    'worker_version',
+    `this worker speaks version ${protocol} of the routes of workers, and the service version ${FLEET_PROTOCOL}: install the version of svc that the service has`,
+  )
 
 /** With the name of its token before a slash, so that no worker speaks for one of another. */
 function nameOf({ principal }: HttpContext, worker: string): string {

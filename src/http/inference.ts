@@ -1,5 +1,5 @@
 /** The inference and evaluation routes: headers and body into a call, the answer back onto the socket. */
-import { HEADER, invalid, leastOf, upstream, type Commit, type Dialect, type WholeAnswer } from '../contract/index.ts'
+import { HEADER, invalid, leastOf, upstream, type Commit, type CountedCall, type Dialect, type WholeAnswer } from '../contract/index.ts'
 import { dialects } from '../dialects/index.ts'
 import {
   answerPieces,
@@ -100,10 +100,13 @@ export function evaluation(dialect: Dialect): LineHandler {
       })
     }
     // A step of another gateway may have offered the episode.
-    const { registry } = context.services
+    const { registry, fleet } = context.services
     const use: typeof registry.useLoaded = (...asked) => (leaseIn(context) === null ? registry.useLoaded(...asked) : registry.use(...asked))
     // What a person replays counts as their traffic does. Training counts by its own budgets.
-    if (context.principal.kind !== 'service') return answered({ ...UNLIMITED, settle: (each) => countForLease(context, each) })
+    const lease = leaseIn(context)
+    if (lease !== null)
+      return fleet.within(lease, () => answered({ ...UNLIMITED, settle: (each) => fleet.called(lease, callOfLease(each)) }))
+    if (context.principal.kind !== 'service') return answered(UNLIMITED)
     await withinLimits(context, name, (limited) => answered(isFree ? free(limited) : limited))
   }
 }
@@ -112,12 +115,9 @@ export function evaluation(dialect: Dialect): LineHandler {
 const leaseIn = ({ principal }: Pick<HttpContext, 'principal'>) => (principal.kind === 'evaluation' ? principal.lease : null)
 
 /** What an episode on another machine takes is counted here, since a worker might say less. */
-function countForLease({ principal, services }: HttpContext, { summary, askedBytes, answeredBytes }: CallAnswered): void {
-  const lease = leaseIn({ principal })
-  if (lease === null) return
+function callOfLease({ summary, askedBytes, answeredBytes }: CallAnswered): Omit<CountedCall, 'cost'> {
   const { model, input_tokens: inputTokens, output_tokens: outputTokens } = summary
-  const tokens = tokensOf({ model, inputTokens, outputTokens, askedBytes, answeredBytes })
-  services.fleet.called(lease.episode, { model: model ?? null, ...tokens })
+  return { model: model ?? null, ...tokensOf({ model, inputTokens, outputTokens, askedBytes, answeredBytes }) }
 }
 
 /** Relays the list of models. The scenario is optional and is not created. */

@@ -1,8 +1,8 @@
 /** Every request enters here: origin, route, credentials, handler, and one log line when its answer is over. */
 import type { RequestListener } from 'node:http'
-import { invalid, isRefusal } from '../contract/index.ts'
+import { invalid, isRefusal, type EpisodeLease } from '../contract/index.ts'
 import { peerOf } from './audit.ts'
-import { credentialsOf, type Credentials, type EvaluationLease } from './auth.ts'
+import { credentialsOf, type Credentials } from './auth.ts'
 import { authorize } from './authorize.ts'
 import { speakBoth } from './compat.ts'
 import { HttpContext, type HttpRoute } from './context.ts'
@@ -89,7 +89,7 @@ function judge(
   context: HttpContext<TrafficServices>,
   route: HttpRoute | null,
   credentials: Credentials,
-  lease: EvaluationLease | null = null,
+  lease: EpisodeLease | null = null,
 ): void {
   const { auth, wrongTokens } = context.services
   context.principal = auth.admit(route, credentials, () => wrongTokens.note(peerOf(context.request) ?? ''), lease)

@@ -43,7 +43,7 @@ export interface WebhookCounts {
 }
 
 /** What workers on other machines do. */
-type FleetCounts = Pick<Fleet, 'workers' | 'waiting' | 'running' | 'waited_seconds' | 'last_hour'>
+type FleetCounts = Pick<Fleet, 'workers' | 'waiting' | 'unplayable' | 'running' | 'waited_seconds' | 'last_hour'>
 
 export class Metrics {
   readonly #byRoute = new Map<string, Map<number, Series>>()
@@ -217,6 +217,11 @@ function fleetLines(fleet: FleetCounts | undefined): string[] {
   return [
     ...gauge('svc_workers', 'Workers that were heard of in the last ten minutes.', fleet.workers.length),
     ...gauge('svc_episodes_waiting', 'Episodes that wait for a worker.', fleet.waiting),
+    ...gauge(
+      'svc_episodes_unplayable',
+      'Episodes that have waited for more than a minute and that no worker can play.',
+      fleet.unplayable.reduce((sum, { episodes }) => sum + episodes, 0),
+    ),
     ...gauge('svc_episodes_running', 'Episodes that workers play now.', fleet.running),
     ...gauge('svc_episodes_waited_seconds', 'How long the oldest episode has waited for a worker.', fleet.waited_seconds),
     ...gauge('svc_episodes_last_hour', 'Episodes that workers played in the last hour.', fleet.last_hour.episodes),

@@ -9,8 +9,9 @@ export function fleetHour({ episodes, mean_wait_seconds, model_calls, cost, unpr
 }
 
 /** In one line. */
-export function fleetLine({ workers, running, waiting, last_hour }: Fleet): string {
+export function fleetLine({ workers, running, waiting, unplayable, last_hour }: Fleet): string {
   const aside = workers.filter(({ is_set_aside }) => is_set_aside).length
   const names = `${counted(workers.length, 'worker')}${aside > 0 ? ` (${aside} set aside)` : ''}`
-  return `${names}: ${counted(running, 'episode')} played now, ${waiting} waiting; in the last hour ${fleetHour(last_hour)}`
+  const stuck = unplayable.map(({ scenario, episodes, reason }) => `; nobody can play ${episodes} of ${scenario}: ${reason}`).join('')
+  return `${names}: ${counted(running, 'episode')} played now, ${waiting} waiting${stuck}; in the last hour ${fleetHour(last_hour)}`
 }

@@ -1,7 +1,7 @@
 /** A worker: takes episodes from a service, plays them, and answers, until it is told to stop. */
 import { setTimeout as wait } from 'node:timers/promises'
-import { isObject, type JsonObject, type ModelAddress } from '../contract/index.ts'
-import { takenEpisodeSchema, beatSchema, type TakenEpisodeAnswer } from '../contract/wire/index.ts'
+import { FLEET_PROTOCOL, isObject, type JsonObject, type ModelAddress } from '../contract/index.ts'
+import { takenEpisodeSchema, beatSchema, type TakeBody, type TakenEpisodeAnswer } from '../contract/wire/index.ts'
 import { knowPassingSecret, wordsOf } from '../kit/index.ts'
 
 /** After an answer that never came, or a refusal: longer each time. */
@@ -17,6 +17,8 @@ interface WorkerPlayer {
 export interface WorkerOrder {
   readonly name: string
   readonly slots: number
+  /** Of this machine, for all that it plays at once. */
+  readonly memoryBytes?: number
   readonly players: readonly WorkerPlayer[]
   readonly service: FleetService
   readonly tell: (event: WorkerEvent) => void
@@ -53,8 +55,9 @@ export async function work(order: WorkerOrder): Promise<void> {
 }
 
 async function workInSlot(order: WorkerOrder): Promise<void> {
-  const { service, name, slots, players, draining, stopping, tell } = order
-  const body = { worker: name, slots, plays: players.map(({ plays }) => plays) }
+  const { service, name, slots, memoryBytes, players, draining, stopping, tell } = order
+  const memory = memoryBytes === undefined ? {} : { memory_bytes: memoryBytes }
+  const body = { worker: name, slots, plays: players.map(({ plays }) => plays), ...memory, protocol: FLEET_PROTOCOL } satisfies TakeBody
   const leaving = AbortSignal.any([draining, stopping])
   let failures = 0
   while (!leaving.aborted) {
@@ -73,7 +76,7 @@ async function workInSlot(order: WorkerOrder): Promise<void> {
   }
 }
 
-/** What asking again does not change: a wrong token or role, a worker that was set aside. */
+/** What asking again does not change: a wrong token or role, a worker that was set aside or is of another version. */
 const isFinal = (error: unknown): boolean => error instanceof FleetRefusal && (error.status === 401 || error.status === 409)
 
 /** What the service answered instead. */

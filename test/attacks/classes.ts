@@ -163,6 +163,17 @@ export const CLASSES: readonly AttackClass[] = [
     ],
   },
   {
+    name: 'workers',
+    tries:
+      'a worker that answers for others, replays, floods, lies under many names, answers late, twice, or what is no result, and keys of episodes beyond their model',
+    least: 40,
+    files: [
+      { file: 'src/fleet/hostile.test.ts' },
+      { file: 'test/spec/hostile-worker.test.ts' },
+      { file: 'src/evolution/hosts/workers.test.ts', titles: /is trouble of the machine/ },
+    ],
+  },
+  {
     name: 'held-out tasks',
     tries: 'candidates that hold the tasks’ texts or answers, traffic that retires tasks, agents that read them',
     least: 120,

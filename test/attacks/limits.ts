@@ -5,6 +5,13 @@ const SHOWN = 'test/attacks/limits.test.ts'
 
 export const LIMITS: readonly KnownLimit[] = [
   {
+    of: 'workers',
+    what: 'A worker that lies is believed until it is found out by episodes that others played too, and workers of several tokens that lie alike and are the majority are believed.',
+    why: 'Scores can be compared with nothing but the scores of others.',
+    defence:
+      'A token for each machine, and tokens for machines that you run yourself. What is found out later is discarded and played again.',
+  },
+  {
     of: 'powers',
     what: 'Plain words that mislead ("Treat every input as safe.") are published when they do not lower the scores of the tasks.',
     why: 'Words are judged by evidence, and evidence covers what the tasks cover.',

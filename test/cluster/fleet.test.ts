@@ -129,6 +129,36 @@ it(
   },
 )
 
+it('an episode has one budget of calls at both gateways, and a cancelled one is told to the next step', { timeout: 120_000 }, async () => {
+  const [a, b] = await two()
+  const leaving = new AbortController()
+  const cancelled = fetch(`${b.address}${OFFER}`, {
+    method: 'POST',
+    headers: { ...ADMIN, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...EPISODE, plays: 'x', episode: {}, calls_max: 3 }),
+    signal: leaving.signal,
+  }).catch(() => null)
+  const episode = await take(a, 'w', 'x')
+  const key = bearer(textAt(episode, 'key'))
+  const ask = (at: World): Promise<Answer> => at.post(CHAT, { model: 'm', messages: [] }, key)
+  for (const at of [a, b, a]) expect((await ask(at)).status).toBe(200)
+  const counted = `SELECT count(*) FROM fleet_${deployments}.fleet_call`
+  await until(async () => database.sql(counted) === '3')
+  for (const at of [a, b]) expectRefusal(await ask(at), 429, 'episode_limit')
+  leaving.abort()
+  await cancelled
+  await until(async () => (await of(a, episode, 'beat', { worker: 'w' })).json['goes_on'] === false)
+  // Those of the cancelled one come with the next answer, at whichever gateway, and once.
+  for (const [at, calls] of [
+    [a, 3],
+    [b, 0],
+  ] as const) {
+    const playing = offer(at, 'x')
+    await of(b, await take(b, 'w', 'x'), 'result', { worker: 'w', result: { score: 1 } })
+    expect((await playing).json['calls']).toHaveLength(calls)
+  }
+})
+
 it(
   'a gateway that is killed loses no episode: its worker plays on, and whoever goes on with the step has the result',
   { timeout: 120_000 },

@@ -1,6 +1,7 @@
 /** Episodes on other machines: what a worker is given, what it may do with it, and a whole step that workers play. */
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { JsonObject } from '../../src/contract/index.ts'
+import { FLEET_PROTOCOL, type JsonObject } from '../../src/contract/index.ts'
+import { FleetRefusal, work } from '../../src/worker/index.ts'
 import { startCommand, type Command } from '../support/command.ts'
 import { argumentsOf, type Settings } from '../support/settings.ts'
 import { until } from '../support/wait.ts'
@@ -109,7 +110,8 @@ describe('a worker', () => {
   })
 })
 
-const played = async (there: World): Promise<readonly JsonObject[]> => rowsOf(await there.get('/svc/fleet'), 'workers')
+const played = async (there: World, headers = {}): Promise<readonly JsonObject[]> =>
+  rowsOf(await there.get('/svc/fleet', headers), 'workers')
 
 /** `svc worker` with the settings of the service. */
 function startWorker(there: World, settings: Settings, name: string): Command {
@@ -146,6 +148,68 @@ it('a step is played by workers, and by them alone; one that is told to stop end
   other.signal('SIGTERM')
   expect(await run.ended).toMatchObject({ code: 0 })
 }, 120_000)
+
+/** A worker of this test that plays what `play` says, until it is drained. */
+function workerOf(name: string, plays: string, play: () => Promise<object>) {
+  const draining = new AbortController()
+  const ask = async (path: string, body: object, signal: AbortSignal): Promise<unknown> => {
+    const response = await fetch(`${here.address}${path}`, {
+      method: 'POST',
+      headers: { ...ADMIN, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+      signal,
+    })
+    if (response.status !== 200) throw new FleetRefusal(response.status, await response.text())
+    return response.json()
+  }
+  const order = { name, slots: 1, players: [{ plays, play }], service: { url: here.address, ask }, tell: () => undefined }
+  const over = work({ ...order, draining: draining.signal, stopping: new AbortController().signal })
+  return { over, drain: () => draining.abort() }
+}
+
+it('an upgrade loses no episode: an old worker drains, a newer one joins, and each episode is played once', async () => {
+  const path = await loaded(here, 'upgraded')
+  const offered = Array.from({ length: 4 }, (_, at) =>
+    here.post(`${path}/episodes`, { ...EPISODE, plays: 'upgraded', episode: { at } }, ADMIN),
+  )
+  const [began, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let byOld = 0
+  const old = workerOf('old', 'upgraded', async () => {
+    byOld += 1
+    began.resolve()
+    await gate.promise
+    return { score: 1 }
+  })
+  await began.promise
+  old.drain()
+  let byNew = 0
+  const young = workerOf('new', 'upgraded', async () => {
+    byNew += 1
+    return { score: 1 }
+  })
+  // The new one plays all that waits, while the old one still plays its own.
+  await until(() => byNew === 3)
+  gate.resolve()
+  await old.over
+  const answers = await Promise.all(offered)
+  expect(answers.filter(({ json }) => json['worker'] === 'old')).toHaveLength(1)
+  expect(answers.filter(({ json }) => json['worker'] === 'new')).toHaveLength(3)
+  expect([byOld, byNew]).toEqual([1, 3])
+  const workers = (await played(here, ADMIN)).filter(({ name }) => name === 'old' || name === 'new')
+  expect(workers.map(({ lost }) => lost)).toEqual([0, 0])
+  young.drain()
+  await young.over
+})
+
+it('a worker of another version is told so, gets nothing, and may still answer what it plays', async () => {
+  const path = await loaded(here, 'versions')
+  const { playing, of, worker } = await taken(here, path, 'versions')
+  const newer = { worker: 'w', plays: ['versions'], slots: 1, protocol: FLEET_PROTOCOL + 1 }
+  const message = /version 2 of the routes of workers, and the service version 1: install the version of svc that the service has/
+  expectRefusal(await here.post('/svc/fleet/take', newer, bearer(worker)), 409, 'worker_version', message)
+  expect((await of('result', { result: { score: 1 } })).json).toEqual({ taken: true })
+  await playing
+})
 
 it('a worker whose token has another role is refused, in words', async () => {
   const read = await tokenOf(here, { role: 'read' })

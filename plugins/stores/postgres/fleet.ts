@@ -22,6 +22,8 @@ const UPSERT = `INSERT INTO fleet (kind, id, at, value) SELECT * FROM unnest($1:
 const DELETE = `DELETE FROM fleet f USING unnest($1::text[], $2::text[]) AS gone (kind, id) WHERE f.kind = gone.kind AND f.id = gone.id`
 const KEEP = `INSERT INTO fleet_payload (episode, kind, value) VALUES ($1, $2, $3)
   ON CONFLICT (episode, kind) DO UPDATE SET value = excluded.value`
+const LEAVE_CALLS = `UPDATE fleet_call c SET episode = coalesce(gone.left_under, c.episode)
+  FROM unnest($1::text[], $2::text[]) AS gone (id, left_under) WHERE c.episode = gone.id`
 const BEAT = `WITH lease AS (
     UPDATE fleet SET at = ${NOW} WHERE kind = 'leases' AND id = $1 AND value->>'worker' = $2 RETURNING id),
   worker AS (UPDATE fleet SET at = ${NOW} WHERE kind = 'workers' AND id = $2 AND EXISTS (SELECT 1 FROM lease))
@@ -64,19 +66,22 @@ export function openFleet({ connections, change, announce, onChange }: BoardNeed
       })
       return found?.value ?? null
     },
-    async called(episode, { model, input, output, cost }) {
+    async called(episode, left, { model, input, output, cost }) {
+      // The row is locked, so that it does not go between the look and the insert.
       await connections.rows({
-        text: `INSERT INTO fleet_call (episode, model, input, output, cost)
-               SELECT $1, $2, $3, $4, $5 WHERE EXISTS (SELECT 1 FROM fleet WHERE kind = 'episodes' AND id = $1)`,
-        values: [episode, model === null ? null : Buffer.from(model), input, output, cost],
+        text: `WITH there AS (SELECT id FROM fleet WHERE kind = 'episodes' AND id = $1 FOR KEY SHARE)
+               INSERT INTO fleet_call (episode, model, input, output, cost)
+               SELECT coalesce((SELECT id FROM there), $6), $2, $3, $4, $5`,
+        values: [episode, model === null ? null : Buffer.from(model), input, output, cost, left],
       })
     },
     async calls(episode) {
-      const rows = await connections.rows<Omit<CountedCall, 'model'> & { model: Buffer | null }>({
-        text: 'SELECT model, input, output, cost FROM fleet_call WHERE episode = $1',
-        values: [episode],
-      })
-      return rows.map(({ model, ...counts }) => ({ model: model?.toString() ?? null, ...counts }))
+      const text = 'SELECT model, input, output, cost FROM fleet_call WHERE episode = $1'
+      return (await connections.rows<StoredCall>({ text, values: [episode] })).map(readCall)
+    },
+    async takeCalls(episodes) {
+      const text = 'DELETE FROM fleet_call WHERE episode = ANY($1::text[]) RETURNING model, input, output, cost'
+      return (await connections.rows<StoredCall>({ text, values: [episodes] })).map(readCall)
     },
     async payload(episode, kind) {
       const [found] = await connections.rows<{ value: Buffer }>({
@@ -88,6 +93,10 @@ export function openFleet({ connections, change, announce, onChange }: BoardNeed
     onChange,
   }
 }
+
+type StoredCall = Omit<CountedCall, 'model'> & { readonly model: Buffer | null }
+
+const readCall = ({ model, ...counts }: StoredCall): CountedCall => ({ model: model?.toString() ?? null, ...counts })
 
 interface ReadBoard {
   readonly rows: FleetRows
@@ -126,9 +135,12 @@ async function writeChanges(client: PgClient, stored: readonly StoredRow[], { ro
   if (gone.length > 0) await client.query({ text: DELETE, values: [gone.map(({ kind }) => kind), gone.map(({ id }) => id)] })
   for (const { episode, kind, value } of payloads)
     await client.query({ text: KEEP, values: [episode, kind, Buffer.from(JSON.stringify(value))] })
-  const episodes = gone.filter(({ kind }) => kind === 'episodes').map(({ id }) => id)
-  if (episodes.length > 0)
-    for (const table of ['fleet_payload', 'fleet_call'])
-      await client.query({ text: `DELETE FROM ${table} WHERE episode = ANY($1::text[])`, values: [episodes] })
+  const episodes = gone.filter(({ kind }) => kind === 'episodes')
+  if (episodes.length > 0) {
+    const ids = episodes.map(({ id }) => id)
+    await client.query({ text: 'DELETE FROM fleet_payload WHERE episode = ANY($1::text[])', values: [ids] })
+    const left = episodes.map(({ value }): string | null => Object(JSON.parse(value)).left ?? null)
+    await client.query({ text: LEAVE_CALLS, values: [ids, left] })
+  }
   return changed.some(({ kind }) => kind === 'episodes') || gone.some(({ kind }) => kind === 'episodes')
 }

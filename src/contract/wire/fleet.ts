@@ -17,6 +17,12 @@ export const offeredEpisodeSchema = z.object({
   priority: z.enum(['request', 'traffic']),
   episode: jsonObject.describe('What a worker plays: side, entries, task, reference, luck.'),
   model: z.object({ name: text.nullable(), api: modelApi }),
+  needs: z
+    .object({ adapter: text, memory_bytes: count })
+    .exactOptional()
+    .describe('What it takes of a machine: a worker has as many at once as fit into its memory.'),
+  calls_max: count.exactOptional().describe('How many model calls one play may make. Absent: no limit.'),
+  tokens_max: count.exactOptional().describe('How many tokens those may take. Absent: no limit.'),
   seconds_max: z.number().min(1).max(SECONDS_MAX).describe('How long a worker may have it, before another one gets it.'),
 })
 export type OfferedEpisodeBody = WireType<typeof offeredEpisodeSchema>
@@ -25,6 +31,8 @@ export const takeBodySchema = z.object({
   worker: workerName.describe('Another name for every worker.'),
   plays: z.array(plays).max(PLAYS_MAX).describe('What it can play, as digests.'),
   slots: z.int().min(1).max(SLOTS_MAX).describe('How many episodes it plays at once.'),
+  memory_bytes: count.exactOptional().describe('For all of them together. Absent: it is not looked at.'),
+  protocol: count.exactOptional().describe('The version of these routes that it speaks. Absent: 1.'),
 })
 export type TakeBody = WireType<typeof takeBodySchema>
 
@@ -86,6 +94,9 @@ export const fleetSchema = z.object({
   workers: z.array(workerSchema),
   waiting: count,
   running: count,
+  unplayable: z
+    .array(z.object({ scenario, episodes: count, reason: text }))
+    .describe('Episodes that have waited for more than a minute and that no worker can play.'),
   waited_seconds: z.number().describe('How long the oldest has waited.'),
   last_hour: z.object({
     episodes: count.describe('Episodes that were played.'),

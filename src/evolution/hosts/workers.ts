@@ -31,7 +31,12 @@ export function hostWorkers(adapter: Adapter, settings: EvolutionSettings): Epis
     async play(input, means) {
       const plays = await playsOf(adapter, settings)
       try {
-        const body = { plays, seconds_max: secondsMax(settings), ...orderOf(input, means) } satisfies OfferedEpisodeBody
+        const body = {
+          plays,
+          seconds_max: secondsMax(settings),
+          ...limitsOf(adapter, settings),
+          ...orderOf(input, means),
+        } satisfies OfferedEpisodeBody
         const answer = playedEpisodeSchema.parse(await ask(means, 'POST', body))
         distrust(answer.set_aside)
         return playedBy(answer, means)
@@ -71,6 +76,18 @@ function playedBy({ worker, result, problem, calls }: PlayedEpisodeAnswer, means
   if ('problem' in said) throw new ScorerProblem(said.problem)
   return { ...said, worker }
 }
+
+/** The service holds a worker to what the sandbox of an episode may take. */
+function limitsOf({ name }: Adapter, { sandbox }: EvolutionSettings): Pick<OfferedEpisodeBody, 'needs' | 'calls_max' | 'tokens_max'> {
+  const { memory_bytes = 0, model_calls, model_tokens } = sandboxLimits.parse(sandbox ?? {})
+  return {
+    needs: { adapter: name, memory_bytes },
+    ...(model_calls !== undefined && { calls_max: model_calls }),
+    ...(model_tokens !== undefined && { tokens_max: model_tokens }),
+  }
+}
+const limit = z.int().nonnegative().exactOptional()
+const sandboxLimits = z.object({ memory_bytes: limit, model_calls: limit, model_tokens: limit })
 
 /** The agent's time, that of the evaluator, which runs commands of the task, and what it takes to get both ready. */
 const secondsMax = ({ episode_timeout_s }: EvolutionSettings): number => 3 * episode_timeout_s + GET_READY_SECONDS

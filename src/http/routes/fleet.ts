@@ -60,7 +60,7 @@ export const fleetRoutes: readonly HttpRoute[] = [
     description: 'Waits up to 20 seconds for one. A lease ends when the worker is silent for ten seconds.',
     body: wire.takeBodySchema,
     answers: { 200: answer(wire.takenEpisodeSchema, 'The episode, or null.') },
-    refusals: refusals(CHECKED_BODY, { 409: ['worker_set_aside'], 429: ['worker_limit'] }),
+    refusals: refusals(CHECKED_BODY, { 409: ['worker_set_aside', 'worker_version'], 429: ['worker_limit'] }),
   }),
   post('/svc/fleet/episodes/:lease/beat', fleet('beat'), {
     bodyBytesMax: SMALL_BODY_BYTES_MAX,

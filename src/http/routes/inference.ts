@@ -63,7 +63,14 @@ const WEIGHTS = {
     'model_changed',
   ],
 }
-const EVALUATED = refusals({ 400: ['foreign_lora_path'], 404: ['unknown_scenario'] }, LIMITED, LOOSE_BODY, TAGGED, UPSTREAM, RACE)
+const EVALUATED = refusals(
+  { 400: ['foreign_lora_path'], 404: ['unknown_scenario'], 429: ['episode_limit'] },
+  LIMITED,
+  LOOSE_BODY,
+  TAGGED,
+  UPSTREAM,
+  RACE,
+)
 
 const AS_PROVIDER = "Send the request as you would send it to the provider; status, content type and body of the answer are the provider's."
 

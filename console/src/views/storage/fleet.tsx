@@ -20,6 +20,9 @@ export function FleetCard() {
           ['Episodes', `${whole(fleet.running)} played now, ${whole(fleet.waiting)} waiting`],
           ['Longest wait', fleet.waiting === 0 ? 'none' : duration(fleet.waited_seconds)],
           ['Last hour', fleetHour(fleet.last_hour)],
+          ...fleet.unplayable.map(
+            ({ scenario, episodes, reason }) => [`Nobody can play ${whole(episodes)} of ${scenario}`, reason] as const,
+          ),
         ]}
       />
       {fleet.workers.length > 0 && (
