@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
-import { create } from '../../../conformance/store-samples.ts'
+import { counted, create } from '../../../conformance/store-samples.ts'
 import { lotOf } from '../../../src/kit/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { startPostgres, type PostgresServer } from '../../../test/support/postgres.ts'
@@ -18,6 +18,7 @@ import postgres from './index.ts'
 const TAKEOVERS = Number(process.env['TAKEOVERS'] ?? 6)
 /** Of so many takeovers one waits until the server itself ends the transaction of the stopped one. */
 const WAITED_FOR = 10
+const HOLDERS = 4
 const HOLDER = fileURLToPath(new URL('testing/holder.fixture.ts', import.meta.url))
 const WAYS = ['sealed', 'sent', 'anywhere'] as const
 
@@ -85,25 +86,24 @@ it(
     onTestFinished(() => store.close())
     await create(store, 'a')
     const folder = temporaryFolder()
-    const holders = [new Holder('one', 'taken', folder), new Holder('two', 'taken', folder)] as const
+    // One that counted as gone comes back with its next beat, after up to two seconds: until then another one can take the lease.
+    const holders = counted(HOLDERS).map((index) => new Holder(`holder-${index}`, 'taken', folder))
     onTestFinished(() => holders.forEach((holder) => holder.end()))
-    await until(() => holders.every(({ isReady }) => isReady))
-    let [holder, other] = holders
-    await until(() => holders.some(({ landed }) => landed.length > 0))
-    if (holder.landed.length === 0) [holder, other] = [other, holder]
+    await until(() => holders.every(({ isReady }) => isReady) && holders.some(({ landed }) => landed.length > 0))
     for (let takeover = 1; takeover <= TAKEOVERS; takeover += 1) {
       const way = WAYS[takeover % WAYS.length] ?? 'sealed'
-      const [landedBefore, refusedBefore] = [other.landed.length, holder.refused]
+      const holder = holders.reduce((newest, each) => (each.token > newest.token ? each : newest))
+      const landedByOthers = (): number => holders.reduce((sum, each) => sum + (each === holder ? 0 : each.landed.length), 0)
+      const [landedBefore, refusedBefore] = [landedByOthers(), holder.refused]
       await holder.stop(way)
       // As if its lifetime were over. Its own clock does not know: nothing but the fence keeps its rows out.
       server.sql(`UPDATE taken.member SET beat_at = beat_at - interval '1 hour' WHERE id = (SELECT member FROM taken.lease)`)
       // One that was stopped within its transaction holds the lease's row until the server ends that transaction: after ten seconds, or here at once.
       if (takeover % WAITED_FOR !== 0)
         server.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction'`)
-      await until(() => other.landed.length > landedBefore + (lotOf(`takeover ${takeover}`) % 3))
+      await until(() => landedByOthers() > landedBefore + (lotOf(`takeover ${takeover}`) % 3))
       holder.goOn()
       await until(() => holder.refused > refusedBefore)
-      ;[holder, other] = [other, holder]
     }
     for (const each of holders) each.end()
     const rows = await store.scenario('a').commits({ after: 0, limit: 1_000_000 })
