@@ -93,7 +93,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const retention = await watchStore(loaded, store, log)
     closing.push(() => retention.close())
     const [group, metrics] = [newId(), new Metrics()]
-    const runtime = await openRuntime(loaded, load, group)
+    const runtime = await openRuntime(loaded, load, group, store)
     closing.push(() => runtime.close())
     const hosts = openHosts(loaded, closing, options, store)
     const threads = listenersWanted(loaded) + 1

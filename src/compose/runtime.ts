@@ -1,22 +1,25 @@
 /** Opens the configured runtime. */
 import type { LoadedConfig } from '../config/index.ts'
-import type { JsonObject, ModelAddress, Runtime } from '../contract/index.ts'
-import { adapterPrefix } from './adapter-prefix.ts'
+import type { JsonObject, ModelAddress, Runtime, Store } from '../contract/index.ts'
+import { adapterPrefix, holdAdapterNames } from './adapter-prefix.ts'
 import { allowedInside } from './inside.ts'
 import type { Load } from './load.ts'
 
 /** Servers of the operator's, which other services may load adapters into as well. */
 const SHARED_ENGINES: ReadonlySet<string> = new Set(['sglang', 'vllm'])
 
-/** `group` is the same for the threads of one service: they share what they find out about upstreams. */
-export async function openRuntime(loaded: LoadedConfig, load: Load, group: string): Promise<Runtime> {
+/** `group` is the same for the threads of one service: they share what they find out about upstreams. The first of them brings the store. */
+export async function openRuntime(loaded: LoadedConfig, load: Load, group: string, store?: Pick<Store, 'lease'>): Promise<Runtime> {
   const { config, upstream } = loaded
   const { timeout_s, engine } = config.inference
   const settings = { timeout_s, ...engineSettings(engine) }
   const proxied = providerSettings(loaded, group)
   if (upstream.runtime === 'provider') return (await load('runtime', 'provider')).make(proxied)
-  if (SHARED_ENGINES.has(upstream.runtime))
-    return (await load('runtime', upstream.runtime)).make({ ...settings, adapter_prefix: await adapterPrefix(loaded) })
+  if (SHARED_ENGINES.has(upstream.runtime)) {
+    const adapter_prefix = await adapterPrefix(loaded)
+    if (store !== undefined) await holdAdapterNames(store, adapter_prefix)
+    return (await load('runtime', upstream.runtime)).make({ ...settings, adapter_prefix })
+  }
   if (upstream.runtime !== 'practice') return (await load('runtime', upstream.runtime)).make(settings)
   const [practice, provider] = await Promise.all([load('runtime', 'practice'), load('runtime', 'provider')])
   return withOwnModels(await practice.make({}), await provider.make(proxied))

@@ -94,7 +94,7 @@ export const engine = section({
     .nullable()
     .default(null)
     .describe(
-      "With `sglang` and `vllm`: what the names of this service's adapters begin with. Services that share an engine need different ones. Unset: made once, and kept beside the records.",
+      "With `sglang` and `vllm`: what the names of this service's adapters begin with. Services that share an engine need different ones; gateways over one PostgreSQL add a part of their own. Unset: made once, and kept beside the records.",
     ),
   max_lora_rank: count()
     .nullable()
