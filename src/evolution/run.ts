@@ -248,6 +248,8 @@ export interface OpenCase {
   readonly selected: number
   readonly seed: string
   readonly pairs: readonly KeptPair[]
+  /** Those of its last decision. */
+  readonly looks?: readonly number[]
 }
 export type KeptPair = readonly [
   task: string,
