@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { chainOfReleases, madeBy, moveIn, paretoPlots, viewOf } from './chain.ts'
+import { chainOfReleases, madeBy, moveIn, paretoPlots, stepIn, viewOf } from './chain.ts'
 import { chainOf, rowOf, stepAt } from './testing/rows.ts'
 
 const means = (score: number, cost: number) => ({ metrics: { candidate_mean_score: score, candidate_mean_cost: cost } })
@@ -31,6 +31,8 @@ describe('the chain of a scenario', () => {
     const chain = chainOf(rowOf(0), rowOf(1), rowOf(2, { result: 'rejected', release_id: 'release-1' }))
     expect(madeBy(chain, 'release-1')?.name).toBe('v1')
     expect(madeBy(chain, null)).toBeUndefined()
+    expect(stepIn(chain, 'release-1')?.name).toBe('v1')
+    expect(stepIn(chain, 'release-9')).toBeUndefined()
   })
 
   it('calls a step by its name in the chain', () => {
@@ -50,5 +52,6 @@ describe('the chain of a scenario', () => {
       },
     ])
     expect(paretoPlots(chainOf(rowOf(0), rowOf(1, means(0.5, 2))))).toEqual([])
+    expect(paretoPlots(chainOf(rowOf(0), rowOf(1, means(0.5, 2)), rowOf(2, means(0.9, 2))))).toEqual([])
   })
 })

@@ -83,7 +83,7 @@ export interface ParetoPlot {
   readonly series: readonly PlotSeries[]
 }
 
-/** Score against money, else against time, once two of what was tried have it. */
+/** Score against money and against time, once what was tried differs in it. */
 export function paretoPlots({ steps, rows }: StepChain): readonly ParetoPlot[] {
   const points = paretoOf(rows)
   const nameOf = (row: ReleaseRow): string => steps.find((step) => step.row === row)?.name ?? ''
@@ -99,7 +99,8 @@ export function paretoPlots({ steps, rows }: StepChain): readonly ParetoPlot[] {
       { name: 'beaten', tone: 'plain', points: seriesOf(measure, false) },
     ]
     const drawn = series.filter((one) => one.points.length > 0)
-    const count = drawn.reduce((sum, one) => sum + one.points.length, 0)
+    // Where all cost the same, the plot would be one column of points.
+    const count = new Set(drawn.flatMap(({ points }) => points.map(({ x }) => x))).size
     return count < 2 ? [] : [{ title: PARETO[measure].title, series: drawn }]
   })
 }

@@ -28,6 +28,7 @@ describe('the plots of a chain', () => {
       { unit: 's', series: [{ points: [{ y: 12 }] }, { name: 'served then', points: [{ y: 20 }] }] },
     ])
     expect(measurePlots(chainOf(rowOf(0)))).toEqual([])
+    expect(measurePlots(chainOf(rowOf(0), rowOf(1, { metrics: { candidate_mean_cost: 0 } })))).toEqual([])
   })
 })
 

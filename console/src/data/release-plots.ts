@@ -49,7 +49,8 @@ export function measurePlots({ steps, rows }: StepChain) {
       { name: 'candidate', tone: 'accent', points: of('candidate') },
       { name: 'served then', tone: 'plain', points: of('current') },
     ]
-    const drawn = series.filter(({ points }) => points.length > 0)
+    // A cost of 0 everywhere is that of an agent that asks no model: a plot of it would say nothing.
+    const drawn = series.filter(({ points }) => points.some(({ y }) => y !== 0))
     return drawn.length === 0 ? [] : [{ ...MEASURES[measure], series: drawn }]
   })
 }

@@ -23,7 +23,12 @@ interface ReplayProps {
 
 export function Replay(props: ReplayProps) {
   const [isOpen, setOpen] = useState(false)
-  return isOpen ? <ReplayForm {...props} /> : <Button onClick={() => setOpen(true)}>Replay</Button>
+  if (isOpen) return <ReplayForm {...props} />
+  return (
+    <div class="row">
+      <Button onClick={() => setOpen(true)}>Replay</Button>
+    </div>
+  )
 }
 
 interface Replayed {

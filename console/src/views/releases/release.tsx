@@ -91,14 +91,14 @@ function Whole({ scenario, chain, step, done }: WholeProps) {
           <LongText value={view.rejection.reason} />
         </Card>
       )}
-      <CommentsCard scenario={scenario} step={step} view={view} done={done} />
       <WhyCard view={view} />
       <PowersCard powers={view.powers} />
       <ResultCard scenario={scenario} chain={chain} view={view} />
       <NotesCard view={view} />
+      <CommentsCard scenario={scenario} step={step} view={view} done={done} />
       {changes.length > 0 && <ChangesCard changes={changes} />}
-      {chain.hasFiles && view.madeRelease && <PinCard scenario={scenario} chain={chain} step={step} />}
       {chain.hasFiles && view.madeRelease && <ReleaseFiles scenario={scenario} chain={chain} step={step} />}
+      {chain.hasFiles && view.madeRelease && <PinCard scenario={scenario} chain={chain} step={step} />}
       {chain.hasFiles && <StepFiles scenario={scenario} place={step.id} />}
     </>
   )
