@@ -100,7 +100,7 @@ export function paretoPlots({ steps, rows }: StepChain): readonly ParetoPlot[] {
     ]
     const drawn = series.filter((one) => one.points.length > 0)
     // Where all cost the same, the plot would be one column of points.
-    const count = new Set(drawn.flatMap(({ points }) => points.map(({ x }) => x))).size
+    const count = new Set(drawn.flatMap((one) => one.points.map(({ x }) => x))).size
     return count < 2 ? [] : [{ title: PARETO[measure].title, series: drawn }]
   })
 }
