@@ -13,6 +13,7 @@ import {
   modelOf,
   openConfiguredWebhooks,
   openContents,
+  openDocuments,
   openEvaluation,
   openGateway,
   openPrices,
@@ -330,13 +331,13 @@ export async function sandboxFacts(loaded: LoadedConfig): Promise<readonly Execu
 }
 
 function openHosts(
-  { config }: LoadedConfig,
+  loaded: LoadedConfig,
   closing: Closing,
   { trainersGiveWay: givesWay = true }: ServiceOptions,
   store: Store,
 ): Services['hosts'] {
-  const { documents } = store
-  const threads = makeThreadHost({ threads: config.svc.training_threads, entry: threadEntry('trainer-thread'), givesWay, documents })
+  const documents = openDocuments(loaded, store)
+  const threads = makeThreadHost({ threads: loaded.config.svc.training_threads, entry: threadEntry('trainer-thread'), givesWay, documents })
   const weights = makeWeightLane(store)
   closing.push(...[threads, weights].map((host) => () => host.close()))
   return { threads, weights }

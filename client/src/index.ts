@@ -21,6 +21,8 @@ export type {
   Configuration,
   CreatedScenario,
   CreateTokenBody,
+  ForgetBody,
+  ForgottenPerson,
   FullRecord,
   Fleet,
   Head,

@@ -88,6 +88,7 @@ function needsOf(service: ServiceModule, loaded: LoadedConfig, stores: readonly 
   return {
     recordsFolder: storage.agent_record_dir,
     recipes,
+    isEncrypted: storage.encrypt_bodies,
     backend: storage.record_backend,
     forgetRecords: (order) => forgetIn(service, stores, order),
     async useStore(work) {

@@ -18,6 +18,7 @@ export function makeForget(
       {
         recordsFolder: config.storage.agent_record_dir,
         recipes: config.recipes,
+        isEncrypted: config.storage.encrypt_bodies,
         backend: config.storage.record_backend,
         forgetRecords: async (order) => (store.forget === undefined ? null : [await store.forget(order)]),
         useStore: (work) => work(store, files),

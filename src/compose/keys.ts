@@ -2,7 +2,7 @@
 import type { LoadedConfig } from '../config/index.ts'
 import { DEPLOYMENT_OWNER, type Store } from '../contract/index.ts'
 import { openSigner, rotateShownKey, showKey, type DeploymentSigner, type SharedPlace, type ShownKey } from '../keys/index.ts'
-import { sealingOf } from './files.ts'
+import { sealingOf } from './sealed-documents.ts'
 import { clock } from './traffic.ts'
 
 export function openDeploymentKey(loaded: LoadedConfig, store: Store): Promise<DeploymentSigner> {

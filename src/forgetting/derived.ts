@@ -5,7 +5,15 @@
 import { globSync, readFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { MINED_FILE, type Commit, type DocumentKind, type Documents, type Forgotten, type Store } from '../contract/index.ts'
+import {
+  MINED_FILE,
+  type Commit,
+  type DocumentKind,
+  type Documents,
+  type Forgotten,
+  type SharedDocuments,
+  type Store,
+} from '../contract/index.ts'
 
 export interface Derived {
   /** Folders of tasks. */
@@ -25,6 +33,8 @@ export type RecipeFolders = Readonly<
 /** What scenarios keep beside the rows. */
 export interface KeptFiles {
   documentsOf(created: Commit, kind: DocumentKind, recipes: RecipeFolders): Documents | null
+  /** Undefined where they are files of this machine, in the clear. */
+  sharedOf(created: Commit): SharedDocuments | undefined
 }
 
 const STEPS_PER_READ = 100

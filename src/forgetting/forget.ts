@@ -11,11 +11,13 @@ import {
 } from '../contract/index.ts'
 import { mentionsOf } from '../kit/index.ts'
 import { forgetDerived, type Derived, type KeptFiles, type RecipeFolders } from './derived.ts'
-import { placesOfFiles, placesOfReleases } from './places.ts'
+import { placesOfDocuments, placesOfFiles, placesOfReleases } from './places.ts'
 
 export interface ForgettingNeeds {
   readonly recordsFolder: string
   readonly recipes: RecipeFolders
+  /** Whether what scenarios keep beside the rows is encrypted. */
+  readonly isEncrypted: boolean
   /** The name of the store, for a refusal. */
   readonly backend: string
   /** The deployment's own store first, then copies of it. Null where one cannot. */
@@ -45,9 +47,10 @@ export async function forgetPerson(needs: ForgettingNeeds, { name, value, dry_ru
   const later = await derive()
   const beside = [
     ...placesOfFiles(needs.recordsFolder, needs.recipes, mentionsOf(value)),
-    ...(await needs.useStore(async (store) => {
+    ...(await needs.useStore(async (store, files) => {
       await note(needs, store, order, found)
-      return needs.useContents((contents) => placesOfReleases(store, contents, mentionsOf(value)))
+      const documents = needs.isEncrypted ? await placesOfDocuments(store, files, mentionsOf(value)) : []
+      return [...documents, ...(await needs.useContents((contents) => placesOfReleases(store, contents, mentionsOf(value))))]
     })),
   ]
   const all = { tasks: derived.tasks + later.tasks, step_records: derived.step_records + later.step_records }

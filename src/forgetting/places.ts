@@ -1,8 +1,8 @@
 /** Where the value of the tag may be besides records: in files of steps and agents, and in releases. They are a person's to read, and to remove. */
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Commit, ContentStore, SearchedPlace, Store } from '../contract/index.ts'
-import type { RecipeFolders } from './derived.ts'
+import type { Commit, ContentStore, DocumentKind, Documents, SearchedPlace, Store } from '../contract/index.ts'
+import type { KeptFiles, RecipeFolders } from './derived.ts'
 
 /** Larger ones are no texts of the service. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024
@@ -28,6 +28,34 @@ export function placesOfFiles(recordsFolder: string, recipes: RecipeFolders, men
 function isSearched(file: string): boolean {
   const found = statSync(file, { throwIfNoEntry: false })
   return found?.isFile() === true && found.size <= FILE_BYTES_MAX
+}
+
+const KINDS: readonly DocumentKind[] = ['own', 'proposals', 'steps']
+const IN_DOCUMENTS = 'the value of the tag in what scenarios keep encrypted'
+
+/** What is encrypted is read as the service reads it: its files say nothing. */
+export async function placesOfDocuments(store: Store, files: KeptFiles, mentions: Mentions): Promise<readonly SearchedPlace[]> {
+  const left: SearchedPlace[] = []
+  let read = 0
+  for (const scenario of await store.scenarios()) {
+    const [created] = await store.scenario(scenario).commits({ after: -1, limit: 1 })
+    const open = created === undefined || typeof created.state['folder'] !== 'string' ? undefined : files.sharedOf(created)
+    if (open === undefined) continue
+    for (const kind of KINDS)
+      for await (const [path, text] of textsIn(open(kind), '')) {
+        read += 1
+        if (mentions(text)) left.push({ place: `${scenario}: ${kind}/${path}`, searched: IN_DOCUMENTS, found: 1 })
+      }
+  }
+  return left.length === 0 ? [{ place: `${read} documents`, searched: IN_DOCUMENTS, found: 0 }] : left
+}
+
+async function* textsIn(documents: Documents, folder: string): AsyncGenerator<readonly [path: string, text: string]> {
+  for (const { name, isFolder } of await documents.list(folder)) {
+    const path = folder === '' ? name : `${folder}/${name}`
+    if (isFolder) yield* textsIn(documents, path)
+    else yield [path, Buffer.from((await documents.read(path)) ?? []).toString()]
+  }
 }
 
 export async function placesOfReleases(

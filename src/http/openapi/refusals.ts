@@ -76,6 +76,7 @@ export const KNOWN = refusals(READING, RELEASES, {
     'recipe_broken',
     'artifact_store_failed',
     'settings_failed',
+    'document_sealed',
     'content_damaged',
   ],
 })

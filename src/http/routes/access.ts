@@ -67,7 +67,7 @@ export const accessRoutes: readonly HttpRoute[] = [
       'With dry_run it only counts. It takes as long as reading every record does, and is answered when it is done; requests are served meanwhile. When it was interrupted, send it again.',
     body: wire.forgetBodySchema,
     answers: { 200: answer(wire.forgottenPersonSchema, 'What was removed, and every place that was looked at.', ['cache-control']) },
-    refusals: refusals(CHECKED_BODY, WRITING, { 501: ['forget_unsupported'] }),
+    refusals: refusals(CHECKED_BODY, WRITING, { 501: ['forget_unsupported'], 503: ['document_sealed'] }),
   }),
   get('/svc/audit', access.readAudit, {
     right: 'manage',

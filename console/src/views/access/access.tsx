@@ -1,5 +1,6 @@
-/** Who may do what, and who did: the tokens that were made, and the audit. */
+/** Who may do what, who did, and who is forgotten: the tokens that were made, a person's records, and the audit. */
 import { Audit } from './audit.tsx'
+import { Forget } from './forget.tsx'
 import { Tokens } from './tokens.tsx'
 import './access.css'
 
@@ -8,6 +9,7 @@ export function Access() {
     <div class="stack access">
       <h1>Access</h1>
       <Tokens />
+      <Forget />
       <Audit />
     </div>
   )
