@@ -1,6 +1,7 @@
 /** The numbers for a monitor, read the way Prometheus reads them. */
 import { expect, it } from 'vitest'
 import { makePlace } from '../support/place.ts'
+import { until } from '../support/wait.ts'
 import { send } from '../support/world.ts'
 
 const COMMENT = /^# (HELP|TYPE) ([a-zA-Z_:][\w:]*) (.+)$/
@@ -59,4 +60,33 @@ it('GET /metrics is Prometheus text: families announced once, series unique, his
   expect([buckets.at(-1), chat.find(({ name }) => name.endsWith('_count'))?.value]).toEqual([3, 3])
   expect(samples.find(({ name }) => name === 'svc_records')?.value).toBe(3)
   expect(samples.find(({ name }) => name === 'svc_scenarios')?.value).toBe(1)
+})
+
+it('GET /metrics has the fleet once there is one: workers, the queue, how long it waits, the last hour and its cost', async () => {
+  const place = await makePlace()
+  const { address } = await place.start()
+  const fleet = async (): Promise<ReadonlyMap<string, number>> => {
+    const { samples } = parse((await send(address, 'GET', '/metrics', {})).text)
+    return new Map(samples.filter(({ name }) => /^svc_(workers|episodes)/.test(name)).map(({ name, value }) => [name, value]))
+  }
+  expect([...(await fleet()).keys()]).toEqual([])
+  const leaving = new AbortController()
+  void fetch(`${address}/svc/fleet/take`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ worker: 'w', plays: ['x'], slots: 1 }),
+    signal: leaving.signal,
+  }).catch(() => undefined)
+  await until(async () => (await fleet()).get('svc_workers') === 1)
+  leaving.abort()
+  expect([...(await fleet()).keys()]).toEqual([
+    'svc_workers',
+    'svc_episodes_waiting',
+    'svc_episodes_unplayable',
+    'svc_episodes_running',
+    'svc_episodes_waited_seconds',
+    'svc_episodes_last_hour',
+    'svc_episodes_mean_wait_seconds',
+    'svc_episodes_cost_last_hour',
+  ])
 })
