@@ -89,6 +89,7 @@ const LONG_FORM = IS_SHORT
       'test/ops/{launchers,traces-beside,training-failpoints}.test.ts',
       'test/reef/{command,import}.test.ts',
       'test/spec/poisoned.test.ts',
+      'test/weights/real/loop.test.ts',
       'test/weights/{bad-engine,bad-input,imports,sharing,trainer-refusals,trainer-saved,tttd,updates}.test.ts',
     ]
   : []

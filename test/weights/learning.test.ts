@@ -1,10 +1,8 @@
 /** Real training end to end: rewarded answers become more frequent, random rewards change nothing, and a rollback restores the old answers. */
-import { execFileSync } from 'node:child_process'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { textAt } from '../spec/support/helpers.ts'
 import { IS_SHORT } from '../support/short.ts'
-import { pupil, sharedTraining, trainersLogProbs, type Pupil, type Spoken } from './support/pupil.ts'
+import { pupil, sharedTraining, trainersLogProbs, trainerStateOf, type Pupil, type Spoken } from './support/pupil.ts'
 import { openTrainingWorld, playGroup, seedsFrom } from './support/training-world.ts'
 
 const WANTED = 'blue'
@@ -76,19 +74,10 @@ const releaseAt = async (s: Pupil, step: number): Promise<string> =>
 
 /** The log-probability of every generated token, by the trainer that made the release, from the state it kept of it. */
 async function expectTrainersWords(s: Pupil, step: number, said: readonly Pick<Spoken, 'tokens' | 'logProbs'>[]): Promise<void> {
-  const trainers = await trainersLogProbs(training, said, stateOf(await releaseAt(s, step)))
+  const trainers = await trainersLogProbs(training, said, trainerStateOf(world, await releaseAt(s, step)))
   for (const [index, { logProbs }] of said.entries()) {
     const own = trainers[index] ?? []
     expect(own).toHaveLength(logProbs.length)
     for (const [at, value] of logProbs.entries()) expect(Math.abs(value - (own[at] ?? Number.NaN))).toBeLessThan(ENGINE_NOISE)
-  }
-}
-
-function stateOf(release: string): string | null {
-  const show = ['--git-dir', join(world.directory, 'artifacts.git'), 'show', `${release}:svc-provenance.json`]
-  try {
-    return JSON.parse(execFileSync('git', show, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })).trainer_state
-  } catch {
-    return null
   }
 }

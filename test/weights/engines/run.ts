@@ -1,5 +1,5 @@
 /**
- * Runs a test engine as a process: `run.ts sglang|vllm [--port N] [--capacity N] [--gguf FILE]`. With a GGUF file it uses a real model. Prints
+ * Runs a test engine as a process: `run.ts sglang|vllm [--port N] [--capacity N] [--rank N] [--gguf FILE]`. With a GGUF file it uses a real model. Prints
  * its address when it listens.
  */
 import { parseArgs } from 'node:util'
@@ -15,9 +15,9 @@ const DECODER_CAPACITY = 64
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { port: { type: 'string' }, capacity: { type: 'string' }, gguf: { type: 'string' } },
+  options: { port: { type: 'string' }, capacity: { type: 'string' }, rank: { type: 'string' }, gguf: { type: 'string' } },
 })
-const { port, capacity, gguf } = values
+const { port, capacity, rank, gguf } = values
 const start = positionals[0] === 'vllm' ? startVllm : startSglang
 const { url } = await start({
   port: Number(port ?? 0),
@@ -26,5 +26,6 @@ const { url } = await start({
       ? scriptedDecoder()
       : await llamaDecoder(await openLlamaEngine(readSettings({ model: gguf, capacity: DECODER_CAPACITY }))),
   ...(capacity !== undefined && { capacity: Number(capacity) }),
+  ...(rank !== undefined && { rankMax: Number(rank) }),
 })
 process.stdout.write(`${url}\n`)

@@ -1,4 +1,6 @@
 /** One training world for the tests of a file, and a weight scenario from the client's side: its answers, token by token. */
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
 import { z } from 'zod'
 import type { JsonObject } from '../../../src/contract/index.ts'
 import { makeTrainerClient } from '../../../src/weights/jobs/tinker.ts'
@@ -9,8 +11,8 @@ import { chat, playGroup, say, seedsFrom, type TrainingWorld } from './training-
 const STARTING_MS_MAX = 300_000
 
 /** Opened before the first test, closed after the last. */
-export function sharedTraining<T extends TrainingWorld>(open: () => Promise<T>) {
-  const training = shared(open, STARTING_MS_MAX)
+export function sharedTraining<T extends TrainingWorld>(open: () => Promise<T>, startingMsMax = STARTING_MS_MAX) {
+  const training = shared(open, startingMsMax)
   return { training, world: lazily(() => training.world) }
 }
 
@@ -78,6 +80,16 @@ export async function trainersLogProbs(
   })
   const { logProbs } = await client.forward({ model, sequence: 2 }, { data, loss: 'cross_entropy', lossConfig: {} }, signal)
   return said.map((answer, at) => logProbs[at]?.slice(-answer.logProbs.length) ?? [])
+}
+
+/** The trainer's name for the state of a release; null for a base. */
+export function trainerStateOf(world: World, release: string): string | null {
+  const show = ['--git-dir', join(world.directory, 'artifacts.git'), 'show', `${release}:svc-provenance.json`]
+  try {
+    return JSON.parse(execFileSync('git', show, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })).trainer_state
+  } catch {
+    return null
+  }
 }
 
 /** The mean difference of the answers' log-probabilities from the trainer's base model. */
