@@ -39,6 +39,22 @@ async function confirm(page: Page, verb: string): Promise<void> {
   await page.getByRole('dialog').waitFor({ state: 'detached' })
 }
 
+it('a person is counted, then forgotten, with every place that was looked at', async () => {
+  const tagged = { 'x-svc-scenario': 'forgetting', 'x-svc-tag-user': 'anna-77' }
+  await here.post('/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'violet' }] }, tagged)
+  const page = await enter('#/access')
+  const card = page.getByRole('region', { name: 'Forget a person' })
+  await card.getByLabel('Value of the tag').fill('anna-77')
+  await page.keyboard.press('Enter')
+  await card.getByText('1 records, 0 reports, 0 tasks and 0 step records').waitFor()
+  await card.getByRole('button', { name: 'Remove …' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await card.getByText('Nothing is left where it was looked for.').waitFor()
+  await card.getByRole('row').filter({ hasText: 'bytes in the search index' }).waitFor()
+  const { json } = await here.post('/svc/forget', { name: 'user', value: 'anna-77', dry_run: true })
+  expect(json).toMatchObject({ records: 0 })
+})
+
 describe('tokens', () => {
   it('are made, shown once, rotated and revoked, and the audit says who did it', async () => {
     const page = await enter('#/access')
