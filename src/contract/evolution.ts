@@ -219,8 +219,6 @@ export interface SelectionHistory {
   readonly selected: number
   /** How many of the last fifty that were decided on. */
   readonly recent?: number
-  /** Of a case that goes on: the looks of its last decision. */
-  readonly looks?: readonly number[]
 }
 export interface Draw {
   /** A task's name. */
@@ -253,6 +251,4 @@ export interface Decision {
   readonly isOpen?: boolean
   /** The largest number of episodes it would have played. */
   readonly episodesMax?: number
-  /** The numbers of pairs after which the selection looked at what may be looked at a few times only. A case that goes on has them. */
-  readonly looks?: readonly number[]
 }

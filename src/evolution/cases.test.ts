@@ -88,15 +88,6 @@ it('a change that renders like the served tree is none, and a person may ask for
 const isOpen = (): Partial<Decision> => ({ isOpen: true })
 
 describe('a candidate for which the budget was too small', () => {
-  it('knows at which pairs it was looked at before', async () => {
-    const { asked, selection } = drawing(({ pairs }) => ({ isOpen: true, looks: [pairs.length] }))
-    const propose = offering([rule('a', 'x')], [rule('b', 'x')])
-    const bench = await testBench({ selection, propose })
-    await bench.step()
-    await bench.step()
-    expect(asked.map(({ history }) => history.looks)).toEqual([[], [asked[0]?.pairs.length]])
-  })
-
   it('goes on with its own pairs at its own level when it comes back, under any id, and counts once', async () => {
     const { asked, selection } = drawing(isOpen)
     const offers = [[rule('a', 'Be kind.')], [rule('b', 'Be brave.')], [rule('c', 'Be kind.')]]

@@ -19,19 +19,13 @@ export function standingOf(run: StepRun, gate: readonly Task[], entries: readonl
   const { state, order, context } = run
   const known = order.batch.request === null ? find(run, gate, entries) : undefined
   if (known !== undefined && known.open === undefined) return null
-  const {
-    decided,
-    selected,
-    seed,
-    pairs,
-    looks = [],
-  }: OpenCase = known?.open ?? {
+  const { decided, selected, seed, pairs } = known?.open ?? {
     decided: state.decided,
     selected: state.selected,
     seed: `${context.scenario}:${order.step}:${order.batch.id}`,
     pairs: [],
   }
-  return { seed, history: { decided, selected, looks }, pairs: pairs.flatMap((pair) => priorPair(gate, pair)) }
+  return { seed, history: { decided, selected }, pairs: pairs.flatMap((pair) => priorPair(gate, pair)) }
 }
 
 /** Whether the candidate goes on with a case, which was counted when it was first decided. */
@@ -63,16 +57,11 @@ function bounded(cases: readonly GateCase[]): readonly GateCase[] {
   return cases.slice(-CASES_MAX).toReversed().filter(fits).toReversed()
 }
 
-export const openCase = (
-  { history: { decided, selected }, seed }: Standing,
-  pairs: readonly PriorPair[],
-  looks: readonly number[] = [],
-): OpenCase => ({
+export const openCase = ({ history: { decided, selected }, seed }: Standing, pairs: readonly PriorPair[]): OpenCase => ({
   decided,
   selected,
   seed,
   pairs: pairs.map(keptPair),
-  ...(looks.length > 0 && { looks }),
 })
 
 function keptPair({ pair: { task, repeat, candidate, current, weight, gain }, isStale }: PriorPair): KeptPair {

@@ -44,7 +44,7 @@ export async function judge(run: StepRun, choice: TaskChoice, candidate: Harness
   run.report.line('check', decision.reason, !decision.selected)
   const { unsolved_tasks: unsolved } = run.metrics
   if (Array.isArray(unsolved)) run.report.line('check', `both sides score 0 in ${unsolved.join(', ')}; see the evaluator's notes`, true)
-  remember(run, choice, candidate, { decision, pairs, open: decision.isOpen === true ? openCase(standing, played, decision.looks) : null })
+  remember(run, choice, candidate, { decision, pairs, open: decision.isOpen === true ? openCase(standing, played) : null })
   const { requires } = candidate
   const content = { kind: 'files', files: contentOf(run.context.adapter, candidate.entries) } as const
   const review = reviewReason(run, candidate, unshown)

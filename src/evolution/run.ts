@@ -248,8 +248,6 @@ export interface OpenCase {
   readonly selected: number
   readonly seed: string
   readonly pairs: readonly KeptPair[]
-  /** Those of its last decision. */
-  readonly looks?: readonly number[]
 }
 export type KeptPair = readonly [
   task: string,

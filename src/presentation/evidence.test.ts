@@ -36,12 +36,6 @@ describe('the evidence of a decision', () => {
     )
   })
 
-  it('is strong enough where flips showed over tasks what bets did not', () => {
-    const evidence = { ...EVIDENCE, e_value: 60, e_value_tasks: 9, by_flips: true }
-    expect(barsOf(evidence).map(({ title }) => title)).toEqual(['Mean difference', 'e-value over pairs'])
-    expect(headlineOf({ wins: 9, losses: 2, evidence })).toContain('the evidence is strong enough (1 in 60 by luck)')
-  })
-
   it('says that there were too few tasks, and how many families they are', () => {
     const facts = evidenceOf({ evidence: { ...EVIDENCE, tasks: 9, families: 3, stopped: 'families' } })[0]?.facts ?? []
     expect(facts).toEqual(

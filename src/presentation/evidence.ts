@@ -177,10 +177,9 @@ const STRENGTHS = [
   ['e-value over tasks', 'e_value_tasks', 'threshold_tasks'],
 ] as const
 
-/** Of earlier versions both have the same threshold. What was shown by flips need not be shown by bets too. */
+/** Of earlier versions both have the same threshold. */
 const strengthsIn = (evidence: UnknownRecord) =>
   STRENGTHS.flatMap(([title, name, limit]) => {
-    if (name === 'e_value_tasks' && evidence['by_flips'] === true) return []
     const [value, threshold] = [numberAt(evidence, name), numberAt(evidence, limit) ?? numberAt(evidence, 'threshold')]
     return value === null || value < 0 || threshold === null || threshold <= 1 ? [] : [{ title, value, threshold }]
   })

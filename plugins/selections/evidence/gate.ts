@@ -37,7 +37,6 @@ export function openGate(
     seed: question.seed,
     level: levelOf(alpha, question.history),
     pairsMax,
-    ends: question.history.looks ?? [],
     // What costs less must not do worse.
     ...(pairs.some(({ gain }) => gain !== undefined) && { guard: { margin, level: alpha } }),
   }
@@ -48,7 +47,6 @@ export function openGate(
     reason: reasonOf(exam, terms),
     isOpen: exam.stopped === 'budget' || (exam.stopped === 'futility' && isShort(seen, terms, question)),
     episodesMax: 2 * pairsMax,
-    looks: exam.looks,
     metrics: () => ({ evidence: evidenceOfGate(exam, seen, terms, question, alpha), ...countsOf(seen) }),
   }
 }
@@ -104,7 +102,6 @@ function evidenceOfGate(exam: Superiority, seen: readonly SeenPair[], terms: Ter
     e_value_tasks: evidenceOf(exam.logFamilies),
     threshold: evidenceOf(exam.threshold),
     threshold_tasks: evidenceOf(exam.thresholdFamilies),
-    ...(exam.isShownByFlips && { by_flips: true }),
     alpha_spent: terms.level,
     decided_before: history.decided,
     selected_before: history.selected,

@@ -13,7 +13,6 @@ export interface TestStage {
   readonly isOpen?: boolean
   /** The most episodes it would have played. */
   readonly episodesMax?: number
-  readonly looks?: readonly number[]
   /** Lazy, since only the decision needs them. */
   readonly metrics: () => JsonObject
 }

@@ -1,6 +1,5 @@
 /** Tests that a candidate is better: adds pairs, decides, and says what to play next. */
-import { chanceOf, lotOf, Wealth } from '../../../src/kit/index.ts'
-import { Flips } from './flips.ts'
+import { chanceOf, Wealth } from '../../../src/kit/index.ts'
 import { logEvidenceMax, logEvidenceOf, logReachOf, type FamilyTally } from './signs.ts'
 import { reachOf, type Gain } from './wealth.ts'
 
@@ -13,8 +12,6 @@ export interface Terms {
   /** The probability that a candidate that is no better passes. */
   readonly level: number
   readonly pairsMax: number
-  /** The pairs after which the budget of earlier steps ended. */
-  readonly ends?: readonly number[]
   /** Where more than the score is bet on: the score alone must be shown to be worse by less than the margin. */
   readonly guard?: { readonly margin: number; readonly level: number }
 }
@@ -50,9 +47,6 @@ export class Superiority {
   readonly #bets: Gain[] = []
   readonly #guardWealth = new Wealth(STAKES)
   readonly #guardBets: number[] = []
-  /** Null where nothing could pass by them. */
-  readonly #flips: Flips | null
-  #flipped: { readonly looks: number; readonly passes: boolean } = { looks: 0, passes: false }
   #pairs = 0
 
   constructor(terms: Terms) {
@@ -62,7 +56,6 @@ export class Superiority {
     const shares = this.#members.map((_, family) => terms.shares?.[family] ?? 1)
     this.#tallies = shares.map((share) => ({ draws: 0, sum: 0, squares: 0, isGraded: false, share }))
     this.#areTooFew = logEvidenceMax(shares) < this.thresholdFamilies
-    this.#flips = canFlip(terms.level, shares) ? new Flips(shares.length, FLIPPED * terms.level, lotOf(terms.seed), terms.ends ?? []) : null
   }
 
   add(task: number, difference: number, weight: number, isGraded = false, scoreDifference = difference): void {
@@ -80,7 +73,6 @@ export class Superiority {
     this.#bet({ value: weight * difference, weightMax })
     this.#betOnScore(weight * (scoreDifference + (this.#terms.guard?.margin ?? 0)), weightMax)
     this.#pairs += 1
-    this.#flips?.see(this.#pairs, this.#tallies, this.#pairs >= this.#terms.pairsMax)
   }
 
   /** Null while there is more to play. The first round is not decided early: its tasks were drawn without replacement. */
@@ -88,7 +80,7 @@ export class Superiority {
     const { pairsMax } = this.#terms
     if (this.#areTooFew) return 'families'
     if (this.#pairs < Math.min(this.#first.length, pairsMax)) return null
-    if (this.log >= this.threshold && this.#isHarmless) return 'success'
+    if (this.logDraws >= this.threshold && this.logFamilies >= this.thresholdFamilies && this.#isHarmless) return 'success'
     if (this.#pairs >= pairsMax) return 'budget'
     return this.#pairs >= PAIRS_MIN && this.#hopeless ? 'futility' : null
   }
@@ -120,27 +112,13 @@ export class Superiority {
   }
   /** The evidence that is further from its threshold, on the scale of the draws. */
   get log(): number {
-    const families = this.logFamilies + this.threshold - this.thresholdFamilies
-    return Math.min(this.logDraws, families < this.threshold && this.isShownByFlips ? this.threshold : families)
-  }
-  /** Scores that are not 0 and 1 are judged by their means, of which a flip says nothing. */
-  get isShownByFlips(): boolean {
-    // Between two looks nothing changes, and all flips take long.
-    const isAtLook = this.#pairs - (this.looks.at(-1) ?? -Infinity) < BATCH_PAIRS
-    if (this.#flips === null || !isAtLook || this.logDraws < this.threshold || this.#isGraded) return false
-    if (this.looks.length > this.#flipped.looks) this.#flipped = { looks: this.looks.length, passes: this.#flips.passes }
-    return this.#flipped.passes
-  }
-  /** The pairs after which all flips were looked at. */
-  get looks(): readonly number[] {
-    return this.#flips?.looks ?? []
+    return Math.min(this.logDraws, this.logFamilies + this.threshold - this.thresholdFamilies)
   }
   get threshold(): number {
-    return -Math.log(LIGHTER * this.#terms.level)
+    return -Math.log(this.#terms.level)
   }
   get thresholdFamilies(): number {
-    const shares = this.#tallies.map(({ share }) => share)
-    return thresholdOfFamilies(this.#terms.level, !this.#isGraded && canFlip(this.#terms.level, shares))
+    return thresholdOfFamilies(this.#terms.level)
   }
   get mean(): number {
     return this.#bets.reduce((sum, { value }) => sum + value, 0) / Math.max(1, this.#pairs)
@@ -170,10 +148,6 @@ export class Superiority {
     this.#guardWealth.add(gain, 1 / weightMax)
   }
 
-  get #isGraded(): boolean {
-    return this.#tallies.some(({ isGraded }) => isGraded)
-  }
-
   get #isHarmless(): boolean {
     const { guard } = this.#terms
     return guard === undefined || this.logGuard >= -Math.log(guard.level)
@@ -192,29 +166,18 @@ export class Superiority {
     if (this.#reach(this.logDraws, gains) < this.threshold) return true
     if (guard !== undefined && this.#reach(this.logGuard, this.#guardBets) < -Math.log(guard.level)) return true
     if (this.#pairs % FUTILITY_PAIRS >= BATCH_PAIRS || this.logFamilies >= this.thresholdFamilies) return false
-    return logReachOf(this.#tallies, pairsMax / this.families) < this.thresholdFamilies - FLIPS_AHEAD
+    return logReachOf(this.#tallies, pairsMax / this.families) < this.thresholdFamilies
   }
 }
 
-/** The evidence may be this much weaker: by simulation bets are wrong two to eight times less often than their bound. */
+/** The evidence over families may be this much weaker: by simulation it is wrong two to eight times less often than its bound. */
 const LIGHTER = 2
-/** Where flips can pass, they have this much of the level, and bets over families this: together they are wrong no more often than before. */
-const FLIPPED = 0.35
-const LIGHTER_BESIDE_FLIPS = 1
-/** Flips pass where the bets are this far from it at most. */
-const FLIPS_AHEAD = Math.log(16)
-
-/** Where there are fewer families, all of them gain by luck too often; where tasks without a family may be alike, flips are not as likely. */
-const canFlip = (level: number, shares: readonly number[]): boolean =>
-  2 ** -shares.length <= FLIPPED * level && shares.every((share) => share === 1)
-
-const thresholdOfFamilies = (level: number, isBesideFlips: boolean): number =>
-  -Math.log((isBesideFlips ? LIGHTER_BESIDE_FLIPS : LIGHTER) * level)
+const thresholdOfFamilies = (level: number): number => -Math.log(LIGHTER * level)
 
 /** How many more families of their own it takes to pass at this level. */
 export function familiesMissing(level: number, shares: readonly number[]): number {
   const all = [...shares]
-  while (logEvidenceMax(all) < thresholdOfFamilies(level, canFlip(level, all))) all.push(1)
+  while (logEvidenceMax(all) < thresholdOfFamilies(level)) all.push(1)
   return all.length - shares.length
 }
 
