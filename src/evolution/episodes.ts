@@ -35,13 +35,16 @@ export async function playUntilScored(
   mayRepeat: MayRepeat,
 ): Promise<EpisodeOutcome> {
   const { compares = false } = await setup.evaluatorOf(input.task)
+  /** Those that the model or the evaluator failed. */
+  let failed = 0
   for (let tries = 1; ; tries += 1) {
-    // The same luck may end in the same trouble.
-    const luck = input.luck === null || tries === 1 ? input.luck : `${input.luck} ${tries}`
+    // The same luck may end in the same trouble. A machine that was lost says nothing about it: the score stays that of an undisturbed play.
+    const luck = input.luck === null || failed === 0 ? input.luck : `${input.luck} ${failed + 1}`
     const played = await setup.host.play({ ...input, luck }, setup)
     if (played.trouble === null) return played
     if (played.trouble === 'machine' && tries === TRIES_MAX) throw new MachineProblem(`an episode ${played.failure ?? 'failed'}`)
     if (played.trouble !== 'machine' && !mayRepeat(played.trouble, compares)) return played
+    if (played.trouble !== 'machine') failed += 1
     if (played.trouble !== 'evaluator') await wait(setup.pauseMs * tries ** 2, undefined, { signal: setup.signal })
   }
 }
