@@ -31,7 +31,7 @@ async function speed(): Promise<boolean> {
 }
 
 async function stepBy(workers: number): Promise<{ readonly seconds: number; readonly episodes: number }> {
-  const steps = await openSteps({ modelMs: 4000, tasks: 24, pairsAtOnce: 8 })
+  const steps = await openSteps({ modelMs: 4000, tasks: 40, pairsAtOnce: 8 })
   await steps.workers(workers)
   const began = performance.now()
   const row = await steps.step(0)
