@@ -81,7 +81,8 @@ const ENVIRONMENT = {
 const vllmArguments = (model: string, port: number): readonly string[] => [
   ...words(`-m vllm.entrypoints.openai.api_server --served-model-name tiny --host 127.0.0.1 --port ${port} --dtype float32`),
   ...words(`--enforce-eager --max-num-seqs 16 --enable-lora --max-lora-rank ${RANK_MAX} --max-loras 2 --max-cpu-loras ${ADAPTERS_MAX}`),
-  ...words('--logprobs-mode processed_logprobs --model'),
+  // Left to itself it also prepares the output layer, and breaks down when one request of several asks how likely its prompt is.
+  ...words(`--logprobs-mode processed_logprobs --lora-target-modules ${MODULES} --model`),
   model,
 ]
 
