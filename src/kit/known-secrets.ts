@@ -9,7 +9,7 @@ const PART = 12
 const PASSING_MAX = 1000
 
 /** A process has one standard error and one log, so it has one list. */
-const lasting = listOf([])
+let lasting = listOf([])
 let passing = listOf([])
 
 /** Those of the configuration: never forgotten. */
@@ -21,6 +21,12 @@ export function knowSecrets(secrets: readonly (string | null | undefined)[]): vo
 export function knowPassingSecret(secret: string | null | undefined): void {
   if (passing.secrets.size >= PASSING_MAX) passing = listOf([...passing.secrets].slice(PASSING_MAX / 2))
   if (typeof secret === 'string' && !lasting.secrets.has(secret)) add(passing, secret)
+}
+
+/** For a test file after others in one process: their tokens are words of its texts. */
+export function forgetSecrets(): void {
+  lasting = listOf([])
+  passing = listOf([])
 }
 
 interface SecretList {
