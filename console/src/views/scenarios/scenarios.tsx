@@ -10,7 +10,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Empty, Notice } from '../../ui/notice.tsx'
 import { Id } from '../../ui/id.tsx'
 import { useListKeys } from '../../ui/keys.ts'
-import { NumberCell, Table } from '../../ui/table.tsx'
+import { Table } from '../../ui/table.tsx'
 import { Text } from '../../ui/text.tsx'
 import { visible } from '../../ui/visible.ts'
 import { FirstRequest } from './first-request.tsx'
@@ -52,7 +52,7 @@ function Listed({ rows, status }: { readonly rows: readonly ScenarioRow[]; reado
   const list = useListKeys<HTMLDivElement>('a.scenario-name')
   return (
     <div class="card scenarios-card" ref={list}>
-      <Table columns={['Name', 'Recipe', 'Adapter', 'Mode', 'Served release', 'Step', 'State']}>
+      <Table columns={['Name', 'Recipe', 'Adapter', 'Mode', 'Served release', 'State']}>
         {rows.map((row) => (
           <Row key={row.scenario} row={row} status={status} />
         ))}
@@ -75,7 +75,6 @@ function Row({ row, status }: { readonly row: ScenarioRow; readonly status: Stat
       <td data-label="Adapter">{adapter !== undefined && <Text value={adapter} />}</td>
       <td data-label="Mode">{mode}</td>
       <td data-label="Release">{release !== undefined && <Id value={release} href={hrefOf(placeIn(scenario, 'releases'))} />}</td>
-      <NumberCell of="Step">{statusFor(status, scenario)?.scenario_step}</NumberCell>
       <td data-label="State">
         <span class="stack tight">
           <span>
