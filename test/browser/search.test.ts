@@ -120,6 +120,14 @@ describe('a search', () => {
     await row(page, 'Where is parcel').first().waitFor()
   })
 
+  it('keeps what is typed while records come in', async () => {
+    const page = await openTraffic('?text=nobody-said-this&tag=user:cleo')
+    await page.getByLabel('Least score').fill('0.5')
+    await here.post('/svc/records', said('cleo', 'nobody-said-this', 'Nor that', { user: 'cleo' }), named('shop'))
+    await expect.poll(() => ids(page)).toEqual(['cleo'])
+    expect(await page.getByLabel('Least score').inputValue()).toBe('0.5')
+  })
+
   it('reads older pages while one scrolls', async () => {
     const page = await openTraffic('?text=parcel')
     await row(page, `Where is parcel ${MANY - 1}?`).waitFor()

@@ -1,5 +1,6 @@
 /** The fields that narrow the traffic. Each is part of the address. */
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { SEARCH_FILTERS, useFilters, type SearchFilter } from '../../route.ts'
 import { Button } from '../../ui/button.tsx'
 import { PERIODS, STATUSES } from './filters.ts'
@@ -44,13 +45,20 @@ function Labelled({ label, children }: { readonly label: string; readonly childr
 }
 
 function Field({ label, hint, kind, value, onChange }: FieldProps & { readonly hint?: string; readonly kind?: 'decimal' }) {
+  // The list is drawn anew while one types.
+  const [typed, setTyped] = useState<string | null>(null)
   return (
     <Labelled label={label}>
       <input
-        value={value}
+        value={typed ?? value}
         placeholder={hint}
         inputMode={kind}
-        onChange={(event) => onChange(event.currentTarget.value)}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+        onBlur={() => setTyped(null)}
+        onChange={(event) => {
+          setTyped(null)
+          onChange(event.currentTarget.value)
+        }}
         spellcheck={false}
         autocomplete="off"
       />
