@@ -61,7 +61,7 @@ const LONG = [
   'plugins/contents/git/{refs/remote,shared}.test.ts',
   'plugins/executors/local/*.test.ts',
   'plugins/stores/sqlite/search/search.test.ts',
-  'plugins/stores/sqlite/{compression,model,sealed}.test.ts',
+  'plugins/stores/sqlite/{compression,forget,model,sealed}.test.ts',
   'src/cli/copy/command.test.ts',
   'src/cli/remote/{mined-sessions,move}.test.ts',
   'src/harness/code.test.ts',
@@ -71,7 +71,7 @@ const LONG = [
   'test/ops/{large-bodies,stalled-log}.test.ts',
   'test/reef/import.test.ts',
   'test/sdk/translated.test.ts',
-  'test/spec/{components,evolution,harness,movement,pages,poisoned,progress,remote-releases,training*}.test.ts',
+  'test/spec/{components,evolution,forget,harness,movement,pages,poisoned,progress,remote-releases,training*}.test.ts',
   'test/training/*.test.ts',
 ]
 
