@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type { LoadedConfig } from '../config/index.ts'
 import { isRefusal, type ForgetBody, type ForgetOrder, type Forgotten, type ForgottenPerson } from '../contract/index.ts'
-import { forgetPerson, type ForgettingNeeds } from '../forgetting/index.ts'
+import { countsOf, forgetPerson, orderOf, type ForgettingNeeds } from '../forgetting/index.ts'
 import { newId } from '../kit/index.ts'
 import { loadFor } from './config.ts'
 import { printError } from './explain.ts'
@@ -59,29 +59,19 @@ async function inRecords(
     } catch (error) {
       if (!isRefusal(error) || error.code !== 'store_in_use') throw error
     }
-  const order: ForgetOrder = { tag: [body.name.toLowerCase(), body.value], isTrial: body.dry_run }
+  const order = orderOf(body)
   // A copy that is not there is told before anything is removed.
   await copiesIn(service, backups, { ...order, isTrial: true })
   const forgotten = await fromService(options, surroundings, (remote) => remote.in('', TIMEOUT_SECONDS).forget(body))
   const copies = (await copiesIn(service, backups, order)) ?? []
-  const places = copies.flatMap((copy) => copy.places)
-  const counts = { records: sum(copies, 'records'), reports: sum(copies, 'reports'), rewritten: sum(copies, 'rewritten') }
   return withPlaces(
-    {
-      ...forgotten,
-      records: forgotten.records + counts.records,
-      reports: forgotten.reports + counts.reports,
-      rewritten: forgotten.rewritten + counts.rewritten,
-    },
-    places,
+    { ...forgotten, ...countsOf([forgotten, ...copies]) },
+    copies.flatMap((copy) => copy.places),
   )
 }
 
 /** Reading every record of a large store takes long. */
 const TIMEOUT_SECONDS = 4 * 3600
-
-const sum = (found: readonly Forgotten[], count: 'records' | 'reports' | 'rewritten'): number =>
-  found.reduce((before, each) => before + each[count], 0)
 
 function needsOf(service: ServiceModule, loaded: LoadedConfig, stores: readonly LoadedConfig[]): ForgettingNeeds {
   const { storage, recipes } = loaded.config

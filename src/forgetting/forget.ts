@@ -32,8 +32,11 @@ export interface ForgettingNeeds {
   unsearched?(): readonly string[]
 }
 
-export async function forgetPerson(needs: ForgettingNeeds, { name, value, dry_run: isTrial }: ForgetBody): Promise<ForgottenPerson> {
-  const order: ForgetOrder = { tag: [name.toLowerCase(), value], isTrial }
+export const orderOf = ({ name, value, dry_run: isTrial }: ForgetBody): ForgetOrder => ({ tag: [name.toLowerCase(), value], isTrial })
+
+export async function forgetPerson(needs: ForgettingNeeds, body: ForgetBody): Promise<ForgottenPerson> {
+  const { value, dry_run: isTrial } = body
+  const order = orderOf(body)
   // A copy that is not there or in use is told before anything is removed, and what was made of the records is found by them.
   const counted = await needs.forgetRecords({ ...order, isTrial: true })
   if (counted === null)
@@ -59,7 +62,7 @@ export async function forgetPerson(needs: ForgettingNeeds, { name, value, dry_ru
 
 /** That somebody was forgotten, though not who: with the value it would be one more place that knows the person. */
 async function note({ actor, clock }: ForgettingNeeds, store: Store, { tag }: ForgetOrder, found: readonly Forgotten[]): Promise<void> {
-  const after = { records: sum(found, 'records'), reports: sum(found, 'reports') }
+  const { rewritten: _rewritten, ...after } = countsOf(found)
   await store.deployment.addAudit({ ...actor, at: clock(), action: 'forget', scenario: null, target: tag[0], before: null, after })
 }
 
@@ -73,13 +76,13 @@ interface Outcome {
 
 function reportOf({ order: { tag, isTrial }, found, derived, beside, unsearched }: Outcome): ForgottenPerson {
   const places = [...found.flatMap((each) => each.places), ...beside]
+  const { rewritten, ...counts } = countsOf(found)
   return {
     tag: { [tag[0]]: tag[1] },
     removed: !isTrial,
-    records: sum(found, 'records'),
-    reports: sum(found, 'reports'),
+    ...counts,
     ...derived,
-    rewritten: sum(found, 'rewritten'),
+    rewritten,
     scenarios: [...new Set(found.flatMap((each) => each.scenarios))],
     places,
     left: places.filter((place) => place.found > 0).length,
@@ -88,5 +91,10 @@ function reportOf({ order: { tag, isTrial }, found, derived, beside, unsearched 
   }
 }
 
-const sum = (found: readonly Forgotten[], count: 'records' | 'reports' | 'rewritten'): number =>
-  found.reduce((before, each) => before + each[count], 0)
+type Counts = Pick<ForgottenPerson, 'records' | 'reports' | 'rewritten'>
+
+/** Of all of these together. */
+export function countsOf(found: readonly Counts[]): Counts {
+  const sum = (count: keyof Counts): number => found.reduce((before, each) => before + each[count], 0)
+  return { records: sum('records'), reports: sum('reports'), rewritten: sum('rewritten') }
+}
