@@ -7,7 +7,7 @@ export type ThreadName = 'writer' | 'reader' | 'errand' | 'indexer' | 'searcher'
 
 export function startThread(name: ThreadName, settings: object): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  return new Worker(new URL(`./${name}.${extension}`, import.meta.url), { workerData: settings })
+  return new Worker(new URL(`./${name}.${extension}`, import.meta.url), { workerData: settings, name })
 }
 
 /** The way to a thread: the thread itself for the one that started it, a port for every other. */

@@ -2,7 +2,7 @@
  * The index of the search, in a file of its own beside the records. Everything in it follows from them: it may be removed while the store is
  * closed, and is made anew. Writing it takes no lock that a record waits for, and it needs no sync.
  */
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Query } from '../query.ts'
@@ -61,6 +61,12 @@ function connect(path: string): DatabaseSync {
 
 export function removeIndex(directory: string): void {
   for (const suffix of ['', '-wal', '-shm']) rmSync(join(directory, SEARCH_FILE + suffix), { force: true })
+}
+
+/** Another one for every file that is made under the index's name. The file goes before those that SQLite keeps beside it. */
+export function indexIdentity(directory: string): string | null {
+  const file = statSync(join(directory, SEARCH_FILE), { bigint: true, throwIfNoEntry: false })
+  return file === undefined ? null : `${file.ino} ${file.birthtimeNs}`
 }
 
 /** Null where there is none of this version yet. */
