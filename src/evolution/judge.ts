@@ -13,6 +13,7 @@ import {
   type Task,
 } from '../contract/index.ts'
 import { contentOf, reviewedEntry, touchedEntries } from '../harness/index.ts'
+import { firstCodePoints } from '../kit/index.ts'
 import { baselineAfter, isAdded, judgeSum, sumBefore, type JudgedSum } from './baseline.ts'
 import type { HarnessCandidate } from './candidate.ts'
 import { casesBeside, casesWith, isResumed, openCase, standingOf, treeOf, type Standing } from './cases.ts'
@@ -332,7 +333,20 @@ function askedEntries({ order: { step, batch }, entries }: StepRun, candidate: H
   const { request } = batch
   return request === null
     ? []
-    : touchedEntries(entries, candidate.entries).after.map(({ id }) => ({ entry: id, request: request.id, step }))
+    : touchedEntries(entries, candidate.entries).after.map(({ id }) => ({
+        entry: id,
+        request: request.id,
+        step,
+        text: firstWords(request.text),
+      }))
+}
+
+const ASKED_CHARACTERS_MAX = 120
+
+function firstWords(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim()
+  const first = firstCodePoints(line, ASKED_CHARACTERS_MAX)
+  return first.length < line.length ? `${first}…` : line
 }
 
 /** Why no task could show that a requested change does no harm, or null: such a change waits for a person. */

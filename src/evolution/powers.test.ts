@@ -48,7 +48,7 @@ describe('the powers of a change [trust.powers]', () => {
     const bench = await testBench({ propose, selection: ALWAYS })
     expect(await bench.step({ request: { ...REQUEST, id: 'first' } })).toMatchObject({ kind: 'publish' })
     text = ''
-    const held_because = expect.stringContaining('request first asked for in step 1')
+    const held_because = expect.stringContaining(`hint: it removes what a person wrote, which a person asked for: “${REQUEST.text}”`)
     expect(await bench.step({ request: { ...REQUEST, id: 'second' } })).toMatchObject({ kind: 'hold', metrics: { held_because } })
   })
 

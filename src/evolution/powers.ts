@@ -37,15 +37,19 @@ function checkReason(item: unknown): readonly PowerReason[] {
 /** A person must know that an earlier request would be undone. */
 function withRequest({ state }: StepRun, reason: PowerReason): PowerReason {
   const asked = reason.power === 'removes' ? state.asked.findLast(({ entry }) => entry === reason.entry) : undefined
-  return asked === undefined ? reason : { ...reason, why: `${reason.why}, which request ${asked.request} asked for in step ${asked.step}` }
+  return asked === undefined
+    ? reason
+    : { ...reason, why: `${reason.why}${ASKED_FOR}${asked.text === undefined ? '' : `: “${asked.text}”`}` }
 }
+
+const ASKED_FOR = ', which a person asked for'
 
 /** Which powers `evolution.publish_powers` does not list, or null. */
 export function heldPowers({ context: { settings } }: StepRun, powers: readonly PowerReason[]): string | null {
   const held = powersBeyond(powers, settings.publish_powers)
   if (held.length === 0) return null
   const why = held.map((power) => {
-    const undone = power === 'removes' ? powers.find((one) => one.power === power && one.why.includes('which request ')) : undefined
+    const undone = power === 'removes' ? powers.find((one) => one.power === power && one.why.includes(ASKED_FOR)) : undefined
     return undone === undefined ? POWER_SENTENCES[power] : `${POWER_SENTENCES[power]} (${undone.entry}: ${undone.why})`
   })
   return `its powers are held for review (${held.join(', ')}): ${why.join('; ')}; evolution.publish_powers lists what is not held`

@@ -275,6 +275,8 @@ export interface AskedEntry {
   readonly entry: string
   readonly request: string
   readonly step: number
+  /** The first words of the request. Absent of one that an older version kept. */
+  readonly text?: string
 }
 const ASKED_ENTRIES_MAX = 256
 

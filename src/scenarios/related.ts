@@ -4,6 +4,7 @@ import { isPublished, isReleased, type ReleasedCommit } from '../releases/index.
 import { catalogRows, placedRows } from './catalog.ts'
 import { COMMITS_PER_READ, remembered } from './history.ts'
 import type { Scenario } from './scenario.ts'
+import { releasesTakenFrom } from './taken-from.ts'
 import { totalsOf } from './totals.ts'
 
 type RelatedSource = Pick<Scenario, 'history' | 'releases' | 'wholeRows'>
@@ -20,8 +21,10 @@ export async function relatedRows(scenario: RelatedSource, row: ReleaseRow | nul
       rows.add((await releases.find(id ?? ''))?.row ?? null)
     if (row.result === 'published' || row.result === 'pending') await addSuccessors(scenario, row.release_id, rows)
   }
+  const taken = new Map((row === null ? [] : await releasesTakenFrom(scenario, row)).map((each) => [each.step, each]))
+  for (const each of taken.values()) rows.add(each)
   await addReviews(scenario, rows)
-  const placed = await Promise.all(rows.all.map(async (each) => placedRows(scenario, [remembered(each)])))
+  const placed = await Promise.all(rows.all.map(async (each) => placedRows(scenario, [taken.get(each.step) ?? remembered(each)])))
   return new Map(placed.flat().map(({ place, row: shown }) => [place, shown]))
 }
 

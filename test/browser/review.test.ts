@@ -197,9 +197,13 @@ describe('a decision', () => {
     await both.getByText(String(RIGHT['refunds'])).nth(1).waitFor()
   })
 
-  it('says what it takes away of an earlier request', async () => {
+  it('says what it takes away of an earlier request, here and on its page, also of one further back than its parent', async () => {
+    const words = `It removes parcel, which was asked for in v${PLACES.promoted}.`
     const page = await decision(PLACES.pending)
-    await page.getByText(`It removes parcel, which was asked for in v${PLACES.promoted}.`).waitFor()
+    await page.getByText(words).waitFor()
+    const row = (await world.shop.listed())[PLACES.pending] ?? {}
+    await page.goto(`${world.here.address}${textAt(row, 'page_path')}`)
+    await page.getByText(words).waitFor()
   })
 
   it.each(['published', 'learned', 'rejected', 'pending'] as const)(

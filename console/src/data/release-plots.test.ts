@@ -18,6 +18,7 @@ describe('the plots of a chain', () => {
     const pointOf = (more: object) => scoreSeries(chainOf(rowOf(0), rowOf(1, { metrics: { ...metrics, ...more } })))[0]?.points[0]
     expect(pointOf({})?.interval).toEqual([0.625, 0.875])
     expect(pointOf({ objective: { cost_per_point: 1, seconds_per_point: null } })?.interval).toBeUndefined()
+    expect(pointOf({ evidence: { interval: [-0.75, 0.625] } })?.interval).toEqual([0, 1])
     for (const interval of [[0.5, 0.1], ['x', 1], null, [1]]) expect(pointOf({ evidence: { interval } })?.interval).toBeUndefined()
   })
 

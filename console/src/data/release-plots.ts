@@ -21,7 +21,8 @@ export function scoreSeries({ steps, rows }: StepChain): readonly PlotSeries[] {
   })
   const candidates = played.flatMap(({ x, label, scores: { candidate, current }, gain }) => {
     if (candidate === null) return []
-    const interval = gain === null || current === null ? {} : { interval: [current + gain[0], current + gain[1]] as const }
+    const interval =
+      gain === null || current === null ? {} : { interval: [boundedScore(current + gain[0]), boundedScore(current + gain[1])] as const }
     return [{ x, y: candidate, label, ...interval }]
   })
   const served = played.flatMap(({ x, label, scores: { current } }) => (current === null ? [] : [{ x, y: current, label }]))
@@ -31,6 +32,9 @@ export function scoreSeries({ steps, rows }: StepChain): readonly PlotSeries[] {
   ]
   return series.filter(({ points }) => points.length > 0)
 }
+
+/** A score is from 0 to 1, and the sum of one and a difference need not be. */
+const boundedScore = (score: number): number => Math.min(1, Math.max(0, score))
 
 const MEASURES = {
   cost: { title: 'Cost over releases, mean per episode', unit: undefined },

@@ -3,6 +3,7 @@ import { layoutOf, valueText, type PlotData } from './plot-layout.ts'
 
 const data = (changes: Partial<PlotData>): PlotData => ({ kind: 'line', xIsTime: false, series: [], ...changes })
 const points = (...ys: readonly number[]) => ys.map((y, x) => ({ x, y }))
+const whiskered = (...interval: [number, number]) => ({ x: interval[0], y: 0.5, interval })
 
 describe('a plot', () => {
   it('without values has axes and nothing on them', () => {
@@ -49,6 +50,17 @@ describe('a plot', () => {
     }
     expect(xMarks.map(({ text }) => text)).toEqual(['0', '1', '2'])
     expect(yMarks.every(({ at }) => at >= top && at <= bottom)).toBe(true)
+  })
+
+  it('keeps the whiskers of its points between its edges, and draws none without two ends', () => {
+    const { columns, top, bottom } = layoutOf(
+      data({ series: [{ name: 'a', points: [whiskered(-3, 9), whiskered(0.25, 0.75), whiskered(0, Infinity)] }] }),
+      300,
+      160,
+    )
+    const whiskers = columns.flatMap(({ values }) => values.map(({ whisker }) => whisker))
+    expect(whiskers.map((each) => each?.interval)).toEqual([[-3, 9], undefined, [0.25, 0.75]])
+    expect(whiskers.flatMap((each) => (each === null ? [] : [each.from, each.to])).every((y) => y >= top && y <= bottom)).toBe(true)
   })
 
   it('marks whole places along x by whole numbers alone', () => {

@@ -156,7 +156,7 @@ function columnOf(x: number, stack: readonly Valued[], data: PlotData, xAt: (x: 
   let below = 0
   const values = stack.map(({ name, tone, y, interval }) => {
     below += y
-    const whisker = interval === null ? null : { from: yAt(interval[0]), to: yAt(interval[1]), interval }
+    const whisker = interval?.every(Number.isFinite) ? { from: yAt(interval[0]), to: yAt(interval[1]), interval } : null
     return { name, tone, y, at: yAt(data.kind === 'bars' ? below : y), whisker }
   })
   const label = stack.find((value) => value.label !== undefined)?.label
