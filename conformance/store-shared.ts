@@ -164,6 +164,29 @@ function describeTelling(suite: StoreSuite): void {
       assert.deepEqual([...new Set(landedIn(each))], counted(STEPS))
     }
   })
+  test('who serves says which step it follows: the others wait for it, name it where it does not, and forget it when it leaves', async ({
+    stores,
+  }) => {
+    const [one, two, three] = stores
+    const { members } = one
+    if (members === undefined || two.members === undefined || three?.members === undefined) return
+    await create(one, 'a')
+    await two.members.join('two')
+    await three.members.join('three')
+    await one.scenario('a').commit(commit(1))
+    assert.deepEqual(await members.behind('a', 1, LOOK_AGAIN_MS), ['three', 'two'])
+    const told = [follow(two), follow(three)]
+    const waiting = members.behind('a', 2, TOLD_MS_MAX)
+    await one.scenario('a').commit(commit(2))
+    for (const each of told) await until(() => landedIn(each).includes(2))
+    two.members.followed('a', 2)
+    assert.deepEqual(await members.behind('a', 2, 10 * LOOK_AGAIN_MS), ['three'])
+    await three.close()
+    assert.deepEqual(await waiting, [])
+    // An older step says nothing, and who does not serve is never waited for.
+    two.members.followed('a', 1)
+    assert.deepEqual(await members.behind('a', 2, TOLD_MS_MAX), [])
+  })
   test('a token that is made or removed at one is told and read at all', async ({ stores: [one, two] }) => {
     const told = follow(two)
     await make(one.deployment, token('a'))

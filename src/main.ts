@@ -30,6 +30,7 @@ import {
   readTls,
   shownFacts,
   signInProblem,
+  joinMembers,
   refuseUnfinishedCopy,
   reconfigureThread,
   reopenWebhooks,
@@ -136,6 +137,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const scenarioLimits = registryLimits(loaded)
     const registry = await Registry.open(services, scenarioLimits)
     closing.push(() => registry.close())
+    await joinMembers(loaded, store)
     let webhooks = await openConfiguredWebhooks(loaded, services, log)
     closing.push(async () => webhooks?.close())
     const adapters = adaptersOf(plugins, load, registry)

@@ -243,6 +243,8 @@ export interface Head {
   readonly content_id: string
   /** Steps count from 0, which creates the scenario. */
   readonly step: number
+  /** Of a move with a store that several gateways share: which of them did not serve it within two seconds, as machine and port; null where that is not known. */
+  readonly gateways_behind?: readonly string[] | null
 }
 
 export type ImportBody = { readonly agent_record_id: string; readonly request_type: 'inference'; readonly payload: Readonly<Record<string, unknown>> } | { readonly agent_record_id: string; readonly request_type: 'report'; readonly payload: ReportBody }

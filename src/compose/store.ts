@@ -1,4 +1,5 @@
 /** What the configured store is made with. */
+import { hostname } from 'node:os'
 import type { LoadedConfig } from '../config/index.ts'
 import {
   invalid,
@@ -32,6 +33,10 @@ export async function makeStore(loaded: LoadedConfig, load: Load): Promise<Store
   const plugin = await load('store', loaded.config.storage.record_backend)
   return plugin.make(storeSettings(loaded, plugin))
 }
+
+/** Called once the changes of scenarios are followed: the gateways that share the store wait for each other when a head is moved. */
+export const joinMembers = async ({ config: { svc } }: Pick<LoadedConfig, 'config'>, store: Store): Promise<void> =>
+  store.members?.join(`${hostname()}:${svc.port}`)
 
 /** Of a store that is being copied to a part may be missing. */
 export async function refuseUnfinishedCopy(store: Store): Promise<void> {

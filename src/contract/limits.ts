@@ -131,6 +131,8 @@ export const WEIGHTS_LOAD_SECONDS_MAX = 600
 export const CLOSE_SECONDS_MAX = 10
 /** How long a landing waits for its pointer; a remote that does not answer must not keep a release from being served. */
 export const POINT_SECONDS_MAX = 5
+/** How long the move of a head waits until the other gateways serve it: a poll each second tells those that missed the notification. */
+export const MEMBERS_WAIT_MS_MAX = 2000
 /** How long a recipe may take to bind a scenario. */
 export const BIND_SECONDS_MAX = 60
 /** Distinct reasons by which records that no step can use are counted; further ones are counted together. */

@@ -35,6 +35,8 @@ export interface Store {
   readonly shares?: ShareStore
   /** Where all processes with this store see the episodes that workers play. Absent: each process has its own. */
   readonly fleet?: FleetBoard
+  /** Those who serve over this store, and what they follow. Absent from a store of one process. */
+  readonly members?: StoreMembers
   /** A port with which another thread of this process joins the store, once. Absent: only this thread can use it. */
   share?(): MessagePort
   /** How writing stands. Absent from a store that never refuses a write on its own account. */
@@ -51,6 +53,19 @@ export interface Store {
 export interface StoreRemark {
   readonly found: string
   readonly fix: string
+}
+
+/** The processes that serve over one store. One that ended or hangs for longer than a lease lasts is none of them. */
+export interface StoreMembers {
+  /** From here on the others wait for this process when they move a head. The name is shown to people. */
+  join(name: string): Promise<void>
+  /** This process serves the scenario as of that step, or would load it so. Returns at once: what comes close together is written together. */
+  followed(scenario: string, step: number): void
+  /**
+   * Waits until all others follow the step, for as long as given. Answers the names of those that do not, which are most likely none; null
+   * where nobody could be asked. Never throws: what is waited for is durable.
+   */
+  behind(scenario: string, step: number, milliseconds: number): Promise<readonly string[] | null>
 }
 
 /** What belongs to no scenario: the tokens, and the audit of what was done. */

@@ -89,7 +89,7 @@ export async function commentOn(context: HttpContext): Promise<HttpReply> {
 async function moved(context: HttpContext, name: string, target: string, operation: Operation, words: string | null): Promise<HttpReply> {
   const { registry } = context.services
   const before = await registry.use(name, async (scenario) => ({ release_id: scenario.head().release_id, step: scenario.history.step }))
-  const { head, step } = await registry.move(name, target, operation, { words, by: actorOf(context).by })
+  const { head, step, behind } = await registry.move(name, target, operation, { words, by: actorOf(context).by })
   const { release_id, content_id } = head
   // What was so already made no row.
   if (step > before.step)
@@ -99,5 +99,5 @@ async function moved(context: HttpContext, name: string, target: string, operati
       before: { release_id: before.release_id },
       after: { release_id, step, ...(words !== null && { comment: words }) },
     })
-  return json({ scenario: name, release_id, content_id, step } satisfies Head)
+  return json({ scenario: name, release_id, content_id, step, ...(behind !== undefined && { gateways_behind: behind }) } satisfies Head)
 }

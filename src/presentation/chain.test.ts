@@ -1,6 +1,6 @@
 /** The chain of a scenario: what waits, what may be moved, and what the releases scored. */
 import { describe, expect, it } from 'vitest'
-import { heldRows, isRejectable, makerOf, moveOf, publishedScores, releaseWord, type MovableRow } from './chain.ts'
+import { behindLine, heldRows, isRejectable, makerOf, moveOf, publishedScores, releaseWord, type MovableRow } from './chain.ts'
 import { HELD, PROMOTED, REJECTED, rowOf } from './testing/rows.ts'
 
 const movesOf = (...rows: readonly MovableRow[]) => rows.map((row) => moveOf(rows, row))
@@ -71,4 +71,13 @@ describe('the scores of releases', () => {
     const many = Array.from({ length: 60 }, (_, at) => rowOf(60 - at, { metrics: { current_score: 59 - at, candidate_score: 60 - at } }))
     expect(publishedScores(many, 40)).toEqual(Array.from({ length: 41 }, (_, at) => at + 20))
   })
+})
+
+it('gateways that do not serve a move yet are one line; none where all do', () => {
+  expect([[], ['a:1'], ['a:1', 'b:2'], null].map(behindLine)).toEqual([
+    null,
+    'not served yet by a:1, which follows as soon as it answers',
+    'not served yet by a:1, b:2, which follow as soon as they answer',
+    'whether every gateway serves it is not known: the database did not answer',
+  ])
 })

@@ -92,3 +92,10 @@ export function publishedScores(rows: StepRows, most: number): readonly number[]
   const before = trained[0] === undefined ? null : (meanScores(trained[0].metrics)?.current ?? null)
   return [before, ...scored.map(({ candidate }) => candidate)].filter((score) => score !== null)
 }
+
+/** Of a move: which gateways do not serve it yet, as one line; null where all do. */
+export function behindLine(behind: readonly string[] | null): string | null {
+  if (behind === null) return 'whether every gateway serves it is not known: the database did not answer'
+  if (behind.length === 0) return null
+  return `not served yet by ${behind.join(', ')}, which ${behind.length === 1 ? 'follows as soon as it answers' : 'follow as soon as they answer'}`
+}

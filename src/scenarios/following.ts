@@ -1,6 +1,7 @@
 /** Applies what the store tells to the loaded scenarios: records to train on, and rows, settings and archives of other processes. */
 import type { RequestType, StoreChange } from '../contract/index.ts'
 import { noteStep } from './elsewhere.ts'
+import { acknowledge } from './members.ts'
 import { watchProvisional } from './live-test.ts'
 import type { Scenario } from './scenario.ts'
 import type { Services } from './services.ts'
@@ -75,12 +76,16 @@ export class Following {
     const scenario = this.#loaded.get(name)
     if (scenario !== undefined) this.#apply(scenario, change)
     else if (kind === 'appended') this.#appendedUnloaded(name)
+    else if (kind === 'landed') this.#services.store.members?.followed(name, change.step)
   }
 
   #apply(scenario: Scenario, change: ScenarioChange): void {
     const { name } = scenario
     if (change.kind === 'appended') this.#appended(scenario, change.types)
-    if (change.kind === 'landed') noteStep(this.#services, scenario, change.step)
+    if (change.kind === 'landed') {
+      noteStep(this.#services, scenario, change.step)
+      void acknowledge(this.#services, scenario, change.step)
+    }
     if (change.kind === 'settings') this.#parts.inBackground(name, () => this.#readSettings(scenario))
     if (change.kind === 'archived') this.#retire(scenario)
   }

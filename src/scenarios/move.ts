@@ -15,10 +15,15 @@ import { withdrawRelease } from './withdraw.ts'
 export interface Moved {
   readonly head: Release
   readonly step: number
+  /** The other gateways that do not serve it yet; null where that is not known. Absent: there is no other, or nothing was moved. */
+  readonly behind?: readonly string[] | null | undefined
 }
 
 /** What a person may do with a release. */
 export type Move = 'promote' | 'rollback' | 'withdraw' | 'reject' | 'comment'
+
+/** What is said of a release, and the rejection of one that was never served, change nothing of what is served. */
+export const changesServed = (operation: Move): boolean => operation !== 'reject' && operation !== 'comment'
 
 /** What a person says, which goes into the row: the reason of a rejection, or a comment. */
 export interface PersonsWords {

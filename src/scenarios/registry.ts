@@ -8,7 +8,8 @@ import { checkOptions, type NewScenario } from './create.ts'
 import { Directory, type RegistryLimits, type ScenarioMade } from './directory.ts'
 import { reach, type ScenarioView, type Services } from './services.ts'
 import { Following, type Loading } from './following.ts'
-import { moveByHand, NOTHING_SAID, type Move, type Moved, type PersonsWords } from './move.ts'
+import { servedEverywhere } from './members.ts'
+import { changesServed, moveByHand, NOTHING_SAID, type Move, type Moved, type PersonsWords } from './move.ts'
 import { Preloading } from './preloading.ts'
 import { Standby } from './standby.ts'
 import { unknownScenario, type Scenario } from './scenario.ts'
@@ -109,7 +110,13 @@ export class Registry {
 
   /** Answers the new head, or the current one when it is the target already, and when a release was withdrawn or rejected. */
   async move(name: string, releaseId: string, operation: Move, said: PersonsWords = NOTHING_SAID): Promise<Moved> {
-    const moved = await this.use(name, (scenario) => moveByHand(this.#services, scenario, releaseId, operation, said))
+    const { moved, isNew } = await this.use(name, async (scenario) => {
+      const { step } = scenario.history
+      const done = await moveByHand(this.#services, scenario, releaseId, operation, said)
+      return { moved: done, isNew: done.step > step }
+    })
+    // Other gateways need not know words at once, and have what was so already.
+    if (isNew && changesServed(operation)) return { ...moved, behind: await servedEverywhere(this.#services, name, moved.step) }
     await this.#services.views?.settled()
     return moved
   }

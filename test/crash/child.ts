@@ -56,7 +56,9 @@ export function startChild(place: Place, { settings, entry = SERVICE, environmen
     /** Its exit code; null when a signal ended it. */
     ended,
     stop: () => void child.kill('SIGTERM'),
-    /** Goes on after it stopped itself. */
+    /** Stands still from here on, without a word. */
+    pause: () => void child.kill('SIGSTOP'),
+    /** Goes on after it stopped itself, or was. */
     goOn: () => void child.kill('SIGCONT'),
     /** At once: the service alone, as when it runs out of memory, or with every git it started, as when its container or machine goes. */
     kill: (who: Victim) => (who === 'family' ? killAll() : void child.kill('SIGKILL')),

@@ -76,6 +76,8 @@ export class Membership {
   readonly #heard = new Set<number>()
   #client: LoneClient | null = null
   #id: number | null = null
+  /** The name of one that serves. */
+  #serves: string | null = null
   #cursor = '0'
   #isClosed = false
   #timers: NodeJS.Timeout[] = []
@@ -97,7 +99,7 @@ export class Membership {
 
   async join(time: JoinTime): Promise<void> {
     const startedAt = performance.now()
-    this.#id = await this.#needs.connections.transaction((client) => register(client, time))
+    this.#id = await this.#needs.connections.transaction((client) => register(client, time, this.#serves))
     this.#live(startedAt)
     this.#client = await this.#listen().catch((error: unknown) => {
       throw refusalOf(error)
@@ -105,6 +107,12 @@ export class Membership {
     await this.#read()
     this.#every(BEAT_MS, () => this.#beat())
     this.#every(POLL_MS, () => this.#poll())
+  }
+
+  /** Kept also when it comes back as another member. */
+  async serveAs(name: string): Promise<void> {
+    this.#serves = name
+    await this.#needs.connections.rows({ text: 'UPDATE member SET serves = $2 WHERE id = $1', values: [this.#id, name] })
   }
 
   /** Tells the others with the transaction, so that they hear of it when it is committed, and not otherwise. */
@@ -152,7 +160,7 @@ export class Membership {
       const id = this.#id
       // One that hangs is given up like a beat that hangs.
       if (id === null) this.#live(startedAt)
-      if (id === null) this.#id = await connections.transaction((client) => register(client, 'again'))
+      if (id === null) this.#id = await connections.transaction((client) => register(client, 'again', this.#serves))
       else if (
         (
           await connections.rows({
@@ -282,9 +290,10 @@ export class Membership {
 }
 
 /** One at a time, so that of two that open the store at once the first one forgets what was chosen, and not the second. */
-async function register(client: PgClient, time: JoinTime): Promise<number> {
+async function register(client: PgClient, time: JoinTime, serves: string | null): Promise<number> {
   await client.query({ text: 'SELECT pg_advisory_xact_lock($1, hashtext(current_schema()))', values: [OPENING_LOCK] })
   await client.query({ text: `DELETE FROM member WHERE beat_at < clock_timestamp() - interval '${FORGOTTEN_AFTER}'` })
+  await client.query({ text: 'DELETE FROM followed f WHERE NOT EXISTS (SELECT 1 FROM member m WHERE m.id = f.member)' })
   await client.query({
     text: `WITH old AS (DELETE FROM allowance WHERE used_at < clock_timestamp() - interval '${UNUSED_AFTER}' RETURNING key)
            DELETE FROM share s USING old WHERE s.key = old.key`,
@@ -295,7 +304,10 @@ async function register(client: PgClient, time: JoinTime): Promise<number> {
       text: `UPDATE scenario SET training_mode = NULL, settings_changes = settings_changes + 1, changed = pg_current_xact_id()
              WHERE training_mode IS NOT NULL`,
     })
-  const { rows } = await client.query<{ id: number }>({ text: 'INSERT INTO member DEFAULT VALUES RETURNING id' })
+  const { rows } = await client.query<{ id: number }>({
+    text: 'INSERT INTO member (serves) VALUES ($1) RETURNING id',
+    values: [serves],
+  })
   return rows[0]?.id ?? 0
 }
 

@@ -4,7 +4,7 @@ import type { Database } from './connections.ts'
 import type { PgClient } from './library.ts'
 import { newerStore, olderServer } from './refusals.ts'
 
-const SCHEMA_VERSION = 8
+const SCHEMA_VERSION = 9
 const SERVER_VERSION_LEAST = 15
 const MIGRATION_LOCK = 0x73_76_63_03
 

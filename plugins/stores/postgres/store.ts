@@ -31,6 +31,7 @@ import { addAudit, changeToken, readAudit, readTokens } from './deployment.ts'
 import { openDocuments } from './documents.ts'
 import { expire } from './expire.ts'
 import { ChangeFeed } from './feed.ts'
+import { Followed } from './followed.ts'
 import { openFleet } from './fleet.ts'
 import { forgetTag } from './forget.ts'
 import { MemberLeases } from './leases.ts'
@@ -84,6 +85,7 @@ class PostgresStore implements Store {
   readonly documents: OpenDocuments
   readonly shares: ShareStore
   readonly fleet: FleetBoard
+  readonly members: Followed
   readonly #connections: Database
   readonly #settings: PostgresSettings
   readonly #seal: StoreSeal
@@ -127,6 +129,7 @@ class PostgresStore implements Store {
       onLapse: () => this.#leases.loseAll(),
       onBeat: (error) => this.#beaten(error),
     })
+    this.members = new Followed(connections, this.#membership, (name) => this.#feed.keyOf(name))
     this.fleet = openFleet({
       connections,
       change: (work) => this.#write(() => this.writing.run(() => connections.rawTransaction(work))),
@@ -331,7 +334,7 @@ class PostgresStore implements Store {
     this.#leases.loseAll()
     await this.#writes.idle()
     this.writing.end()
-    await Promise.allSettled([this.#tidy.idle(), ...this.#reading])
+    await Promise.allSettled([this.#tidy.idle(), this.members.idle(), ...this.#reading])
     await this.#search?.close()
     await this.#membership.leave()
     this.#feed.stop()

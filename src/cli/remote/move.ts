@@ -3,6 +3,7 @@ import { ServiceFailure, type Head, type ReleaseRow, type Svc } from '@svc-ai/cl
 import { conflict, invalid, unknown } from '../../contract/index.ts'
 import {
   ago,
+  behindLine,
   compare,
   counted,
   type FileChange,
@@ -89,6 +90,7 @@ export function withdraw(options: MoveOptions, surroundings: Surroundings): Prom
     })
     if (options.json === true) surroundings.out(jsonText({ ...head, withdrawn_release_id: target.release_id }, 2))
     else surroundings.out(`${numberOf(target)} is withdrawn; ${oneLine(scenario)} serves ${shortId(head.release_id)} to everyone`)
+    warnBehind(head, surroundings)
     return EXIT.fine
   })
 }
@@ -253,6 +255,7 @@ function report(
   powers: readonly string[] = [],
 ): number {
   const isMoved = head.release_id !== served.release_id
+  warnBehind(head, surroundings)
   if (json === true) {
     surroundings.out(jsonText({ ...head, previous_release_id: served.release_id, moved: isMoved }, 2))
     return EXIT.fine
@@ -265,6 +268,12 @@ function report(
     if (served.restorable) surroundings.out(`undo: ${service.command(rollbackWords({ scenario, target: served }))}`)
   }
   return EXIT.fine
+}
+
+/** Beside what was asked for, so that it is seen with `--json` too. */
+function warnBehind({ gateways_behind: behind = [] }: Head, { err }: Surroundings): void {
+  const line = behindLine(behind)
+  if (line !== null) err(line)
 }
 
 const FILES_SHOWN_MAX = 12

@@ -119,7 +119,19 @@ export const releaseListSchema = z.object({
   next_before_step: z.exactOptional(count.nullable()).describe('Of a page: where the next one begins, null at the end.'),
 })
 export type ReleaseList = WireType<typeof releaseListSchema>
-export const headSchema = z.object({ scenario, release_id: releaseId, content_id: contentId, step }).describe('What is served now.')
+export const headSchema = z
+  .object({
+    scenario,
+    release_id: releaseId,
+    content_id: contentId,
+    step,
+    gateways_behind: z
+      .exactOptional(z.array(text).nullable())
+      .describe(
+        'Of a move with a store that several gateways share: which of them did not serve it within two seconds, as machine and port; null where that is not known.',
+      ),
+  })
+  .describe('What is served now.')
 export type Head = WireType<typeof headSchema>
 
 /** Rows of the tree that clients pull: identities are those of listed releases, and `composed_…` holds the combination. */

@@ -114,6 +114,8 @@ export const scenarios = [
     'movement.reject':
       'Reject ends the review of a held release by a row with the reason and leaves the head; the release cannot be promoted from then on, and any other is 409.',
     'movement.comment': 'A promote, rollback or withdrawal keeps a comment in its row.',
+    'movement.gateways':
+      'A promote, rollback or withdrawal is answered once every live gateway serves it, after two seconds in any case, and names those that do not.',
     'movement.running-step': 'A step whose base moved is stepped again at landing.',
   }),
   ...section('Status', {

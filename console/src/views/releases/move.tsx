@@ -1,6 +1,6 @@
 /** Promote and roll back: a dialog says what will be served and what changes; a line says the outcome. */
 import { useState } from 'preact/hooks'
-import { filesSummary, type StepMove } from '../../../../src/presentation/index.ts'
+import { behindLine, filesSummary, type StepMove } from '../../../../src/presentation/index.ts'
 import { useSession } from '../../session.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 import { Facts } from '../../ui/facts.tsx'
@@ -47,7 +47,8 @@ export function MoveButton(props: MoveProps) {
   const act = async (): Promise<void> => {
     const service = session.service(scenario)
     const head = await (move === 'promote' ? service.promote(step.row.release_id) : service.rollback(step.row.release_id))
-    done(`The content of ${step.name} is served as release ${head.release_id.slice(0, 10)}.`)
+    const behind = behindLine(head.gateways_behind ?? [])
+    done(`The content of ${step.name} is served as release ${head.release_id.slice(0, 10)}.${behind === null ? '' : ` Note: ${behind}.`}`)
   }
   const verb = `${VERBS[move]}${move === 'rollback' ? ` to ${step.name}` : ` ${step.name}`}`
   return (
