@@ -36,7 +36,7 @@ export interface Store {
   /** Where all processes with this store see the episodes that workers play. Absent: each process has its own. */
   readonly fleet?: FleetBoard
   /** Those who serve over this store, and what they follow. Absent from a store of one process. */
-  readonly members?: StoreMembers
+  readonly members?: ServingMembers
   /** A port with which another thread of this process joins the store, once. Absent: only this thread can use it. */
   share?(): MessagePort
   /** How writing stands. Absent from a store that never refuses a write on its own account. */
@@ -56,7 +56,7 @@ export interface StoreRemark {
 }
 
 /** The processes that serve over one store. One that ended or hangs for longer than a lease lasts is none of them. */
-export interface StoreMembers {
+export interface ServingMembers {
   /** From here on the others wait for this process when they move a head. The name is shown to people. */
   join(name: string): Promise<void>
   /** This process serves the scenario as of that step, or would load it so. Returns at once: what comes close together is written together. */

@@ -1,6 +1,6 @@
 /** Which step each member serves: written by itself, and waited for by the one that moves a head. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { StoreMembers } from '../../../src/contract/index.ts'
+import type { ServingMembers } from '../../../src/contract/index.ts'
 import type { Database } from './connections.ts'
 import { IS_ALIVE, type Membership } from './membership.ts'
 
@@ -17,7 +17,7 @@ interface Lagging {
   readonly name: string
 }
 
-export class Followed implements StoreMembers {
+export class Followed implements ServingMembers {
   readonly #connections: Database
   readonly #membership: Membership
   readonly #keyOf: (scenario: string) => number | undefined
