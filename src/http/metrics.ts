@@ -6,7 +6,11 @@ const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 /** What steps took, as their rows name it. */
 const SPENT = ['input_tokens', 'cached_tokens', 'output_tokens', 'cost', 'unpriced_calls'] as const
 
-/** Refusals that are counted by their codes. */
+/** Refusals that are counted by their codes. These are printed from the start: Prometheus sees no growth in a series that begins above 0. */
+const CODES = {
+  limited: ['requests_limit', 'tokens_limit', 'cost_limit', 'concurrency_limit', 'upstream_queue', 'wrong_tokens'],
+  unauthorized: ['unauthorized', 'token_expired', 'role_forbids', 'other_scenario'],
+} as const
 const REFUSED = ['limited', 'unauthorized'] as const
 type RefusedKind = (typeof REFUSED)[number]
 
@@ -182,7 +186,8 @@ export class Metrics {
   }
 
   #refusals(name: string, help: string, kind: RefusedKind): string[] {
-    const series = [...this.#refused[kind]].map(([code, count]) => `${name}{code="${code}"} ${count}`)
+    const counts = new Map([...CODES[kind].map((code): [string, number] => [code, 0]), ...this.#refused[kind]])
+    const series = [...counts].map(([code, count]) => `${name}{code="${code}"} ${count}`)
     return [`# HELP ${name} ${help}`, `# TYPE ${name} counter`, ...series]
   }
 

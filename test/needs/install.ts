@@ -2,6 +2,8 @@
 import { NAMES } from './list.ts'
 import { begin, getReady } from './ready.ts'
 
-await begin(NAMES.filter((name) => name !== 'versitygw'))
-// Without it the short form goes on.
-await getReady(['versitygw'])
+/** Made with Go. Without them the short form goes on. */
+const MADE = ['versitygw', 'collector'] as const
+
+await begin(NAMES.filter((name) => !MADE.some((made) => made === name)))
+await getReady(MADE)

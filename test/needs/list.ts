@@ -25,6 +25,7 @@ const PROGRAMS = {
   fish: { packages: ['fish'], tests: ['src/cli/completion/'] },
   ksh: { packages: ['ksh93u+m'], tests: ['test/install/'] },
   mksh: { packages: ['mksh'], tests: ['test/install/'] },
+  promtool: { packages: ['prometheus'], tests: ['test/deploy/monitoring.test.ts'] },
   script: { packages: ['bsdutils'], tests: ['src/cli/terminal.test.ts'] },
   strace: { packages: ['strace'], tests: ['plugins/stores/sqlite/'] },
   'systemd-analyze': { packages: ['systemd'], tests: ['test/deploy/'] },
@@ -44,6 +45,10 @@ const OTHERS = {
   /** The programs of a server, which Debian puts beside PATH, and what the store reaches it with. */
   postgres: { packages: ['postgresql'], tests: IN_POSTGRES },
   pg: { packages: [], tests: IN_POSTGRES },
+  /** The types of a dashboard, as Grafana publishes them. */
+  'grafana schema': { packages: [], tests: ['test/deploy/monitoring.test.ts'] },
+  /** OpenTelemetry's collector. Made with Go. */
+  collector: { packages: [], tests: ['test/ops/collector.test.ts'] },
   /** An S3 server. Made with Go, of whatever version is on the machine. */
   versitygw: { packages: [], tests: ['plugins/contents/s3/', 'src/cli/export/s3.test.ts', 'test/cluster/'] },
   'tiny model': { packages: [], tests: TRAINED },

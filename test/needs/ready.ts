@@ -4,6 +4,8 @@ import { join } from 'node:path'
 import { alone } from '../../scripts/alone.mjs'
 import { wordsOf } from '../../src/kit/index.ts'
 import { programsCalled } from '../support/programs.ts'
+import { installGrafanaSchema, isGrafanaSchemaThere } from '../support/grafana.ts'
+import { installOtelCollector, isOtelCollectorThere } from '../support/otel-collector.ts'
 import { installVersitygw, isVersitygwThere } from '../support/s3.ts'
 import { installTestPg, isTestPgThere, postgresPrograms } from '../support/postgres.ts'
 import { installTestLlama, isTestLlamaThere } from '../weights/support/llama.ts'
@@ -47,6 +49,8 @@ async function installed(names: readonly NeedName[]): Promise<Missing> {
       ...(await withPackages(names)),
       ...(await withLlama(names)),
       ...(await withPg(names)),
+      ...(await withGrafanaSchema(names)),
+      ...(await withCollector(names)),
       ...(await withVersitygw(names)),
     }),
     tellHolder,
@@ -76,6 +80,20 @@ async function withPg(names: readonly NeedName[]): Promise<Missing> {
   return problem === null ? {} : { pg: problem }
 }
 
+async function withGrafanaSchema(names: readonly NeedName[]): Promise<Missing> {
+  if (!(await absent(names)).includes('grafana schema')) return {}
+  say('tests need the types of a Grafana dashboard: installing them with npm …')
+  const problem = await installGrafanaSchema().then(() => null, wordsOf)
+  return problem === null ? {} : { 'grafana schema': problem }
+}
+
+async function withCollector(names: readonly NeedName[]): Promise<Missing> {
+  if (!(await absent(names)).includes('collector')) return {}
+  say("tests need OpenTelemetry's collector: making it with Go, which takes minutes the first time …")
+  const problem = await installOtelCollector().then(() => null, wordsOf)
+  return problem === null ? {} : { collector: problem }
+}
+
 async function withVersitygw(names: readonly NeedName[]): Promise<Missing> {
   if (!(await absent(names)).includes('versitygw')) return {}
   say('tests need versitygw: making it with Go, which takes minutes the first time …')
@@ -91,6 +109,8 @@ async function absent(names: readonly NeedName[]): Promise<readonly NeedName[]> 
 async function isThere(name: NeedName): Promise<boolean> {
   if (isProgram(name)) return programsCalled(name).length > 0
   if (name === 'llama') return isTestLlamaThere()
+  if (name === 'grafana schema') return isGrafanaSchemaThere()
+  if (name === 'collector') return isOtelCollectorThere()
   if (name === 'pg') return isTestPgThere()
   if (name === 'versitygw') return isVersitygwThere()
   if (name === 'postgres') return postgresPrograms() !== null
