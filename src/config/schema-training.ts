@@ -55,7 +55,9 @@ const weightKeys = {
   multi_turn: flag().default(true).describe('Whether a report that quotes several receipts is trained on as one trajectory.'),
   checkpoint_every: count()
     .default(1)
-    .describe('After how many publications a checkpoint is written to the artifact repository; those between exist only in the engine.'),
+    .describe(
+      'After how many publications a checkpoint is written to the artifact repository; those between exist only in the engine. Where several gateways share a store, every publication writes one.',
+    ),
   examiner: text()
     .default('always')
     .describe('Which examiner decides whether a trained candidate is published: `always`, `threshold`, or an examiner plug-in.'),

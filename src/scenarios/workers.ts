@@ -1,5 +1,6 @@
 /** Makes the workers of a loaded scenario: one per trainer of its recipe. */
-import { isLeaseLost, unavailable, type Fence, type TrainerPlan } from '../contract/index.ts'
+import { join } from 'node:path'
+import { isLeaseLost, unavailable, type Fence, type Trainer, type TrainerPlan } from '../contract/index.ts'
 import { scopeOf, Worker, type Budgets, type TrainingContext, type TrainerHost, type WorkerParts } from '../training/index.ts'
 import type { ConfiguredRecipe, Services } from './services.ts'
 import { plansOf } from './composed.ts'
@@ -53,12 +54,25 @@ export function planWorkers(
 }
 
 /** A weight trainer uses the scenario's own runtime, so it runs in the same process. */
-function hostFor({ hosts, files }: Services, { runtime: { weights }, created }: Scenario, plan: TrainerPlan): TrainerHost {
+function hostFor({ hosts, files, store }: Services, { runtime: { weights }, created }: Scenario, plan: TrainerPlan): TrainerHost {
   if (plan.lane === 'thread') return hosts.threads
-  return hosts.weights.hostFor((trainer) => {
+  return hosts.weights.hostFor(async (trainer) => {
     const documents = files.sharedOf(created, trainer.lease)
-    return plan.open({ ...scopeOf(trainer), ...(weights && { weights }), ...(documents && { documents }) })
+    const opened = await plan.open({ ...scopeOf(trainer), ...(weights && { weights }), ...(documents && { documents }) })
+    return store.members === undefined ? opened : publishedForAll(opened, files.folderOf(created))
   })
+}
+
+/** Weights in a folder of this machine cannot be served by the other gateways: they are published where all of them read. */
+function publishedForAll(trainer: Trainer, folder: string): Trainer {
+  return {
+    async step(...given) {
+      const result = await trainer.step(...given)
+      if (result.kind !== 'live') return result
+      const { path, ...rest } = result
+      return { ...rest, kind: 'publish', content: { kind: 'checkpoint', path: join(folder, path) } }
+    },
+  }
 }
 
 function processorOf(scenario: Scenario, component: string) {

@@ -1,5 +1,6 @@
 /** A person moves the head at one gateway: the answer comes once every live gateway serves it, or names those that do not. */
 import { hostname } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { typeCommand } from '../../src/cli/testing/surroundings.ts'
 import { LEDGER_RECIPE, textAt } from '../spec/support/helpers.ts'
@@ -28,8 +29,8 @@ beforeAll(async () => {
   const settings = { ...deploymentIn(folder, database, 'moved'), recipe: LEDGER_RECIPE, 'data.training_mode': 'manual' }
   const behindLink = database.networkUrl.replace(`:${database.port}/`, `:${link.port}/`)
   ;[a, b] = await Promise.all([
-    Gateway.start(folder, settings),
-    Gateway.start(folder, { ...settings, 'storage.record_database_url': behindLink }),
+    Gateway.start(join(folder, 'a'), settings),
+    Gateway.start(join(folder, 'b'), { ...settings, 'storage.record_database_url': behindLink }),
   ])
   const created = await a.served()
   await a.post('/svc/train', { text: 'add a line', session: 's', release_id: 'r' })

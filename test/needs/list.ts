@@ -33,7 +33,7 @@ const PROGRAMS = {
   zsh: { packages: ['zsh'], tests: ['src/cli/completion/', 'test/install/'] },
 } as const satisfies Readonly<Record<string, Need>>
 
-const TRAINED = ['test/weights/', 'test/docs/weights.test.ts'] as const
+const TRAINED = ['test/cluster/weights.test.ts', 'test/weights/', 'test/docs/weights.test.ts'] as const
 
 const IN_POSTGRES = ['plugins/stores/postgres/', 'src/cli/copy/postgres.test.ts', 'test/cluster/'] as const
 

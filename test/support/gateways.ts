@@ -1,6 +1,6 @@
 /** Gateways as processes of their own over one PostgreSQL, and the git repository that they share. */
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { placeIn, startChild } from '../crash/child.ts'
@@ -33,11 +33,12 @@ export class Gateway {
   address = ''
 
   private constructor(folder: string, settings: Settings) {
-    const place = placeIn(mkdtempSync(join(folder, 'gateway-')))
+    mkdirSync(folder, { recursive: true })
+    const place = placeIn(folder)
     this.#child = startChild(place, { settings: { ...settingsOf(place, ''), ...settings } })
   }
 
-  /** In a folder of its own below that one. */
+  /** With its data in that folder. */
   static async start(folder: string, settings: Settings): Promise<Gateway> {
     const gateway = new Gateway(folder, settings)
     gateway.address = (await gateway.#child.address) ?? ''
