@@ -63,6 +63,17 @@ describe('grouped', async () => {
     )
   })
 
+  it.each(Object.entries(PLAIN))('weighs as a plain implementation does (%s)', async (normalise, plain) => {
+    const objective = await grouped.plugin.make({ normalise })
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: -100, max: 100 }), { minLength: 2, maxLength: 30 }), (values) => {
+        const answer = objective.prepare(scored(values, { group }), {})
+        if (answer.kind === 'skip') return expect(new Set(values).size).toBe(1)
+        for (const [at, weight] of answer.advantages.entries()) expect(weight).toBeCloseTo(plain(values, at), 9)
+      }),
+    )
+  })
+
   it.each([
     [{ normalise: 'rank' }, 'bad_setting'],
     [{ normalise: null }, 'bad_setting'],
@@ -72,5 +83,21 @@ describe('grouped', async () => {
     await expect(async () => grouped.plugin.make(config)).rejects.toMatchObject({ kind: 'invalid', code })
   })
 })
+
+/** As their papers write them (RLOO, GRPO), term by term. */
+const PLAIN = {
+  leave_one_out: (scores: readonly number[], at: number): number => {
+    const others = scores.filter((_, other) => other !== at)
+    let sum = 0
+    for (const score of others) sum += score
+    return (scores[at] ?? 0) - sum / others.length
+  },
+  std: (scores: readonly number[], at: number): number => {
+    let [sum, squares] = [0, 0]
+    for (const score of scores) sum += score
+    for (const score of scores) squares += (score - sum / scores.length) ** 2
+    return ((scores[at] ?? 0) - sum / scores.length) / Math.sqrt(squares / scores.length)
+  },
+}
 
 const near = (value: number): unknown => expect.closeTo(value, 12)

@@ -258,6 +258,9 @@ describe('exactly one optimizer step is published', () => {
 
 const logProbs = (change: (data: number[]) => unknown) => (answer: unknown) =>
   JSON.stringify(answer, (key, value: unknown) => (key === 'data' && Array.isArray(value) ? change(value) : value))
+const noNumbers = logProbs((data) => data.map(() => null))
+const twice = (answer: unknown) =>
+  JSON.stringify(answer, (key, value: unknown) => (key === 'loss_fn_outputs' && Array.isArray(value) ? [...value, ...value] : value))
 const withoutLoss = (answer: unknown) => JSON.stringify(answer, (key, value: unknown) => (key === 'loss:sum' ? null : value))
 const half = (answer: unknown) => Buffer.from(String(answer), 'base64').subarray(0, 700).toString('latin1')
 
@@ -297,9 +300,11 @@ describe('a trainer that fills what the API leaves open in its own way', () => {
 describe('a trainer that answers wrongly', () => {
   it.each<readonly [string, string, (answer: unknown) => unknown, string]>([
     ['fewer log-probabilities than tokens', 'forward_backward', logProbs((data) => data.slice(1)), 'as many as its targets'],
-    ['a log-probability that is null', 'forward', logProbs((data) => data.map(() => null)), 'logprobs'],
+    ['a log-probability that is null', 'forward', noNumbers, 'logprobs'],
     ['a loss that is not a number', 'forward_backward', () => '{"loss_fn_outputs":[],"metrics":{"loss:sum":NaN}}', 'finite'],
     ['fewer rows than were sent', 'forward_backward', () => ({ loss_fn_outputs: [], metrics: { 'loss:sum': 0 } }), 'as many as rows'],
+    ['every row twice', 'forward_backward', twice, 'as many as rows'],
+    ['a log-probability that is not a number', 'forward_backward', (answer) => noNumbers(answer).replaceAll('null', 'NaN'), 'JSON'],
     ['a loss that is null', 'forward_backward', withoutLoss, 'loss:sum'],
     ['a metric that is null', 'optim_step', () => ({ metrics: { grad_norm: null } }), 'metrics.grad_norm'],
     ['another path than was asked for', 'save_weights', () => ({ path: 'tinker://other/weights/x' }), 'path must be'],
@@ -313,6 +318,18 @@ describe('a trainer that answers wrongly', () => {
     }
     await expect(run(first)).rejects.toThrow(words)
     trainer.faults = () => undefined
+    await run(first)
+    expect([trainer.optimizerSteps, stepsOf(first)]).toEqual([1, 1])
+  })
+
+  it('too late fails the step, and what it did late is taken as done', async () => {
+    trainer.faults = (name) => {
+      if (name === 'optim_step') trainer.pending = 'never'
+      return undefined
+    }
+    await expect(run(first, { client: clientOf(trainer.url, 0.2) })).rejects.toMatchObject({ code: 'trainer_timeout' })
+    trainer.faults = () => undefined
+    trainer.pending = 'no'
     await run(first)
     expect([trainer.optimizerSteps, stepsOf(first)]).toEqual([1, 1])
   })
