@@ -86,17 +86,17 @@ describe('grouped', async () => {
 
 /** As their papers write them (RLOO, GRPO), term by term. */
 const PLAIN = {
-  leave_one_out: (scores: readonly number[], at: number): number => {
-    const others = scores.filter((_, other) => other !== at)
+  leave_one_out: (given: readonly number[], at: number): number => {
+    const others = given.filter((_, other) => other !== at)
     let sum = 0
-    for (const score of others) sum += score
-    return (scores[at] ?? 0) - sum / others.length
+    for (const one of others) sum += one
+    return (given[at] ?? 0) - sum / others.length
   },
-  std: (scores: readonly number[], at: number): number => {
+  std: (given: readonly number[], at: number): number => {
     let [sum, squares] = [0, 0]
-    for (const score of scores) sum += score
-    for (const score of scores) squares += (score - sum / scores.length) ** 2
-    return ((scores[at] ?? 0) - sum / scores.length) / Math.sqrt(squares / scores.length)
+    for (const one of given) sum += one
+    for (const one of given) squares += (one - sum / given.length) ** 2
+    return ((given[at] ?? 0) - sum / given.length) / Math.sqrt(squares / given.length)
   },
 }
 
