@@ -1,7 +1,7 @@
 /** What a provider's format says about itself, so that no other room needs to compare its name. */
 import type { z } from 'zod'
 import type { Dialect, Format, Json, JsonObject } from '../contract/index.ts'
-import type { DialectReader, ModelQuestion, ModelReply, Pieces } from './conversation.ts'
+import type { Conversation, DialectReader, ModelQuestion, ModelReply, Pieces } from './conversation.ts'
 import type { RequestFault } from './faults.ts'
 import type { StreamReader } from './stream.ts'
 import type { Asked, AskedBesides } from './translation/asked.ts'
@@ -76,6 +76,8 @@ interface TranslatedClient {
   /** What of a request can be translated. */
   readonly fields: Rule
   besides(body: JsonObject): AskedBesides
+  /** Present where other formats need more of the conversation than its reader gives. */
+  readonly conversation?: (body: JsonObject) => Conversation
   /** Headers of clients that mean something to upstreams of the format alone. */
   readonly headers: readonly string[]
   say(to: AnswerListener): PieceWriter

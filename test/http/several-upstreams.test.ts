@@ -87,11 +87,11 @@ describe('a refusal', () => {
 
   it.each([
     ['a model that the chosen upstream has not', { model: 'x' }, { upstreams: ['spare'] }, 404, 'model_not_found'],
-    ['a format that it does not speak', { contents: [] }, { upstreams: ['main'] }, 501, 'format_not_spoken'],
+    ['a count that it cannot make', { contents: [] }, { upstreams: ['main'] }, 501, 'format_not_spoken'],
     ['what cannot be translated', { input: 'x', previous_response_id: 'r' }, { upstreams: ['main'] }, 400, 'cannot_translate'],
   ] as const)('of %s has a code of its own', async (_what, body, model, status, code) => {
     await here.post('/svc/scenarios', { name: scenario, model })
-    const path = 'input' in body ? '/v1/responses' : 'contents' in body ? '/v1beta/models/m:generateContent' : undefined
+    const path = 'input' in body ? '/v1/responses' : 'contents' in body ? '/v1beta/models/m:countTokens' : undefined
     const answer = await ask(body, path)
     expect([answer.status, answer.json]).toMatchObject([status, { error: 'contents' in body ? { details: [{ reason: code }] } : { code } }])
     expect([...main.received, ...spare.received]).toEqual([])

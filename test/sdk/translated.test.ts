@@ -278,8 +278,8 @@ describe('the one upstream of a deployment, or of a scenario', () => {
     expect(kept.filter(({ summary }) => isObject(summary) && summary['upstream_format'] === 'messages')).toHaveLength(2)
     expect(kept).toHaveLength(3)
     upstream.received.length = 0
-    const gemini = await one.post('/v1beta/models/m:generateContent', { contents: [{ parts: [{ text: 'x' }] }] }, headers())
-    expect([gemini.status, gemini.json]).toMatchObject([501, { error: { details: [{ reason: 'format_not_spoken' }] } }])
+    const count = await one.post('/v1beta/models/m:countTokens', { contents: [{ parts: [{ text: 'x' }] }] }, headers())
+    expect([count.status, count.json]).toMatchObject([501, { error: { details: [{ reason: 'format_not_spoken' }] } }])
     expect(upstream.received).toEqual([])
   })
 

@@ -6,8 +6,10 @@ import { errorIn, type DialectSpec } from '../dialect.ts'
 import { choiceFault, fault, type RequestFault } from '../faults.ts'
 import { filledText, isObject, listOf, objectOf } from '../values.ts'
 import { askGemini } from './ask.ts'
+import { geminiBesides, geminiConversation, geminiFields } from './fields.ts'
 import { GeminiHearing } from './hear.ts'
 import { GEMINI_MODELS, geminiReader, memberOf } from './read.ts'
+import { GeminiSaying } from './say.ts'
 import { GeminiReader } from './stream.ts'
 import { geminiFrames, writeGemini, writeGeminiRequest } from './write.ts'
 
@@ -83,6 +85,13 @@ export const gemini: DialectSpec = {
   writeAnswer: writeGemini,
   frames: geminiFrames,
   writeRequest: writeGeminiRequest,
+  asClient: {
+    fields: geminiFields,
+    besides: geminiBesides,
+    conversation: geminiConversation,
+    headers: ['x-goog-api-client', 'x-goog-user-project'],
+    say: (to) => new GeminiSaying(to),
+  },
   asUpstream: {
     ask: askGemini,
     path: (model, isStreamed) => `${GEMINI_MODELS}/${encodeURIComponent(model)}${isStreamed ? `${STREAM}?alt=sse` : ':generateContent'}`,
@@ -96,7 +105,7 @@ export const gemini: DialectSpec = {
   },
 }
 
-const { openStream: _never, pathFault: _none, seedAt: _neither, asUpstream: _nor, ...shared } = gemini
+const { openStream: _never, pathFault: _none, seedAt: _neither, asClient: _not, asUpstream: _nor, ...shared } = gemini
 
 export const geminiCount: DialectSpec = {
   ...shared,

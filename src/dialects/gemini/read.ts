@@ -4,9 +4,10 @@ import type { AnswerTurn, Conversation, Part, Tool, ToolChoice, Turn, DialectRea
 import { dataAddress, readLimit, readStops } from '../typed-parts.ts'
 import { isList, isObject, listOf, objectOf, objectsOf, textOf, wordsAt } from '../values.ts'
 
+export const inSnakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
 /** The member under its own name, or under the same name in snake case. */
-export const memberOf = (value: JsonObject, name: string): Json | undefined =>
-  value[name] ?? value[name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)]
+export const memberOf = (value: JsonObject, name: string): Json | undefined => value[name] ?? value[inSnakeCase(name)]
 
 /** Where the models of the format are. */
 export const GEMINI_MODELS = '/v1beta/models'

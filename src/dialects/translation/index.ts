@@ -89,7 +89,9 @@ const CODE = 'cannot_translate'
 const QUOTED_CHARACTERS_MAX = 200
 
 function askedIn(from: DialectSpec, { path, body }: ClientCall): Asked {
-  const conversation = from.reader.read(body)
+  const client = from.asClient
+  if (client === undefined) throw new Error('a format that no client of is translated')
+  const conversation = client.conversation?.(body) ?? from.reader.read(body)
   const model = from.modelIn(path, body)
   if (model === '') throw new Untranslatable('model', 'it is missing')
   if (!model.isWellFormed()) throw new Untranslatable('model', 'it holds half of a character')
@@ -98,9 +100,7 @@ function askedIn(from: DialectSpec, { path, body }: ClientCall): Asked {
     if (names.has(name)) throw new Untranslatable('tools', `two of them are named ${name}`)
     names.add(name)
   }
-  const besides = from.asClient?.besides(body)
-  if (besides === undefined) throw new Error('a format that no client of is translated')
-  return { ...conversation, ...besides, model, isStreamed: from.isStreamed(path, body) }
+  return { ...conversation, ...client.besides(body), model, isStreamed: from.isStreamed(path, body) }
 }
 
 const listenerOf = ({ model, tools }: Asked, { body, id, nowSeconds }: ClientCall): AnswerListener => ({

@@ -8,7 +8,7 @@ import { writeEvent } from '../../kit/index.ts'
 import { dialects, type DialectSpec } from '../index.ts'
 import type { Conversation, Part } from '../conversation.ts'
 import { isInstruction, withResultsApart } from '../conversation.ts'
-import { isObject, objectOf, objectsOf, parsed } from '../values.ts'
+import { isObject, parsed } from '../values.ts'
 import { translate, type Translated } from './index.ts'
 import type { AnswerPiece, PieceReader, AnswerListener } from './pieces.ts'
 import { answer, asked } from './testing/arbitrary.ts'
@@ -17,14 +17,14 @@ import { answer, asked } from './testing/arbitrary.ts'
 const RUNS = 25
 
 const { chat, responses, messages, gemini } = dialects
-const clients = [chat, responses, messages]
-const upstreams = [chat, responses, messages, gemini]
-const pairs = clients.flatMap((from) =>
-  upstreams.filter((to) => to !== from).map((to) => ({ title: `${from.name} on ${to.name}`, from, to })),
+const formats = [chat, responses, messages, gemini]
+const pairs = formats.flatMap((from) =>
+  formats.filter((to) => to !== from).map((to) => ({ title: `${from.name} on ${to.name}`, from, to })),
 )
 
-const call = (from: DialectSpec, body: JsonObject) => ({ path: from.paths[0] ?? '', body, id: 'made-up', nowSeconds: 1_700_000_000 })
-const translated = (from: DialectSpec, to: DialectSpec, body: JsonObject): Translated => translate(from, to, call(from, body))
+const translated = (from: DialectSpec, to: DialectSpec, body: JsonObject, path = pathOf(from)): Translated =>
+  translate(from, to, { path, body, id: 'made-up', nowSeconds: 1_700_000_000 })
+const pathOf = (from: DialectSpec, isStreamed = false): string => needed(from.asUpstream).path('m-1', isStreamed)
 
 /** Throws where the test asks for what the format has not. */
 function needed<T>(value: T | undefined): T {
@@ -40,7 +40,7 @@ describe.each(pairs)('a request of $title', ({ from, to }) => {
     fc.assert(
       fc.property(asked, (one) => {
         const request = sent(needed(from.asUpstream).ask(one, []))
-        const { body, path } = translated(from, to, request)
+        const { body, path } = translated(from, to, request, pathOf(from, one.isStreamed))
         expect(essence(to.reader.read(sent(body)))).toEqual(essence(from.reader.read(request)))
         expect(to.isStreamed(path, sent(body))).toBe(one.isStreamed)
       }),
@@ -82,26 +82,27 @@ describe.each(pairs)('a request of $title', ({ from, to }) => {
   })
 })
 
-describe.each(pairs.filter(({ to }) => to.asClient !== undefined))('a request of $title', ({ from, to }) => {
+describe.each(pairs)('a request of $title', ({ from, to }) => {
   it('and back is the request again', () => {
     fc.assert(
       fc.property(asked, (one) => {
         const request = sent(needed(from.asUpstream).ask(one, []))
-        const there = sent(translated(from, to, request).body)
-        expect(sent(translated(to, from, there).body)).toEqual(request)
+        const there = translated(from, to, request, pathOf(from, one.isStreamed))
+        const back = translated(to, from, sent(there.body), there.path)
+        expect({ path: back.path, body: sent(back.body) }).toEqual({ path: pathOf(from, one.isStreamed), body: request })
       }),
       { numRuns: RUNS },
     )
   })
 })
 
+const OF_CLIENTS = new Set(['parameters', 'input_schema', 'schema', 'parametersJsonSchema', 'responseJsonSchema', 'args', 'response'])
+
 /** The objects of a request that are the format's own; schemas and inputs are the client's. */
 function objectPlaces(value: Json, where: string): readonly { readonly object: JsonObject; readonly where: string }[] {
   if (Array.isArray(value)) return value.flatMap((member: Json, at) => objectPlaces(member, `${where}.${at}`))
   if (!isObject(value)) return []
-  const inner = Object.entries(value).filter(
-    ([name]) => !['parameters', 'input_schema', 'schema'].includes(name) && !(name === 'input' && isObject(value[name])),
-  )
+  const inner = Object.entries(value).filter(([name]) => !OF_CLIENTS.has(name) && !(name === 'input' && isObject(value[name])))
   return [{ object: value, where }, ...inner.flatMap(([name, member]) => objectPlaces(member, where === '' ? name : `${where}.${name}`))]
 }
 
@@ -144,30 +145,8 @@ const listener: AnswerListener = {
 
 /** What an upstream of the format sends for it. */
 function framesOf(spec: DialectSpec, said: readonly AnswerPiece[]): Buffer {
-  if (spec.asClient === undefined) return Buffer.concat(geminiChunks(said).map((chunk) => writeEvent(null, JSON.stringify(chunk))))
-  const saying = spec.asClient.say(listener)
+  const saying = needed(spec.asClient).say(listener)
   return Buffer.concat(said.flatMap((one) => [...saying.say(one)]))
-}
-
-function geminiChunks(said: readonly AnswerPiece[]): readonly JsonObject[] {
-  const chunks: JsonObject[] = []
-  let input = ''
-  for (const one of said) {
-    const part = (value: JsonObject): void => void chunks.push({ candidates: [{ content: { parts: [value], role: 'model' } }] })
-    if (one.kind === 'begin') chunks.push({ responseId: one.id, modelVersion: one.model })
-    if (one.kind === 'text') part({ text: one.text })
-    if (one.kind === 'thinking') part({ text: one.text, thought: true })
-    if (one.kind === 'call') part({ functionCall: { id: one.id, name: one.name, args: {} } })
-    if (one.kind === 'input') input += one.text
-    if (one.kind === 'called') {
-      const opened = objectOf(objectsOf(objectOf(objectsOf(objectOf(chunks.pop())['candidates'])[0]?.['content'])['parts'])[0])
-      part({ functionCall: { ...objectOf(opened['functionCall']), args: objectOf(parsed(input)) } })
-      input = ''
-    }
-    if (one.kind === 'usage') chunks.push({ usageMetadata: { promptTokenCount: one.usage.input, candidatesTokenCount: one.usage.output } })
-    if (one.kind === 'end') chunks.push({ candidates: [{ finishReason: one.reason === 'length' ? 'MAX_TOKENS' : 'STOP' }] })
-  }
-  return chunks
 }
 
 function assembled(spec: DialectSpec, bytes: Buffer): JsonObject {

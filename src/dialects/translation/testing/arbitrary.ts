@@ -1,9 +1,9 @@
 /** Random requests and answers that every format has words for. */
 import * as fc from 'fast-check'
-import type { JsonObject } from '../../../contract/index.ts'
+import type { Json, JsonObject } from '../../../contract/index.ts'
 import type { Part, Turn } from '../../conversation.ts'
 import { NOTHING_BESIDES, type Asked } from '../asked.ts'
-import type { AnswerEnd, AnswerPiece } from '../pieces.ts'
+import type { AnswerEnd, AnswerPiece, Usage } from '../pieces.ts'
 
 const words = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
 const name = fc.stringMatching(/^[a-z][a-z_]{0,8}$/)
@@ -135,3 +135,62 @@ function cut(whole: string, size: number): readonly string[] {
   const letters = Array.from(whole)
   return Array.from({ length: Math.ceil(letters.length / size) }, (_, at) => letters.slice(at * size, (at + 1) * size).join(''))
 }
+
+const wish = (value: Json, where = 'somewhere') => ({ where, value })
+
+/** Each of them has no words in some format. */
+const wishes: readonly fc.Arbitrary<(one: Asked) => Asked>[] = [
+  fc.uniqueArray(words, { minLength: 1, maxLength: 3 }).map((stops) => (one) => ({ ...one, stops })),
+  fc.boolean().map((hasParallelCalls) => (one) => ({ ...one, hasParallelCalls })),
+  fc.constantFrom(1, 1.5, 2).map((temperature) => (one) => ({ ...one, sampling: { ...one.sampling, temperature } })),
+  fc.integer({ min: 1, max: 40 }).map((few) => (one) => ({ ...one, sampling: { ...one.sampling, top_k: few } })),
+  fc.integer().map((seed) => (one) => ({ ...one, seed: wish(seed) })),
+  fc.constantFrom(-1, 0.5).map((value) => (one) => ({ ...one, penalties: { ...one.penalties, frequency: wish(value) } })),
+  fc.constantFrom(0.25, 2).map((value) => (one) => ({ ...one, penalties: { ...one.penalties, presence: wish(value) } })),
+  fc
+    .constantFrom('none', 'minimal', 'low', 'high', 'xhigh', 'max')
+    .map((value) => (one) => ({ ...one, effort: { where: 'somewhere', value } })),
+  fc.constant((one) => ({ ...one, strictTools: new Set(one.tools.map(({ name: called }) => called)) })),
+  fc.constant((one) => ({ ...one, turns: one.turns.map(failing) })),
+  fc.constant((one) => ({ ...one, format: { schema: null } })),
+]
+
+const failing = ({ role, parts }: Turn): Turn => ({
+  role,
+  parts: parts.map((part) => (part.kind === 'result' ? { ...part, isError: true } : part)),
+})
+
+/** Requests with one or two things that only some formats have words for. */
+export const askedOfSome: fc.Arbitrary<Asked> = fc
+  .tuple(asked, fc.array(fc.oneof(...wishes), { minLength: 1, maxLength: 2 }))
+  .map(([one, all]) => all.reduce((sum, add) => add(sum), one))
+
+/** Answers that may be refused in words, cut off by a stop sequence, and count what came from a cache and what was thought. */
+export const answerOfSome: fc.Arbitrary<readonly AnswerPiece[]> = fc
+  .record({
+    said: answer,
+    refusal: fc.array(words, { maxLength: 2 }),
+    end: fc.constantFrom<AnswerEnd | null>('stop', 'refusal', 'length', null),
+    cached: fc.option(fc.nat(50)),
+    thought: fc.option(fc.nat(50)),
+  })
+  .map(({ said, refusal, end, cached, thought }) => {
+    const hasCalls = said.some(({ kind }) => kind === 'call')
+    const refused = hasCalls ? [] : refusal
+    const reason = hasCalls ? null : refused.length > 0 ? 'refusal' : end
+    return said.flatMap((piece): readonly AnswerPiece[] => {
+      if (piece.kind === 'usage')
+        return [
+          ...refused.map((one): AnswerPiece => ({ kind: 'refusal', text: one })),
+          { kind: 'usage', usage: { ...grown(piece.usage, cached ?? 0, thought ?? 0), cacheRead: cached, thought } },
+        ]
+      return [piece.kind === 'end' && reason !== null ? { kind: 'end', reason } : piece]
+    })
+  })
+
+/** The parts of a count are within it. */
+const grown = (usage: Usage, cached: number, thought: number): Usage => ({
+  ...usage,
+  input: (usage.input ?? 0) + cached,
+  output: (usage.output ?? 0) + thought,
+})
