@@ -14,7 +14,19 @@ const CANDIDATES_MAX = 100_000
 /** Bodies that one page of excerpts may read, where the index has none yet. */
 const BODIES_BYTES_MAX = 8 * 1024 * 1024
 
-export function makeFind(index: DatabaseSync | null, records: DatabaseSync): (scenario: string, query: SearchQuery) => FoundRecords {
+/** How far one page looks: through so many records at a time, until it is full or so long after it began. */
+export interface PageReach {
+  readonly records: number
+  readonly milliseconds: number
+}
+/** The longest questions take about 50 ms for so many records. */
+const PAGE_REACH: PageReach = { records: 200_000, milliseconds: 100 }
+
+export function makeFind(
+  index: DatabaseSync | null,
+  records: DatabaseSync,
+  reach = PAGE_REACH,
+): (scenario: string, query: SearchQuery) => FoundRecords {
   const selectScenario = new Query<{ key: number; head: number }>(records, 'SELECT key, head FROM scenario WHERE name = ?')
   const selectRow = new Query<RecordColumns>(
     records,
@@ -34,7 +46,7 @@ export function makeFind(index: DatabaseSync | null, records: DatabaseSync): (sc
     const excerptAt = makeStoredExcerpt(from)
     const { limit } = query
     const highest = idOf(key, Math.min(query.before - 1, place))
-    const { ids, reached } = makeSelect(from, query)(idOf(key, 1), highest, limit + 1)
+    const { ids, reached } = withinReach(makeSelect(from, query), reach)(idOf(key, 1), highest, limit + 1)
     const rows = ids.flatMap((id): readonly ListedRecord[] => {
       // What was evicted since is found no longer.
       const columns = selectRow.first(key, sequenceOf(id))
@@ -55,6 +67,23 @@ interface SelectedIds {
   readonly reached: number | null
 }
 type SelectIds = (lowest: number, highest: number, limit: number) => SelectedIds
+
+/** A question that few records answer, or none, would read the index to its end: the page ends early then, and the next one goes on. */
+const withinReach =
+  (select: SelectIds, { records, milliseconds }: PageReach): SelectIds =>
+  (lowest, highest, limit) => {
+    const begun = performance.now()
+    const ids: number[] = []
+    for (let top = highest; top >= lowest;) {
+      const bottom = Math.max(lowest, top - records + 1)
+      const found = select(bottom, top, limit - ids.length)
+      ids.push(...found.ids)
+      if (found.reached !== null) return { ids, reached: found.reached }
+      if (bottom > lowest && performance.now() - begun >= milliseconds) return { ids, reached: bottom }
+      top = bottom - 1
+    }
+    return { ids, reached: null }
+  }
 
 /** Ids from the highest down. */
 function makeSelect(index: DatabaseSync, query: SearchQuery): SelectIds {

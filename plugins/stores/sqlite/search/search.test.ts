@@ -6,10 +6,12 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Worker } from 'node:worker_threads'
 import { describe, it, onTestFinished } from 'vitest'
 import { bytes, counted, create, evicted, record } from '../../../../conformance/store-samples.ts'
-import type { ScenarioStore } from '../../../../src/contract/index.ts'
+import type { FoundRecords, ScenarioStore, SearchQuery } from '../../../../src/contract/index.ts'
 import { temporaryFolder } from '../../../../test/support/folder.ts'
 import { until } from '../../../../test/support/wait.ts'
 import { fileIn, fresh, open, rowsOf } from '../testing/stores.ts'
+import { openForSearching } from './file.ts'
+import { makeFind, type PageReach } from './find.ts'
 
 const indexIn = (directory: string): string => join(directory, 'search.sqlite3')
 const said = (id: string, text: string) => record(id, { payload: bytes(JSON.stringify({ prompt: text })) })
@@ -91,6 +93,34 @@ describe('the index', () => {
     await scenario.append([said('1', 'x')])
     assert.equal(scenario.search, undefined)
     assert.equal(existsSync(indexIn(directory)), false)
+  })
+})
+
+describe('a page that takes long', () => {
+  it('ends early, and the next ones go on where it ended, to the last record', async () => {
+    const { directory, scenario } = await fresh()
+    await scenario.append(counted(50).map((index) => said(`r${index}`, index % 10 === 3 ? 'each rare' : 'each')))
+    await found(scenario, 'each')
+    const [index, records] = [openForSearching(directory), new DatabaseSync(fileIn(directory), { readOnly: true })]
+    onTestFinished(() => [index, records].forEach((db) => db?.close()))
+    const pages = (query: Partial<SearchQuery>, reach?: PageReach): readonly (readonly number[])[] => {
+      const find = makeFind(index, records, reach)
+      const all: number[][] = []
+      for (let before: number | null = Number.MAX_SAFE_INTEGER; before !== null;) {
+        const { rows, next }: FoundRecords = find('a', { before, limit: 3, ...query })
+        all.push(rows.map(({ sequence }) => sequence))
+        before = next
+      }
+      return all
+    }
+    for (const query of [{ text: 'rare' }, { text: 'each' }, {}, { text: 'each', since: 0 }, { until: 3e9 }]) {
+      const whole = pages(query)
+      assert.deepEqual(pages(query, { records: 7, milliseconds: 0 }).flat(), whole.flat())
+      // As long as there is time, a page is as full as it can be.
+      assert.deepEqual(pages(query, { records: 7, milliseconds: 60_000 }), whole)
+    }
+    assert.equal(pages({ text: 'each -each' }, { records: 7, milliseconds: 0 }).length, 8)
+    assert.deepEqual(pages({ text: 'each -each' }), [[]])
   })
 })
 
