@@ -2,7 +2,7 @@
 import { showHidden } from '../kit/index.ts'
 import { markup, styleMarkup, type Html, type Piece } from './html.ts'
 import { inline } from './prose.ts'
-import type { StepTone } from '../presentation/index.ts'
+import { EXPLAINED, type StepTone } from '../presentation/index.ts'
 import { STYLE } from './style.ts'
 
 /** `title` takes the place of the word where the interface fixes another one for the pages. */
@@ -22,6 +22,8 @@ export interface Frame {
   readonly subtitle: Piece
   /** What to read first: sentences. */
   readonly lead?: readonly string[]
+  /** The result of a step, before the lead. */
+  readonly headline?: string | null
   readonly status: PageStatus
   /** Between the hero and the cards, such as the way to neighbouring steps. */
   readonly below?: Html
@@ -90,13 +92,14 @@ const LOGO = markup`<svg viewBox="0 0 24 24" width="24" height="24" aria-hidden=
   <circle cx="18" cy="11" r="1" />
 </svg>`
 
-function heroOf({ eyebrow, title, subtitle, lead = [], status }: Frame): Html {
+function heroOf({ eyebrow, title, subtitle, headline = null, lead = [], status }: Frame): Html {
   return markup`<div class="hero">
     <div>
       <p class="eyebrow">${eyebrow}</p>
       <h1>${title}</h1>
       <p class="sub">${subtitle}</p>
-      ${lead.length > 0 && markup`<p class="lead">${lead.map((sentence, at) => markup`${at > 0 && ' '}${at === 0 ? markup`<b>${inline(sentence)}</b>` : inline(sentence)}`)}</p>`}
+      ${headline !== null && markup`<p class="lead" title="${EXPLAINED.headline}"><b>${inline(headline)}</b></p>`}
+      ${lead.length > 0 && markup`<ul class="lead">${lead.map((sentence) => markup`<li>${inline(sentence)}</li>`)}</ul>`}
     </div>
     ${pill(status)}
   </div>`

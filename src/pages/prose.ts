@@ -27,8 +27,9 @@ export function listed<T>(items: readonly T[], itemOf: (item: T) => Html): Piece
   return [items.slice(0, ITEMS_MAX).map(itemOf), more > 0 && markup`<li class="cut">and ${formatted(more)} more</li>`]
 }
 
-/** One line of a list of facts. */
-export const term = (label: string, value: Piece): Html => markup`<div><dt>${label}</dt><dd>${value}</dd></div>`
+/** One line of a list of facts. `meaning` is shown where the pointer rests. */
+export const term = (label: string, value: Piece, meaning?: string): Html =>
+  markup`<div><dt>${label}</dt>${meaning === undefined ? markup`<dd>${value}</dd>` : markup`<dd title="${meaning}">${value}</dd>`}</div>`
 
 /** Seconds since the epoch as a date of UTC; nothing where they are none. */
 export function moment(seconds: number): Html | null {

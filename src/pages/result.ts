@@ -8,6 +8,7 @@ import {
   type PairsFigure,
   type StepEvidence,
   type StepFact,
+  type StepScores,
   type StepView,
   type TaskResult,
   type TaskScores,
@@ -22,26 +23,44 @@ export function resultCard(step: StepView, isServed: boolean, played: VersionVie
   return card(
     'Result',
     summaryOf(step, isServed),
-    numbers.length > 0 && markup`<dl class="numbers">${numbers.map(factOf)}</dl>`,
-    scores !== null && markup`<p class="cut">A score is the mean per episode; an episode without a score counts as 0.</p>`,
-    facts.length > 0 && markup`<dl class="facts">${facts.map(factOf)}</dl>`,
+    factList([...(scores === null ? [] : [scoreFact(scores)]), ...facts.filter(([label]) => FACTS_FIRST.has(label))]),
     failureBoxes(step),
     scoreTable(taskScores),
     bothAnswers(taskScores, played),
-    evidence.length > 0 &&
-      markup`<details>
-        <summary>The evidence</summary>
-        ${evidenceSections(evidence)}
-      </details>`,
+    evidence.length > 0 && folded('The evidence', evidenceSections(evidence)),
+    (numbers.length > 0 || facts.length > 0) && folded('All numbers', allNumbers(step)),
     taskTable(step.tasks),
     (scores !== null || evidence.length > 0) && MEANING_LIST,
   )
 }
 
-const MEANING_LIST = markup`<details>
-  <summary>What the numbers mean</summary>
-  <dl class="facts">${MEANINGS.map(([label, words]) => term(label, words))}</dl>
-</details>`
+/** What a reader needs to decide; the rest is behind a fold. */
+const FACTS_FIRST: ReadonlySet<string> = new Set([
+  'Skipped',
+  'Took',
+  'Since the last release',
+  'Decided because',
+  'Held because',
+  'No points on either side',
+])
+
+const scoreFact = ({ text, pairs }: StepScores): StepFact => ['Score', pairs === null ? text : `${text} (pairs: ${pairs})`, EXPLAINED.score]
+
+const factList = (facts: readonly StepFact[]): Piece => facts.length > 0 && markup`<dl class="facts">${facts.map(factOf)}</dl>`
+
+const allNumbers = ({ numbers, scores, facts }: StepView): Piece => [
+  numbers.length > 0 && markup`<dl class="numbers">${numbers.map(factOf)}</dl>`,
+  scores !== null && markup`<p class="cut">A score is the mean per episode; an episode without a score counts as 0.</p>`,
+  factList(facts.filter(([label]) => !FACTS_FIRST.has(label))),
+]
+
+const folded = (title: string, content: Piece): Html =>
+  markup`<details>
+    <summary>${title}</summary>
+    ${content}
+  </details>`
+
+const MEANING_LIST = folded('What the numbers mean', markup`<dl class="facts">${MEANINGS.map(([label, words]) => term(label, words))}</dl>`)
 
 /** Task by task what the agent said as served and with the change, with the evaluator's words. */
 const bothAnswers = (rows: readonly TaskScores[], played: ReadonlyMap<string, PlayedSides>): Piece =>
@@ -91,8 +110,8 @@ function scoreTable(rows: readonly TaskScores[]): Piece {
 const scoreRow = ({ task, before, after, word, tone }: TaskScores): Html =>
   markup`<tr class="${tone}">
     <th scope="row">${code(task)}</th>
-    <td>${before ?? 'not played'}</td>
-    <td>${after ?? 'not played'}</td>
+    <td title="${EXPLAINED.before}">${before ?? 'not played'}</td>
+    <td title="${EXPLAINED.after}">${after ?? 'not played'}</td>
     <td>${word ?? ''}</td>
   </tr>`
 
@@ -100,7 +119,7 @@ const scoreRow = ({ task, before, after, word, tone }: TaskScores): Html =>
 export const summaryOf = ({ status: { word, tone, meaning } }: StepView, isServed: boolean): Html =>
   markup`<p class="summary ${tone}"><b>${word}.</b> ${meaning}${isServed && ' It is what clients pull now.'}</p>`
 
-const factOf = ([label, text]: StepFact): Html => term(label, inline(text))
+const factOf = ([label, text, meaning]: StepFact): Html => term(label, inline(text), meaning)
 
 /** Also on the page of the request that the step was for. */
 export const failureBoxes = ({ failures }: StepView): Piece =>
@@ -125,7 +144,7 @@ function taskTable(tasks: readonly TaskResult[]): Piece {
 const taskOf = ({ task, again, scoreText, notes }: TaskResult): Html =>
   markup`<li>
     <span>${code(task)}${again !== '' && ` ${again}`}</span>
-    <b>${scoreText}</b>${notes.map((words) => markup`<p class="cut">${inline(words)}</p>`)}
+    <b title="${EXPLAINED.episode}">${scoreText}</b>${notes.map((words) => markup`<p class="cut">${inline(words)}</p>`)}
   </li>`
 
 /** Every pair, the mean difference, the strength. The caption of each figure says the same in words. */
@@ -136,12 +155,12 @@ export const evidenceSections = (sections: readonly StepEvidence[]): Piece =>
         <h3>${title}</h3>
         <p>${question}</p>
         ${pairs !== null && figure(pairs, pairsDrawing(pairs))} ${bars.map((bar) => figure(bar, barDrawing(bar), bar.scale))}
-        <dl class="facts">${facts.map(([label, text]) => term(label, inline(text)))}</dl>
+        <dl class="facts">${facts.map(factOf)}</dl>
       </div>`,
   )
 
 const figure = ({ title, words }: PairsFigure | BarFigure, drawing: Html, scale: readonly string[] = []): Html =>
-  markup`<figure>
+  markup`<figure title="${words}">
     <figcaption><b>${title}</b> ${words}</figcaption>
     ${drawing}
     ${scale.length > 0 && markup`<p class="scale" aria-hidden="true">${scale.map((text) => markup`<span>${text}</span>`)}</p>`}

@@ -50,6 +50,7 @@ h1{margin:.2em 0 .35em;font-size:clamp(1.9rem,1.3rem + 2.4vw,2.9rem);font-weight
 .sub code{color:var(--ink)}
 .lead{margin-top:14px;font-size:1.1rem}
 .lead b{font-weight:640}
+ul.lead{padding-left:1.2em;font-size:1rem}
 .chip{padding:1px 10px;border-radius:99px;background:var(--good-tint);color:var(--good);font-size:.8rem;font-weight:600}
 .pill{display:inline-block;padding:6px 16px 6px 13px;border-radius:99px;background:var(--tint);color:var(--tone);font-size:.92rem;font-weight:620;border:1px solid color-mix(in srgb,var(--tone) 25%,transparent)}
 .pill::before{content:"";display:inline-block;width:8px;height:8px;margin-right:9px;border-radius:50%;background:currentColor;vertical-align:.08em}

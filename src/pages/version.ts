@@ -27,7 +27,8 @@ export function versionPage(view: VersionView): string {
     eyebrow: step.reason.origin,
     subtitle: markup`<span>${RELEASE_WORDS[releaseWord(row)]} <code>${row.release_id}</code></span>
       ${isServed && markup`<span class="chip">Currently served</span>`} ${moment(row.recorded_at)}`,
-    lead: step.brief,
+    headline: step.headline,
+    lead: step.headline === null ? step.brief : step.brief.slice(1),
     status: step.status,
     below: walkOf(view),
     main: [

@@ -133,7 +133,7 @@ describe('the result in one sentence', () => {
     ],
     [
       { wins: 0, losses: 2, ties: 1, evidence: { e_value: 0.3, threshold: 41 } },
-      'none of 3 improved, 2 worse; the evidence is not strong enough (1 in 41 needed)',
+      'None of 3 improved, 2 worse; the evidence is not strong enough (1 in 41 needed)',
     ],
     [
       { wins: 9, losses: 0, ties: 0, evidence: { e_value: 1e300, threshold: 41 } },
@@ -141,7 +141,7 @@ describe('the result in one sentence', () => {
     ],
     [
       { wins: 0, losses: 1, ties: 19, evidence: { test: 'non_inferiority', margin: 0.1, e_value: 25, threshold: 20 } },
-      'none of 20 improved, 1 worse; the evidence that it is at most 0.1 worse is strong enough (1 in 25 by luck)',
+      'None of 20 improved, 1 worse; the evidence that it is at most 0.1 worse is strong enough (1 in 25 by luck)',
     ],
     [{ wins: 2, losses: 0, ties: 2 }, '2 of 4 improved, none worse'],
     [{ passed: 3, failed: 1 }, null],

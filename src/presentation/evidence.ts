@@ -94,7 +94,7 @@ export function headlineOf(metrics: UnknownRecord): string | null {
   const [wins, losses] = [numberAt(metrics, 'wins'), numberAt(metrics, 'losses')]
   if (wins === null || losses === null) return null
   const pairs = wins + losses + (numberAt(metrics, 'ties') ?? 0)
-  const counts = `${wins === 0 ? 'none' : formatted(wins)} of ${formatted(pairs)} improved, ${losses === 0 ? 'none' : formatted(losses)} worse`
+  const counts = `${wins === 0 ? 'None' : formatted(wins)} of ${formatted(pairs)} improved, ${losses === 0 ? 'none' : formatted(losses)} worse`
   const evidence = metrics['evidence']
   if (!isRecord(evidence)) return counts
   // Each e-value has to reach its threshold, so the one that is furthest from it decides.

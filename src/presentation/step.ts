@@ -94,42 +94,48 @@ function costOf(metrics: UnknownRecord): string | null {
   ].join(', ')
 }
 
+type NamedNumber = readonly [name: string, label: string, meaning: string]
+
 /** In the order in which they are read; a row has those that apply. */
-const NUMBERS_BEFORE = [
-  ['wins', 'Pairs won'],
-  ['losses', 'Pairs lost'],
-  ['ties', 'Pairs tied'],
-  ['passed', 'Passed'],
-  ['failed', 'Failed'],
-  ['floor_score', 'Score to reach'],
-] as const
-const NUMBERS_AFTER = [
-  ['episode_failures', 'Without a score'],
-  ['episodes_repeated', 'Played again'],
-  ['episodes_seeded', 'With the seeds of both sides'],
-  ['episodes_rechecked', 'Checked again'],
-  ['pairs_resumed', 'Pairs of earlier steps'],
-  ['screened_changes', 'Changes screened'],
-  ['screened_kept', 'Changes kept by the screening'],
-  ['screen_episodes', 'Episodes of the screening'],
-  ['evaluation_task_count', 'Tasks'],
-  ['not_run_tasks', 'No longer held out'],
-  ['withheld_samples', 'Samples kept from the proposer'],
-  ['seeming_failures', 'Without a score, and seem to have failed'],
-  ['episodes_used', 'Episodes played'],
-  ['episodes_cached', 'Known from before'],
-  ['episodes_saved', 'Episodes saved'],
-  ['proposer_calls', 'Model calls'],
-  ['proposer_input_tokens', 'Tokens in'],
-  ['proposer_output_tokens', 'Tokens out'],
-] as const
+const NUMBERS_BEFORE: readonly NamedNumber[] = [
+  ['wins', 'Pairs won', 'Pairs in which the change scored higher than what is served.'],
+  ['losses', 'Pairs lost', 'Pairs in which the change scored lower than what is served.'],
+  ['ties', 'Pairs tied', 'Pairs in which both sides scored the same.'],
+  ['passed', 'Passed', 'Tasks that the change passed.'],
+  ['failed', 'Failed', 'Tasks that the change did not pass.'],
+  ['floor_score', 'Score to reach', 'The score that every task had to reach with the change.'],
+]
+const NUMBERS_AFTER: readonly NamedNumber[] = [
+  ['episode_failures', 'Without a score', 'Episodes that could not be played or scored; each counts as 0.'],
+  ['episodes_repeated', 'Played again', 'Episodes that were played once more after trouble that neither side caused.'],
+  ['episodes_seeded', 'With the seeds of both sides', 'Episodes whose answers all came with the seed that both sides of the pair share.'],
+  ['episodes_rechecked', 'Checked again', 'Scores known from before that were played again before it was decided.'],
+  ['pairs_resumed', 'Pairs of earlier steps', 'Pairs that an earlier step played on the same change.'],
+  ['screened_changes', 'Changes screened', 'Changes that were tried on a few tasks before one was measured.'],
+  ['screened_kept', 'Changes kept by the screening', 'Those of them that looked good enough to be measured.'],
+  ['screen_episodes', 'Episodes of the screening', 'Episodes that the screening played.'],
+  ['evaluation_task_count', 'Tasks', 'How many different tasks were played.'],
+  ['not_run_tasks', 'No longer held out', 'Tasks that were not played, since an earlier version showed them to the author of a change.'],
+  [
+    'withheld_samples',
+    'Samples kept from the proposer',
+    'Samples of traffic that quote a held-out task, so that the author of the change did not see them.',
+  ],
+  ['seeming_failures', 'Without a score, and seem to have failed', 'Samples that nobody scored and that look as if they went wrong.'],
+  ['episodes_used', 'Episodes played', 'An episode is one run of the agent on one task.'],
+  ['episodes_cached', 'Known from before', 'Episodes whose score an earlier step had, so that they were not played again.'],
+  ['episodes_saved', 'Episodes saved', 'Episodes that were allowed and not needed: the result was clear before.'],
+  ['proposer_calls', 'Model calls', 'How often the author of the change asked a model.'],
+  ['proposer_input_tokens', 'Tokens in', 'Tokens that the author of the change sent to the model.'],
+  ['proposer_output_tokens', 'Tokens out', 'Tokens that the model answered the author of the change with.'],
+]
 
 function numbersOf(metrics: UnknownRecord): readonly StepFact[] {
   const { current = null, candidate = null } = meanScores(metrics) ?? {}
   return [
     ...namedNumbers(metrics, NUMBERS_BEFORE),
-    ...(current === null ? [] : [['Current score', scoreText(current)] as const]),
-    ...(candidate === null ? [] : [['Candidate score', scoreText(candidate)] as const]),
+    ...(current === null ? [] : [['Current score', scoreText(current), 'The mean score per episode as served.'] as const]),
+    ...(candidate === null ? [] : [['Candidate score', scoreText(candidate), 'The mean score per episode with the change.'] as const]),
     ...namedNumbers(metrics, NUMBERS_AFTER),
   ]
 }

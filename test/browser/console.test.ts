@@ -200,9 +200,10 @@ describe('home', () => {
   it('says what failed and how to fix it, and tells a review from traffic that is waited for', async () => {
     const page = await open()
     const failure = section(page, 'Failed').getByRole('listitem').filter({ hasText: PLAYS.failed.failure })
-    await failure.getByText(/resend it|ask again/).waitFor()
+    await failure.getByText(/ask again/).waitFor()
+    await failure.getByRole('link', { name: PLAYS.failed.words }).waitFor()
     expect(await section(page, 'Waiting for traffic').getByText(PLAYS.pending.words).count()).toBe(0)
-    await section(page, 'Working now').getByRole('link').waitFor()
+    await section(page, 'Working now').getByRole('link', { name: PLAYS.waiting.words }).waitFor()
   })
 
   it('says what the week improved, by how much, and what it took', async () => {
@@ -393,8 +394,8 @@ describe('a step', () => {
       const name = row['result'] === 'published' ? ` v${place} ` : time
       expect(out.split('\n').find((line) => line.includes(name))).toContain(` ${scores} `)
       await page.goto(`${world.here.address}${textAt(row, 'page_path')}`)
-      const numbers = await page.locator('dl.numbers').innerText()
-      expect(numbers.replaceAll(/\s+/g, ' ')).toContain(scores.replace(/^(\S+) → (\S+)$/, 'Current score $1 Candidate score $2'))
+      const numbers = (await page.locator('dl.numbers').textContent()) ?? ''
+      expect(numbers.replaceAll(/\s+/g, '')).toContain(scores.replace(/^(\S+) → (\S+)$/, 'Currentscore$1Candidatescore$2'))
     },
   )
 

@@ -207,17 +207,41 @@ describe('a decision', () => {
   })
 
   it.each(['published', 'learned', 'rejected', 'pending'] as const)(
-    'explains every number of %s where the pointer rests',
+    'explains every number of %s within one line, or where the pointer rests, here and on its page',
     async (state) => {
       const page = await decision(PLACES[state])
       await page.getByRole('region', { name: 'Result' }).waitFor()
-      expect(await page.evaluate(NUMBERS_WITHOUT_WORDS)).toEqual([])
+      expect(await numbersWithoutWords(page)).toEqual([])
+      const row = (await world.shop.listed())[PLACES[state]] ?? {}
+      await page.goto(`${world.here.address}${textAt(row, 'page_path')}`)
+      expect(await numbersWithoutWords(page)).toEqual([])
     },
   )
+
+  it('is found to have a number that nothing explains', async () => {
+    const page = await decision(PLACES.learned)
+    await page.getByRole('region', { name: 'Result' }).waitFor()
+    await page.evaluate(`document.querySelector('main').append(Object.assign(document.createElement('dd'), { textContent: '41.5' }))`)
+    expect(await numbersWithoutWords(page)).toEqual(['41.5'])
+  })
 })
 
-/** Figures have a sentence beside them; everything else that is a number has its meaning in a title. */
-const NUMBERS_WITHOUT_WORDS = `[...document.querySelectorAll('.brief, .number, .task-scores td, section[aria-labelledby] dd')]
-  .filter((each) => /\\d/.test(each.textContent) && each.closest('.meanings') === null && each.closest('section, header')?.textContent.match(/^(?:Result|v\\d)/))
-  .filter((each) => each.querySelector('[title]') === null && each.closest('[title]') === null)
-  .map((each) => each.textContent)`
+/** With everything unfolded. */
+async function numbersWithoutWords(page: Page): Promise<readonly string[]> {
+  await page.evaluate(`document.querySelectorAll('main details').forEach((each) => { each.open = true })`)
+  return page.evaluate<readonly string[]>(NUMBERS_WITHOUT_WORDS)
+}
+
+/** Texts that people and models wrote, names, ids and times are no numbers of ours. A sentence around a number explains it. */
+const NUMBERS_WITHOUT_WORDS = `(() => {
+  const theirs = 'pre, code, .mono, .id, .diff, [class*="diff"], time, h1, nav, blockquote, select, [aria-label="Both answers"], .walk, .chain, .mutation'
+  const found = []
+  const texts = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT)
+  while (texts.nextNode()) {
+    const { parentElement: around, textContent } = texts.currentNode
+    if (!/\\d/.test(textContent) || around.closest(theirs) !== null || around.closest('[title]') !== null) continue
+    const line = (around.closest('p, li, dd, td, figcaption, summary, button, label, h2, h3') ?? around).textContent
+    if (!/^v\\d+$/.test(textContent.trim()) && !/^[0-9a-f]{20,}/.test(textContent.trim()) && (line.match(/[a-z]{2,}/gi) ?? []).length < 2) found.push(textContent.trim())
+  }
+  return found
+})()`

@@ -164,7 +164,7 @@ it('the page of a step that evolved a harness shows what it changed against the 
   expect(textIn(page)).toContain('An agent proposed this in session s : the word was <missing>')
   expect(page).toContain('<del>- Answer in one short sentence. Say <mark>nothing</mark></del>')
   expect(page).toContain('<ins>+ Answer in one short sentence. Say <mark>magic</mark></ins>')
-  expect(textIn(page)).toMatch(/Pairs won 1 .*Candidate score 1 .*Decided because 1 won, 0 lost and 0 tied/)
+  expect(textIn(page)).toMatch(/Decided because 1 won, 0 lost and 0 tied.*Pairs won 1 .*Candidate score 1 /)
 })
 
 let known: Promise<Trainee> | null = null

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { ReleaseRow, StatusReport } from '@svc-ai/client'
+import type { ReleaseRow, StatusReport, StepProgress } from '@svc-ai/client'
 import { rowOf, statusWith } from '../../data/testing/rows.ts'
-import { byScenario, inboxOf, narrowed } from './inbox.ts'
+import { byScenario, inboxOf, narrowed, type StepAtWork } from './inbox.ts'
 import { newestRows } from './use-inbox.ts'
 
 const NOW = 1_794_757_869 + 3600
@@ -94,9 +94,12 @@ describe('what failed', () => {
   const failed = rowOf(1, { result: 'failed', metrics: { ...request('x'), error: 'no answer', skipped: 'instruction failed' } })
 
   it('is a step of this week with what to do, once', () => {
-    expect(inbox(withDemo({}), rowOf(0), failed).failures).toMatchObject([{ step: 1, title: 'instruction failed: no answer' }])
+    expect(inbox(withDemo({}), rowOf(0), failed).failures).toMatchObject([
+      { step: 1, title: 'x', line: 'instruction failed: no answer. Fix the cause, then ask again: a request is not retried by itself.' },
+    ])
     const told = { ...withDemo({}), error: 'demo: StepFailure: no answer' }
-    expect(inbox(told, rowOf(0), failed).failures).toMatchObject([{ step: null, title: 'StepFailure: no answer' }])
+    expect(inbox(told, rowOf(0), failed).failures).toMatchObject([{ step: 1, title: 'x' }])
+    expect(inbox(told, rowOf(0)).failures).toMatchObject([{ step: null, title: 'StepFailure: no answer' }])
     expect(inbox(withDemo({}), { ...failed, recorded_at: NOW - 8 * 24 * 3600 }).failures).toEqual([])
   })
 
@@ -109,6 +112,45 @@ describe('what failed', () => {
     const status = withDemo({})
     const full = { ...status, storage: { ...status.storage, error: { code: 'disk_full', message: 'the disk is full' } } }
     expect(inbox(full, rowOf(0), failed).failures).toMatchObject([{ scenario: '', title: 'the disk is full' }, { step: 1 }])
+  })
+})
+
+describe('what works now', () => {
+  const progress: StepProgress = {
+    component: '',
+    request_id: 'r',
+    state: 'evaluating',
+    meaning: 'It is played.',
+    started_at: NOW - 60,
+    episodes_total: 40,
+    episodes_played: 12,
+    input_tokens: 0,
+    output_tokens: 0,
+    cost: null,
+    seconds_left: 180,
+    step_record: null,
+    activity: [],
+    episodes: [],
+  }
+  const ready = withDemo({ batch_ready: true })
+  const working = (...steps: readonly Omit<StepAtWork, 'scenario'>[]) =>
+    inboxOf(
+      ready,
+      [{ scenario: 'demo', rows: [rowOf(0)], isWhole: true }],
+      NOW,
+      steps.map((step) => ({ scenario: 'demo', ...step })),
+    ).working
+
+  it('is what was asked for, with how far it is and how long it takes', () => {
+    expect(working({ asked: 'Be brief.', progress })).toMatchObject([
+      { title: 'Be brief.', line: 'It is played. · 12 episodes, at most 40 · at most 3 min left', at: NOW - 60 },
+    ])
+    expect(working({ asked: null, progress: { ...progress, request_id: null } })).toMatchObject([{ title: 'Learns from traffic' }])
+    expect(working({ asked: null, progress })).toMatchObject([{ title: 'Works on a request' }])
+  })
+
+  it('is a step of which nothing more is known yet', () => {
+    expect(working()).toMatchObject([{ title: 'A step runs or is next', line: null }])
   })
 })
 

@@ -1,5 +1,5 @@
 /** What the first page says of all scenarios: what waits for a person, what failed, what waits for traffic, and what a week brought. Pure. */
-import type { ReleaseRow, StatusReport } from '@svc-ai/client'
+import type { ReleaseRow, StatusReport, StepProgress } from '@svc-ai/client'
 import {
   counted,
   decisionOf,
@@ -7,6 +7,7 @@ import {
   headlineOf,
   heldRows,
   reasonOf,
+  runningView,
   spentSince,
   stepName,
   totalOf,
@@ -57,8 +58,21 @@ export interface HomeInbox {
   readonly cut: readonly string[]
 }
 
+/** A step that runs now. */
+export interface StepAtWork {
+  readonly scenario: string
+  /** What a person asked for; null of a step on traffic, and where the words are not known. */
+  readonly asked: string | null
+  readonly progress: StepProgress
+}
+
 /** `status` is null for a token that is for single scenarios: what is known of them then is their rows and tasks. */
-export function inboxOf(status: StatusReport | null, histories: readonly ScenarioHistory[], now: number): HomeInbox {
+export function inboxOf(
+  status: StatusReport | null,
+  histories: readonly ScenarioHistory[],
+  now: number,
+  atWork: readonly StepAtWork[] = [],
+): HomeInbox {
   const since = now - WEEK_SECONDS
   const each = <T>(read: (history: ScenarioHistory, state: TrainingState | null) => readonly T[]): readonly T[] =>
     histories.flatMap((history) => read(history, status === null ? null : trainingStateOf(status, history.scenario)))
@@ -72,13 +86,24 @@ export function inboxOf(status: StatusReport | null, histories: readonly Scenari
       ...newestFirst(each((history) => failuresIn(status, history, since))),
     ],
     forTraffic: each((history, state) => [...unprovenIn(status, history), ...hungryIn(history, state)]),
-    working: each(({ scenario }, state) =>
-      state?.trainers.some(({ isReady }) => isReady) === true ? [item(scenario, 'A step runs or is next')] : [],
-    ),
+    working: each(({ scenario }, state) => {
+      const steps = atWork.filter((step) => step.scenario === scenario)
+      if (steps.length > 0) return steps.map(workingItem)
+      return isAtWork(state) ? [item(scenario, 'A step runs or is next')] : []
+    }),
     week: week.filter((row) => row.gains.releases.length > 0 || row.spent !== null),
     weekSpent: spent.length === 0 ? null : totalOf(spent),
     cut: histories.flatMap(({ scenario, isWhole }) => (isWhole ? [] : [scenario])),
   }
+}
+
+export const isAtWork = (state: TrainingState | null): boolean => state?.trainers.some(({ isReady }) => isReady) === true
+
+function workingItem({ scenario, asked, progress }: StepAtWork): InboxItem {
+  const { progress: played, left, spent } = runningView(progress)
+  const line = [progress.meaning, played, left, spent].filter((words) => words !== null).join(' · ')
+  const title = asked ?? (progress.request_id === null ? 'Learns from traffic' : 'Works on a request')
+  return item(scenario, title, { line: line === '' ? null : line, at: progress.started_at })
 }
 
 /** What is about scenarios whose names have these words. */
@@ -171,20 +196,21 @@ function unloadedIn(status: StatusReport | null, histories: readonly ScenarioHis
 const troublesIn = (status: StatusReport | null, scenario: string): readonly InboxItem[] =>
   troublesOf(status, scenario).map(({ line, cure }) => item(scenario, line, { line: cure }))
 
-/** A failed step is listed once: as the trouble that it still is, or else as a step of this week. */
+/** A failed step is listed once: as a step of this week, or else as the trouble that it still is. */
 function failuresIn(status: StatusReport | null, { scenario, rows }: ScenarioHistory, since: number): readonly InboxItem[] {
-  const troubles = troublesOf(status, scenario)
   const failed = rows.filter(({ result, recorded_at: at }) => result === 'failed' && at >= since)
-  const steps = failed.flatMap((row) => {
+  const steps = failed.map((row) => {
     const why = decisionOf(row.metrics) ?? 'The step failed and gave no reason.'
-    const said = row.metrics['error']
-    if (typeof said === 'string' && troubles.some(({ line }) => line.includes(said))) return []
-    const asked = reasonOf(rows, row, stepName)
-    const cure =
-      asked.requestId === null ? 'Traffic is retried by itself.' : 'Fix the cause, then ask again: a request is not retried by itself.'
-    return [item(scenario, why, { step: row.step, line: cure, at: row.recorded_at })]
+    const { requestId, text } = reasonOf(rows, row, stepName)
+    const [title, line] =
+      requestId === null
+        ? [why, 'Traffic is retried by itself.']
+        : [text, `${why}. Fix the cause, then ask again: a request is not retried by itself.`]
+    return item(scenario, title, { step: row.step, line, at: row.recorded_at })
   })
-  return [...troublesIn(status, scenario), ...steps]
+  const said = failed.flatMap(({ metrics: { error } }) => (typeof error === 'string' && error !== '' ? [error] : []))
+  const troubles = troublesIn(status, scenario).filter(({ title }) => !said.some((words) => title.includes(words)))
+  return [...troubles, ...steps]
 }
 
 function unprovenIn(status: StatusReport | null, { scenario }: ScenarioHistory): readonly InboxItem[] {

@@ -1,10 +1,11 @@
 /** Follows what all scenarios in memory wait for. The steps of a scenario are read again once it has another one. */
 import { useRef } from 'preact/hooks'
 import { ServiceFailure, type ReleaseRow, type ScenarioRow, type StatusReport, type Svc } from '@svc-ai/client'
-import { WEEK_SECONDS } from '../../../../src/presentation/index.ts'
+import { objectAt, textAt, WEEK_SECONDS } from '../../../../src/presentation/index.ts'
 import { statusFor } from '../../data/status.ts'
 import { usePolled, type Polled } from '../../poll.ts'
-import { inboxOf, type HomeInbox, type ScenarioHistory } from './inbox.ts'
+import { trainingStateOf } from '../training/training-state.ts'
+import { inboxOf, isAtWork, type HomeInbox, type ScenarioHistory, type StepAtWork } from './inbox.ts'
 
 const AGAIN_SECONDS = 3
 /** More would make this page slow. */
@@ -28,6 +29,8 @@ interface Known extends ScenarioHistory {
 /** `scenarios` are those that the token may see. */
 export function useInbox(scenarios: readonly ScenarioRow[] | null): Polled<HomeAnswer | null> {
   const known = useRef<ReadonlyMap<string, Known>>(new Map())
+  /** What was asked for, by the id of the request: it never changes. */
+  const words = useRef(new Map<string, string | null>())
   return usePolled(
     `inbox, ${scenarios === null ? 'unknown' : 'known'}`,
     async (service) => {
@@ -45,10 +48,33 @@ export function useInbox(scenarios: readonly ScenarioRow[] | null): Polled<HomeA
       )
       const histories = read.flatMap((history) => history ?? [])
       known.current = new Map(histories.map((history) => [history.scenario, history]))
-      return { ...inboxOf(status, histories, now), unseen: scenarios.length - loaded.length, isNarrow: status === null }
+      const working = histories.filter(({ scenario }) => status !== null && isAtWork(trainingStateOf(status, scenario)))
+      const atWork = await Promise.all(
+        working.slice(0, WORKING_READ_MAX).map(({ scenario }) => stepsAtWork(service(scenario), scenario, words.current)),
+      )
+      return { ...inboxOf(status, histories, now, atWork.flat()), unseen: scenarios.length - loaded.length, isNarrow: status === null }
     },
     AGAIN_SECONDS,
   )
+}
+
+/** Of more it is only said that a step runs. */
+const WORKING_READ_MAX = 20
+
+/** None where the token may not read them. */
+async function stepsAtWork(service: Svc, scenario: string, words: Map<string, string | null>): Promise<readonly StepAtWork[]> {
+  try {
+    return await Promise.all(
+      (await service.running()).map(async (progress) => {
+        const { request_id: id } = progress
+        if (id !== null && !words.has(id)) words.set(id, textAt(objectAt({ ...(await service.record(id)) }, 'payload'), 'text'))
+        return { scenario, progress, asked: words.get(id ?? '') ?? null }
+      }),
+    )
+  } catch (error) {
+    if (error instanceof ServiceFailure && error.status !== null && error.status < 500) return []
+    throw error
+  }
 }
 
 /** Null for a token that is for single scenarios: the status is about all of them. */

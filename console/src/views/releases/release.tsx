@@ -104,9 +104,10 @@ function Whole({ scenario, chain, step, done }: WholeProps) {
   )
 }
 
-function Head({ scenario, chain, step, view: { status, madeRelease, brief }, done }: WholeProps & { readonly view: StepView }) {
+function Head({ scenario, chain, step, view: { status, madeRelease, headline, brief }, done }: WholeProps & { readonly view: StepView }) {
   const { row, name, pagePath } = step
   const move = moveIn(chain, step)
+  const sentences = headline === null ? brief : brief.slice(1)
   return (
     <header class="stack tight">
       <div class="row">
@@ -119,24 +120,37 @@ function Head({ scenario, chain, step, view: { status, madeRelease, brief }, don
         {mayReject(chain, step) && <RejectButton scenario={scenario} step={step} done={done} />}
         {move !== null && <MoveButton scenario={scenario} chain={chain} step={step} move={move} done={done} />}
       </div>
-      {brief.length > 0 && (
-        <p class="brief">
+      {headline !== null && (
+        <p class="brief headline">
           <Explained words={EXPLAINED.headline}>
-            <Text value={brief.join(' ')} />
+            <Text value={headline} />
           </Explained>
         </p>
       )}
-      <p class="muted">{status.meaning}</p>
-      <Facts
-        across
-        facts={[
-          ['When', <Ago at={row.recorded_at} />],
-          [releaseWord(row), <Id value={row.release_id} />],
-          madeRelease && row.parent_release_id !== null ? ['Parent', <Parent chain={chain} releaseId={row.parent_release_id} />] : null,
-          ['Content', <Id value={row.content_id} />],
-          row.component === undefined ? null : ['Component', <Text value={row.component} />],
-        ]}
-      />
+      {sentences.length > 0 && (
+        <ul class="brief points">
+          {sentences.map((sentence) => (
+            <li key={sentence}>
+              <Text value={sentence} />
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="muted">
+        {status.meaning} <Ago at={row.recorded_at} />
+      </p>
+      <details class="small">
+        <summary>Ids</summary>
+        <Facts
+          across
+          facts={[
+            [releaseWord(row), <Id value={row.release_id} />],
+            madeRelease && row.parent_release_id !== null ? ['Parent', <Parent chain={chain} releaseId={row.parent_release_id} />] : null,
+            ['Content', <Id value={row.content_id} />],
+            row.component === undefined ? null : ['Component', <Text value={row.component} />],
+          ]}
+        />
+      </details>
     </header>
   )
 }
@@ -176,7 +190,7 @@ function Titled({ title, text }: { readonly title: string; readonly text: string
 
 function ChangesCard({ changes }: { readonly changes: readonly EntryChange[] }) {
   return (
-    <Card title="What changes" aside={<span class="muted small">in the tree of entries</span>}>
+    <Card title="What changes" aside={<span class="muted small">rules, skills and code of the agent</span>}>
       {changes.map(({ op, tone, id, entryKind, blocks }, place) => (
         <article key={place} class="stack tight mutation">
           <h3 class="row">

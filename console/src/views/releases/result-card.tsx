@@ -111,7 +111,7 @@ const MARK_WIDTHS = { zero: 0.25, mean: 0.7, limit: 0.5 } as const
 /** Stretched to the width there is: the words stand beside it. */
 function Bar({ bar: { title, words, tone, from, to, marks, scale } }: { readonly bar: BarFigure }) {
   return (
-    <figure>
+    <figure title={words}>
       <figcaption>
         <b>{title}</b> {words}
       </figcaption>

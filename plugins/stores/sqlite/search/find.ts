@@ -9,18 +9,15 @@ import { RECORD_COLUMNS, recordRow, type RecordColumns } from '../rows.ts'
 import { matchOf } from './facts.ts'
 import { idOf, sequenceOf } from './file.ts'
 
-/** Of records with the words, the newest of which the score and the time are looked at for one page. */
-const CANDIDATES_MAX = 100_000
 /** Bodies that one page of excerpts may read, where the index has none yet. */
 const BODIES_BYTES_MAX = 8 * 1024 * 1024
 
-/** How far one page looks: through so many records at a time, until it is full or so long after it began. */
+/** How far one page looks for words within bounds: through so many records at a time, until it is full or so long after it began. */
 export interface PageReach {
   readonly records: number
   readonly milliseconds: number
 }
-/** The longest questions take about 50 ms for so many records. */
-const PAGE_REACH: PageReach = { records: 200_000, milliseconds: 100 }
+const PAGE_REACH: PageReach = { records: 20_000, milliseconds: 80 }
 
 export function makeFind(
   index: DatabaseSync | null,
@@ -46,7 +43,7 @@ export function makeFind(
     const excerptAt = makeStoredExcerpt(from)
     const { limit } = query
     const highest = idOf(key, Math.min(query.before - 1, place))
-    const { ids, reached } = withinReach(makeSelect(from, query), reach)(idOf(key, 1), highest, limit + 1)
+    const { ids, reached } = makeSelect(from, query, reach)(idOf(key, 1), highest, limit + 1)
     const rows = ids.flatMap((id): readonly ListedRecord[] => {
       // What was evicted since is found no longer.
       const columns = selectRow.first(key, sequenceOf(id))
@@ -68,7 +65,42 @@ interface SelectedIds {
 }
 type SelectIds = (lowest: number, highest: number, limit: number) => SelectedIds
 
-/** A question that few records answer, or none, would read the index to its end: the page ends early then, and the next one goes on. */
+/** Ids from the highest down. */
+function makeSelect(index: DatabaseSync, query: SearchQuery, reach: PageReach): SelectIds {
+  const { scoreMin, scoreMax, since, until } = query
+  const bounds = [
+    ['d.score >= ?', scoreMin],
+    ['d.score <= ?', scoreMax],
+    ['d.created_at >= ?', since],
+    ['d.created_at <= ?', until],
+  ] as const
+  const given = bounds.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]))
+  const narrowing = given.map(({ sql }) => ` AND ${sql}`).join('')
+  const values = given.map(({ value }) => value)
+  const match = matchOf(query)
+  const words = match === null ? [] : [match]
+  const select = new Query<{ id: number }>(
+    index,
+    match === null ? withBounds(narrowing) : given.length === 0 ? WITH_WORDS : withBoth(narrowing),
+  )
+  const selectIds: SelectIds = (lowest, highest, limit) => {
+    const ids = select.all(...words, lowest, highest, ...values, limit).map(({ id }) => id)
+    return { ids, reached: ids.length === limit ? (ids.at(-1) ?? null) : null }
+  }
+  return match === null || given.length === 0 ? selectIds : withinReach(selectIds, reach)
+}
+
+const withBounds = (narrowing: string): string => `SELECT d.id FROM doc d WHERE d.id BETWEEN ? AND ?${narrowing} ORDER BY d.id DESC LIMIT ?`
+
+const OF_WORDS = 'SELECT rowid AS id FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ?'
+const WITH_WORDS = `${OF_WORDS} ORDER BY rowid DESC LIMIT ?`
+
+/** The words are looked up first, and of those records the score and the time. */
+const withBoth = (narrowing: string): string =>
+  `WITH candidate AS MATERIALIZED (${OF_WORDS})
+   SELECT c.id FROM candidate c CROSS JOIN doc d ON d.id = c.id WHERE true${narrowing} ORDER BY c.id DESC LIMIT ?`
+
+/** Of many records with the words few may be within the bounds, or none: the page ends early then, and the next one goes on. */
 const withinReach =
   (select: SelectIds, { records, milliseconds }: PageReach): SelectIds =>
   (lowest, highest, limit) => {
@@ -84,52 +116,6 @@ const withinReach =
     }
     return { ids, reached: null }
   }
-
-/** Ids from the highest down. */
-function makeSelect(index: DatabaseSync, query: SearchQuery): SelectIds {
-  const { scoreMin, scoreMax, since, until } = query
-  const bounds = [
-    ['d.score >= ?', scoreMin],
-    ['d.score <= ?', scoreMax],
-    ['d.created_at >= ?', since],
-    ['d.created_at <= ?', until],
-  ] as const
-  const given = bounds.flatMap(([sql, value]) => (value === undefined ? [] : [{ sql, value }]))
-  const narrowing = given.map(({ sql }) => ` AND ${sql}`).join('')
-  const values = given.map(({ value }) => value)
-  const match = matchOf(query)
-  if (match !== null && values.length > 0) return makeSelectCandidates(index, match, narrowing, values)
-  const select =
-    match === null
-      ? new Query<{ id: number }>(index, `SELECT d.id FROM doc d WHERE d.id BETWEEN ? AND ?${narrowing} ORDER BY d.id DESC LIMIT ?`)
-      : new Query<{ id: number }>(index, `SELECT rowid AS id ${OF_WORDS}`)
-  return (lowest, highest, limit) => {
-    const words = match === null ? [] : [match]
-    const ids = select.all(...words, lowest, highest, ...values, limit).map(({ id }) => id)
-    return { ids, reached: ids.length === limit ? (ids.at(-1) ?? null) : null }
-  }
-}
-
-const OF_WORDS = 'FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid DESC LIMIT ?'
-
-/** The words are looked up first, and of the newest of those records the score and the time: of all of them it could take long. */
-function makeSelectCandidates(index: DatabaseSync, match: string, narrowing: string, values: readonly number[]): SelectIds {
-  const candidates = `WITH candidate AS MATERIALIZED (SELECT rowid AS id ${OF_WORDS})`
-  const select = new Query<{ id: number }>(
-    index,
-    `${candidates} SELECT c.id FROM candidate c CROSS JOIN doc d ON d.id = c.id WHERE true${narrowing} ORDER BY c.id DESC LIMIT ?`,
-  )
-  const selectLast = new Query<{ id: number | null; count: number }>(
-    index,
-    `${candidates} SELECT min(id) AS id, count(*) AS count FROM candidate`,
-  )
-  return (lowest, highest, limit) => {
-    const ids = select.all(match, lowest, highest, CANDIDATES_MAX, ...values, limit).map(({ id }) => id)
-    if (ids.length === limit) return { ids, reached: ids.at(-1) ?? null }
-    const last = selectLast.first(match, lowest, highest, CANDIDATES_MAX)
-    return { ids, reached: last?.count === CANDIDATES_MAX ? last.id : null }
-  }
-}
 
 interface ExcerptColumns {
   readonly input: string

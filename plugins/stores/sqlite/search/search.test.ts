@@ -113,14 +113,23 @@ describe('a page that takes long', () => {
       }
       return all
     }
-    for (const query of [{ text: 'rare' }, { text: 'each' }, {}, { text: 'each', since: 0 }, { until: 3e9 }]) {
+    for (const query of [
+      { text: 'rare' },
+      { text: 'each' },
+      {},
+      { text: 'each', since: 0 },
+      { until: 3e9 },
+      { text: 'each -rare' },
+      { text: '-rare' },
+    ]) {
       const whole = pages(query)
       assert.deepEqual(pages(query, { records: 7, milliseconds: 0 }).flat(), whole.flat())
       // As long as there is time, a page is as full as it can be.
       assert.deepEqual(pages(query, { records: 7, milliseconds: 60_000 }), whole)
     }
-    assert.equal(pages({ text: 'each -each' }, { records: 7, milliseconds: 0 }).length, 8)
-    assert.deepEqual(pages({ text: 'each -each' }), [[]])
+    const nothing = { text: 'each', scoreMin: 2 }
+    assert.equal(pages(nothing, { records: 7, milliseconds: 0 }).length, 8)
+    assert.deepEqual(pages(nothing), [[]])
   })
 })
 
