@@ -1,11 +1,14 @@
 /** Shutdown: pending requests are answered, nothing acknowledged is lost, and a second signal stops at once. */
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import sqlite from '../../plugins/stores/sqlite/index.ts'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { openStream, type Open } from '../support/client.ts'
 import { serveCommand } from '../support/command.ts'
+import { temporaryFolder } from '../support/folder.ts'
 import { makePlace } from '../support/place.ts'
-import { beginFrames, chatFrames, type Upstream } from '../support/upstream.ts'
+import { answerPlainly, beginFrames, chatFrames, type Upstream } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
 import { send } from '../support/world.ts'
 
@@ -51,6 +54,39 @@ it('a hangup reads the configuration again, and a stream goes on', async () => {
   finish()
   expect(await stream.over).toBe('ended')
   expect(stream.text.endsWith('data: [DONE]\n\n')).toBe(true)
+  command.signal('SIGTERM')
+  expect(await command.ended).toMatchObject({ code: 0 })
+})
+
+it('hangups with a broken file in the middle of a stream change nothing, and the next good file is taken over', async () => {
+  const { upstream, args } = await makePlace()
+  const finish = streamThrough(upstream)
+  const file = join(temporaryFolder(), 'svc.yaml')
+  const good = (mode: string): void => writeFileSync(file, `recording: { mode: ${mode} }\n`)
+  good('full')
+  const { command, address } = await serveCommand(['-c', file, ...args()])
+  const stream = await beginStream(address)
+  const failures = (): number => command.err.split('"event":"reload_failed"').length - 1
+  const broken = ['recording: { mode: [', 'recording: { mode: loud }\n', '\u0000\uFFFD{{{', 'recordings: {}\n', '']
+  for (const [at, text] of broken.slice(0, -1).entries()) {
+    writeFileSync(file, text)
+    command.signal('SIGHUP')
+    await until(() => failures() === at + 1)
+  }
+  rmSync(file)
+  command.signal('SIGHUP')
+  await until(() => failures() === broken.length)
+  expect((await send(address, 'GET', '/healthz', {})).status).toBe(200)
+  good('metadata')
+  // Several at once, of which each may find the file as it is.
+  for (const _ of [1, 2, 3]) command.signal('SIGHUP')
+  await command.said('"applied":["recording.mode"]')
+  finish()
+  expect(await stream.over).toBe('ended')
+  expect(stream.text.endsWith('data: [DONE]\n\n')).toBe(true)
+  upstream.answer(answerPlainly)
+  const next = await send(address, 'POST', chat, { headers: scenario, body: { model: 'm', messages: [] } })
+  expect([next.status, next.headers['x-svc-recording']]).toEqual([200, 'metadata'])
   command.signal('SIGTERM')
   expect(await command.ended).toMatchObject({ code: 0 })
 })

@@ -2,9 +2,9 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { answerPlainly, chatFrames, sendFrames } from '../support/upstream.ts'
+import { answerPlainly, beginFrames, chatFrames, sendFrames } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
-import { sharedWorld } from '../support/world.ts'
+import { ownWorld, sharedWorld } from '../support/world.ts'
 import { expectRefusal, inference, named, recordIds } from './support/helpers.ts'
 
 const here = sharedWorld({
@@ -26,8 +26,8 @@ async function ask(scenario: string, headers: Readonly<Record<string, string>> =
 }
 
 /** Every byte that the service keeps, the log of the database included. */
-function onDisk(): string {
-  const files = readdirSync(here.directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+function onDisk(directory = here.directory): string {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   return files.map(({ parentPath, name }) => readFileSync(join(parentPath, name)).toString('latin1')).join('\n')
 }
 
@@ -35,6 +35,9 @@ const EMAIL = 'zoe.q@example.org'
 const CARD = '4111 1111 1111 1111'
 const data = (event: object): string => `data: ${JSON.stringify(event)}\n\n`
 const event = (said: { readonly type: string } & Readonly<Record<string, unknown>>): string => `event: ${said.type}\n${data(said)}`
+
+const ITEM = { id: 'i', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: `Ask ${EMAIL}`, annotations: [] }] }
+const RESPONSE = { id: 'r', object: 'response', created_at: 1, model: 'm' }
 
 /** Each answers with the address in pieces, over events and in the arguments of a tool. */
 const SPLIT: readonly (readonly [string, object, readonly string[]])[] = [
@@ -64,6 +67,18 @@ const SPLIT: readonly (readonly [string, object, readonly string[]])[] = [
     ],
   ],
   [
+    '/v1/responses',
+    { model: 'm', input: 'x', stream: true },
+    [
+      event({ type: 'response.created', response: { ...RESPONSE, status: 'in_progress', output: [] } }),
+      event({ type: 'response.output_item.added', output_index: 0, item: { ...ITEM, content: [] } }),
+      ...['Ask zoe', '.q@exam', 'ple.org'].map((delta) =>
+        event({ type: 'response.output_text.delta', output_index: 0, content_index: 0, delta }),
+      ),
+      event({ type: 'response.completed', response: { ...RESPONSE, status: 'completed', output: [ITEM] } }),
+    ],
+  ],
+  [
     '/v1beta/models/m:streamGenerateContent?alt=sse',
     { contents: [] },
     ['Ask zoe', '.q@example', '.org'].map((text, at) =>
@@ -86,6 +101,39 @@ describe('redacted', () => {
       for (const part of ['zoe', 'example.org']) expect(onDisk()).not.toContain(part)
     },
   )
+
+  it('takes out what is cut at any byte, also within a letter and between frames [recording.redacted]', async () => {
+    const address = 'zoë.quux@example.org'
+    const bytes = Buffer.from([...`Ask ${address}.`].map((content) => data({ choices: [{ index: 0, delta: { content } }] })).join(''))
+    for (const size of [1, 7, 64, 65, 66]) {
+      here.upstream.answer(async (_received, response) => {
+        beginFrames(response, [])
+        for (let at = 0; at < bytes.length; at += size) response.write(bytes.subarray(at, at + size))
+        response.end(`${data({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}data: [DONE]\n\n`)
+      })
+      const { text } = await here.post('/v1/chat/completions', { model: 'm', messages: [], stream: true }, named('careful'))
+      const id = /"svc\.agent_record_id":"([0-9a-f]+)"/.exec(text)?.[1] ?? ''
+      expect((await here.get(`/svc/scenarios/careful/records/${id}`)).text).toContain('Ask [email 1]')
+    }
+    expect(onDisk()).not.toContain('quux')
+  })
+
+  it('takes out of a translated stream what came in pieces of the upstream [recording.redacted]', async () => {
+    const there = await ownWorld({
+      backend: 'sqlite',
+      settings: { 'recording.mode': 'redacted', 'inference.upstream_url': here.upstream.url, 'inference.upstream_formats': '[messages]' },
+    })
+    here.upstream.answer((_received, response) => sendFrames(response, SPLIT.find(([path]) => path === '/v1/messages')?.[2] ?? []))
+    const { text } = await there.post(
+      '/v1/chat/completions',
+      { model: 'm', messages: [{ role: 'user', content: 'x' }], stream: true },
+      named('s'),
+    )
+    expect(text).toContain('Ask zoe.q')
+    const [id = ''] = await recordIds(there, 's')
+    expect((await there.get(`/svc/scenarios/s/records/${id}`)).text).toContain('Ask [email 1]')
+    expect(onDisk(there.directory)).not.toContain('zoe')
+  })
 
   it('takes out of requests, answers, reports, imports and long bodies before the disk, the same each time [recording.redacted]', async () => {
     here.upstream.answer((received, response) => {

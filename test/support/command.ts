@@ -37,6 +37,9 @@ export function startCommand(args: readonly string[], environment: Readonly<Reco
     get out() {
       return printed.out
     },
+    get err() {
+      return printed.err
+    },
     /** Resolves once it printed that; rejects when it ends without. */
     said(text: string | RegExp) {
       const { promise, resolve, reject } = Promise.withResolvers<void>()

@@ -54,6 +54,20 @@ describe('the choice of an upstream', () => {
     ])
   })
 
+  it.each(['c\r\nx-injected: y', '../../other?key=1#', 'a"b\\', '\u0000\uD83D\uDE00'])(
+    'sends a name of the model that looks like a header or a path as a name alone: %j',
+    async (name) => {
+      const one = await provider((_received, response) => sendJson(response, 200, {}))
+      const { ask } = open({ upstreams: { one: { url: one.url, aliases: { fast: name } } } })
+      await ask({ askedModel: 'fast', body: Buffer.from('{"model":"fast","messages":[]}') })
+      const path = '/v1beta/models/fast:generateContent'
+      await ask({ dialect: 'gemini', path, askedModel: 'fast', body: Buffer.from('{"contents":[]}') })
+      expect(JSON.parse(one.received[0]?.body.toString() ?? '')).toEqual({ model: name, messages: [] })
+      expect(one.received[1]?.url).toBe(`/v1beta/models/${encodeURIComponent(name)}:generateContent`)
+      for (const { headers } of one.received) expect(headers).not.toHaveProperty('x-injected')
+    },
+  )
+
   it('renames the model in the path of formats that have it there', async () => {
     const one = await provider((_received, response) => sendJson(response, 200, {}))
     const { ask } = open({ upstreams: { one: { url: one.url, aliases: { fast: 'models x' } } } })
