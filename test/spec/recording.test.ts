@@ -104,7 +104,7 @@ describe('redacted', () => {
 
   it('takes out what is cut at any byte, also within a letter and between frames [recording.redacted]', async () => {
     const address = 'zoë.quux@example.org'
-    const bytes = Buffer.from([...`Ask ${address}.`].map((content) => data({ choices: [{ index: 0, delta: { content } }] })).join(''))
+    const bytes = Buffer.from(Array.from(`Ask ${address}.`, (content) => data({ choices: [{ index: 0, delta: { content } }] })).join(''))
     for (const size of [1, 7, 64, 65, 66]) {
       here.upstream.answer(async (_received, response) => {
         beginFrames(response, [])
