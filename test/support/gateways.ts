@@ -1,6 +1,6 @@
 /** Gateways as processes of their own over one PostgreSQL, and the git repository that they share. */
 import { execFileSync } from 'node:child_process'
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { placeIn, startChild } from '../crash/child.ts'
@@ -9,6 +9,7 @@ import type { PostgresServer } from './postgres.ts'
 import { settingsOf, type Settings } from './settings.ts'
 import { send, type Answer } from './world.ts'
 
+const ENTRY = join(import.meta.dirname, 'gateway-process.ts')
 export const SCENARIO = 's'
 const PATH = `/svc/scenarios/${SCENARIO}`
 const HEADERS = { 'x-svc-scenario': SCENARIO }
@@ -35,13 +36,15 @@ export class Gateway {
   private constructor(folder: string, settings: Settings) {
     mkdirSync(folder, { recursive: true })
     const place = placeIn(folder)
-    this.#child = startChild(place, { settings: { ...settingsOf(place, ''), ...settings } })
+    this.#child = startChild(place, { settings: { ...settingsOf(place, ''), ...settings }, entry: ENTRY })
   }
 
   /** With its data in that folder. */
   static async start(folder: string, settings: Settings): Promise<Gateway> {
     const gateway = new Gateway(folder, settings)
-    gateway.address = (await gateway.#child.address) ?? ''
+    const address = await gateway.#child.address
+    if (address === null) throw new Error(`the gateway did not start: ${readFileSync(placeIn(folder).log, 'utf8')}`)
+    gateway.address = address
     return gateway
   }
 
@@ -51,6 +54,10 @@ export class Gateway {
 
   post(path: string, body: object): Promise<Answer> {
     return send(this.address, 'POST', path, { headers: HEADERS, body })
+  }
+
+  remove(path: string): Promise<Answer> {
+    return send(this.address, 'DELETE', path, { headers: HEADERS })
   }
 
   /** One exchange; answers the release that served it. */
