@@ -138,7 +138,7 @@ it(
     print('retaken after', killedAt, 30)
 
     await until(() => pidsIn(agents).length === 2)
-    const [agent = 0] = pidsIn(agents).filter((pid) => pid !== orphan)
+    const agent = pidsIn(agents).find((pid) => pid !== orphan) ?? 0
     // Deleted at the gateway that does not train it: nobody needs its step any more.
     expect((await b.remove(PATH)).status).toBe(200)
     const cancelledAt = performance.now()
