@@ -2,14 +2,14 @@
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { placeIn, startChild } from '../crash/child.ts'
 import { textAt } from '../spec/support/helpers.ts'
 import type { PostgresServer } from './postgres.ts'
 import { settingsOf, type Settings } from './settings.ts'
 import { send, type Answer } from './world.ts'
 
-const ENTRY = join(import.meta.dirname, 'gateway-process.ts')
+const ENTRY = fileURLToPath(new URL('gateway-process.ts', import.meta.url))
 export const SCENARIO = 's'
 const PATH = `/svc/scenarios/${SCENARIO}`
 const HEADERS = { 'x-svc-scenario': SCENARIO }
