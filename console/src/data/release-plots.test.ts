@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { measurePlots, scoreSeries, taskHeat, trainingPlots } from './release-plots.ts'
+import { measurePlots, releaseNames, scoreSeries, taskHeat, trainingPlots } from './release-plots.ts'
 import { chainOf, rowOf } from './testing/rows.ts'
 
 describe('the plots of a chain', () => {
@@ -10,6 +10,14 @@ describe('the plots of a chain', () => {
       { name: 'served then', tone: 'plain', points: [{ x: 1, y: 0.5, label: 'v1, Published' }] },
     ])
     expect(scoreSeries(chainOf(rowOf(0)))).toEqual([])
+  })
+
+  it('name releases alone', () => {
+    const chain = chainOf(rowOf(0), rowOf(1, { result: 'rejected' }), rowOf(2, { result: 'pending', pending: true }))
+    expect([...releaseNames(chain)].toSorted()).toEqual([
+      [0, 'v0'],
+      [2, 'v2'],
+    ])
   })
 
   it('draw the interval of the difference on top of what was served', () => {

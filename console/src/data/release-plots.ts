@@ -33,6 +33,10 @@ export function scoreSeries({ steps, rows }: StepChain): readonly PlotSeries[] {
   return series.filter(({ points }) => points.length > 0)
 }
 
+/** Only releases are numbered: what was tried and made none has no mark. */
+export const releaseNames = ({ steps }: StepChain): ReadonlyMap<number, string> =>
+  new Map(steps.flatMap(({ row, name }) => (madeRelease(row) ? [[row.step, name] as const] : [])))
+
 /** A score is from 0 to 1, and the sum of one and a difference need not be. */
 const boundedScore = (score: number): number => Math.min(1, Math.max(0, score))
 

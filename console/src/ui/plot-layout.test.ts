@@ -63,6 +63,20 @@ describe('a plot', () => {
     expect(whiskers.flatMap((each) => (each === null ? [] : [each.from, each.to])).every((y) => y >= top && y <= bottom)).toBe(true)
   })
 
+  it('marks only places that have a name, where they are named, and no more than have room', () => {
+    const xNames = new Map([
+      [0, 'v0'],
+      [2, 'v2'],
+    ])
+    const series = [{ name: 'a', points: points(1, 2, 3) }]
+    expect(layoutOf(data({ series, xNames }), 300, 160).xMarks.map(({ text }) => text)).toEqual(['v0', 'v2'])
+    const many = Array.from({ length: 1000 }, (_, x) => x)
+    const all = { series: [{ name: 'a', points: points(...many) }], xNames: new Map(many.map((x) => [x, `v${x}`])) }
+    const { xMarks } = layoutOf(data(all), 300, 160)
+    expect(xMarks.length).toBeLessThan(8)
+    expect(xMarks[0]?.text).toBe('v0')
+  })
+
   it('marks whole places along x by whole numbers alone', () => {
     const { xMarks } = layoutOf(data({ series: [{ name: 'a', points: points(1, 2) }] }), 1200, 160)
     expect(xMarks.map(({ text }) => text)).toEqual(['0', '1'])

@@ -27,6 +27,8 @@ export interface PlotData {
   readonly unit?: string | undefined
   /** Seconds since the epoch along x. */
   readonly xIsTime: boolean
+  /** What places along x are called; others have no mark. Absent: marks are numbers or times. */
+  readonly xNames?: ReadonlyMap<number, string> | undefined
 }
 
 export interface PlotColumn {
@@ -59,6 +61,7 @@ const BOTTOM = 24
 const RIGHT = 12
 const PIXELS_PER_CHARACTER = 6.6
 const PIXELS_PER_X_MARK = 64
+const PIXELS_PER_NAME = 40
 const PIXELS_PER_Y_MARK = 36
 const BAR_WIDTH_MAX = 28
 const BAR_SHARE = 0.76
@@ -82,10 +85,10 @@ export function layoutOf(data: PlotData, width: number, height: number) {
     top,
     bottom,
     columns,
-    xMarks: xMarksOf(xs, xSpan, data.xIsTime, Math.floor((right - left) / PIXELS_PER_X_MARK)).map(({ at, text }) => ({
-      at: xAt(at),
-      text,
-    })),
+    xMarks:
+      data.xNames === undefined
+        ? xMarksOf(xs, xSpan, data.xIsTime, Math.floor((right - left) / PIXELS_PER_X_MARK)).map(({ at, text }) => ({ at: xAt(at), text }))
+        : namedMarks(xs, data.xNames, xAt),
     yMarks: ySpan.marks.map((value, place) => ({ at: yAt(value), text: yTexts[place] ?? '' })),
     lines: data.kind === 'bars' ? [] : linesOf(data, xAt, yAt),
     bars: data.kind === 'bars' ? columns.flatMap((column) => barsOf(column, barWidth, yAt)) : [],
@@ -164,6 +167,16 @@ function columnOf(x: number, stack: readonly Valued[], data: PlotData, xAt: (x: 
 }
 
 const momentOf = (x: number): string => new Date(x * 1000).toLocaleString('en-GB')
+
+/** As many as have room beside each other. */
+function namedMarks(xs: readonly number[], names: ReadonlyMap<number, string>, xAt: (x: number) => number): readonly Mark[] {
+  const marks: Mark[] = []
+  for (const x of xs) {
+    const [text, last] = [names.get(x), marks.at(-1)]
+    if (text !== undefined && (last === undefined || xAt(x) - last.at >= PIXELS_PER_NAME)) marks.push({ at: xAt(x), text })
+  }
+  return marks
+}
 
 function xMarksOf(xs: readonly number[], span: AxisSpan, isTime: boolean, count: number): readonly Mark[] {
   if (xs.length === 0) return []

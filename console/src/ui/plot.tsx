@@ -14,7 +14,7 @@ import { nearest } from './scale.ts'
 import { visible } from './visible.ts'
 import './plot.css'
 
-interface PlotProps extends Pick<PlotData, 'series' | 'unit'>, Partial<Pick<PlotData, 'kind' | 'xIsTime'>> {
+interface PlotProps extends Pick<PlotData, 'series' | 'unit'>, Partial<Pick<PlotData, 'kind' | 'xIsTime' | 'xNames'>> {
   readonly title: string
   readonly height?: number
 }
@@ -22,10 +22,10 @@ interface PlotProps extends Pick<PlotData, 'series' | 'unit'>, Partial<Pick<Plot
 const HEIGHT = 160
 const WIDTH_BEFORE_MEASURED = 320
 
-export function LinePlot({ title, unit, kind = 'line', series, xIsTime = false, height = HEIGHT }: PlotProps) {
+export function LinePlot({ title, unit, kind = 'line', series, xIsTime = false, xNames, height = HEIGHT }: PlotProps) {
   const [area, width] = useWidth()
   const [pointed, setPointed] = useState<number | null>(null)
-  const layout = layoutOf({ series, kind, unit, xIsTime }, width, height)
+  const layout = layoutOf({ series, kind, unit, xIsTime, xNames }, width, height)
   const { columns } = layout
   const column = pointed === null ? undefined : columns[Math.min(pointed, columns.length - 1)]
   const point = (event: MouseEvent): void => {

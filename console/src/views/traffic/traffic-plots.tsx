@@ -16,7 +16,8 @@ export function TrafficPlots({ scenario, isPaused }: { readonly scenario: string
   const book = useMemo(() => new SourceBook(recordsOfType((query) => service(scenario).records(query), 'inference')), [service, scenario])
   const { value: rows } = usePolled(`plots ${scenario}`, () => latest(book), isPaused ? null : FOLLOW_SECONDS)
   const stats = useMemo(() => statsOf(rows ?? []), [rows])
-  const every = Number.isFinite(stats.stretchSeconds) && stats.requests.length > 0 ? ` per ${duration(stats.stretchSeconds)}` : ''
+  const every =
+    Number.isFinite(stats.stretchSeconds) && stats.requests.length > 0 ? ` per ${duration(stats.stretchSeconds).replace(/^1 /, '')}` : ''
   return (
     <div class="traffic-plots">
       <LinePlot

@@ -26,8 +26,8 @@ describe('how training stands', () => {
           gathered: { count: 3, of: 4 },
           stopped: null,
           facts: [
-            ['Batch size', '4'],
-            ['Buffered units', '3'],
+            ['Samples a step takes', '4'],
+            ['Samples gathered', '3'],
           ],
         },
       ],

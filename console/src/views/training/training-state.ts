@@ -53,8 +53,12 @@ const SHOWN_ELSEWHERE = new Set(['pending_instructions', 'buffered_requests', 's
 
 const isPlain = (value: unknown): value is string | number | boolean => ['string', 'number', 'boolean'].includes(typeof value)
 
-/** "buffered_units" reads "Buffered units". */
+const COUNT_WORDS: Readonly<Record<string, string>> = { batch_size: 'Samples a step takes', buffered_units: 'Samples gathered' }
+
+/** "oldest_sample" reads "Oldest sample". */
 const wordsOf = (key: string): string => {
+  const known = COUNT_WORDS[key]
+  if (known !== undefined) return known
   const words = key.replaceAll('_', ' ')
   return words.slice(0, 1).toUpperCase() + words.slice(1)
 }
