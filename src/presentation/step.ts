@@ -4,7 +4,7 @@ import { madeRelease, type StepRow, type StepRows } from './chain.ts'
 import { briefOf, taskScoresOf } from './decision.ts'
 import { evidenceOf, headlineOf, namedNumbers, tasksOf, type StepFact } from './evidence.ts'
 import { spentText } from './money.ts'
-import { counted } from './numbers.ts'
+import { counted, formatted } from './numbers.ts'
 import { statusOf } from './outcome.ts'
 import { powersOfStep } from './powers.ts'
 import { listAt, numberAt, objectAt, textAt, textsAt, type UnknownRecord } from './read.ts'
@@ -89,8 +89,8 @@ function costOf(metrics: UnknownRecord): string | null {
   if (typeof used !== 'number') return null
   return [
     `${counted(used, 'episode')} played`,
-    ...(typeof cached === 'number' ? [`${cached} known from before`] : []),
-    ...(typeof saved === 'number' ? [`${saved} saved by ending early`] : []),
+    ...(typeof cached === 'number' ? [`${formatted(cached)} known from before`] : []),
+    ...(typeof saved === 'number' ? [`${formatted(saved)} saved by ending early`] : []),
   ].join(', ')
 }
 

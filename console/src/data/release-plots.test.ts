@@ -14,10 +14,7 @@ describe('the plots of a chain', () => {
 
   it('name releases alone', () => {
     const chain = chainOf(rowOf(0), rowOf(1, { result: 'rejected' }), rowOf(2, { result: 'pending', pending: true }))
-    expect([...releaseNames(chain)].toSorted()).toEqual([
-      [0, 'v0'],
-      [2, 'v2'],
-    ])
+    expect(Object.fromEntries(releaseNames(chain))).toEqual({ 0: 'v0', 2: 'v2' })
   })
 
   it('draw the interval of the difference on top of what was served', () => {
