@@ -1,4 +1,4 @@
-/** `npm run test:tinker`: the official SDK, oldest and newest, against the trainer that comes with the service. */
+/** `npm run test:tinker`: the official SDK, oldest and newest, against the trainer that comes with the service, and the service on SkyRL's. */
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,8 +6,11 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { z } from 'zod'
 import { makeTinyModel } from '../weights/support/tiny-model.ts'
+import { begin } from '../needs/ready.ts'
+import { installPackage, lastLine, PACKAGES } from '../weights/real/install.ts'
 import { completion, promptOf } from '../weights/support/rows.ts'
 import { startTrainer } from '../weights/support/trainer-process.ts'
+import { loopOnSkyrl } from './skyrl.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
@@ -41,11 +44,7 @@ async function install(name: string, wanted: string): Promise<string | null> {
     await run(python, [...pip, '--upgrade', wanted])
     return python
   } catch (error) {
-    const [last] = String(error instanceof Error && 'stderr' in error ? error.stderr : error)
-      .trim()
-      .split('\n')
-      .slice(-1)
-    say(`${wanted}: not run, since it could not be installed (${last})`)
+    say(`${wanted}: not run, since it could not be installed (${lastLine(error)})`)
     return null
   }
 }
@@ -63,17 +62,34 @@ async function loop(python: string, url: string): Promise<void> {
   say(`tinker ${found.version}: loss ${found.losses.join(' → ')}; reward ${found.rewards.join(' → ')}; ${archive}`)
 }
 
-const state = mkdtempSync(join(tmpdir(), 'svc-tinker-'))
-const trainer = await startTrainer({ state, models: { tiny: await makeTinyModel() } })
-try {
-  for (const [name, wanted] of Object.entries(SDKS)) {
-    const python = await install(name, wanted)
-    if (python !== null) await loop(python, trainer.url)
+const isAsked = (name: string): boolean => process.argv.length === 2 || process.argv.includes(name)
+
+async function official(): Promise<void> {
+  const state = mkdtempSync(join(tmpdir(), 'svc-tinker-'))
+  const trainer = await startTrainer({ state, models: { tiny: await makeTinyModel() } })
+  try {
+    for (const [name, wanted] of Object.entries(SDKS)) {
+      const python = isAsked(name) ? await install(name, wanted) : null
+      if (python !== null) await loop(python, trainer.url)
+    }
+  } finally {
+    await trainer.stop()
+    rmSync(state, { recursive: true, force: true })
   }
-  say(
-    'skyrl: not run: it starts its engine by `uv run` and needs several gigabytes of packages; its answers are held by src/weights/jobs/run-job.test.ts',
-  )
-} finally {
-  await trainer.stop()
-  rmSync(state, { recursive: true, force: true })
 }
+
+async function skyrl(): Promise<void> {
+  const { wanted } = PACKAGES.skyrl
+  say(`${wanted}: installing where it is not there yet …`)
+  const python = await installPackage('skyrl').catch((error: unknown) => {
+    say(
+      `${wanted}: not run, since it could not be installed (${lastLine(error)}); its answers are held by src/weights/jobs/run-job.test.ts`,
+    )
+    return null
+  })
+  if (python !== null) say(`${wanted}: ${(await loopOnSkyrl(python)).join('; ')}, each published and served`)
+}
+
+await begin(['torch', 'llama', 'tiny model'])
+await official()
+if (isAsked('skyrl')) await skyrl()

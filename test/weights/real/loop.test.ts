@@ -21,6 +21,8 @@ import type { RealEngine } from './install.ts'
 import { ADAPTERS_MAX, MODEL, OTHER_MODEL, RANK_MAX, startEngine, type EngineProcess } from './servers.ts'
 
 const GROUP = 8
+/** Of one adapter: memory that nobody wrote shows in some of them alone. */
+const LOADS = 24
 /** Each of the two services has half of the engine. */
 const CAPACITY = ADAPTERS_MAX / 2
 /** Nats for each token. The test servers keep weights in half precision. */
@@ -126,6 +128,20 @@ describe.each(ENGINES)('the loop on $title', { timeout: STARTING_MS_MAX }, ({ na
     for (const filler of loaded) await other.unload(filler, NEVER)
     await other.close()
     expect((await base.remove()).status).toBe(200)
+  })
+
+  it('gives the same numbers for the same adapter, however often it is loaded', async () => {
+    const loader = new KINDS[name].Engine(readEngineSettings(name, { url: engine.url, model: 'tiny', capacity: ADAPTERS_MAX }))
+    const directory = adapterIn(world.directory)
+    const seen: (readonly number[])[] = []
+    for (let load = 0; load < LOADS; load += 1) {
+      const again = `again.${load}`
+      await loader.load({ name: again, directory }, NEVER)
+      seen.push(await loader.score([1, 5, 6, 7, 8, 9, 10], again, NEVER))
+      await loader.unload(again, NEVER)
+    }
+    for (const scores of seen) for (const [at, score] of scores.entries()) expect(score).toBeCloseTo(seen[0]?.[at] ?? Number.NaN, 5)
+    await loader.close()
   })
 
   it('serves a second service beside this one, which is killed within its job and takes one step all the same', async () => {

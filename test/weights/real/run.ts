@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { begin } from '../../needs/ready.ts'
 import { makeTinyModel } from '../support/tiny-model.ts'
-import { installPackage, PACKAGES, type RealEngine } from './install.ts'
+import { installPackage, lastLine, PACKAGES, type RealEngine } from './install.ts'
 import { MODEL, tryEngine } from './servers.ts'
 
 const ROOT = join(import.meta.dirname, '../../..')
@@ -30,9 +30,4 @@ process.exitCode = typeof code === 'number' ? code : 1
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`)
-}
-
-function lastLine(error: unknown): string {
-  const said = error instanceof Error && 'stderr' in error && error.stderr !== '' ? error.stderr : error
-  return String(said).trim().split('\n').at(-1) ?? ''
 }
