@@ -35,6 +35,7 @@ describe('an address of the inside is refused', () => {
     'http://[fd00:ec2::254]',
     'http://[ff02::1]',
     'http://[64:ff9b:1::1]',
+    'http://[2001:0:7f00:1::]',
   ])('%s', (url) => {
     expect(NONE.refusesHost(url)).toBe(true)
   })

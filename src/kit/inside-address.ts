@@ -21,6 +21,8 @@ for (const [net, bits] of [
 for (const [net, bits] of [
   ['::', 127],
   ['64:ff9b:1::', 48],
+  // Teredo: a tunnel to an address of version 4 that only its relay knows.
+  ['2001::', 32],
   ['fc00::', 7],
   ['fe80::', 9],
   ['ff00::', 8],
