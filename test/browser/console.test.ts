@@ -169,16 +169,9 @@ describe('by keyboard alone', () => {
     await heading(page).filter({ hasText: 'Releases' }).waitFor()
   })
 
-  it.each([
-    ['releases', `#/s/${SHOP}/releases`],
-    ['a step', `#/s/${SHOP}/releases/${PLACES.learned}`],
-    ['traffic', `#/s/${HELPDESK}/traffic`],
-  ])('the Tab key walks through %s with a visible focus', async (_, way) => {
-    const page = await open(way)
-    await page
-      .getByText(/v2|shop-large/)
-      .first()
-      .waitFor()
+  it.each(VIEWS)('the Tab key walks through %s with a visible focus', async (name, way, _title, words) => {
+    const page = await open(way(), name === 'tasks' ? NO_FOLDER : undefined)
+    await page.getByRole('main').filter({ hasText: words }).waitFor()
     const stops = await tabStops(page)
     expect(stops.length).toBeGreaterThan(8)
     expect(stops.filter(({ isMarked }) => !isMarked)).toEqual([])

@@ -20,6 +20,8 @@ const HEIGHT = 900
 const ALL_LOOKS = [
   { width: 360, scheme: 'light', isExamined: true },
   { width: 360, scheme: 'dark', isExamined: false },
+  // The widest window in which the views are behind one button.
+  { width: 1080, scheme: 'dark', isExamined: false },
   { width: 1600, scheme: 'light', isExamined: false },
   { width: 1600, scheme: 'dark', isExamined: true },
 ] as const
