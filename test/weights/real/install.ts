@@ -26,7 +26,6 @@ export const PACKAGES = {
   sglang: { wanted: 'sglang==0.5.23', python: 'python3', overrides: [], module: 'sglang' },
   /** Its trainer, on JAX. What it declares of its messages is refused by pydantic on older Pythons. */
   skyrl: { wanted: 'skyrl[tinker,jax]==0.3.0', python: '3.12', overrides: ['torch==2.13.0'], module: 'skyrl.tinker.api' },
-  peft: { wanted: 'peft==0.18.1', python: 'python3', overrides: ['torch==2.13.0'], module: 'peft' },
 } as const satisfies Readonly<Record<string, Package>>
 
 export type RealEngine = 'vllm' | 'sglang'
