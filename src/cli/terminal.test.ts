@@ -2,12 +2,13 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { COMPILED } from '../../test/support/compiled.ts'
 import { trainee } from '../../test/spec/support/trainee.ts'
+import { makePlace } from '../../test/support/place.ts'
 import { program } from '../../test/support/programs.ts'
 import { until } from '../../test/support/wait.ts'
-import { sharedWorld } from '../../test/support/world.ts'
+import { send, sharedWorld } from '../../test/support/world.ts'
 import { HOLDING, typeCommand } from './testing/surroundings.ts'
 
 const SVC = join(import.meta.dirname, '../../test/support/svc.ts')
@@ -21,8 +22,11 @@ beforeAll(async () => {
   await typeCommand(here.address, ['promote', 'v1'])
 })
 
+/** What to type, or how to find it out by what is shown. */
+type Keys = string | ((screen: string) => Promise<string>)
+
 /** Types the keys once the terminal shows that text; answers everything it showed, and the exit code. */
-async function atTerminal(args: readonly string[], keysAt: readonly (readonly [shown: string, keys: string])[] = [], more = {}) {
+async function atTerminal(args: readonly string[], keysAt: readonly (readonly [shown: string | RegExp, keys: Keys])[] = [], more = {}) {
   const line = [process.execPath, '--disable-warning=ExperimentalWarning', SVC, ...args].map((word) => `'${word}'`).join(' ')
   const { PATH = '', HOME = '' } = process.env
   const env = { PATH, HOME, TERM: 'xterm', SVC_URL: here.address, ...COMPILED, ...more }
@@ -30,14 +34,15 @@ async function atTerminal(args: readonly string[], keysAt: readonly (readonly [s
     env,
     stdio: ['pipe', 'pipe', 'inherit'],
   })
+  onTestFinished(() => void child.kill())
   let screen = ''
   child.stdout.on('data', (part: Buffer) => {
     screen += part.toString()
   })
   const ended = once(child, 'close')
   for (const [shown, keys] of keysAt) {
-    await until(() => screen.includes(shown))
-    child.stdin.write(keys)
+    await until(() => (typeof shown === 'string' ? screen.includes(shown) : shown.test(screen)))
+    child.stdin.write(typeof keys === 'string' ? keys : await keys(screen))
   }
   const [code]: unknown[] = await ended
   return { code, screen }
@@ -66,4 +71,26 @@ test('Ctrl-C ends a tail as it should end', async () => {
   const { code, screen } = await atTerminal(['tail'], [['inference', CTRL_C]])
   expect(code).toBe(0)
   expect(screen).toMatch(/inference {2}[0-9a-f]{32}/)
+})
+
+async function askNowhere(screen: string): Promise<string> {
+  const [, address = ''] = /ready at (\S+)/.exec(screen) ?? []
+  await send(address, 'GET', '/nowhere', {})
+  return ''
+}
+
+test.each([
+  ['lines for a person', [], /^\d\d:\d\d:\d\d {2}GET {5}\/nowhere {2}404 {2}[\d.]+ ms/m],
+  ['JSON where it is asked for', ['--svc.log', 'json'], /^\{"time":.*"event":"request".*"status":404/m],
+])('a service that serves writes its log to a terminal as %s', async (_, more, line) => {
+  const place = await makePlace()
+  const { screen } = await atTerminal(
+    ['serve', ...place.args(), ...more],
+    [
+      [/ready at \S+\s/, askNowhere],
+      [/404/, CTRL_C],
+    ],
+    { NO_COLOR: '1' },
+  )
+  expect(screen).toMatch(line)
 })
