@@ -41,3 +41,9 @@ it('every page is reached from README.md', () => {
     }
   expect(pages.filter((page) => !reached.has(page))).toEqual([])
 })
+
+it('what was decided, and when, is on the pages of decisions alone', () => {
+  const users = pages.filter((page) => page.startsWith('docs/') && !page.startsWith('docs/decisions/'))
+  const dated = users.filter((page) => /\bDecided\b|\(decided|\(2\d{3}-\d\d-\d\d\)/.test(read(page)))
+  expect(dated).toEqual([])
+})

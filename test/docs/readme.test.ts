@@ -30,6 +30,14 @@ function saying({ blocks }: Session, pattern: RegExp): string {
 
 const jsonOf = (text: string): JsonObject => JSON.parse(text)
 
+describe.each(['README.md', 'docs/README.md'])('%s', (page) => {
+  it('says what a harness is before it uses the word', async () => {
+    const text = await readFile(join(import.meta.dirname, '..', '..', page), 'utf8')
+    const [first = ''] = /.{0,40}harness.{0,2}/i.exec(text) ?? []
+    expect(first).toMatch(/^.*the model is called (its|the) \*\*harness\*\*$/)
+  })
+})
+
 describe('README.md', () => {
   it('is a tour that works: an answer, a receipt, a report, a stream, an import, history and status', async () => {
     const session = await follow('README.md')
