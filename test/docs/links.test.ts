@@ -47,3 +47,14 @@ it('what was decided, and when, is on the pages of decisions alone', () => {
   const dated = users.filter((page) => /\bDecided\b|\(decided|\(2\d{3}-\d\d-\d\d\)/.test(read(page)))
   expect(dated).toEqual([])
 })
+
+function levelsOf(page: string): readonly number[] {
+  const text = read(page).replaceAll(/^```.*?^```/gms, '')
+  return [...text.matchAll(/^(#+) /gm)].map(([, marks = '']) => marks.length)
+}
+
+const skipsLevel = (page: string): boolean => levelsOf(page).some((level, at, all) => level > (all[at - 1] ?? 0) + 1)
+
+it('headings go down one level at a time, as screen readers expect', () => {
+  expect(pages.filter(skipsLevel)).toEqual([])
+})
