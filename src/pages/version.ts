@@ -28,7 +28,7 @@ export function versionPage(view: VersionView): string {
     subtitle: markup`<span>${RELEASE_WORDS[releaseWord(row)]} <code>${row.release_id}</code></span>
       ${isServed && markup`<span class="chip">Currently served</span>`} ${moment(row.recorded_at)}`,
     headline: step.headline,
-    lead: step.headline === null ? step.brief : step.brief.slice(1),
+    lead: step.points,
     status: step.status,
     below: walkOf(view),
     main: [

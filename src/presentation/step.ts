@@ -33,6 +33,8 @@ interface StepContext<Row extends StepRow> {
 
 export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carried = [] }: StepContext<Row>) {
   const { metrics } = row
+  const headline = headlineOf(metrics)
+  const brief = [...briefOf(metrics), ...replacedRequests(rows, row, nameOf)]
   return {
     status: statusOf(rows, row),
     madeRelease: madeRelease(row),
@@ -43,9 +45,11 @@ export function stepView<Row extends StepRow>(row: StepRow, { rows, nameOf, carr
     comments: commentsOf(rows, row),
     design: designOf(metrics),
     /** The result, what changed and what that may do, a sentence each. */
-    brief: [...briefOf(metrics), ...replacedRequests(rows, row, nameOf)],
+    brief,
+    /** The same where the headline stands by itself. */
+    points: headline === null ? brief : brief.slice(1),
     /** "10 of 14 improved, none worse; …"; null where no pairs were counted. */
-    headline: headlineOf(metrics),
+    headline,
     /** Why the outcome is what it is. */
     decision: decisionOf(metrics),
     failures: failuresOf(metrics),

@@ -104,10 +104,9 @@ function Whole({ scenario, chain, step, done }: WholeProps) {
   )
 }
 
-function Head({ scenario, chain, step, view: { status, madeRelease, headline, brief }, done }: WholeProps & { readonly view: StepView }) {
+function Head({ scenario, chain, step, view: { status, madeRelease, headline, points }, done }: WholeProps & { readonly view: StepView }) {
   const { row, name, pagePath } = step
   const move = moveIn(chain, step)
-  const sentences = headline === null ? brief : brief.slice(1)
   return (
     <header class="stack tight">
       <div class="row">
@@ -127,9 +126,9 @@ function Head({ scenario, chain, step, view: { status, madeRelease, headline, br
           </Explained>
         </p>
       )}
-      {sentences.length > 0 && (
+      {points.length > 0 && (
         <ul class="brief points">
-          {sentences.map((sentence) => (
+          {points.map((sentence) => (
             <li key={sentence}>
               <Text value={sentence} />
             </li>
