@@ -2,7 +2,7 @@
 import type { SearchQuery } from '../../../../src/contract/index.ts'
 import { searchTerms, searchWords } from '../../../../src/kit/index.ts'
 import { factsOfQuery } from '../../../../src/excerpts/index.ts'
-import { factWord } from '../../common/facts.ts'
+import { factWord, isFactWord } from '../../common/facts.ts'
 
 /** A text as the index takes it: its words, which it only has to tell apart at the spaces. */
 export const indexedText = (text: string): string => searchWords(text).join(' ')
@@ -25,8 +25,7 @@ export function matchOf(query: SearchQuery): string | null {
 }
 
 /** Whether they could be found among the facts too. Looking only where the texts are takes nearly twice as long. */
-const mayBeFact = (words: readonly string[], isBeginning: boolean): boolean =>
-  isBeginning || words.some((word) => /^[0-9a-f]{16}$/.test(word))
+const mayBeFact = (words: readonly string[], isBeginning: boolean): boolean => isBeginning || words.some(isFactWord)
 
 /** What is excluded must be taken from something. */
 const ANY_TYPE = (['inference', 'report', 'train'] as const)
