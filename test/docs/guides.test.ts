@@ -9,12 +9,14 @@ import { freePort } from '../support/listen.ts'
 import { followDocument, type Session } from './blocks.ts'
 
 const MINUTES = 60_000
+/** A guide that needs several servers counts on from `PORT`. */
+const PORTS_OF_A_GUIDE = 10
 const root = join(import.meta.dirname, '..', '..')
 
 async function follow(page: string): Promise<Session> {
   const folder = await mkdtemp(join(tmpdir(), 'svc-guide-'))
   try {
-    return await followDocument(`docs/guides/${page}`, folder, { PORT: String(await freePort()) })
+    return await followDocument(`docs/guides/${page}`, folder, { PORT: String(await freePort(PORTS_OF_A_GUIDE)) })
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -1,4 +1,5 @@
 /** A server of a test takes any free port of this machine. */
+import { randomInt } from 'node:crypto'
 import type { Server as HttpServer } from 'node:http'
 import { createServer, type Server } from 'node:net'
 
@@ -18,10 +19,25 @@ export async function closeServer(server: HttpServer): Promise<void> {
   await new Promise((resolve) => server.close(resolve))
 }
 
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
+/** Below what a system hands out by itself (from 32768 on Linux), so that no connection takes such a port before its server does. */
+const PORTS = { from: 10_000, to: 32_000 }
+const handedOut = new Set<number>()
+
+/** The first of `count` ports in a row that were free a moment ago. */
+export async function freePort(count = 1): Promise<number> {
+  for (;;) {
+    const first = randomInt(PORTS.from, PORTS.to - count)
+    const row = Array.from({ length: count }, (_, index) => first + index)
+    if (row.some((port) => handedOut.has(port))) continue
+    for (const port of row) handedOut.add(port)
+    if ((await Promise.all(row.map(isFree))).every(Boolean)) return first
+  }
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer()
-  const port = await listenOnLoopback(server)
-  server.close()
-  return port
+  return new Promise((resolve) => {
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
+  })
 }
