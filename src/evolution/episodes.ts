@@ -8,14 +8,15 @@ import { cacheKey, type EpisodeCache, type Known } from './cache.ts'
 import { secondsSince } from './hosts/here.ts'
 import { MachineProblem, type EpisodeHost, type EpisodeInput, type EpisodeMeans, type EpisodeOutcome } from './hosts/host.ts'
 import { isSeeded } from './luck.ts'
-import type { ModelCallUse } from './money/meter.ts'
+import { CapReached } from './money/caps.ts'
 import type { Purse } from './money/purse.ts'
 import type { Took } from './objective.ts'
 import { NOTHING_SPENT, spentBoth, type Spent } from './money/spent.ts'
+import { watchedModels } from './models/watched.ts'
 import { sideOf, Troubles, type PlayedSide } from './troubles.ts'
 
 /** What all episodes of a step share. */
-interface EpisodeSetup extends Omit<EpisodeMeans, 'used'> {
+interface EpisodeSetup extends Omit<EpisodeMeans, 'hold' | 'used' | 'counted'> {
   readonly host: EpisodeHost
   readonly adapter: Adapter
   /** Before another try; times the number of tries so far, squared. */
@@ -170,7 +171,10 @@ export class EpisodeRunner {
     return this.#add({ side, task, repeat, cached: true, episode: this.#parts.cache.episode(key), ...nothing, ...known })
   }
 
-  /** Plays it, also where a score is known; `before` is one to compare with. Null when the budget is spent. */
+  /**
+   * Plays it, also where a score is known; `before` is one to compare with. Null when the budget is spent, also where that happened while it
+   * was played: an agent that got no answer was not measured.
+   */
   async play(order: EpisodeOrder, reference: Episode | null, before: Known | null = null): Promise<EpisodeResult | null> {
     const { side, entries, task, repeat } = order
     const { cache, keep, step, now } = this.#parts
@@ -179,7 +183,8 @@ export class EpisodeRunner {
     if (this.left === 0) return null
     const at = now()
     const luck = this.#luckOf(order)
-    const played = await this.#playAndRepeat({ side: sideOf(side) ?? 'candidate', entries, task, reference, luck }, side)
+    const played = await this.#playUnlessCut({ side: sideOf(side) ?? 'candidate', entries, task, reference, luck }, side)
+    if (played === null) return null
     const { score, failure, trouble, troubles, episode, seeds, took, worker } = played
     const key = await this.#keyOf(order, isSeeded(seeds) ? luck : null)
     this.#counted.add(key)
@@ -236,8 +241,22 @@ export class EpisodeRunner {
     })
   }
 
+  async #playUnlessCut(input: EpisodeInput, side: EpisodeResult['side']): Promise<Tried | null> {
+    let isCut = false
+    const models = watchedModels(this.#parts.setup.models, () => (isCut = true))
+    try {
+      const played = await this.#playAndRepeat(input, side, models)
+      if (!isCut) return played
+    } catch (error) {
+      if (error instanceof CapReached) this.#parts.purse.refuse(error.message)
+      else if (!isCut) throw error
+    }
+    this.isCut = true
+    return null
+  }
+
   /** Counts every try: each is paid for. */
-  async #playAndRepeat(input: EpisodeInput, side: EpisodeResult['side']): Promise<Tried> {
+  async #playAndRepeat(input: EpisodeInput, side: EpisodeResult['side'], models: EpisodeMeans['models']): Promise<Tried> {
     const { setup, purse } = this.#parts
     const began = performance.now()
     let [spent, spentByTry] = [NOTHING_SPENT, NOTHING_SPENT]
@@ -253,12 +272,16 @@ export class EpisodeRunner {
       spentByTry = NOTHING_SPENT
       return true
     }
-    const used = (call: ModelCallUse): void => {
-      const byCall = purse.spend('episode', call)
+    const add = (byCall: Spent): void => {
       spent = spentBoth(spent, byCall)
       spentByTry = spentBoth(spentByTry, byCall)
     }
-    const played = await playUntilScored({ ...setup, used }, input, mayRepeat)
+    const count: Pick<EpisodeMeans, 'hold' | 'used' | 'counted'> = {
+      hold: (bound, signal) => purse.hold('episode', bound, signal),
+      used: (call, held) => add(purse.spend('episode', call, held)),
+      counted: (call) => add(purse.spentBy(call)),
+    }
+    const played = await playUntilScored({ ...setup, models, ...count }, input, mayRepeat)
     const seconds = secondsSince(began)
     const took = { cost: spentByTry.unpricedCalls > 0 ? null : spentByTry.cost, seconds: played.agentSeconds }
     if (spent.calls > 0) purse.episodeEnded(seconds)

@@ -23,7 +23,10 @@ async function modelWith(
 }
 
 async function episode(url: string, luck: string | null) {
-  const line = await meteredLine({ url, model: 'm', api: 'openai', apiKey: 'secret' }, luck, () => undefined)
+  const line = await meteredLine({ url, model: 'm', api: 'openai', apiKey: 'secret' }, luck, {
+    hold: async () => null,
+    used: () => undefined,
+  })
   onTestFinished(() => line.close())
   const ask = (body: string | Uint8Array<ArrayBuffer> = HELLO, path = CHAT, headers = {}) =>
     fetch(`${line.model.url}${path}`, { method: 'POST', body, headers })

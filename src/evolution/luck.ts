@@ -2,7 +2,7 @@
  * Shared luck: both sides of a pair ask the model with the same sampling seeds, so that its chance helps or hurts both alike and fewer pairs
  * show what a change does. Where a format has no seed, or a model takes none, calls go on as the agent made them.
  */
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import type { ModelAddress } from '../contract/index.ts'
@@ -11,9 +11,6 @@ import { lotOf } from '../kit/index.ts'
 
 /** The largest that every format takes, and one more. */
 const SEEDS = 2 ** 31
-/** A larger call is passed on as it comes. */
-const CALL_BYTES_MAX = 16 * 1024 * 1024
-
 export interface ModelAnswered {
   readonly status: number
   readonly headers: IncomingHttpHeaders
@@ -41,13 +38,13 @@ export class EpisodeLuck {
     this.#model = JSON.stringify([url, model])
   }
 
-  async ask(path: string, request: IncomingMessage, send: SendCall): Promise<ModelAnswered> {
+  /** `own` is the body of the call; null where it is passed on as it comes. */
+  async ask(path: string, own: Buffer | null, send: SendCall): Promise<ModelAnswered> {
     const dialect = dialectOfCall(path)
-    if (dialect === null || dialect.writeCount !== undefined) return send(null)
+    if (dialect === null || dialect.writeCount !== undefined) return send(own)
     const model = `${this.#model} ${dialect.name}`
-    if (this.#text === null || dialect.seedAt === undefined || refusing.has(model) || !isReadable(request.headers))
-      return this.#answered(null, await send(null))
-    const own = await buffer(request)
+    if (this.#text === null || dialect.seedAt === undefined || refusing.has(model) || own === null)
+      return this.#answered(null, await send(own))
     const place = this.#left.shift() ?? this.#next()
     const seed = lotOf(`${this.#text} ${place}`) % SEEDS
     const body = withSeed(dialect, own, seed)
@@ -87,9 +84,6 @@ export class EpisodeLuck {
 const OK = 200
 /** What providers answer to a member that they do not take. */
 const REFUSED = new Set([400, 422])
-
-const isReadable = (headers: IncomingHttpHeaders): boolean =>
-  headers['content-encoding'] === undefined && Number(headers['content-length'] ?? Infinity) <= CALL_BYTES_MAX
 
 /** Whether every answered call had a seed of the pair. */
 export const isSeeded = (seeds: readonly (number | null)[]): boolean => seeds.length > 0 && seeds.every((seed) => seed !== null)

@@ -5,7 +5,7 @@ import { shortageOf, type TaskShortage } from './families/shortage.ts'
 import { hostAlone } from './hosts/here.ts'
 import { evolutionSettings, loadMethod } from './method.ts'
 import { openModels } from './models/index.ts'
-import { NOTHING_SPENT, pricesOf, spentBoth, spentBy, type Spent } from './money/spent.ts'
+import { NOTHING_SPENT, pricesOf, spentBoth, spentBy, type ModelCallUse, type Spent } from './money/spent.ts'
 import { evaluatorOf, readTasks } from './tasks/read.ts'
 import { SILENT } from './telling.ts'
 
@@ -63,6 +63,10 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
       let repeats = 0
       let answered = 0
       let spent = NOTHING_SPENT
+      const count = (call: ModelCallUse): void => {
+        answered += call.isAnswered ? 1 : 0
+        spent = spentBoth(spent, spentBy(call, pricesOf(settings, call.model)))
+      }
       const played = await playUntilScored(
         {
           host,
@@ -72,10 +76,10 @@ export async function openPlayer(config: JsonObject, { adapter, parts, programs 
           pauseMs: PAUSE_MS,
           evaluatorOf: (each) => method.evaluator(evaluatorOf(each, settings.evaluator)),
           signal,
-          used: (call) => {
-            answered += call.isAnswered ? 1 : 0
-            spent = spentBoth(spent, spentBy(call, pricesOf(settings, call.model)))
-          },
+          budget: null,
+          hold: async () => null,
+          used: count,
+          counted: count,
         },
         { side: 'candidate', entries, task, reference: null, luck: settings.sampling_seeds === 'off' ? null : task.name },
         () => (repeats += 1) <= REPEATS_MAX,

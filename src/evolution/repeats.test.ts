@@ -44,7 +44,10 @@ async function lucksAfter(...troubles: readonly Trouble[]): Promise<readonly (st
     priority: 'traffic',
     pauseMs: 0,
     evaluatorOf: async () => evaluator,
+    budget: null,
+    hold: async () => null,
     used: () => undefined,
+    counted: () => undefined,
   } as const
   const input = { side: 'candidate', entries: [], task: taskNamed('one'), reference: null, luck: 'x' } as const
   await playUntilScored(setup, input, () => true)

@@ -27,6 +27,7 @@ import type { Inbox, SettledProposal } from './inbox/inbox.ts'
 import type { Method, EvolutionSettings } from './method.ts'
 import { openModels, type OpenedModels } from './models/index.ts'
 import type { Ledger } from './money/ledger.ts'
+import { capsOf } from './money/caps.ts'
 import { spendingState } from './money/improvement.ts'
 import { Purse } from './money/purse.ts'
 import { spentJson } from './money/spent.ts'
@@ -108,8 +109,11 @@ export async function beginRun(context: EvolutionContext, order: StepOrder, repo
     callsMax: settings.max_model_calls_per_step,
     report,
     signal,
-    mayCall: () => refuseSpent(purse, begun?.phase ?? 'proposing'),
-    used: (call) => void purse.spend('model', call),
+    hold: async (bound) => {
+      await refuseSpent(purse, begun?.phase ?? 'proposing')
+      return purse.hold('model', bound, signal)
+    },
+    used: (call, held) => void purse.spend('model', call, held),
   })
   const record = await openStepRecord(settings.step_record_dir, folder, order.step, context.steps)
   const entries = entriesIn(adapter, order.files)
@@ -137,7 +141,7 @@ export async function beginRun(context: EvolutionContext, order: StepOrder, repo
   return begun
 }
 
-/** An episode that was played is scored, also by a model, so a cap ends only what has not begun. */
+/** An episode that was played is scored, also by a model, as long as what that takes fits below the cap. */
 async function refuseSpent(purse: Purse, phase: StepRun['phase']): Promise<void> {
   await purse.settle()
   if (phase === 'proposing' && purse.reached !== null) throw new Error(purse.reached)
@@ -157,6 +161,7 @@ function runnerOf(context: EvolutionContext, { model, models, purse, record, rep
       model,
       models: models.models,
       priority: order.batch.request === null ? 'traffic' : 'request',
+      budget: { step: order.step, ...capsOf(settings) },
       pauseMs: context.pauseMs,
       evaluatorOf: (task) => method.evaluator(evaluatorOf(task, settings.evaluator)),
       signal,

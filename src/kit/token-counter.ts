@@ -49,6 +49,15 @@ export class TokenCounter {
     return this.#model
   }
 
+  /** Which of the counts the answer says; the others are estimated. */
+  get says(): { readonly input: boolean; readonly output: boolean } {
+    return { input: this.#sum(INPUT) > 0, output: this.#sum(OUTPUT) > 0 }
+  }
+
+  get answeredBytes(): number {
+    return this.#answered
+  }
+
   counts(): TokenCounts {
     const [input, cached, output] = [this.#sum(INPUT), this.#sum(CACHED), this.#sum(OUTPUT)]
     return {

@@ -63,7 +63,8 @@ async function playEpisode(parts: HostParts, input: EpisodeInput, means: Episode
   const { models, signal } = means
   const evaluator = await method.evaluator(evaluatorOf(task, settings.evaluator))
   const program = await parts.program()
-  const line = await meteredLine(means.model, luck, (call) => means.used(call))
+  const line = await meteredLine(means.model, luck, means)
+  const { cut } = line
   let note: EpisodeOutcome['note'] = null
   let score: number | null = null
   let left: Episode | null = null
@@ -97,8 +98,9 @@ async function playEpisode(parts: HostParts, input: EpisodeInput, means: Episode
         needs: program.needs,
         hides: parts.hides,
       },
-      signal,
+      AbortSignal.any([signal, cut]),
     )
+    cut.throwIfAborted()
     // An executor without a workspace never calls inspect.
     if (left === null) await inspect(null, episode)
     return {
@@ -113,6 +115,7 @@ async function playEpisode(parts: HostParts, input: EpisodeInput, means: Episode
     }
   } catch (error) {
     signal.throwIfAborted()
+    cut.throwIfAborted()
     if (error instanceof ScorerProblem) throw error
     return {
       score: null,

@@ -1,7 +1,9 @@
 /** Where episodes are played: in this process, or by workers on other machines. Only plain data goes in and out of `play`. */
 import type { Entry, Episode, JsonObject, ModelAddress, Scene, Side, Task, Trial } from '../../contract/index.ts'
 import type { Trouble } from '../episode-end.ts'
-import type { ModelCallUse } from '../money/meter.ts'
+import type { Caps } from '../money/caps.ts'
+import type { CallCount } from '../money/meter.ts'
+import type { ModelCallUse } from '../money/spent.ts'
 
 export interface EpisodeHost {
   /** Throws where no episode can be played now. */
@@ -10,7 +12,13 @@ export interface EpisodeHost {
   distrusts(worker: string): boolean
   /** Of the agent's program; a part of the key of scores. */
   version(): Promise<string>
+  /** Throws CapReached where a call of it was not sent because of a cap. */
   play(input: EpisodeInput, means: EpisodeMeans): Promise<EpisodeOutcome>
+}
+
+/** What the calls of a step may take together, wherever they are made. */
+export interface StepBudget extends Caps {
+  readonly step: number
 }
 
 export interface EpisodeInput {
@@ -24,13 +32,15 @@ export interface EpisodeInput {
 }
 
 /** What the step has for its episodes. */
-export interface EpisodeMeans extends Pick<Scene, 'models' | 'signal'> {
+export interface EpisodeMeans extends Pick<Scene, 'models' | 'signal'>, CallCount {
   /** The evaluation routes of the scenario. */
   readonly model: ModelAddress
   /** What a person waits for is played first. */
   readonly priority: 'request' | 'traffic'
-  /** After each model call of the agent. */
-  used(call: ModelCallUse): void
+  /** What workers are held to; null where nothing caps it. */
+  readonly budget: StepBudget | null
+  /** After each model call of the agent that a gateway counted and has in the ledger. */
+  counted(call: ModelCallUse): void
 }
 
 export interface EpisodeOutcome extends Trial {

@@ -31,7 +31,9 @@ export async function openEpisodePlayer(config: JsonObject, parts: Parts, progra
       const input = episodeInput.parse(order)
       const { models } = openModels(model, { callsMax: 0, report: SILENT, signal })
       try {
-        return await host.play(input, { model, models, signal, priority: 'traffic', used: () => undefined })
+        // The service counts the calls, and holds them to the budget of the step.
+        const count = { budget: null, hold: async () => null, used: () => undefined, counted: () => undefined }
+        return await host.play(input, { model, models, signal, priority: 'traffic', ...count })
       } catch (error) {
         if (error instanceof ScorerProblem) return { problem: error.message }
         throw error

@@ -37,7 +37,9 @@ async function outcomeOf(
   const model = { url, model: 'm', api: 'openai', apiKey: null } as const
   const signal = new AbortController().signal
   const { models } = openModels(model, { callsMax: 0, report: SILENT, signal })
-  const means = { model, models, signal, priority: 'traffic', used: () => void (calls += 1) } as const
+  const used = (): void => void (calls += 1)
+  const count = { budget: null, hold: async () => null, used, counted: used }
+  const means = { model, models, signal, priority: 'traffic', ...count } as const
   const outcome = await host.play({ side: 'candidate', entries: [], task: TASK, reference: null, luck: null }, means)
   return { outcome, calls, offered }
 }

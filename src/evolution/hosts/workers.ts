@@ -69,7 +69,7 @@ async function ask({ model, signal }: Pick<EpisodeMeans, 'model' | 'signal'>, me
 
 /** The service counted the calls; the rest is what the worker says. */
 function playedBy({ worker, result, problem, calls }: PlayedEpisodeAnswer, means: EpisodeMeans): EpisodeOutcome {
-  for (const call of calls) means.used({ ...call, cached: 0, isAnswered: true })
+  for (const call of calls) means.used({ ...call, cached: 0, isAnswered: true }, null)
   if (result === null) return troubled(problem ?? 'nobody played it')
   const { data: said, error } = workerResult.safeParse(result)
   if (said === undefined) return troubled(`worker ${worker} answered what is no result: ${z.prettifyError(error)}`)

@@ -13,7 +13,9 @@ import {
   TokenCounter,
   withoutKnownSecrets,
 } from '../../kit/index.ts'
-import type { ModelCallUse } from '../money/meter.ts'
+import { EpisodeBounds, usedWithin, type CallBound } from '../money/bounds.ts'
+import type { HeldCall } from '../money/purse.ts'
+import type { ModelCallUse } from '../money/spent.ts'
 
 const TIMEOUT_SECONDS_DEFAULT = 120
 const TOKENS_MAX_DEFAULT = 8192
@@ -27,10 +29,10 @@ export interface ModelsOptions {
   readonly callsMax: number
   readonly report: Reporter
   readonly signal: AbortSignal
-  /** Throws where no further call may be made. */
-  readonly mayCall?: () => Promise<void>
-  /** After each answer. */
-  readonly used?: (call: ModelCallUse) => void
+  /** Resolves once the call may be made, with what is held for it. Throws where no further call may be made. */
+  readonly hold?: (bound: CallBound) => Promise<HeldCall | null>
+  /** After each call. */
+  readonly used?: (call: ModelCallUse, held: HeldCall | null) => void
 }
 
 export interface OpenedModels {
@@ -71,8 +73,13 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
   }
 
   const call = async (question: Question): Promise<ModelAnswer> => {
-    await options.mayCall?.()
-    spend()
+    const held = (await options.hold?.(boundOf(address, question))) ?? null
+    try {
+      spend()
+    } catch (error) {
+      options.used?.(NOT_MADE, held)
+      throw error
+    }
     options.report.line('model', `asking ${name}`)
     const started = performance.now()
     const seconds = (): number => Math.round(performance.now() - started) / 1000
@@ -83,11 +90,12 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
       const { text, inputTokens, outputTokens } = answer
       keep({ ...record, reply: text, response, seconds: seconds(), usage: { input_tokens: inputTokens, output_tokens: outputTokens } })
       usage = sum(usage, { seconds: seconds(), inputTokens, outputTokens })
-      options.used?.(useOf(address, messages, response, answer))
+      options.used?.(useOf(address, messages, response, answer, held), held)
       options.report.line('model', `${name} answered in ${seconds()} s, ${inputTokens} -> ${outputTokens} tokens`)
       return answer
     } catch (error) {
       const words = wordsOf(error)
+      if (held !== null) options.used?.(error instanceof ModelRefusal ? NOT_MADE : lostUse(address, held), held)
       keep({ ...record, error: words, seconds: seconds() })
       usage = sum(usage, { seconds: seconds(), inputTokens: 0, outputTokens: 0 })
       options.report.line('model', `${name} failed after ${seconds()} s: ${words}`, true)
@@ -172,12 +180,36 @@ function sum(usage: Usage, more: { readonly seconds: number; readonly inputToken
   }
 }
 
-/** What the answer does not say is estimated. */
-function useOf({ model }: ModelAddress, messages: readonly JsonObject[], response: JsonObject, answer: ModelAnswer): ModelCallUse {
+/** A call takes no more than this. */
+function boundOf({ api, model }: ModelAddress, question: Question): CallBound {
+  const dialect = dialectsByApi[api]
+  const body = Buffer.from(JSON.stringify(dialect.writeRequest({ ...question, model: model ?? UNNAMED })))
+  return new EpisodeBounds().of({ dialect, model, body, bytes: body.length })
+}
+
+const NOT_MADE: ModelCallUse = { input: 0, cached: 0, output: 0, model: null, isAnswered: false }
+
+/** It was sent, and nobody says what it took. */
+const lostUse = ({ model }: ModelAddress, { bound: { input, output } }: HeldCall): ModelCallUse => ({
+  input,
+  cached: 0,
+  output,
+  model,
+  isAnswered: true,
+})
+
+/** What the answer does not say is estimated; under a cap it is the most that it may have been. */
+function useOf(
+  { model }: ModelAddress,
+  messages: readonly JsonObject[],
+  response: JsonObject,
+  answer: ModelAnswer,
+  held: HeldCall | null,
+): ModelCallUse {
   const counter = new TokenCounter()
   counter.ask(Buffer.byteLength(JSON.stringify(messages)))
   counter.read(Buffer.from(JSON.stringify(response)))
-  const { input, cached, output } = counter.counts()
+  const { input, cached, output } = held === null ? counter.counts() : usedWithin(held.bound, counter, 'whole')
   const said = { input: answer.inputTokens || input, output: answer.outputTokens || output }
   return { ...said, cached: Math.min(cached, said.input), model: model ?? counter.model, isAnswered: true }
 }

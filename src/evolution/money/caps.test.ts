@@ -16,13 +16,17 @@ beforeEach(async () => {
   )
 })
 
+/** Of ninety bytes, with an answer of ten tokens at most. */
+const QUESTION = JSON.stringify({ max_tokens: 10, messages: [{ role: 'user', content: 'Say it.'.padEnd(31) }] })
+
 /** Every episode is one call of a hundred tokens. */
 function world(more: Tools = {}) {
   const played: string[] = []
   const run: Executor['run'] = async (play) => {
     const isCandidate = JSON.stringify(play.files(play.model)).includes('magic')
-    await (await fetch(`${play.model.url}/v1/chat/completions`, { method: 'POST', body: '{}' })).text()
-    played.push(isCandidate ? 'candidate' : 'current')
+    const answer = await fetch(`${play.model.url}/v1/chat/completions`, { method: 'POST', body: QUESTION })
+    await answer.text()
+    if (answer.ok) played.push(isCandidate ? 'candidate' : 'current')
     const episode = episodeOf(isCandidate ? 'magic' : 'nothing')
     await play.inspect?.('/root/workspace', episode)
     return episode
@@ -83,16 +87,65 @@ describe('the row of a step', () => {
   })
 })
 
+/** What a call is held at. */
+const NEXT = '100 tokens (90 of its question, 10 of its answer)'
+
 describe('a cap', () => {
   it.each([
     ['max_tokens_per_step', 1000, 'the step has used 1000 tokens, and its cap is 1000 (evolution.max_tokens_per_step)'],
-    ['max_cost_per_step', 1.6, 'the step has used 1.70 of money, and its cap is 1.6 (evolution.max_cost_per_step)'],
-    ['max_tokens_per_day', 950, 'the scenario has used today 1000 tokens, and its cap is 950 (evolution.max_tokens_per_day)'],
+    [
+      'max_cost_per_step',
+      1.7,
+      `the step has used 1.53 of money, its next call may take 0.19 for ${NEXT}, and its cap is 1.7: raise evolution.max_cost_per_step`,
+    ],
+    [
+      'max_tokens_per_day',
+      950,
+      `the scenario has used today 900 tokens, its next call may take ${NEXT}, and its cap is 950: raise evolution.max_tokens_per_day`,
+    ],
   ])('%s ends the step before the next episode, publishes nothing, and says so', async (name, most, words) => {
     const { bench, played } = world({ settings: { [name]: most }, selection: ALWAYS })
     const step = await (await bench).step()
     expect(step).toMatchObject({ kind: 'reject', metrics: { selection: { reason: `${words}; until then: always` } } })
+    expect(played).toHaveLength(words.includes(NEXT) ? 9 : 10)
+  })
+
+  it('below the first call of a step ends it with one line that says what to raise', async () => {
+    const { bench, played } = world({ settings: { max_tokens_per_step: 99 }, selection: ALWAYS })
+    const words = `the step has used 0 tokens, its next call may take ${NEXT}, and its cap is 99: raise evolution.max_tokens_per_step`
+    expect(metric(await (await bench).step(), 'selection')).toMatchObject({ reason: `${words}; until then: always` })
+    expect(played).toEqual([])
+  })
+
+  it.each([4, 7])('is not passed by the calls of %i pairs at once, and all of it is used', async (episode_workers) => {
+    const { bench: opening, played } = world({ settings: { max_tokens_per_step: 1050, episode_workers }, selection: twice })
+    const bench = await opening
+    expect(await bench.step()).toMatchObject({ kind: 'reject', metrics: { spent: { calls: 10, input_tokens: 900, output_tokens: 100 } } })
     expect(played).toHaveLength(10)
+  })
+
+  it('holds for an agent that asks several times, and what a cap cut is no score', async () => {
+    const answers: number[] = []
+    const { bench: opening } = world({
+      settings: { max_tokens_per_step: 1250, episode_workers: 3 },
+      run: async (play) => {
+        for (let call = 0; call < 3; call += 1) {
+          const { status } = await fetch(`${play.model.url}/v1/chat/completions`, { method: 'POST', body: QUESTION })
+          answers.push(status)
+        }
+        const episode = episodeOf('whatever')
+        await play.inspect?.('/root/workspace', episode)
+        return episode
+      },
+    })
+    const bench = await opening
+    const step = await bench.step()
+    expect(answers.filter((status) => status === 200).length).toBeLessThanOrEqual(12)
+    expect(answers).toContain(403)
+    expect(step).toMatchObject({ kind: 'reject', state: { cases: [{ open: {} }] } })
+    const { calls } = Object(metric(step, 'spent'))
+    expect(calls).toBe(answers.filter((status) => status === 200).length)
+    for (const { input_tokens } of bench.told) expect(input_tokens).toBe(3 * 90)
   })
 
   it('that people set for the scenario goes before the configured one, with the next step', async () => {

@@ -1,22 +1,28 @@
 /**
  * What the steps of a scenario spent, in a file per day, or several where it is long: appended and synced before the next episode begins, so
- * that a cap holds for steps at once and after a crash. What ran when the process was killed is not in it: at most the model calls at that moment.
+ * that a cap holds for steps at once and after a crash. A call under a cap has a line before it is sent, with the most that it may take: what
+ * ran when a process was killed counts as that. Every gateway that shares the documents writes here and reads here.
  */
+import { randomBytes } from 'node:crypto'
 import { DOCUMENT_BYTES_MAX, type Documents } from '../../contract/index.ts'
-import { NOTHING_SPENT, spentBoth, type Spent } from './spent.ts'
+import { Holds, type OpenHold } from './holds.ts'
+import { NOTHING_SPENT, spentBoth, type Spender, type Spent } from './spent.ts'
 
 const FOLDER = 'spending'
 /** What is older is removed, and missing in the sum of an improvement. */
 const DAYS_KEPT = 7
+/** Clocks differ, and one may begin the next day before another. */
+const DAYS_WRITTEN = 2
 const DAY_MS = 24 * 60 * 60 * 1000
 const DAY_FILE = /^\d{4}-\d{2}-\d{2}(?:\.\d+)?\.jsonl$/
 /** A file that is so long is followed by another one: far below what a document may have, since several write to it. */
 const FILE_BYTES = DOCUMENT_BYTES_MAX / 2
 /** At once. */
 const LINES_MAX = 1000
-
-/** `episode`: a call of an agent. `model`: a call of a proposer or an evaluator. */
-export type Spender = 'episode' | 'model'
+/** How often who has calls under way says that it is still there. */
+const BEAT_MS = 10_000
+/** How long a call that waits for another to end waits, where that other is of another process, before it looks again. */
+const LOOK_MS = 250
 
 /** What a step spent, all its attempts together. */
 export interface StepSpent {
@@ -32,27 +38,131 @@ interface Episodes {
   readonly spent: Spent
 }
 
+/** Of a step, and of the day. */
+export interface Sums {
+  readonly step: Spent
+  readonly day: Spent
+}
+
+interface FullDay {
+  /** The caps. */
+  readonly tokens: number
+  readonly cost: number
+  readonly words: string
+}
+
 export class Ledger {
   readonly #documents: Documents
   readonly #component: string
+  /** Of this ledger, among all that write to the same files. */
+  readonly #owner = randomBytes(OWNER_BYTES).toString('hex')
+  readonly #holds: Holds
+  /** Those of this ledger. */
+  readonly #own = new Set<string>()
+  #held = 0
+  #beating: NodeJS.Timeout | null = null
+  #ended = Promise.withResolvers<void>()
   #pending: { readonly day: string; readonly line: string }[] = []
   #writing: Promise<void> = Promise.resolve()
   #reading: Promise<void> = Promise.resolve()
   /** How far each file was read. */
   readonly #read = new Map<string, number>()
   readonly #days = new Map<string, Spent>()
-  /** Of this component alone. */
-  readonly #steps = new Map<number, StepSpent>()
+  /** Of all components. */
+  readonly #steps = new Map<string, StepSpent>()
+  /** Of this one. */
+  readonly #stepsOfOwn = new Set<number>()
+  readonly #full = new Map<string, string>()
   #episodes: Episodes = { ended: 0, seconds: 0, spent: NOTHING_SPENT }
 
-  constructor(documents: Documents, component: string) {
+  /** After `silentMs` without a line, who has calls under way is gone. */
+  constructor(documents: Documents, component: string, silentMs?: number) {
     this.#documents = documents
     this.#component = component
+    this.#holds = new Holds(silentMs)
   }
 
-  spend(at: number, step: number, by: Spender, spent: Spent): void {
-    const { calls, inputTokens, cachedTokens, outputTokens, cost, unpricedCalls } = spent
-    this.#add(at, [this.#component, step, by, calls, inputTokens, cachedTokens, outputTokens, cost, unpricedCalls])
+  /** `hold` is the one that the call had. */
+  spend(at: number, step: number, by: Spender, spent: Spent, hold: string | null = null): void {
+    this.#add(at, [this.#component, step, by, ...numbersOf(spent), ...(hold === null ? [] : [hold])])
+    if (hold !== null) this.#over(hold)
+  }
+
+  /** Says that a call will be made. Once this resolves, that is on the disk, and so is known what everybody else held before it. */
+  async hold(at: number, step: number, by: Spender, most: Spent): Promise<string> {
+    this.#held += 1
+    const id = `${this.#owner}.${this.#held}`
+    this.#own.add(id)
+    this.#beating ??= setInterval(() => this.#add(Date.now(), [this.#component, step, 'beat', this.#owner]), BEAT_MS).unref()
+    this.#add(at, [this.#component, step, 'hold', by, id, this.#owner, ...numbersOf(most)])
+    try {
+      await this.look(at)
+    } catch (error) {
+      this.drop(at, step, id)
+      throw error
+    }
+    return id
+  }
+
+  /** The call is not made. */
+  drop(at: number, step: number, hold: string): void {
+    this.#add(at, [this.#component, step, 'drop', hold])
+    this.#over(hold)
+  }
+
+  /** A call did not fit below these caps of the day: nothing begins before the next, or before one of them is raised. */
+  full(at: number, step: number, { tokens, cost, words }: FullDay): void {
+    this.#add(at, [this.#component, step, 'full', tokens, cost, words])
+  }
+
+  /** In the words of who found that out; null where nobody did. */
+  fullToday(now: number, { tokens, cost }: Omit<FullDay, 'words'>): string | null {
+    return this.#full.get(fullKey(dayOf(now), tokens, cost)) ?? null
+  }
+
+  #over(hold: string): void {
+    this.#own.delete(hold)
+    if (this.#own.size === 0 && this.#beating !== null) clearInterval(this.#beating)
+    if (this.#own.size === 0) this.#beating = null
+    this.#ended.resolve()
+    this.#ended = Promise.withResolvers<void>()
+  }
+
+  /** Resolves when another call of this ledger is over, or it is time to look at those of others. Throws what the signal says. */
+  async changed(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted()
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const timer = setTimeout(resolve, LOOK_MS)
+    const leave = (): void => reject(signal.reason)
+    signal.addEventListener('abort', leave, { once: true })
+    try {
+      await Promise.race([promise, this.#ended.promise])
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', leave)
+    }
+  }
+
+  /** Spent, and held by calls that are under way; with `before` only what counts for that hold. */
+  taken(now: number, step: number, before: string | null = null): Sums {
+    const [day, key] = [dayOf(now), this.#keyOf(step)]
+    return {
+      step: spentBoth(allOf(this.#steps.get(key) ?? NO_STEP_SPENT), this.#holds.sum({ step: key }, before)),
+      day: spentBoth(this.#days.get(day) ?? NOTHING_SPENT, this.#holds.sum({ day }, before)),
+    }
+  }
+
+  /** Of which nothing is given back any more: spent, and held by who is gone. */
+  certain(now: number, step: number): Sums {
+    const [day, key] = [dayOf(now), this.#keyOf(step)]
+    return {
+      step: spentBoth(allOf(this.#steps.get(key) ?? NO_STEP_SPENT), this.#holds.lost({ step: key }, this.#owner)),
+      day: spentBoth(this.#days.get(day) ?? NOTHING_SPENT, this.#holds.lost({ day }, this.#owner)),
+    }
+  }
+
+  #keyOf(step: number): string {
+    return keyOf(this.#component, step)
   }
 
   episodeEnded(at: number, step: number, seconds: number): void {
@@ -61,14 +171,23 @@ export class Ledger {
 
   /** Once this resolves, everything spent is on the disk, and what other trainers of the scenario spent is known. */
   async settle(now: number): Promise<void> {
+    await this.#flushAndRead(now, DAYS_KEPT)
+  }
+
+  /** The same, of what anybody may still be writing. */
+  async look(now: number): Promise<void> {
+    await this.#flushAndRead(now, DAYS_WRITTEN)
+  }
+
+  async #flushAndRead(now: number, days: number): Promise<void> {
     await this.#flush()
     // In turn: two that read at once would count the same lines twice.
-    this.#reading = this.#reading.catch(() => undefined).then(() => this.#readDays(now))
+    this.#reading = this.#reading.catch(() => undefined).then(() => this.#readDays(now, days))
     await this.#reading
   }
 
-  async #readDays(now: number): Promise<void> {
-    for (let back = 0; back < DAYS_KEPT; back += 1) await this.#readDay(dayOf(now - back * DAY_MS))
+  async #readDays(now: number, days: number): Promise<void> {
+    for (let back = days - 1; back >= 0; back -= 1) await this.#readDay(dayOf(now - back * DAY_MS))
   }
 
   /** Removes what is too old. */
@@ -78,20 +197,25 @@ export class Ledger {
       if (DAY_FILE.test(name) && name < oldest) await this.#documents.remove(`${FOLDER}/${name}`)
   }
 
-  /** By all trainers of the scenario. */
+  /** By all trainers of the scenario. What others hold counts: nobody may be left to say what that took. */
   today(now: number): Spent {
-    return this.#days.get(dayOf(now)) ?? NOTHING_SPENT
+    const day = dayOf(now)
+    return spentBoth(this.#days.get(day) ?? NOTHING_SPENT, this.#holds.besides({ day }, this.#owner))
   }
 
   ofStep(step: number): StepSpent {
-    return this.#steps.get(step) ?? NO_STEP_SPENT
+    const key = this.#keyOf(step)
+    const { episode, model } = this.#steps.get(key) ?? NO_STEP_SPENT
+    return {
+      episode: spentBoth(episode, this.#holds.besides({ step: key, by: 'episode' }, this.#owner)),
+      model: spentBoth(model, this.#holds.besides({ step: key, by: 'model' }, this.#owner)),
+    }
   }
 
   /** By the steps after one. */
   after(step: number): { readonly steps: number; readonly spent: Spent } {
-    const later = [...this.#steps].filter(([each]) => each > step)
-    const spent = later.reduce((sum, [, { episode, model }]) => spentBoth(sum, spentBoth(episode, model)), NOTHING_SPENT)
-    return { steps: later.length, spent }
+    const later = [...this.#stepsOfOwn].filter((each) => each > step)
+    return { steps: later.length, spent: later.reduce((sum, each) => spentBoth(sum, allOf(this.ofStep(each))), NOTHING_SPENT) }
   }
 
   get episodes(): Episodes {
@@ -135,21 +259,35 @@ export class Ledger {
     const text = Buffer.from((await this.#documents.read(path, from)) ?? [])
     const whole = text.subarray(0, text.lastIndexOf('\n') + 1)
     this.#read.set(path, from + whole.length)
-    for (const line of whole.toString('utf8').split('\n')) this.#take(day, line)
+    for (const line of whole.toString('utf8').split('\n')) this.#take(day, path, line)
   }
 
-  #take(day: string, line: string): void {
+  #take(day: string, file: string, line: string): void {
     const values = parsed(line)
-    const [component, step, by] = values
+    const [component, step, kind, ...rest] = values
     if (typeof component !== 'string' || typeof step !== 'number') return
-    if (by === 'ended') return this.#takeEnd(values[FIRST_NUMBER])
-    const spent = spentIn(values.slice(FIRST_NUMBER))
-    if (spent === null || (by !== 'episode' && by !== 'model')) return
+    const [first] = rest
+    const key = keyOf(component, step)
+    if (kind === 'ended') return this.#takeEnd(first)
+    if (kind === 'hold') return this.#takeHold(rest, { day, step: key, file })
+    if (kind === 'drop' && typeof first === 'string') return this.#holds.end(first)
+    if (kind === 'beat' && typeof first === 'string') return this.#holds.hear(first)
+    if (kind === 'full') return void this.#full.set(fullKey(day, rest[0], rest[1]), String(rest[2]))
+    const spent = spentIn(rest)
+    if (spent === null || !isSpender(kind)) return
+    const hold = rest[NUMBERS]
+    if (typeof hold === 'string') this.#holds.end(hold)
     this.#days.set(day, spentBoth(this.#days.get(day) ?? NOTHING_SPENT, spent))
-    if (by === 'episode') this.#episodes = { ...this.#episodes, spent: spentBoth(this.#episodes.spent, spent) }
-    if (component !== this.#component) return
-    const known = this.ofStep(step)
-    this.#steps.set(step, { ...known, [by]: spentBoth(known[by], spent) })
+    if (kind === 'episode') this.#episodes = { ...this.#episodes, spent: spentBoth(this.#episodes.spent, spent) }
+    if (component === this.#component) this.#stepsOfOwn.add(step)
+    const known = this.#steps.get(key) ?? NO_STEP_SPENT
+    this.#steps.set(key, { ...known, [kind]: spentBoth(known[kind], spent) })
+  }
+
+  #takeHold([by, id, owner, ...numbers]: readonly unknown[], place: Pick<OpenHold, 'day' | 'step' | 'file'>): void {
+    const most = spentIn(numbers)
+    if (most !== null && isSpender(by) && typeof id === 'string' && typeof owner === 'string')
+      this.#holds.add(id, { ...place, by, most, owner })
   }
 
   #takeEnd(seconds: unknown): void {
@@ -159,7 +297,22 @@ export class Ledger {
   }
 }
 
-const FIRST_NUMBER = 3
+const OWNER_BYTES = 8
+/** Of what was spent, in a line. */
+const NUMBERS = 6
+
+const numbersOf = ({ calls, inputTokens, cachedTokens, outputTokens, cost, unpricedCalls }: Spent): readonly number[] => [
+  calls,
+  inputTokens,
+  cachedTokens,
+  outputTokens,
+  cost,
+  unpricedCalls,
+]
+const isSpender = (value: unknown): value is Spender => value === 'episode' || value === 'model'
+const fullKey = (day: string, tokens: unknown, cost: unknown): string => JSON.stringify([day, tokens, cost])
+const keyOf = (component: string, step: number): string => JSON.stringify([component, step])
+export const allOf = ({ episode, model }: StepSpent): Spent => spentBoth(episode, model)
 
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 'YYYY-MM-DD'.length)
 const pathOf = (day: string, place: number): string => `${FOLDER}/${day}${place === 0 ? '' : `.${place}`}.jsonl`

@@ -3,7 +3,8 @@ import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { testServer } from '../../../test/support/server.ts'
 import type { ModelAddress } from '../../contract/index.ts'
-import { meteredLine, type ModelCallUse } from './meter.ts'
+import { meteredLine } from './meter.ts'
+import type { ModelCallUse } from './spent.ts'
 
 const ask = async (address: string) => (await fetch(`${address}/v1/x`, { method: 'POST', body: 'hello' })).text()
 const addressOf = (url: string, more: Partial<ModelAddress> = {}): ModelAddress => ({
@@ -16,7 +17,7 @@ const addressOf = (url: string, more: Partial<ModelAddress> = {}): ModelAddress 
 
 async function lineTo(url: string, more: Partial<ModelAddress> = {}) {
   const used: ModelCallUse[] = []
-  const line = await meteredLine(addressOf(url, more), null, (call) => used.push(call))
+  const line = await meteredLine(addressOf(url, more), null, { hold: async () => null, used: (call) => void used.push(call) })
   onTestFinished(() => line.close())
   return { ...line, used }
 }

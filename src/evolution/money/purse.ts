@@ -1,16 +1,15 @@
 /** The money of one step: what it spends goes into the ledger, and its caps and those of the day end it. */
 import type { JsonObject } from '../../contract/index.ts'
+import type { CallBound } from './bounds.ts'
+import { CapReached, isCapped, passedWords, reachedWords, type CapSettings } from './caps.ts'
 import { estimate, estimateWords } from './estimate.ts'
-import type { Ledger, Spender, StepSpent } from './ledger.ts'
-import type { ModelCallUse } from './meter.ts'
-import { pricesOf, spentBoth, spentBy, spentJson, tokensOf, type PriceSettings, type Spent } from './spent.ts'
+import { allOf, type Ledger, type StepSpent, type Sums } from './ledger.ts'
+import { dearestOf, pricesOf, spentBy, spentJson, type ModelCallUse, type Spender, type Spent } from './spent.ts'
 
-/** 0: no limit. */
-export interface CapSettings extends PriceSettings {
-  readonly max_tokens_per_step: number
-  readonly max_cost_per_step: number
-  readonly max_tokens_per_day: number
-  readonly max_cost_per_day: number
+/** The most that a call may take is held for it, until it is over. */
+export interface HeldCall {
+  readonly id: string
+  readonly bound: CallBound
 }
 
 export class Purse {
@@ -18,6 +17,9 @@ export class Purse {
   readonly #settings: CapSettings
   readonly #step: number
   readonly #now: () => number
+  /** The longest answer so far, which the next one that nothing bounds may be as long as. */
+  #longest = 0
+  #refused: string | null = null
 
   constructor(ledger: Ledger, settings: CapSettings, step: number, now: () => number) {
     this.#ledger = ledger
@@ -26,11 +28,63 @@ export class Purse {
     this.#now = now
   }
 
+  /**
+   * Resolves once the call may be sent: then no cap is passed, whatever else is under way. Waits for calls that may give back enough. Throws
+   * CapReached where none can. Null where there is no cap.
+   */
+  async hold(by: Spender, asked: CallBound, signal: AbortSignal): Promise<HeldCall | null> {
+    if (!isCapped(this.#settings)) return null
+    const bound = asked.isBounded ? asked : { ...asked, output: Math.max(asked.output, this.#longest) }
+    const most = this.#mostOf(bound)
+    for (;;) {
+      if (this.#fits(this.#ledger.taken(this.#now(), this.#step), most, bound)) {
+        const id = await this.#ledger.hold(this.#now(), this.#step, by, most)
+        if (this.#fits(this.#ledger.taken(this.#now(), this.#step, id), most, bound)) return { id, bound }
+        this.#ledger.drop(this.#now(), this.#step, id)
+      }
+      await this.#ledger.look(this.#now())
+      this.#refusePassed(most, bound)
+      if (!this.#fits(this.#ledger.taken(this.#now(), this.#step), most, bound)) await this.#ledger.changed(signal)
+    }
+  }
+
+  /** Throws where no call that ends gives back enough. */
+  #refusePassed(most: Spent, bound: CallBound): void {
+    const { max_tokens_per_day: tokens, max_cost_per_day: cost } = this.#settings
+    const { step, day } = this.#ledger.certain(this.#now(), this.#step)
+    const today = passedWords(this.#settings, { day }, most, bound)
+    const words = today ?? passedWords(this.#settings, { step }, most, bound)
+    if (words === null) return
+    if (today !== null) this.#ledger.full(this.#now(), this.#step, { tokens, cost, words })
+    throw new CapReached(this.refuse(words))
+  }
+
+  /** From now on the cap counts as reached: a call was not sent, here or elsewhere. */
+  refuse(words: string): string {
+    this.#refused ??= words
+    return this.#refused
+  }
+
+  #fits(sums: Sums, most: Spent, bound: CallBound): boolean {
+    return passedWords(this.#settings, sums, most, bound) === null
+  }
+
+  #mostOf({ input, output, model }: CallBound): Spent {
+    const prices = model === null ? dearestOf(this.#settings) : pricesOf(this.#settings, model)
+    return spentBy({ input, cached: 0, output, model, isAnswered: true }, prices)
+  }
+
   /** Returns what the call took. */
-  spend(by: Spender, call: ModelCallUse): Spent {
-    const spent = spentBy(call, pricesOf(this.#settings, call.model))
-    this.#ledger.spend(this.#now(), this.#step, by, spent)
+  spend(by: Spender, call: ModelCallUse, held: HeldCall | null = null): Spent {
+    const spent = this.spentBy(call)
+    this.#ledger.spend(this.#now(), this.#step, by, spent, held?.id ?? null)
     return spent
+  }
+
+  /** What a call took that is in the ledger already. */
+  spentBy(call: ModelCallUse): Spent {
+    this.#longest = Math.max(this.#longest, call.output)
+    return spentBy(call, pricesOf(this.#settings, call.model))
   }
 
   episodeEnded(seconds: number): void {
@@ -44,18 +98,19 @@ export class Purse {
 
   /** The cap that is reached, in words; null where none is. As of the latest `settle`. */
   get reached(): string | null {
-    return this.reachedToday ?? this.reachedByStep
+    return this.#refused ?? this.reachedToday ?? this.reachedByStep
   }
 
   /** The step may not begin. */
   get reachedToday(): string | null {
     const { max_tokens_per_day: tokens, max_cost_per_day: cost } = this.#settings
-    return capWords('the scenario has used today', this.#ledger.today(this.#now()), { tokens, cost, per: 'day' })
+    const { day } = this.#ledger.certain(this.#now(), this.#step)
+    return reachedWords(this.#settings, { day }) ?? this.#ledger.fullToday(this.#now(), { tokens, cost })
   }
 
   get reachedByStep(): string | null {
-    const { max_tokens_per_step: tokens, max_cost_per_step: cost } = this.#settings
-    return capWords('the step has used', allOf(this.spent), { tokens, cost, per: 'step' })
+    const { step } = this.#ledger.certain(this.#now(), this.#step)
+    return reachedWords(this.#settings, { step })
   }
 
   /** By all attempts of the step. */
@@ -76,15 +131,4 @@ export class Purse {
     if (ended === 0) return null
     return estimateWords(estimate({ episodes: ended, seconds, spent }, episodes ?? 1, workers), episodes === null)
   }
-}
-
-const allOf = ({ episode, model }: StepSpent): Spent => spentBoth(episode, model)
-
-function capWords(who: string, spent: Spent, cap: { readonly tokens: number; readonly cost: number; readonly per: string }): string | null {
-  const tokens = tokensOf(spent)
-  if (cap.tokens > 0 && tokens >= cap.tokens)
-    return `${who} ${tokens} tokens, and its cap is ${cap.tokens} (evolution.max_tokens_per_${cap.per})`
-  if (cap.cost > 0 && spent.cost >= cap.cost)
-    return `${who} ${spent.cost.toFixed(2)} of money, and its cap is ${cap.cost} (evolution.max_cost_per_${cap.per})`
-  return null
 }

@@ -1,6 +1,16 @@
 /** What model calls took: tokens, and money where their prices are known. An unknown price is never 0. */
 import type { JsonObject } from '../../contract/index.ts'
-import type { ModelCallUse } from './meter.ts'
+import type { TokenCounts } from '../../kit/index.ts'
+
+export interface ModelCallUse extends TokenCounts {
+  /** As it was configured, else as the answer names it. */
+  readonly model: string | null
+  /** One that was refused or broke off before its answer took nothing. */
+  readonly isAnswered: boolean
+}
+
+/** `episode`: a call of an agent. `model`: a call of a proposer or an evaluator. */
+export type Spender = 'episode' | 'model'
 
 /** Of a million tokens. */
 export interface TokenPrices {
@@ -64,6 +74,14 @@ const roundedCost = (cost: number): number => Math.round(cost * MILLION) / MILLI
 export interface PriceSettings {
   readonly prices: Readonly<Record<string, { readonly input: number; readonly output: number; readonly cached: number | null }>>
   readonly sandbox: unknown
+}
+
+/** What a call costs at most whose model nobody names. */
+export function dearestOf(settings: PriceSettings): TokenPrices | null {
+  const all = [null, ...Object.keys(settings.prices)].map((model) => pricesOf(settings, model)).filter((each) => each !== null)
+  if (all.length === 0) return null
+  const most = (kind: keyof TokenPrices): number => Math.max(...all.map((each) => each[kind]))
+  return { input: most('input'), output: most('output'), cached: most('cached') }
 }
 
 /** By the model's name, else `*`, else the two prices that bound an episode; null where none is set. */
