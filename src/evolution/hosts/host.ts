@@ -17,7 +17,7 @@ export interface EpisodeHost {
 }
 
 /** What the calls of a step may take together, wherever they are made. */
-export interface StepBudget extends Caps {
+interface StepBudget extends Caps {
   readonly step: number
 }
 
