@@ -1,7 +1,7 @@
 /** Where episodes are played: in this process, or by workers on other machines. Only plain data goes in and out of `play`. */
 import type { Entry, Episode, JsonObject, ModelAddress, Scene, Side, Task, Trial } from '../../contract/index.ts'
 import type { Trouble } from '../episode-end.ts'
-import type { Caps } from '../money/caps.ts'
+import type { SpendingCaps } from '../money/caps.ts'
 import type { CallCount } from '../money/meter.ts'
 import type { ModelCallUse } from '../money/spent.ts'
 
@@ -17,7 +17,7 @@ export interface EpisodeHost {
 }
 
 /** What the calls of a step may take together, wherever they are made. */
-interface StepBudget extends Caps {
+interface StepBudget extends SpendingCaps {
   readonly step: number
 }
 

@@ -4,21 +4,21 @@ import type { Sums } from './ledger.ts'
 import { spentBoth, tokensOf, type PriceSettings, type Spent } from './spent.ts'
 
 /** 0: no limit. */
-export interface Caps {
+export interface SpendingCaps {
   readonly max_tokens_per_step: number
   readonly max_cost_per_step: number
   readonly max_tokens_per_day: number
   readonly max_cost_per_day: number
 }
-export type CapSettings = Caps & PriceSettings
+export type CapSettings = SpendingCaps & PriceSettings
 
 /** A call was not sent, since it could have passed a cap: what needed it is not played to its end. */
 export class CapReached extends Error {}
 
-export const isCapped = ({ max_tokens_per_step, max_cost_per_step, max_tokens_per_day, max_cost_per_day }: Caps): boolean =>
+export const isCapped = ({ max_tokens_per_step, max_cost_per_step, max_tokens_per_day, max_cost_per_day }: SpendingCaps): boolean =>
   max_tokens_per_step + max_cost_per_step + max_tokens_per_day + max_cost_per_day > 0
 
-export const capsOf = ({ max_tokens_per_step, max_cost_per_step, max_tokens_per_day, max_cost_per_day }: Caps): Caps => ({
+export const capsOf = ({ max_tokens_per_step, max_cost_per_step, max_tokens_per_day, max_cost_per_day }: SpendingCaps): SpendingCaps => ({
   max_tokens_per_step,
   max_cost_per_step,
   max_tokens_per_day,
@@ -26,10 +26,11 @@ export const capsOf = ({ max_tokens_per_step, max_cost_per_step, max_tokens_per_
 })
 
 /** The cap that is reached, in words; null where none is. */
-export const reachedWords = (caps: Caps, sums: Partial<Sums>): string | null => wordsOf(caps, sums, (used, cap) => used >= cap, null)
+export const reachedWords = (caps: SpendingCaps, sums: Partial<Sums>): string | null =>
+  wordsOf(caps, sums, (used, cap) => used >= cap, null)
 
 /** The cap that a call could pass, in words; null where it fits. */
-export function passedWords(caps: Caps, { step, day }: Partial<Sums>, most: Spent, bound: CallBound): string | null {
+export function passedWords(caps: SpendingCaps, { step, day }: Partial<Sums>, most: Spent, bound: CallBound): string | null {
   const sums = { ...(step && { step: spentBoth(step, most) }), ...(day && { day: spentBoth(day, most) }) }
   return wordsOf(caps, sums, (used, cap) => used > cap + CENT_FRACTION, { most, bound })
 }
@@ -42,7 +43,12 @@ interface NextCall {
   readonly bound: CallBound
 }
 
-function wordsOf(caps: Caps, sums: Partial<Sums>, isOver: (used: number, cap: number) => boolean, next: NextCall | null): string | null {
+function wordsOf(
+  caps: SpendingCaps,
+  sums: Partial<Sums>,
+  isOver: (used: number, cap: number) => boolean,
+  next: NextCall | null,
+): string | null {
   const each = [
     { who: 'the scenario has used today', sum: sums.day, tokens: caps.max_tokens_per_day, cost: caps.max_cost_per_day, per: 'day' },
     { who: 'the step has used', sum: sums.step, tokens: caps.max_tokens_per_step, cost: caps.max_cost_per_step, per: 'step' },
