@@ -7,6 +7,7 @@ import { openTrainingWorld, playGroup, rowAt, type TrainingWorld } from '../test
 const { values: options } = parseArgs({
   options: {
     device: { type: 'string', default: 'cpu' },
+    'engine-gpu': { type: 'boolean', default: false },
     layers: { type: 'string' },
     width: { type: 'string' },
     heads: { type: 'string' },
@@ -21,6 +22,7 @@ const { values: options } = parseArgs({
 })
 const HELP = `Usage: npm run learn:weights -- [options]
   --device cpu|cuda      where the model is made and trained (cpu)
+  --engine-gpu           the engine uses the graphics card too; first: svc runtime add llama --gpu cuda
   --layers, --width, --heads, --steps, --pretraining-rate   of the model that is made on the spot
   --rounds N, --group N  how many groups of how many answers (8 of 32)
   --learning-rate X, --rank N   of the adapters`
@@ -47,13 +49,14 @@ async function main(): Promise<void> {
       'training.learning_rate': Number(options['learning-rate']),
       'training.lora_rank': Number(options.rank),
       'inference.engine.parallel': 8,
+      'inference.engine.gpu': options['engine-gpu'] ? 'auto' : 'off',
     },
     { model: modelOptions(device), device },
   )
   try {
     const rounds: Round[] = []
     for (let round = 1; round <= Number(options.rounds); round += 1) rounds.push(await play(training, round))
-    print(rounds)
+    print(rounds, await engineDevice(training.world))
   } finally {
     await training.close()
   }
@@ -97,7 +100,12 @@ async function generatedTokens(world: TrainingWorld['world'], group: number): Pr
   return sum(rows.map(({ summary }) => Number(summary?.['output_tokens'] ?? 0)))
 }
 
-function print(rounds: readonly Round[]): void {
+async function engineDevice(world: TrainingWorld['world']): Promise<string> {
+  const status: { readonly serving: { readonly device: string } } = JSON.parse((await world.get('/svc/status')).text)
+  return status.serving.device
+}
+
+function print(rounds: readonly Round[], device: string): void {
   process.stdout.write('| round | reward | tokens generated per second | seconds for the step |\n|--:|--:|--:|--:|\n')
   for (const [index, { reward, tokens, answerSeconds, stepSeconds }] of rounds.entries()) {
     const step = stepSeconds === null ? 'none: all alike' : stepSeconds.toFixed(2)
@@ -106,7 +114,9 @@ function print(rounds: readonly Round[]): void {
   const steps = rounds.flatMap(({ stepSeconds }) => stepSeconds ?? [])
   const stepsPerSecond = steps.length / sum(steps)
   const tokensPerSecond = sum(rounds.map(({ tokens }) => tokens)) / sum(rounds.map(({ answerSeconds }) => answerSeconds))
-  process.stdout.write(`\n${stepsPerSecond.toFixed(2)} steps per second, ${tokensPerSecond.toFixed(0)} tokens generated per second\n`)
+  process.stdout.write(
+    `\n${stepsPerSecond.toFixed(2)} steps per second, ${tokensPerSecond.toFixed(0)} tokens generated per second; the engine computed on: ${device}\n`,
+  )
 }
 
 function sum(numbers: readonly number[]): number {

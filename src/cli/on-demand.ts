@@ -1,11 +1,11 @@
 /** `svc runtime …`, `svc store …` and `svc sign-in …`: install and list what is needed on demand besides the service. */
 import { bytes } from '../presentation/index.ts'
-import { Argument, type Command } from 'commander'
+import { Argument, Option, type Command } from 'commander'
 import { LLAMA_PACKAGE, OPENID_PACKAGE, PG_PACKAGE, runtimeFolder, signInFolder, storeFolder } from '../contract/index.ts'
 import type { CopyOptions } from './copy/command.ts'
 import { printError } from './explain.ts'
 import { bytesIn, isInstalled } from './package-install.ts'
-import { installLlama } from './runtime-install.ts'
+import { GPUS, hasGpu, installLlama, type Gpu } from './runtime-install.ts'
 import { jsonText } from './screen/text.ts'
 import { installOpenId } from './sign-in-install.ts'
 import { installPostgres } from './store-install.ts'
@@ -18,7 +18,14 @@ interface OnDemand {
   readonly pinned: { readonly name: string; readonly version: string }
   readonly size: string
   readonly folderOf: (environment: Surroundings['environment']) => string
-  readonly install: (folder: string, environment: Surroundings['environment'], there: 'keep' | 'replace') => Promise<void>
+  readonly install: (folder: string, environment: Surroundings['environment'], there: 'keep' | 'replace', gpu: Gpu | null) => Promise<void>
+  /** The kinds of graphics cards that it can be installed for. */
+  readonly gpus: readonly Gpu[]
+}
+
+interface AddOptions {
+  readonly force?: boolean
+  readonly gpu?: Gpu
 }
 
 const LLAMA: OnDemand = {
@@ -28,6 +35,7 @@ const LLAMA: OnDemand = {
   size: 'about 85 MB',
   folderOf: (environment) => runtimeFolder('llama', environment),
   install: installLlama,
+  gpus: GPUS,
 }
 
 const POSTGRES: OnDemand = {
@@ -37,6 +45,7 @@ const POSTGRES: OnDemand = {
   size: 'less than 1 MB',
   folderOf: (environment) => storeFolder('postgres', environment),
   install: installPostgres,
+  gpus: [],
 }
 
 const OPENID: OnDemand = {
@@ -46,6 +55,7 @@ const OPENID: OnDemand = {
   size: 'about 2 MB',
   folderOf: signInFolder,
   install: installOpenId,
+  gpus: [],
 }
 
 const COPY_HELP = `
@@ -87,7 +97,8 @@ function addCommands(wanted: OnDemand, program: Command, run: BindCommand): Comm
   const command = program.command(kind).description(`install what a ${kind} needs besides the service`)
   command.addHelpText('after', `\nExample:\n  svc ${kind} add ${name}`)
   const add = command.command('add').description(`install it for this user, pinned by a lockfile; ${size}`)
-  run(add, (options: { readonly force?: boolean }, surroundings: Surroundings) => addOne(wanted, options, surroundings))
+  if (wanted.gpus.length > 0) add.addOption(new Option('--gpu <kind>', 'with the binary for such a graphics card too').choices(wanted.gpus))
+  run(add, (options: AddOptions, surroundings: Surroundings) => addOne(wanted, options, surroundings))
     .addArgument(new Argument(`<${kind}>`, `the ${kind}`).choices([name]))
     .option('--force', 'install it again')
     .addHelpText('after', `\nExample:\n  svc ${kind} add ${name}`)
@@ -100,17 +111,18 @@ function addCommands(wanted: OnDemand, program: Command, run: BindCommand): Comm
 
 async function addOne(
   { name, pinned, folderOf, install }: OnDemand,
-  { force }: { readonly force?: boolean },
+  { force, gpu }: AddOptions,
   surroundings: Surroundings,
 ): Promise<number> {
   const folder = folderOf(surroundings.environment)
   try {
-    if (isInstalled(folder, pinned) && force !== true) {
+    const isThere = isInstalled(folder, pinned)
+    if (isThere && force !== true && (gpu === undefined || hasGpu(folder, gpu))) {
       surroundings.out(`${name} is installed: ${folder}`)
       return EXIT.fine
     }
     surroundings.progress(`installing ${pinned.name} ${pinned.version} …`)
-    await install(folder, surroundings.environment, force === true ? 'replace' : 'keep')
+    await install(folder, surroundings.environment, isThere ? 'replace' : 'keep', gpu ?? null)
     surroundings.progress('')
     surroundings.out(`${name} installed: ${folder} (${bytes(await bytesIn(folder))})`)
     return EXIT.fine

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { LLAMA_PACKAGE, OPENID_PACKAGE, PG_PACKAGE, runtimeFolder, signInFolder, storeFolder } from '../contract/index.ts'
-import { binaryFor } from './runtime-install.ts'
+import { binaryFor, gpuBinaryFor } from './runtime-install.ts'
 import { execute, fakeSurroundings, homeWith } from './testing/surroundings.ts'
 
 const LOCK = readFileSync(new URL('../../plugins/runtimes/llama/package-lock.json', import.meta.url), 'utf8')
@@ -20,7 +20,9 @@ if (isSaid('NPM_FAILS')) { console.error('npm error code E404'); process.exit(1)
 const folder = words[words.indexOf('--prefix') + 1] + '/node_modules/node-llama-cpp'
 mkdirSync(folder, { recursive: true })
 writeFileSync(folder + '/package.json', JSON.stringify({ name: 'node-llama-cpp', type: 'module', exports: './index.js' }))
-writeFileSync(folder + '/index.js', isSaid('BINARY_FAILS') ? 'throw new Error()' : 'export const getLlama = async () => ({})')
+const gpu = isSaid('GPU_FAILS') ? 'if (gpu) throw new Error()' : ''
+writeFileSync(folder + '/index.js', isSaid('BINARY_FAILS') ? 'throw new Error()' : 'export const getLlama = async ({ gpu }) => {' + gpu + '}')
+for (const word of words.filter((word) => word.startsWith('@'))) mkdirSync(folder + '/../' + word.slice(0, word.lastIndexOf('@')), { recursive: true })
 `
 
 function machine(more: Readonly<Record<string, string>> = {}) {
@@ -54,6 +56,28 @@ describe('svc runtime', () => {
     expect((await run('runtime', 'add', 'llama', '--force')).exit).toBe(0)
     expect(seen().trim().split('\n')).toHaveLength(2)
     expect(readdirSync(folder)).not.toContain('replaced')
+  })
+
+  it('adds the binary for a graphics card when asked, also to what is there, and once', async () => {
+    const { run, seen, folder } = machine()
+    await run('runtime', 'add', 'llama')
+    for (const _ of [1, 2]) expect((await run('runtime', 'add', 'llama', '--gpu', 'cuda')).exit).toBe(0)
+    const [plain, card, ...more] = seen().trim().split('\n')
+    expect(plain).not.toContain('cuda')
+    expect(card).toContain(`-cuda@${LLAMA_PACKAGE.version}`)
+    expect(more).toEqual([])
+    expect(readdirSync(folder)).not.toContain('replaced')
+    expect(await run('runtime', 'add', 'llama', '--gpu', 'abacus')).toMatchObject({ exit: 2 })
+    expect(await run('store', 'add', 'postgres', '--gpu', 'cuda')).toMatchObject({ exit: 2 })
+  })
+
+  it('keeps what is there when the binary for a graphics card does not run', async () => {
+    const { run, home, folder } = machine()
+    await run('runtime', 'add', 'llama')
+    writeFileSync(join(home, 'GPU_FAILS'), '')
+    const failed = await run('runtime', 'add', 'llama', '--gpu', 'cuda')
+    expect(failed).toMatchObject({ exit: 1, err: [expect.stringContaining('the binary for cuda does not run on this machine')] })
+    expect(readdirSync(join(folder, 'node_modules/@node-llama-cpp')).filter((name) => name.endsWith('-cuda'))).toEqual([])
   })
 
   it('added twice at once is there once', async () => {
@@ -131,6 +155,12 @@ describe('the binary', () => {
     ['darwin', 'x64', 'mac-x64'],
   ])('of %s on %s is one that the lock pins', (platform, architecture, name) => {
     expect(binaryFor(LOCK, platform, architecture)).toBe(`@node-llama-cpp/${name}@${LLAMA_PACKAGE.version}`)
+  })
+
+  it('for a graphics card is one that the lock pins, where there is one', () => {
+    expect(gpuBinaryFor(LOCK, 'linux', 'x64', 'cuda')).toBe(`@node-llama-cpp/linux-x64-cuda@${LLAMA_PACKAGE.version}`)
+    expect(gpuBinaryFor(LOCK, 'win32', 'x64', 'vulkan')).toBe(`@node-llama-cpp/win-x64-vulkan@${LLAMA_PACKAGE.version}`)
+    expect(() => gpuBinaryFor(LOCK, 'darwin', 'arm64', 'cuda')).toThrow('no llama runtime with cuda for darwin')
   })
 
   it('of a machine without one is refused', () => {

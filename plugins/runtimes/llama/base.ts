@@ -40,6 +40,8 @@ export class Base {
   /** The source of the model's own chat template; null when its file has none. */
   readonly template: string | null
   readonly Template: TemplateClass
+  /** What it computes on: `cpu`, `cuda`, `vulkan` or `metal`. */
+  readonly device: string
   readonly bos: string
   readonly eos: string
   readonly #settings: LlamaSettings
@@ -56,6 +58,7 @@ export class Base {
     this.contextTokens = settings.contextTokens ?? Math.min(model.trainContextSize, CONTEXT_TOKENS_UNASKED_MAX)
     this.template = typeof tokenizer?.chat_template === 'string' ? tokenizer.chat_template : null
     this.Template = library.Template
+    this.device = library.llama.gpu || 'cpu'
     this.bos = model.tokens.bosString ?? ''
     this.eos = model.tokens.eosString ?? ''
     this.#settings = settings

@@ -152,8 +152,8 @@ class LlamaEngine implements NamedEngine {
   }
 
   status(): JsonObject {
-    const { name, contextTokens } = this.#base
-    return { model: name, context_tokens: contextTokens, ...this.#decoder.contexts.status(), paused: this.#turns.isShut }
+    const { name, device, contextTokens } = this.#base
+    return { model: name, device, context_tokens: contextTokens, ...this.#decoder.contexts.status(), paused: this.#turns.isShut }
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,8 @@ import { pathToFileURL } from 'node:url'
 import { LLAMA_PACKAGE, runtimeFolder, unavailable, type Refusal } from '../../../src/contract/index.ts'
 
 interface Llama {
+  /** What it computes on; false is the processor. */
+  readonly gpu: string | false
   loadModel(options: { readonly modelPath: string }): Promise<LlamaModel>
 }
 export interface LlamaModel {
