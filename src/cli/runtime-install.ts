@@ -35,7 +35,7 @@ export async function installLlama(
 ): Promise<void> {
   const lock = readFileSync(LOCK, 'utf8')
   const { platform, arch } = process
-  const beside = [binaryFor(lock, platform, arch), ...(gpu === null ? [] : [gpuBinaryFor(lock, platform, arch, gpu)])]
+  const beside = [binaryFor(lock, platform, arch), ...(gpu === null ? [] : gpuBinariesFor(lock, platform, arch, gpu))]
   const check = (made: string): Promise<void> => checkBinaries(made, environment, gpu)
   await installLocked({ part: 'runtime', ...LLAMA_PACKAGE, lock, beside, check }, folder, environment, there)
 }
@@ -53,9 +53,11 @@ export function binaryFor(lock: string, platform: string, architecture: string):
   return found
 }
 
-export function gpuBinaryFor(lock: string, platform: string, architecture: string, gpu: Gpu): string {
-  const found = pinnedOf(lock, [`${platformName(platform, architecture)}-${gpu}`])
-  if (found === null)
+/** With what the library loads instead on older cards and with older drivers, where there is such a thing. */
+export function gpuBinariesFor(lock: string, platform: string, architecture: string, gpu: Gpu): readonly string[] {
+  const name = `${platformName(platform, architecture)}-${gpu}`
+  const found = [name, `${name}-ext`].flatMap((one) => pinnedOf(lock, [one]) ?? [])
+  if (found.length === 0)
     throw unsupported(
       'no_gpu_binary',
       `there is no llama runtime with ${gpu} for ${platform} on ${architecture}; leave --gpu out, or use sglang or vllm`,

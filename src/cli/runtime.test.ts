@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { LLAMA_PACKAGE, OPENID_PACKAGE, PG_PACKAGE, runtimeFolder, signInFolder, storeFolder } from '../contract/index.ts'
-import { binaryFor, gpuBinaryFor } from './runtime-install.ts'
+import { binaryFor, gpuBinariesFor } from './runtime-install.ts'
 import { execute, fakeSurroundings, homeWith } from './testing/surroundings.ts'
 
 const LOCK = readFileSync(new URL('../../plugins/runtimes/llama/package-lock.json', import.meta.url), 'utf8')
@@ -158,9 +158,12 @@ describe('the binary', () => {
   })
 
   it('for a graphics card is one that the lock pins, where there is one', () => {
-    expect(gpuBinaryFor(LOCK, 'linux', 'x64', 'cuda')).toBe(`@node-llama-cpp/linux-x64-cuda@${LLAMA_PACKAGE.version}`)
-    expect(gpuBinaryFor(LOCK, 'win32', 'x64', 'vulkan')).toBe(`@node-llama-cpp/win-x64-vulkan@${LLAMA_PACKAGE.version}`)
-    expect(() => gpuBinaryFor(LOCK, 'darwin', 'arm64', 'cuda')).toThrow('no llama runtime with cuda for darwin')
+    expect(gpuBinariesFor(LOCK, 'linux', 'x64', 'cuda')).toEqual([
+      `@node-llama-cpp/linux-x64-cuda@${LLAMA_PACKAGE.version}`,
+      `@node-llama-cpp/linux-x64-cuda-ext@${LLAMA_PACKAGE.version}`,
+    ])
+    expect(gpuBinariesFor(LOCK, 'win32', 'x64', 'vulkan')).toEqual([`@node-llama-cpp/win-x64-vulkan@${LLAMA_PACKAGE.version}`])
+    expect(() => gpuBinariesFor(LOCK, 'darwin', 'arm64', 'cuda')).toThrow('no llama runtime with cuda for darwin')
   })
 
   it('of a machine without one is refused', () => {

@@ -7,6 +7,7 @@ import { basename } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { invalid, unavailable, type ModelShape, type Refusal } from '../../../src/contract/index.ts'
 import { readModelShape } from '../../../src/weights/index.ts'
+import { tryCard } from './card-trial.ts'
 import { openLibrary, type Library, type LlamaContext, type LlamaModel, type TemplateClass } from './library.ts'
 import type { LlamaSettings } from './settings.ts'
 
@@ -27,6 +28,7 @@ export async function openBase(settings: LlamaSettings): Promise<Base> {
   const file = await stat(settings.model).catch(() => null)
   if (file?.isFile() !== true)
     throw invalid('no_model', 'model (inference.engine.model) names a file that is not there; give the path of a GGUF file')
+  if (library.llama.gpu !== false) await tryCard(settings.model)
   const model = await library.llama.loadModel({ modelPath: settings.model }).catch(async (error: unknown) => {
     throw invalid('bad_model', `the file that model (inference.engine.model) names cannot be loaded: ${await reasonOf(error, library)}`)
   })
