@@ -314,23 +314,45 @@ export async function keep(
   const { scenario, call, release, request } = exchange
   const { recording } = call
   if (scenario.keep === undefined || recording === 'off') return null
-  const pieces = exchangePayload(request, response)
-  await scenario.keep({
-    agent_record_id: id,
-    request_type: 'inference',
-    created_at: call.clock(),
-    references: [],
-    artifact_ref: await artifactRef(scenario, call.tags, release),
-    score: null,
-    get payload() {
-      request.pieces.requireHeld()
-      return Buffer.concat(pieces)
-    },
-    pieces,
-    summary,
-    ...(recording !== undefined && { recording }),
-  })
+  const reference = await artifactRef(scenario, call.tags, release)
+  await scenario.keep(new ExchangeRecord(id, call, reference, request, exchangePayload(request, response), summary))
   return id
+}
+
+/** Nothing is joined unless a store reads `payload`. A class: V8 would make the getter of an object anew for each, among what lives long. */
+class ExchangeRecord implements NewRecord {
+  readonly agent_record_id: string
+  readonly request_type = 'inference'
+  readonly created_at: number
+  readonly references = []
+  readonly artifact_ref: string
+  readonly score = null
+  readonly pieces: readonly Uint8Array[]
+  readonly summary: ExchangeSummary
+  readonly recording?: RecordingMode
+  readonly #request: RequestBody
+
+  constructor(
+    id: string,
+    { clock, recording }: Call,
+    reference: string,
+    request: RequestBody,
+    pieces: readonly Uint8Array[],
+    summary: ExchangeSummary,
+  ) {
+    this.agent_record_id = id
+    this.created_at = clock()
+    this.artifact_ref = reference
+    this.pieces = pieces
+    this.summary = summary
+    this.#request = request
+    if (recording !== undefined) this.recording = recording
+  }
+
+  get payload(): Buffer {
+    this.#request.pieces.requireHeld()
+    return Buffer.concat(this.pieces)
+  }
 }
 
 /**

@@ -27,7 +27,8 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   readonly #reject: (error: unknown) => void
   readonly #signal: AbortSignal
   readonly #bytesMax: number
-  readonly #onAbort: () => void
+  /** A function that is assigned to a member later lives where long-lived things do, and what it holds with it. */
+  readonly #onAbort = (): void => this.#giveUp()
   readonly #whyNot: (error: Error) => Refusal
   readonly #key: string | null
   readonly #body: SentBody | null
@@ -59,7 +60,6 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#resolve = resolve
     this.#reject = reject
     this.#signal = signal
-    this.#onAbort = () => this.#giveUp()
     signal.addEventListener('abort', this.#onAbort, { once: true })
     // A signal that aborted before the call emits no further event.
     if (signal.aborted) this.#giveUp()
