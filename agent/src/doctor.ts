@@ -91,7 +91,11 @@ function releaseFindings({ record: { release_id, content_id, adapter } }: Instal
   const older = `${release_id} is installed, ${head?.release_id} is served; run '${commandOf(adapter)} update'`
   return [
     finding('release', !isCurrent && !isUnproven && older, isUnproven ? `${release_id}, provisional: unproven` : release_id),
-    finding('review', false, held.length === 0 ? 'no release waits for review' : `waiting for review: ${held.join(', ')}`),
+    finding(
+      'review',
+      false,
+      held.length === 0 ? 'no release that is shown to this token waits for review' : `waiting for review: ${held.join(', ')}`,
+    ),
   ]
 }
 

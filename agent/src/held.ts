@@ -1,6 +1,6 @@
 /** What a held release may do, in the service's own words: for a person who is about to try it. */
 import { showHiddenLine } from '@svc-ai/client/hidden'
-import { field, ServiceFailure, type CatalogRow, type Svc } from '@svc-ai/client/shared'
+import { field, ServiceFailure, TOKEN_VARIABLE, type CatalogRow, type Svc } from '@svc-ai/client/shared'
 
 const REASONS_MAX = 8
 const CHARACTERS_MAX = 600
@@ -35,5 +35,8 @@ export async function heldLinesOf(service: Svc, release: string): Promise<readon
     throw error
   }
 }
+
+/** Of a release that was named. */
+export const NOT_SHOWN = `the service has no such release for this token; one that waits for review is shown to a token that may read it, which is read from ${TOKEN_VARIABLE}`
 
 const NOT_READ = 'what this release may do on this machine could not be read from the service'

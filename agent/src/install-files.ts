@@ -77,7 +77,7 @@ async function sameOrNew(folder: string, record: InstallRecord, token: string | 
 export async function writePlan({ destination, folder, record, tree, release, beside, token }: Plan): Promise<boolean> {
   const places = inFolder(folder)
   const files = [recordFile(folder, record), ...beside]
-  await removeUnfinished(folder, [...files.map(({ path }) => path), places.trust, places.token])
+  await removeUnfinished(folder, [...files.map(({ path }) => path), places.trust, places.token, places.tokenName])
   await Promise.all([places.state, places.runs].map((each) => mkdir(each, { recursive: true, mode: 0o700 })))
   const isOtherToken = (await keptToken(folder)) !== token
   // A token never stands beside the record of another service than it was given for, not for a moment.

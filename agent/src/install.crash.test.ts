@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { rolldown } from 'rolldown'
 import { expect, test } from 'vitest'
 import { RELEASE_FILE } from '@svc-ai/client/shared'
-import { anInstallation, makeHome, textsBelow, type Home } from './testing/harness-home.ts'
+import { anInstallation, makeHome, SERVICE_URL, textsBelow, type Home } from './testing/harness-home.ts'
 import { captureEarlier, installEarlier } from './testing/earlier.ts'
 import type { Installation } from './installation.ts'
 import type { InstallOrder } from './install.ts'
@@ -119,7 +119,7 @@ async function expectWhole(home: Home, installation: Installation, when: string)
   } = textsBelow(home.destination)
   const { 'models.json': _, ...files } = installation.files
   expect(texts, when).toEqual(files)
-  expect([env, models], when).toEqual(['KEY="secret-token"\n', '{"url":"http://127.0.0.1:1/v1","key":"secret-token"}\n'])
+  expect([env, models], when).toEqual(['KEY="secret-token"\n', `{"url":"${SERVICE_URL}/v1","key":"secret-token"}\n`])
   const { release_id } = JSON.parse(release)
   expect([release_id, (await readRecord(installFolder(home.path, home.destination))).release_id], when).toEqual([
     installation.release_id,

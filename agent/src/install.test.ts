@@ -2,7 +2,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, rmSync, s
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { RELEASE_FILE } from '@svc-ai/client/shared'
-import { anInstallation, makeHome, textsBelow, transcript, type Home } from './testing/harness-home.ts'
+import { anInstallation, makeHome, SERVICE_URL, textsBelow, transcript, type Home } from './testing/harness-home.ts'
 import { install } from './install.ts'
 import type { Installation } from './installation.ts'
 import { inFolder, installFolder } from './places.ts'
@@ -24,7 +24,7 @@ describe('install', () => {
     expect(code, warned).toBe(0)
     expect(textsBelow(home.destination)).toMatchObject({
       'AGENTS.md': 'be brief\n',
-      'models.json': '{"url":"http://127.0.0.1:1/v1","key":"secret-token"}\n',
+      'models.json': `{"url":"${SERVICE_URL}/v1","key":"secret-token"}\n`,
       '.env': 'KEY="secret-token"\n',
     })
     expect(modeOf(join(home.destination, '.env'))).toBe(0o600)
@@ -170,10 +170,12 @@ describe('install', () => {
     const home = makeHome()
     const order = home.order(anInstallation())
     const terminal = transcript()
-    expect(await install({ ...order, env: { ...home.env, SVC_TOKEN: 'a"b\\c' }, terminal })).toBe(0)
-    expect(textsBelow(home.destination)['.env']).toBe('KEY="svc-no-token"\n')
+    expect(await install({ ...order, env: { ...home.env, SVC_TOKEN: 'a"b\\c' }, terminal })).toBe(1)
+    expect(textsBelow(home.destination)).toEqual({})
     expect(existsSync(inFolder(folderOf(home)).token)).toBe(false)
-    expect(terminal.warned.join('\n')).toContain('SVC_TOKEN')
+    expect(terminal.warned).toEqual([
+      expect.stringMatching(/^svc: the token given holds characters that are not written into settings; .*SVC_TOKEN$/),
+    ])
   })
 
   test('the token is not shown to the programs that install the agent, nor to the agent itself', async () => {

@@ -2,13 +2,13 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { pasted, TOKEN_VARIABLE } from '@svc-ai/client/shared'
-import { isPlainToken } from './binding.ts'
 import { chooseInstall } from './choose.ts'
 import { lineOf, Stop } from './failure.ts'
 import { moveFormer } from './former-names.ts'
 import { planOf, writePlan } from './install-files.ts'
 import { requireNode, tellUnmet } from './install-gate.ts'
 import { linkCommand } from './install-link.ts'
+import { machineToken, type MachineToken } from './machine-token.ts'
 import { oneAtATime } from './process-lock.ts'
 import { destinationFor, isSameHarness } from './install-place.ts'
 import type { Installation, SignedInstallation } from './installation.ts'
@@ -18,7 +18,7 @@ import { toolProblem } from './programs.ts'
 import { recordIfThere, recordOf, type InstallRecord } from './record.ts'
 import { unmetIn } from './release-file.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
-import { keptToken, tokenIn } from './token.ts'
+import { tokenIn } from './token.ts'
 import { trustInstallation, writeTrust } from './trust.ts'
 import { ensureVendor } from './vendor.ts'
 
@@ -92,8 +92,8 @@ async function installWhole(
   // Again, under the lock: another install may have seen a newer step meanwhile.
   const isUpdate = (await recordIfThere(folder)) !== null
   const { trust, note } = await trustInstallation(installation, program, folder, env)
-  const token = await tokenFor(record, folder, env)
-  const wanted = { installation, record, folder, program, node: node.path, token, env }
+  const token = await machineToken(record, folder, env)
+  const wanted = { installation, record, folder, program, node: node.path, token: token?.token ?? null, env }
   // What could not be written is refused before anything is fetched; what a person checked off meanwhile is read after it.
   await planOf(wanted)
   await ensureVendor({ installation, prefix: record.prefix, env, node: node.path, terminal })
@@ -111,6 +111,7 @@ async function installWhole(
     ['agent', record.executable],
     ['harness', record.destination],
     ['key', trust.key],
+    ...(token === null ? [] : [['token', token.name] as const]),
   ] as const)
     terminal.print(`  ${`${what}:`.padEnd(9)}${where}`)
 }
@@ -126,13 +127,6 @@ async function commandFor({ adapter, scenario, destination }: InstallRecord, fol
   return isClear ? typed(command) : `${typed(command)} --scenario ${pasted(scenario)}`
 }
 
-/** One that was given earlier goes to the same service alone. */
-async function tokenFor({ url }: InstallRecord, folder: string, env: NodeJS.ProcessEnv): Promise<string | null> {
-  const given = tokenIn(env)
-  if (given !== null) return isPlainToken(given) ? given : null
-  return (await recordIfThere(folder))?.url === url ? keptToken(folder) : null
-}
-
 function warnAboutTools({ binary, client }: Installation, env: NodeJS.ProcessEnv, terminal: Terminal): void {
   for (const tool of client.tools) {
     const problem = toolProblem(tool, binary, env)
@@ -140,9 +134,12 @@ function warnAboutTools({ binary, client }: Installation, env: NodeJS.ProcessEnv
   }
 }
 
-function warnAboutToken(token: string | null, env: NodeJS.ProcessEnv, terminal: Terminal): void {
-  if (token !== null) return
-  const problem =
-    tokenIn(env) === null ? `${TOKEN_VARIABLE} is not set` : `${TOKEN_VARIABLE} holds characters that are not written into settings`
-  terminal.warn(`${problem}: no token was kept; where the service asks for one, have ${TOKEN_VARIABLE} set whenever you run the agent`)
+function warnAboutToken(token: MachineToken | null, env: NodeJS.ProcessEnv, terminal: Terminal): void {
+  const given = tokenIn(env)
+  if (token === null && given === null)
+    terminal.warn(
+      `${TOKEN_VARIABLE} is not set: no token was kept; where the service asks for one, have ${TOKEN_VARIABLE} set whenever you run the agent`,
+    )
+  if (token !== null && given !== null && given !== token.token)
+    terminal.warn(`${TOKEN_VARIABLE} was written nowhere; unset it, since it counts before the token of this machine`)
 }

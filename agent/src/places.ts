@@ -75,6 +75,8 @@ export const inFolder = (folder: string) => ({
   record: join(folder, 'record.json'),
   wrapper: join(folder, 'wrapper.mjs'),
   token: join(folder, 'token'),
+  /** What the token that was made for this machine is called. */
+  tokenName: join(folder, 'token-name.json'),
   env: join(folder, 'env'),
   /** The key that is trusted, and the newest step that was seen. */
   trust: join(folder, 'trust.json'),

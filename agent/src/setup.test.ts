@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { UsageError, type Requires } from '@svc-ai/client/shared'
 import { installedFrom } from './testing/fake-harness.ts'
 import { transcript } from './testing/harness-home.ts'
+import { NOT_SHOWN } from './held.ts'
 import { inFolder } from './places.ts'
 import { readReleaseFile } from './release-file.ts'
 import { setup } from './setup.ts'
@@ -96,9 +97,7 @@ describe('setup', () => {
     await expect(setup(self, ['--mark', 'other'], transcript())).rejects.toThrow(
       new UsageError('--mark: this release needs nothing called other'),
     )
-    await expect(setup(self, ['--release', 'r9'], transcript())).rejects.toThrow(
-      new UsageError('--release: the service has no such release'),
-    )
+    await expect(setup(self, ['--release', 'r9'], transcript())).rejects.toThrow(new UsageError(`--release: ${NOT_SHOWN}`))
     expect(await setup(self, ['--mark', 'mail-key'], transcript())).toBe(0)
     const terminal = transcript('unused')
     expect(await setup(self, ['--json'], terminal)).toBe(0)

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { quoted, ServiceFailure, UsageError, readOptions, type Requires } from '@svc-ai/client/shared'
 import { isVariable, keepInEnvFile, readEnvFile } from './env-file.ts'
 import { Stop } from './failure.ts'
+import { NOT_SHOWN } from './held.ts'
 import { itemLine } from './install-gate.ts'
 import { commandOf } from './places.ts'
 import { runProgram } from './programs.ts'
@@ -22,7 +23,7 @@ type Options = ReturnType<typeof parse>
 export async function setup(install: Install, argv: readonly string[], terminal: Terminal): Promise<number> {
   const options = parse(argv)
   const target = await releaseOf(install, options.release, terminal)
-  if (target === null) throw new UsageError('--release: the service has no such release')
+  if (target === null) throw new UsageError(`--release: ${NOT_SHOWN}`)
   const stranger = options.mark.find((name) => !target.requires.some((item) => item.name === name))
   if (stranger !== undefined) throw new UsageError(`--mark: this release needs nothing called ${showHiddenLine(stranger)}`)
   await checkOff(

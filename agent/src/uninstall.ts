@@ -10,6 +10,7 @@ import { Stop } from './failure.ts'
 import { removeFormerLinks } from './former-names.ts'
 import { forgetIgnored } from './ignore-file.ts'
 import { unlinkCommand } from './install-link.ts'
+import { endMachineToken } from './machine-token.ts'
 import { oneAtATime } from './process-lock.ts'
 import { capturesFolder, commandFolder, commandOf, homeOf, inFolder, installsFolder } from './places.ts'
 import { installsIn, type FoundInstall, type InstallRecord } from './record.ts'
@@ -29,6 +30,7 @@ export async function uninstall(install: Install, args: readonly string[], termi
   await oneAtATime(inFolder(folder).lock, terminal, async () => {
     // Not sooner: while a person thinks it over, another install may come to use the same program.
     const others = await otherInstalls(folder)
+    await endMachineToken(install, terminal)
     for (const path of await removeTree(install)) terminal.warn(`${showHiddenLine(join(record.destination, path))} was changed, and stays`)
     await removeSessions(install, others)
     if (!isProgramShared(record, others)) await removeVendor(record)

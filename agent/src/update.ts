@@ -1,9 +1,9 @@
 /** `update`: the served release, or the one that is named, in place of what is installed. */
 import { showHiddenLine } from '@svc-ai/client/hidden'
-import { connect, type Svc, INSTALL_ROUTE, KEY_VARIABLE, TOKEN_VARIABLE, readOptions } from '@svc-ai/client/shared'
+import { connect, type Svc, INSTALL_ROUTE, KEY_VARIABLE, ServiceFailure, TOKEN_VARIABLE, readOptions } from '@svc-ai/client/shared'
 import { checkScript } from '@svc-ai/client/signing'
 import { Stop } from './failure.ts'
-import { heldLinesOf } from './held.ts'
+import { heldLinesOf, NOT_SHOWN } from './held.ts'
 import { itemLine } from './install-gate.ts'
 import { commandOf } from './places.ts'
 import { readReleaseFile, unmet } from './release-file.ts'
@@ -29,7 +29,10 @@ export async function update(install: Install, argv: readonly string[], terminal
     timeoutSeconds: SCRIPT_SECONDS_MAX,
     provisional: values.provisional,
   })
-  const { manifest, step, trust } = await trustedManifest(install, service, values, terminal)
+  const { manifest, step, trust } = await trustedManifest(install, service, values, terminal).catch((error: unknown) => {
+    if (values.release !== undefined && error instanceof ServiceFailure && error.code === 'unknown_release') throw new Stop(NOT_SHOWN)
+    throw error
+  })
   const { release_id, requires } = manifest
   const isUnproven = manifest.provisional === true
   if (values.provisional && !isUnproven) terminal.warn('there is no provisional release now; this is the one that is served')

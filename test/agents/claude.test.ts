@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { sendJson } from '../support/upstream.ts'
 import { isTurn, say } from './support/model.ts'
-import { ANSWER } from './support/world.ts'
+import { ANSWER, TOKEN } from './support/world.ts'
 import { tell } from './support/story.ts'
 
 const EXTENSION = `import { readFileSync, writeSync } from 'node:fs'
@@ -39,7 +39,7 @@ tell({
     it('hears of a newer release when it starts, and of none when it has the newest', async () => {
       const { session, run } = world()
       const before = await session(['-p', 'Say it.'], say(ANSWER))
-      expect(await run(['harness', 'Always say MARK_THREE.', '--wait'])).toMatchObject({ code: 0 })
+      expect(await run(['harness', 'Always say MARK_THREE.', '--wait'], { SVC_TOKEN: TOKEN })).toMatchObject({ code: 0 })
       const after = await session(['-p', 'Say it again.'], say(ANSWER))
       expect(before.find(isTurn)?.body.toString()).not.toContain('A newer release of this harness is served')
       expect(after.find(isTurn)?.body.toString()).toContain('A newer release of this harness is served')

@@ -94,10 +94,10 @@ export const LIMITS: readonly KnownLimit[] = [
   },
   {
     of: 'install line and vendors’ programs',
-    what: 'The token of an install is the one that the person installed with; a program of the same user can read it.',
+    what: 'A program of the same user can read the token of an install.',
     why: 'A wrapper needs a token between sessions. A session gets a key of its own that leads to the model, reports and requests alone.',
     defence:
-      'Install with a token of the role agent for each machine (`svc token create NAME --role agent --scenario NAME`): it promotes nothing and reads no held release. Revoke it when the machine is lost.',
+      'It is of the role agent for that scenario, also where the person installed with the token of the deployment: it promotes nothing and reads no held release. Revoke it when the machine is lost.',
   },
   {
     of: 'sandbox',

@@ -1,10 +1,11 @@
 /** Attacks on the install line: names, shells, environments, pages in the script's place, links in its way, and tokens that leak. */
-import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { TOKEN_PREFIX } from '../../src/contract/index.ts'
 import { IS_SHORT } from '../support/short.ts'
 import { sharedInstallWorld, TOKEN } from './install-world.ts'
-import { makeMachine, namesBelow, type Machine } from './machine.ts'
+import { filesHolding, makeMachine, namesBelow, type Machine } from './machine.ts'
 
 const SHELLS = ['dash', 'bash', 'busybox sh', 'zsh', 'ksh', 'mksh', 'yash', 'bash -eu']
 const IN_OTHER_WAYS = ['bash --posix', 'zsh --emulate sh', 'dash -e', 'dash -u']
@@ -117,6 +118,7 @@ describe('the token', () => {
     await piped(machine, 'dash', script)
     await machine.command(['hello'], { env: { SVC_TOKEN: undefined } })
     await machine.command(['doctor'], { env: { SVC_TOKEN: undefined } })
+    expect(holders(machine, TOKEN)).toEqual([])
     const found = holders(machine)
     expect(found.map((name) => name.replace(/installs\/[0-9a-f]{64}/, 'installs/ID'))).toEqual([
       'harness/pi-agent/models.json',
@@ -134,7 +136,7 @@ describe('the token', () => {
       await piped(machine, 'dash', script, { OPENAI_API_KEY: 'sk-mine', NODE_OPTIONS: '--no-warnings', SVC_EXTRA: 'mine' }),
     ).toMatchObject({ code: 0 })
     const seen = readFileSync(log, 'utf8')
-    for (const secret of [TOKEN, 'sk-mine', 'NODE_OPTIONS', 'SVC_']) expect(seen).not.toContain(secret)
+    for (const secret of [TOKEN, TOKEN_PREFIX, 'sk-mine', 'NODE_OPTIONS', 'SVC_']) expect(seen).not.toContain(secret)
     expect(seen).toMatch(/ ci --prefix \S+ --ignore-scripts /)
   })
 
@@ -188,9 +190,7 @@ describe('two installs at once', () => {
   })
 })
 
-/** Files that hold the token, by their names below the root. */
-const holders = (machine: Machine): readonly string[] =>
-  namesBelow(machine.root).filter((name) => {
-    const path = join(machine.root, name)
-    return existsSync(path) && lstatSync(path).isFile() && readFileSync(path, 'latin1').includes(TOKEN)
-  })
+/** Files that hold a token, that of the machine unless another one is named, by their names below the root. */
+function holders(machine: Machine, token = readFileSync(join(machine.installFolder(), 'token'), 'utf8').trim()): readonly string[] {
+  return filesHolding(machine, token)
+}

@@ -11,7 +11,7 @@ const world = sharedInstallWorld()
 describe('a request for a change', () => {
   it('is filed by the harness command, waited for, and installed by update [train.commands]', async () => {
     const { machine, scenario } = await world.installed('asked')
-    const filed = await machine.command(['harness', 'Be', 'brief.', '--wait', '--json'])
+    const filed = await machine.command(['harness', 'Be', 'brief.', '--wait', '--json'], { env: { SVC_TOKEN: TOKEN } })
     const { state, release_id, agent_record_id } = JSON.parse(filed.out)
     expect({ code: filed.code, state }).toEqual({ code: 0, state: 'published' })
     const [, row] = await scenario.svc.catalog()

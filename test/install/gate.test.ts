@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { expectWhole, HOLDING, jsonAt, sharedInstallWorld, ownInstallWorld, RELEASE_FILE, type Scenario } from './install-world.ts'
+import { expectWhole, HOLDING, jsonAt, sharedInstallWorld, ownInstallWorld, RELEASE_FILE, TOKEN, type Scenario } from './install-world.ts'
 import { makeMachine, namesBelow, SHELLS, type Ended, type Machine } from './machine.ts'
 
 const world = sharedInstallWorld()
@@ -113,10 +113,14 @@ it('a release that waits for review is set up before it is promoted, and is inst
   expect(await scenario.install(machine, 'dash')).toMatchObject({ code: 0 })
   const held = await scenario.order('Listen.', [{ name: 'radio', kind: 'service', check: 'true' }])
   expect(await machine.command(['setup'])).toMatchObject({ code: 0 })
-  const listed = await machine.command(['setup', '--release', held])
+  // The token of the machine is shown no release that waits for review.
+  const unseen = await machine.command(['setup', '--release', held])
+  expect(unseen).toMatchObject({ code: 2, err: expect.stringContaining('is shown to a token that may read it') })
+  const env = { SVC_TOKEN: TOKEN }
+  const listed = await machine.command(['setup', '--release', held], { env })
   expect(listed).toMatchObject({ code: 1 })
   const [line = ''] = /svc-pi setup --release .*/.exec(listed.out) ?? []
-  expect(await machine.run(['sh', '-c', `${machine.home}/.local/bin/${line}`])).toMatchObject({ code: 0 })
+  expect(await machine.run(['sh', '-c', `${machine.home}/.local/bin/${line}`], { env })).toMatchObject({ code: 0 })
   const { release_id: promoted } = await scenario.svc.promote(held)
   expect(await machine.command(['update'])).toMatchObject({ code: 0 })
   await expectWhole(scenario, machine, promoted)

@@ -42,6 +42,8 @@ interface InstallWorldOptions {
   readonly adapter?: string
   readonly recipe?: string
   readonly mode?: TrainingMode
+  /** It asks nobody for a token. */
+  readonly isOpen?: boolean
 }
 
 /** For all tests of a file. */
@@ -50,7 +52,13 @@ export const sharedInstallWorld = (options: InstallWorldOptions = {}) => install
 /** For one test. */
 export const ownInstallWorld = async (options: InstallWorldOptions = {}) => installWorld(await ownWorld(worldOptions(options)), options)
 
-function worldOptions({ seed = [], adapter = 'pi', recipe = OBEDIENT, mode = 'manual' }: InstallWorldOptions): WorldOptions {
+function worldOptions({
+  seed = [],
+  adapter = 'pi',
+  recipe = OBEDIENT,
+  mode = 'manual',
+  isOpen = false,
+}: InstallWorldOptions): WorldOptions {
   const settings = {
     recipe,
     'evolution.adapter': adapter,
@@ -58,7 +66,7 @@ function worldOptions({ seed = [], adapter = 'pi', recipe = OBEDIENT, mode = 'ma
     'inference.upstream_model': 'm',
     'data.training_mode': mode,
   }
-  return { backend: 'sqlite', settings, environment: { SVC_TOKEN: TOKEN } }
+  return { backend: 'sqlite', settings, environment: isOpen ? {} : { SVC_TOKEN: TOKEN } }
 }
 
 function installWorld(here: World, { adapter = 'pi' }: InstallWorldOptions) {

@@ -4,10 +4,10 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { isObject, type Entry } from '../../src/contract/index.ts'
+import { isObject, TOKEN_PREFIX, type Entry } from '../../src/contract/index.ts'
 import { programsCalled } from '../support/programs.ts'
 import { expectWhole, jsonAt, sharedInstallWorld, ownInstallWorld, RELEASE_FILE, TOKEN } from './install-world.ts'
-import { permissionsAt, SHELLS, stateOf } from './machine.ts'
+import { filesHolding, permissionsAt, SHELLS, stateOf } from './machine.ts'
 
 const seed: readonly Entry[] = [
   { id: 'brief', name: 'skill', config: { name: 'brief', text: 'Say it in one line.' } },
@@ -38,7 +38,7 @@ describe.each(SHELLS)('under %s', (shell) => {
     expect(top).toEqual([])
   })
 
-  it('the token is the one that SVC_TOKEN holds when the script runs, kept where no other user reads it [harness.install-token]', async () => {
+  it('the token of a machine is the one that SVC_TOKEN holds when the script runs, kept where no other user reads it [harness.install-token]', async () => {
     const { machine, scenario } = await world.fresh(`token ${shell}`)
     const script = (await scenario.script()).bytes
     const args = [...shell.split(' '), '-s', '--', machine.destination, machine.prefix]
@@ -47,13 +47,24 @@ describe.each(SHELLS)('under %s', (shell) => {
     expect(without.err).toContain('SVC_TOKEN is not set')
     expect(existsSync(join(machine.installFolder(), 'token'))).toBe(false)
     expect(modelKey(machine.destination)).toBe('svc-no-token')
-    await machine.run(args, { input: script, env: { SVC_TOKEN: 'another-token' } })
-    expect(modelKey(machine.destination)).toBe('another-token')
-    expect(readFileSync(join(machine.installFolder(), 'token'), 'utf8')).toBe('another-token\n')
-    const { err } = await machine.run(args, { input: script, env: { SVC_TOKEN: 'a"b$(id)' } })
-    expect(err).toContain('SVC_TOKEN holds characters that are not written into settings')
-    const texts = machine.made().filter((name) => isFileHolding(join(machine.root, name), '$(id)'))
-    expect(texts).toEqual([])
+    const { token } = await scenario.svc.createToken({
+      name: `given-${shell.replace(' ', '-')}`,
+      role: 'agent',
+      scenarios: [scenario.name],
+    })
+    expect(await machine.run(args, { input: script, env: { SVC_TOKEN: token } })).toMatchObject({ code: 0 })
+    expect(modelKey(machine.destination)).toBe(token)
+    expect(readFileSync(join(machine.installFolder(), 'token'), 'utf8')).toBe(`${token}\n`)
+    for (const wrong of ['another-token', 'a"b$(id)']) {
+      const { code, out, err } = await machine.run(args, { input: script, env: { SVC_TOKEN: wrong } })
+      expect({ code, out, err }).toEqual({
+        code: 1,
+        out: '',
+        err: expect.stringMatching(/^svc: the service answered 401: [^\n]*SVC_TOKEN[^\n]*\n$/),
+      })
+      expect(filesHolding(machine, wrong)).toEqual([])
+    }
+    expect(modelKey(machine.destination)).toBe(token)
   })
 
   it('run again, it finds the release current and touches nothing', async () => {
@@ -118,6 +129,7 @@ it('the output holds no token', async () => {
   const { machine, scenario } = await world.fresh('quiet')
   const { out, err } = await scenario.install(machine, 'bash')
   expect(`${out}${err}`).not.toContain(TOKEN)
+  expect(`${out}${err}`).not.toContain(TOKEN_PREFIX)
 })
 
 const oldest = programsCalled('node').find((path) => execFileSync(path, ['--version'], { encoding: 'utf8' }).startsWith('v20.'))
@@ -151,12 +163,4 @@ function modelKey(destination: string): unknown {
   const { providers } = jsonAt(join(destination, 'pi-agent/models.json'))
   const provider = isObject(providers) ? providers['svc'] : null
   return isObject(provider) ? provider['apiKey'] : null
-}
-
-function isFileHolding(path: string, text: string): boolean {
-  try {
-    return readFileSync(path, 'utf8').includes(text)
-  } catch {
-    return false
-  }
 }

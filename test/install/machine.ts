@@ -1,7 +1,18 @@
 /** A simulated user's machine: a home, a working folder, a harness folder, a prefix, and its own programs first on PATH. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { chmodSync, copyFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, realpathSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  symlinkSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
@@ -103,6 +114,13 @@ function startIn(cwd: string, env: NodeJS.ProcessEnv, [command = '', ...args]: r
 export function namesBelow(folder: string): readonly string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).toSorted()
 }
+
+/** Files below the root of a machine that hold this text, by their names. */
+export const filesHolding = (machine: Machine, words: string): readonly string[] =>
+  namesBelow(machine.root).filter((name) => {
+    const path = join(machine.root, name)
+    return existsSync(path) && lstatSync(path).isFile() && readFileSync(path, 'latin1').includes(words)
+  })
 
 function linesOf(path: string): readonly string[] {
   try {

@@ -140,7 +140,7 @@ describe('uninstall', () => {
     })
     running.kill()
     await running.ended
-    expect(await machine.command(['uninstall', '--yes'])).toMatchObject({ code: 0, err: '' })
+    expect(await machine.command(['uninstall', '--yes'], { env: { SVC_TOKEN: TOKEN } })).toMatchObject({ code: 0, err: '' })
     expect(machine.made()).toEqual([])
     expect(await scenarioNames(world.here, bearer(TOKEN))).toContain('leaves')
   })
@@ -152,7 +152,7 @@ describe('uninstall', () => {
     const rules = join(machine.destination, 'pi-agent/AGENTS.md')
     writeFileSync(rules, 'mine\n')
     writeFileSync(join(machine.destination, 'notes.md'), 'mine\n')
-    const { code, err } = await machine.command(['uninstall', '--yes'])
+    const { code, err } = await machine.command(['uninstall', '--yes'], { env: { SVC_TOKEN: TOKEN } })
     expect({ code, err }).toEqual({ code: 0, err: `${rules} was changed, and stays\n` })
     expect(namesBelow(machine.destination)).toEqual(['notes.md', 'pi-agent', 'pi-agent/AGENTS.md'])
     expect(readFileSync(rules, 'utf8')).toBe('mine\n')

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { install } from '../install.ts'
 import { launcherText } from '../launcher.ts'
 import { formerFolders, installFolder, stateFolders } from '../places.ts'
-import { anInstallation, transcript, type Home } from './harness-home.ts'
+import { anInstallation, SERVICE_URL, transcript, type Home } from './harness-home.ts'
 
 export interface Earlier {
   /** The harness's folder, of the former name and of the present one. */
@@ -44,7 +44,7 @@ export async function installEarlier(home: Home, work = 'work'): Promise<Earlier
 
 /** A session's file as it lay there. */
 export function captureEarlier(home: Home, { destination }: Earlier, receipts: readonly string[]): string {
-  const head = { url: 'http://127.0.0.1:1', scenario: 'demo', adapter: 'agent', release_id: 'r1', destination, pid: 2 ** 30, started_at: 1 }
+  const head = { url: SERVICE_URL, scenario: 'demo', adapter: 'agent', release_id: 'r1', destination, pid: 2 ** 30, started_at: 1 }
   const name = `${idOf('demo')}-${'1'.padStart(20, '0')}-00000000-0000-4000-8000-000000000001.jsonl`
   const path = join(formerFolders(home.path).captures, name)
   mkdirSync(dirname(path), { recursive: true })

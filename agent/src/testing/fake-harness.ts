@@ -5,7 +5,7 @@ import { install } from '../install.ts'
 import { installFolder } from '../places.ts'
 import { readRecord } from '../record.ts'
 import { signedManifest } from '../../../client/src/testing/signed.ts'
-import { anInstallation, DEPLOYMENT, makeHome, transcript } from './harness-home.ts'
+import { anInstallation, answersCaller, DEPLOYMENT, makeHome, transcript } from './harness-home.ts'
 import { listening } from './upstream.ts'
 
 /** After every step that an install of a test has seen. */
@@ -35,6 +35,7 @@ export async function installedFrom(requires: readonly Requires[] = []) {
 }
 
 function answer(harness: FakeHarness, request: IncomingMessage, response: ServerResponse): void {
+  if (answersCaller(request, response)) return
   const { pathname, searchParams } = new URL(request.url ?? '', 'http://x')
   harness.requests.push({ path: request.url ?? '', authorization: request.headers.authorization })
   if (pathname === '/svc/harness/releases')

@@ -1,7 +1,9 @@
 /** A person's machine for tests: a home of its own, an npm that makes small programs, and a terminal that remembers what it showed. */
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { temporaryFolder } from '../../../test/support/folder.ts'
+import { listenOnLoopback } from '../../../test/support/listen.ts'
 import type { InstallOrder } from '../install.ts'
 import { digestOf, type ReleaseStatement } from '@svc-ai/client/signing'
 import { deployment, type TestDeployment } from '../../../client/src/testing/signed.ts'
@@ -21,6 +23,19 @@ printf '{"name":"%s","version":"%s"}' "$package" "$version" >"$prefix/node_modul
 printf '#!/bin/sh\\necho "the agent v%s"\\n' "$version" >"$prefix/node_modules/.bin/agent"
 chmod +x "$prefix/node_modules/.bin/agent"
 `
+
+/** What every service of a test answers of its token, which is one that a person gave to that machine; false for another route. */
+export function answersCaller({ url }: IncomingMessage, response: ServerResponse): boolean {
+  if (url !== '/svc/caller') return false
+  const caller = { kind: 'token', name: 'given', role: 'agent', scenarios: ['demo'], expires_at: null }
+  response.writeHead(200, { connection: 'close' }).end(JSON.stringify(caller))
+  return true
+}
+
+const service = createServer((request, response) => void (answersCaller(request, response) || response.writeHead(404).end()))
+/** The address of a service that knows the token of a home, and nothing else. */
+export const SERVICE_URL = `http://127.0.0.1:${await listenOnLoopback(service)}`
+service.unref()
 
 export interface Home {
   readonly path: string
@@ -82,7 +97,7 @@ export function anInstallation(changes: Partial<Installation> = {}): Installatio
   return {
     adapter: 'agent',
     binary: 'agent',
-    url: 'http://127.0.0.1:1',
+    url: SERVICE_URL,
     scenario: 'demo',
     release_id: 'r1',
     content_id: 'c1',

@@ -9,7 +9,7 @@ import { install } from '../install.ts'
 import { installFolder } from '../places.ts'
 import { readRecord } from '../record.ts'
 import { start } from './agent-install.ts'
-import { anInstallation, makeHome, transcript } from './harness-home.ts'
+import { anInstallation, answersCaller, makeHome, transcript } from './harness-home.ts'
 
 export const RAN = `{\nprintf '%s\\n' ran >>"$HOME/ran"\n}\n`
 /** After every step that the first install of a test has. */
@@ -25,6 +25,7 @@ export interface Mirror {
 
 async function mirror(): Promise<Mirror> {
   const server = createServer((request, response) => {
+    if (answersCaller(request, response)) return
     if (self.redirect !== null) response.writeHead(302, { location: self.redirect + (request.url ?? '') }).end()
     else response.end(request.url?.startsWith('/svc/harness/install') === true ? self.script : self.manifest)
   })

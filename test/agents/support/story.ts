@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isTurn, say, thenHang, thenSay, type Call } from './model.ts'
-import { ANSWER, openAgentWorld, type AgentSpec, type AgentWorld } from './world.ts'
+import { ANSWER, openAgentWorld, TOKEN, type AgentSpec, type AgentWorld } from './world.ts'
 
 export interface Story extends AgentSpec {
   /** The name of its shell tool. */
@@ -107,7 +107,8 @@ const stateOf = (path: string): string => `${statSync(path).mtimeMs} ${createHas
 function tellChange({ shell, prompt }: Story, world: () => AgentWorld): void {
   it('is asked for a change, and after the update works by it, under the new release', async () => {
     const before = await world().head()
-    const asked = await world().run(['harness', 'Always say MARK_TWO.', '--wait'])
+    // With the token of a person: what is asked for with the machine's own waits for one.
+    const asked = await world().run(['harness', 'Always say MARK_TWO.', '--wait'], { SVC_TOKEN: TOKEN })
     expect(asked).toMatchObject({ code: 0, out: expect.stringContaining('published') })
     const release = await world().head()
     expect(release).not.toBe(before)

@@ -35,6 +35,8 @@ export const access = section('Access', {
   'access.page-keys': 'A page key of a token that was made opens what that token may see, in its scenarios, while it lives.',
   'access.agent': 'The role agent sees no release that waits for review, no step records and no tasks.',
   'access.agent-asks': 'A change that is asked for or proposed with a token of the role agent is held until a person promotes it.',
+  'access.install':
+    'An install with a token of the role admin has one of the role agent made, for that machine and scenario alone; the one it was given is written nowhere.',
   'access.wrong-tokens': 'Many wrong tokens of one address are slowed and counted, and a token in use is not.',
   'access.sign-in':
     'A person signs in with the provider of the deployment, by code with PKCE, state and nonce, in one browser, and may do what their groups are listed for; people of none are 401 no_group.',
