@@ -222,12 +222,15 @@ const between = (): Promise<Scenario> => (made ??= world.scenario('between'))
 
 /** Passes everything on but the making of tokens. */
 async function proxyTo(address: string, trouble: (request: IncomingMessage, response: ServerResponse) => void): Promise<string> {
-  const server = createServer(async (request, response) => {
-    if (request.method === 'POST' && request.url === '/svc/tokens') return trouble(request, response)
+  const passOn = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const { host = '', authorization = '' } = request.headers
     const headers = { 'x-forwarded-host': host, authorization, 'x-svc-scenario': 'between' }
     const answer = await fetch(address + (request.url ?? ''), { headers })
     response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' }).end(await answer.text())
+  }
+  const server = createServer((request, response) => {
+    if (request.method === 'POST' && request.url === '/svc/tokens') trouble(request, response)
+    else void passOn(request, response)
   })
   onTestFinished(() => closeServer(server))
   return `http://127.0.0.1:${await listenOnLoopback(server)}`
