@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openBase } from '../../plugins/runtimes/llama/base.ts'
 import { openLlamaEngine } from '../../plugins/runtimes/llama/engine.ts'
-import { outlookOf } from '../../plugins/runtimes/llama/evaluate.ts'
+import { readAfter } from '../../plugins/runtimes/llama/evaluate.ts'
 import { Contexts } from '../../plugins/runtimes/llama/contexts.ts'
 import type { LlamaSettings } from '../../plugins/runtimes/llama/settings.ts'
 import { Slots } from '../../src/kit/index.ts'
@@ -150,13 +150,12 @@ describe('encoding', () => {
 describe('what may come next', () => {
   it('is the same for the likeliest, whether they or all are asked for', async () => {
     const base = await openBase(settings)
-    const contexts = new Contexts(base, 1, () => true)
-    await contexts.during(never, async (contextFor) => {
+    const contexts = new Contexts(base, { count: 1, turns: new Slots(1), isWanted: () => true })
+    await contexts.during(never, async (hold) => {
       const transcript = ids('one two')
-      const context = await contextFor(null, transcript)
-      const request = { context, transcript, turns: new Slots(1), signal: never }
-      const few = await outlookOf(request, 0.8, 5, VOCABULARY)
-      const all = await outlookOf(request, 0.8, VOCABULARY, VOCABULARY)
+      const request = { held: await hold(null, transcript), transcript, isExact: true, signal: never }
+      const few = await readAfter(request, (place) => place.outlook(0.8, 5))
+      const all = await readAfter(request, (place) => place.outlook(0.8, VOCABULARY))
       expect([few.isWhole, all.isWhole]).toEqual([false, true])
       expect(few.tokens).toEqual(all.tokens.slice(0, 5))
       for (const [at, one] of few.logProbs.entries()) expect(one).toBeCloseTo(all.logProbs[at] ?? 0, 4)

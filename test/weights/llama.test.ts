@@ -60,6 +60,25 @@ describe('sampling', () => {
     for (const other of await Promise.all(others)) expect(other.tokens).not.toEqual(first.tokens)
   })
 
+  it('gives calls without a seed their own words when they are evaluated together', async () => {
+    const greedy = { maxTokens: 40, temperature: 0 }
+    const prompts = [
+      [1, 50, 60],
+      [1, 70, 80, 90],
+      [1, 100],
+      [1, 110, 120],
+    ]
+    const alone = []
+    for (const prompt of prompts) alone.push(await say(greedy, { prompt }))
+    const together = await Promise.all(prompts.map((prompt) => say(greedy, { prompt })))
+    for (const [at, one] of together.entries()) {
+      expect(one.tokens).toEqual(alone[at]?.tokens)
+      near(one.logProbs, alone[at]?.logProbs ?? [])
+    }
+    const drawn = await Promise.all(prompts.map((prompt) => say({ maxTokens: 40, temperature: 1.3 }, { prompt })))
+    expect(new Set(drawn.map(({ tokens }) => tokens.join())).size).toBe(prompts.length)
+  })
+
   it('says the same after a long prompt of which another call left a part behind', async () => {
     const long = Array.from({ length: 400 }, (_, at) => 3 + ((at * 7) % 200))
     const sampling = { maxTokens: 10, temperature: 1, seed: 5 }
@@ -317,8 +336,8 @@ describe('giving up', () => {
 describe('a pause', () => {
   it('holds generations where they are until it is undone, however often it was asked for', async () => {
     const other = await open()
-    const wanted = await say({ maxTokens: 60, temperature: 0 })
-    const running = say({ maxTokens: 60, temperature: 0 }, { on: other })
+    const wanted = await say({ maxTokens: 60, temperature: 1, seed: 8 })
+    const running = say({ maxTokens: 60, temperature: 1, seed: 8 }, { on: other })
     await say({ maxTokens: 2, temperature: 0 }, { on: other })
     await Promise.all([other.pause(never), other.pause(never)])
     const ended: string[] = []

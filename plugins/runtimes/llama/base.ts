@@ -8,15 +8,15 @@ import { setImmediate } from 'node:timers/promises'
 import { invalid, unavailable, type ModelShape, type Refusal } from '../../../src/contract/index.ts'
 import { readModelShape } from '../../../src/weights/index.ts'
 import { tryCard } from './card-trial.ts'
-import { openLibrary, type Library, type LlamaContext, type LlamaModel, type TemplateClass } from './library.ts'
+import { openLibrary, type Library, type LlamaContext, type LlamaModel, type NativeSampler, type TemplateClass } from './library.ts'
 import type { LlamaSettings } from './settings.ts'
 
 /** Tokens evaluated at once. The native part cannot be aborted within a batch. */
 export const BATCH_TOKENS = 256
 /** The native part uses the process's few file threads: with more at once, every file read of the service would wait. */
 export const EVALUATIONS_AT_ONCE = 2
-/** Its threads spin while they wait for each other: more of them than cores would block everything. */
-const THREADS_EACH = Math.max(1, Math.floor(availableParallelism() / EVALUATIONS_AT_ONCE))
+/** Its threads spin while they wait for each other, and stand still where another program has one of their cores: one is left to others. */
+const THREADS_UNASKED = Math.max(1, availableParallelism() - 1)
 /** Contexts cost memory even unused, so longer ones must be configured. */
 const CONTEXT_TOKENS_UNASKED_MAX = 4096
 /** Enough to see whether an adapter fits. */
@@ -83,24 +83,30 @@ export class Base {
     return this.#model.isEogToken(token)
   }
 
-  createContext(adapter: string | null, tokens: number = this.contextTokens): Promise<LlamaContext> {
+  /** Each sequence has room for so many tokens. */
+  createContext(adapter: string | null, sequences: number, tokens: number = this.contextTokens): Promise<LlamaContext> {
     const { threads, gpu } = this.#settings
     return this.#model.createContext({
       contextSize: tokens,
       batchSize: Math.min(BATCH_TOKENS, tokens),
-      sequences: 1,
+      sequences,
       // On a CPU it splits its sums by the number of threads, and the same call should say the same on a busy machine.
       flashAttention: gpu === 'auto' ? 'auto' : false,
       failedCreationRemedy: false,
-      threads: threads ?? THREADS_EACH,
+      // The library shares them among evaluations that run at once.
+      threads: threads ?? THREADS_UNASKED,
       ...(adapter !== null && { lora: { adapters: [{ filePath: adapter, scale: 1 }] } }),
     })
+  }
+
+  createSampler(): NativeSampler {
+    return new this.#model._llama._bindings.AddonSampler(this.#model._model)
   }
 
   /** Throws Refusal when no context of the base can be made with it. */
   async tryAdapter(adapter: string): Promise<void> {
     try {
-      const context = await this.createContext(adapter, TRIAL_TOKENS)
+      const context = await this.createContext(adapter, 1, TRIAL_TOKENS)
       await context.dispose()
     } catch (error) {
       throw badAdapter(await reasonOf(error, this.#library))

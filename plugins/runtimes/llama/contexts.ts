@@ -1,126 +1,142 @@
-/** Contexts of the base model, each with one adapter or none: as many as generate at once, kept warm for the next call. */
-import { BATCH_TOKENS, noRoom, type Base } from './base.ts'
-import type { EvaluateItem, EvaluateOutput, LlamaContext, LlamaSequence } from './library.ts'
+/** Contexts of the base model, one for each adapter that is in use: a sequence for each generation, kept warm for the next call. */
+import { noRoom, type Base } from './base.ts'
+import type { LlamaContext } from './library.ts'
+import { Rounds } from './rounds.ts'
+import { Sequence } from './sequence.ts'
 import { Slots } from '../../../src/kit/index.ts'
 
-export class ModelContext {
+/** A sequence that a call holds, and where its evaluations are queued. */
+export interface Held {
+  readonly sequence: Sequence
+  readonly rounds: Rounds
+}
+
+class SharedContext {
   /** The adapter's file; null is the base alone. */
   readonly adapter: string | null
+  readonly sequences: readonly Sequence[]
+  readonly rounds: Rounds
+  /** Least recently used first. */
+  readonly idle: Sequence[]
   readonly #native: LlamaContext
-  readonly #sequence: LlamaSequence
-  #tokens: number[] = []
-  /** How many tokens were evaluated in whole batches, which give the same numbers to the last bit. */
-  #whole = 0
 
-  constructor(adapter: string | null, context: LlamaContext) {
+  constructor(adapter: string | null, native: LlamaContext, sequences: readonly Sequence[], rounds: Rounds) {
     this.adapter = adapter
-    this.#native = context
-    this.#sequence = context.getSequence()
+    this.sequences = sequences
+    this.rounds = rounds
+    this.idle = [...sequences]
+    this.#native = native
   }
 
-  get tokens(): readonly number[] {
-    return this.#tokens
+  get isIdle(): boolean {
+    return this.idle.length === this.sequences.length
   }
 
-  /** How many tokens of a transcript need no second evaluation. Only whole batches: an answer must not depend on the call before it. */
-  reusable(transcript: readonly number[]): number {
-    const different = this.#tokens.findIndex((token, at) => token !== transcript[at])
-    const same = Math.min(different === -1 ? this.#tokens.length : different, transcript.length - 1, this.#whole)
-    return same - (same % BATCH_TOKENS)
+  /** Sequences share what a failure may have left behind. */
+  get isBroken(): boolean {
+    return this.sequences.some((sequence) => sequence.isBroken)
   }
 
-  async evaluate(piece: readonly number[], items: readonly EvaluateItem[]): Promise<readonly (EvaluateOutput | undefined)[]> {
-    const outputs = await this.#sequence.controlledEvaluate(items)
-    if (this.#whole === this.#tokens.length && piece.length === BATCH_TOKENS) this.#whole += BATCH_TOKENS
-    this.#tokens.push(...piece)
-    return outputs
-  }
-
-  async cut(at: number): Promise<void> {
-    await this.#sequence.eraseContextTokenRanges([{ start: at, end: this.#tokens.length }])
-    if (this.#sequence.nextTokenIndex !== at) {
-      if (at === 0) throw new Error('a context did not forget what it held')
-      // Not every kind of model can forget its last tokens alone.
-      return this.cut(0)
-    }
-    this.#tokens.length = at
-    this.#whole = Math.min(this.#whole, at - (at % BATCH_TOKENS))
-  }
-
-  dispose(): Promise<void> {
-    return this.#native.dispose()
+  async dispose(): Promise<void> {
+    for (const sequence of this.sequences) sequence.dispose()
+    await this.#native.dispose()
   }
 }
 
-/** The context that the slot holds, if it has the adapter; else another. */
-export type ContextFor = (adapter: string | null, transcript: readonly number[]) => Promise<ModelContext>
+/** The sequence that the slot holds, if it has the adapter; else another. */
+export type Hold = (adapter: string | null, transcript: readonly number[]) => Promise<Held>
+
+interface Options {
+  /** How many generations run at once. */
+  readonly count: number
+  readonly turns: Slots
+  readonly isWanted: (adapter: string) => boolean
+}
+
+/** While an update moves generations to another adapter, both have a context. */
+const WHOLE_CONTEXTS = 2
 
 export class Contexts {
   readonly #base: Base
   readonly #count: number
+  readonly #turns: Slots
   readonly #slots: Slots
   /** Least recently used first. */
-  readonly #idle: ModelContext[] = []
+  readonly #contexts = new Set<SharedContext>()
+  readonly #making = new Map<string | null, Promise<SharedContext>>()
   /** How many contexts an adapter is in, made or being made. */
   readonly #uses = new Map<string, number>()
   readonly #isWanted: (adapter: string) => boolean
+  /** Sequences of contexts that are being made. */
+  #promised = 0
 
-  constructor(base: Base, count: number, isWanted: (adapter: string) => boolean) {
+  constructor(base: Base, { count, turns, isWanted }: Options) {
     this.#base = base
     this.#count = count
+    this.#turns = turns
     this.#slots = new Slots(count)
     this.#isWanted = isWanted
   }
 
   status(): { readonly generating: number; readonly waiting: number; readonly contexts: number } {
     const { taken, waiting } = this.#slots
-    return { generating: taken, waiting, contexts: this.#idle.length + taken }
+    return { generating: taken, waiting, contexts: this.#contexts.size }
   }
 
-  /** Waits for a free slot, and holds it, with one context at a time, for as long as the work takes. */
-  during<T>(signal: AbortSignal, work: (contextFor: ContextFor) => Promise<T>): Promise<T> {
+  /** Waits for a free slot, and holds it, with one sequence at a time, for as long as the work takes. */
+  during<T>(signal: AbortSignal, work: (hold: Hold) => Promise<T>): Promise<T> {
     return this.#slots.run(async () => {
-      const slot: { context: ModelContext | null } = { context: null }
+      const slot: { held: (Held & { readonly context: SharedContext }) | null } = { held: null }
       const giveBack = async (): Promise<void> => {
-        const { context } = slot
-        slot.context = null
-        if (context !== null) await this.#giveBack(context)
+        const { held } = slot
+        slot.held = null
+        if (held !== null) await this.#giveBack(held.context, held.sequence)
       }
-      const contextFor: ContextFor = async (adapter, transcript) => {
-        if (slot.context?.adapter === adapter) return slot.context
+      const hold: Hold = async (adapter, transcript) => {
+        if (slot.held?.context.adapter === adapter) return slot.held
         await giveBack()
-        return (slot.context = await this.#take(adapter, transcript))
+        const { context, sequence } = await this.#take(adapter, transcript)
+        slot.held = { context, sequence, rounds: context.rounds }
+        await sequence.cut(sequence.reusable(transcript))
+        return slot.held
       }
       try {
-        return await work(contextFor)
-      } catch (error) {
-        // After a failure the state of a context is unknown.
-        const { context } = slot
-        slot.context = null
-        if (context !== null) await this.#remove(context)
-        throw error
+        return await work(hold)
       } finally {
         await giveBack()
       }
     }, signal)
   }
 
-  async #take(adapter: string | null, transcript: readonly number[]): Promise<ModelContext> {
-    const [best] = this.#idle
-      .filter((context) => context.adapter === adapter)
-      .sort((a, b) => b.reusable(transcript) - a.reusable(transcript))
-    if (best === undefined) return this.#make(adapter)
-    this.#idle.splice(this.#idle.indexOf(best), 1)
-    await best.cut(best.reusable(transcript))
-    return best
+  async #take(
+    adapter: string | null,
+    transcript: readonly number[],
+  ): Promise<{ readonly context: SharedContext; readonly sequence: Sequence }> {
+    for (;;) {
+      const [best] = [...this.#contexts]
+        .filter((context) => context.adapter === adapter && !context.isBroken)
+        .flatMap((context) => context.idle.map((sequence) => ({ context, sequence })))
+        .sort((a, b) => b.sequence.reusable(transcript) - a.sequence.reusable(transcript))
+      if (best !== undefined) {
+        best.context.idle.splice(best.context.idle.indexOf(best.sequence), 1)
+        return best
+      }
+      // Others may have taken all of it by then.
+      await this.#makeOnce(adapter)
+    }
   }
 
-  async #giveBack(context: ModelContext): Promise<void> {
-    if (context.adapter !== null && !this.#isWanted(context.adapter)) return this.#remove(context)
-    this.#idle.push(context)
+  async #giveBack(context: SharedContext, sequence: Sequence): Promise<void> {
+    context.idle.push(sequence)
+    this.#contexts.delete(context)
+    this.#contexts.add(context)
+    const isUnwanted = context.adapter !== null && !this.#isWanted(context.adapter)
+    // One that was made while there was little room makes room for a whole one.
+    if (context.isIdle && (isUnwanted || context.isBroken || context.sequences.length < this.#count)) await this.#remove(context)
   }
 
-  async #remove(context: ModelContext): Promise<void> {
+  async #remove(context: SharedContext): Promise<void> {
+    this.#contexts.delete(context)
     await context.dispose()
     await this.#unuse(context.adapter)
   }
@@ -137,8 +153,7 @@ export class Contexts {
 
   /** Call it when an adapter may be unwanted. Contexts in use are removed when they are given back. */
   async tidy(): Promise<void> {
-    const unwanted = this.#idle.filter(({ adapter }) => adapter !== null && !this.#isWanted(adapter))
-    for (const context of unwanted) this.#idle.splice(this.#idle.indexOf(context), 1)
+    const unwanted = [...this.#contexts].filter(({ adapter, isIdle }) => isIdle && adapter !== null && !this.#isWanted(adapter))
     await Promise.all(unwanted.map((context) => this.#remove(context)))
     const unused = [...this.#uses].filter(([adapter, uses]) => uses === 0 && !this.#isWanted(adapter))
     await Promise.all(unused.map(([adapter]) => this.#free(adapter)))
@@ -147,21 +162,35 @@ export class Contexts {
   /** No slot is given from here on. */
   async close(): Promise<void> {
     await this.#slots.shut()
-    await Promise.all(this.#idle.splice(0).map((context) => context.dispose()))
+    await Promise.all([...this.#contexts].map((context) => context.dispose()))
+    this.#contexts.clear()
   }
 
-  /** Never more contexts than slots: the least recently used idle one makes room. */
-  async #make(adapter: string | null): Promise<ModelContext> {
-    while (this.#idle.length > 0 && this.#idle.length + this.#slots.taken > this.#count) {
-      const [oldest] = this.#idle.splice(0, 1)
-      if (oldest !== undefined) await this.#remove(oldest)
-    }
+  async #makeOnce(adapter: string | null): Promise<void> {
+    const made = this.#making.get(adapter) ?? this.#make(adapter).finally(() => this.#making.delete(adapter))
+    this.#making.set(adapter, made)
+    await made
+  }
+
+  /** With a sequence for every slot, as long as there is room for it; the least recently used idle ones make room. */
+  async #make(adapter: string | null): Promise<SharedContext> {
+    const room = WHOLE_CONTEXTS * this.#count
+    const held = (): number => [...this.#contexts].reduce((sum, { sequences }) => sum + sequences.length, this.#promised)
+    for (const context of this.#contexts) if (context.isIdle && held() + this.#count > room) await this.#remove(context)
+    const size = Math.max(1, Math.min(this.#count, room - held()))
+    this.#promised += size
     this.#use(adapter)
     try {
-      return new ModelContext(adapter, await this.#base.createContext(adapter))
+      const native = await this.#base.createContext(adapter, size)
+      const sequences = Array.from({ length: size }, () => new Sequence(this.#base, native))
+      const context = new SharedContext(adapter, native, sequences, new Rounds(this.#turns))
+      this.#contexts.add(context)
+      return context
     } catch (error) {
       await this.#unuse(adapter)
       throw noRoom(error)
+    } finally {
+      this.#promised -= size
     }
   }
 

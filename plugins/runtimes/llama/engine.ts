@@ -57,8 +57,8 @@ class LlamaEngine implements NamedEngine {
     this.#template = new ChatTemplate(base)
     this.#clock = clock
     const isWanted = (file: string): boolean => [...this.#adapters.values()].includes(file)
-    const contexts = new Contexts(base, settings.parallel, isWanted)
-    this.#decoder = { base, contexts, turns: this.#turns, holds: (name) => this.#adapters.has(name) }
+    const contexts = new Contexts(base, { count: settings.parallel, turns: this.#turns, isWanted })
+    this.#decoder = { base, contexts, holds: (name) => this.#adapters.has(name) }
   }
 
   async model(signal: AbortSignal): Promise<EngineModel> {
@@ -128,10 +128,9 @@ class LlamaEngine implements NamedEngine {
       if (tokens.length > this.#base.contextTokens)
         throw invalid('too_many_tokens', `tokens are ${tokens.length}; the engine's context has ${this.#base.contextTokens}`)
       const { file } = this.#adapterOf(adapter)
-      return this.#decoder.contexts.during(given, async (contextFor) => {
+      return this.#decoder.contexts.during(given, async (hold) => {
         if (adapter !== null && !this.#adapters.has(adapter)) throw adapterLost()
-        const context = await contextFor(file, tokens)
-        return scoresOf({ context, transcript: tokens, turns: this.#turns, signal: given })
+        return scoresOf({ held: await hold(file, tokens), transcript: tokens, isExact: true, signal: given })
       })
     })
   }

@@ -2,10 +2,10 @@
 import { randomInt } from 'node:crypto'
 import { invalid, unavailable, type AdapterSpan, type Generation, type Refusal, type Sampling } from '../../../src/contract/index.ts'
 import type { Base } from './base.ts'
-import { outlookOf } from './evaluate.ts'
+import { readAfter } from './evaluate.ts'
 import { draw, pick, type Pick } from './sample.ts'
-import type { ContextFor, ModelContext, Contexts } from './contexts.ts'
-import type { Slots } from '../../../src/kit/index.ts'
+import type { Contexts, Hold } from './contexts.ts'
+import type { TokenPlace } from './place.ts'
 
 /** What `move` changes while a generation runs: the name of an adapter, and its file. */
 export interface ActiveAdapter {
@@ -23,7 +23,6 @@ export interface Running {
 export interface Decoder {
   readonly base: Base
   readonly contexts: Contexts
-  readonly turns: Slots
   readonly holds: (name: string) => boolean
 }
 
@@ -39,7 +38,7 @@ export function generate(decoder: Decoder, call: Running): Promise<Generation> {
       'prompt_too_long',
       `the prompt has ${call.prompt.length} tokens; with its answer it may have ${decoder.base.contextTokens}`,
     )
-  return decoder.contexts.during(call.signal, (contextFor) => decode(decoder, call, contextFor))
+  return decoder.contexts.during(call.signal, (hold) => decode(decoder, call, hold))
 }
 
 /** An id that is not in the vocabulary would be read from beyond the model's memory. */
@@ -50,7 +49,7 @@ export function checkTokens({ vocabulary }: Base, tokens: readonly number[], wha
 }
 
 /** While the call waited for its slot, its adapter may have been moved or unloaded. */
-async function decode(decoder: Decoder, call: Running, contextFor: ContextFor): Promise<Generation> {
+async function decode(decoder: Decoder, call: Running, hold: Hold): Promise<Generation> {
   const { base } = decoder
   const { prompt, sampling } = call
   if (call.adapter.name !== null && !decoder.holds(call.adapter.name)) throw adapterLost()
@@ -62,8 +61,8 @@ async function decode(decoder: Decoder, call: Running, contextFor: ContextFor): 
     // Read once, so that the token is recorded under the adapter that made it.
     const { adapter } = call
     const transcript = [...prompt, ...tokens]
-    const context = await contextFor(adapter.file, transcript)
-    const { token, logProb } = await nextToken(decoder, call, context, transcript, draw(seed, tokens.length))
+    const ask = { held: await hold(adapter.file, transcript), transcript, isExact: sampling.seed !== undefined, signal: call.signal }
+    const { token, logProb } = await readAfter(ask, (place) => nextToken(place, base.vocabulary, sampling, draw(seed, tokens.length)))
     tokens.push(token)
     logProbs.push(logProb)
     makers.push(adapter.name)
@@ -77,19 +76,12 @@ async function decode(decoder: Decoder, call: Running, contextFor: ContextFor): 
 export const adapterLost = (): Refusal =>
   unavailable('adapter_lost', 'the engine does not hold the adapter that was named; it must be loaded again')
 
-async function nextToken(
-  decoder: Decoder,
-  call: Running,
-  context: ModelContext,
-  transcript: readonly number[],
-  chance: number,
-): Promise<Pick> {
-  const { base, turns } = decoder
-  const ask = { context, transcript, turns, signal: call.signal }
-  const outlook = (count: number) => outlookOf(ask, call.sampling.temperature, count, base.vocabulary)
+async function nextToken(place: TokenPlace, vocabulary: number, sampling: Sampling, chance: number): Promise<Pick> {
+  const { temperature, topK = 0, topP = 1 } = sampling
+  if (topK <= 0 && topP >= 1) return place.drawn(temperature, Math.floor(chance * SEED_MAX))
   const picked =
-    pick(await outlook(Math.min(LIKELIEST, base.vocabulary)), call.sampling, chance) ??
-    pick(await outlook(base.vocabulary), call.sampling, chance)
+    pick(await place.outlook(temperature, Math.min(LIKELIEST, vocabulary)), sampling, chance) ??
+    pick(await place.outlook(temperature, vocabulary), sampling, chance)
   if (picked === null) throw new Error('no token was picked of a whole vocabulary')
   return picked
 }

@@ -15,6 +15,8 @@ export interface LlamaModel {
   readonly fileInfo: { readonly metadata: Metadata }
   /** Every adapter that a context was made with, by its path. The library itself never lets go of one. */
   readonly _loraAdapters?: Map<string, { dispose(): Promise<void> }>
+  readonly _llama: { readonly _bindings: { readonly AddonSampler: new (model: unknown) => NativeSampler } }
+  readonly _model: unknown
   tokenize(text: string, specialTokens: boolean): number[]
   detokenize(tokens: readonly number[], specialTokens: boolean, lastTokens: readonly number[]): string
   isEogToken(token: number): boolean
@@ -28,32 +30,46 @@ interface Metadata {
 interface ContextOptions {
   readonly contextSize: number
   readonly batchSize: number
-  readonly sequences: 1
+  readonly sequences: number
   readonly flashAttention: 'auto' | false
   readonly failedCreationRemedy: false
   readonly threads: number
   readonly lora?: { readonly adapters: readonly { readonly filePath: string; readonly scale: number }[] }
 }
 export interface LlamaContext {
+  /** The library's own questions sort the whole vocabulary for every token, which takes as long as a small model. */
+  readonly _ctx: { sampleToken(...question: SampleQuestion): Promise<SampleAnswer> }
   getSequence(): LlamaSequence
   dispose(): Promise<void>
 }
 export interface LlamaSequence {
   readonly nextTokenIndex: number
-  controlledEvaluate(input: readonly EvaluateItem[]): Promise<readonly (EvaluateOutput | undefined)[]>
   eraseContextTokenRanges(ranges: readonly { readonly start: number; readonly end: number }[]): Promise<void>
+  /** Whatever is asked for in one tick, by sequences of one context, is evaluated together. What `read` returns must not fail. */
+  _decodeTokens<T>(
+    tokens: readonly number[],
+    isRead: readonly boolean[],
+    priority: number,
+    meter: undefined,
+    contextShift: object,
+    read: (batchIndex: number, at: number) => Promise<T>,
+  ): Promise<readonly (T | undefined)[]>
 }
-export type EvaluateItem = number | readonly [token: number, options: { readonly generateNext: GenerateNext }]
-interface GenerateNext {
-  readonly logits: {
-    readonly filter: { readonly tokens: readonly number[]; readonly includeTop?: number; readonly includeSelected?: boolean }
-  }
-  readonly totalLogitWeight: true
-  readonly options: { readonly temperature: number; readonly topK: 0; readonly topP: 1; readonly minP: 0 }
+export interface NativeSampler {
+  applyConfig(config: { readonly temperature: number; readonly topK?: number; readonly seed?: number }): void
+  dispose(): void
 }
-export interface EvaluateOutput {
-  readonly next: { readonly logits?: ReadonlyMap<number, number>; readonly totalLogitWeight?: number }
-}
+/** After the sampler: two that are off, which logits are wanted, and whether the sum of all weights is. */
+export type SampleQuestion = readonly [
+  batchIndex: number,
+  sampler: NativeSampler,
+  probabilities: false,
+  confidence: false,
+  logits: readonly [tokens: readonly number[], greatest: false, least: false, selected: boolean, likeliest: number],
+  weight: boolean,
+]
+/** The logits are pairs of a token and its value, in one list. */
+type SampleAnswer = readonly [token: number, probabilities: unknown, confidence: unknown, logits?: readonly number[], weight?: number]
 
 export interface Library {
   readonly llama: Llama

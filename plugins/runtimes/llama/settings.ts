@@ -23,7 +23,7 @@ export function readSettings(config: JsonObject) {
     parallel: countIn(config, 'parallel', PARALLEL_MAX) ?? 4,
     /** Of prompt and answer together; null takes what the model was trained for, up to a limit. */
     contextTokens: countIn(config, 'context_tokens', CONTEXT_TOKENS_MAX),
-    /** Of one evaluation; null shares the cores among those that run at once. */
+    /** Of one evaluation; null takes all cores but one. */
     threads: countIn(config, 'threads', THREADS_MAX),
     gpu: gpuIn(config),
   }
