@@ -61,14 +61,12 @@ async function amidKills(ms: number): Promise<boolean> {
   const capped: JsonObject[] = []
   await killing(poor, async () => void capped.push(await poor.step(0)))
   await poor.close()
-  // What was out when the cap was reached is played to its end: both plays of a check at most.
-  const most = CAP + 2 * PLAYED.pairsAtOnce * TOKENS_PER_CALL
   const spent = Math.max(...capped.map((row) => spentBy(row).tokens))
   say(`${killed} workers killed in ${rows.length} steps; differences from the verdicts of an undisturbed run: ${others.length}`)
   for (const each of others) say(`  ${each}`)
   say(`episodes scored twice: ${twice.length}; calls that the model answered: ${answered}, counted: ${counted}`)
-  say(`a step with a cap of ${CAP} tokens used ${spent}, of at most ${most} with what was out already`)
-  return others.length === 0 && twice.length === 0 && counted >= answered && counted <= answered + killed && spent <= most
+  say(`a step with a cap of ${CAP} tokens used ${spent}`)
+  return others.length === 0 && twice.length === 0 && counted >= answered && counted <= answered + killed && spent <= CAP && spent > 0
 }
 
 /** Kills a worker every five seconds while the work goes on; answers how many. */

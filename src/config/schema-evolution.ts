@@ -164,7 +164,7 @@ export const evolution = section({
   max_tokens_per_step: from0()
     .default(50_000_000)
     .describe(
-      'How many tokens one step may take, all its episodes and model calls together. Then it ends, and its case stays open. 0: no limit.',
+      'How many tokens one step may take, all its episodes and model calls together, wherever they are made. A call that could pass it is not sent; then the step ends, and its case stays open. 0: no limit.',
     ),
   max_cost_per_step: money().default(25).describe('The same in money, of what has a price. 0: no limit.'),
   max_tokens_per_day: from0()

@@ -1,5 +1,6 @@
 /** What the gateways of a deployment know together of the episodes that workers play. */
 import type { JsonObject } from './json.ts'
+import type { Dialect } from './nouns.ts'
 
 /** Of what workers and services say to each other; raised when one of another version would not understand it. */
 export const FLEET_PROTOCOL = 1
@@ -29,6 +30,47 @@ export interface EpisodeLease {
   /** Of all its plays so far. Absent: no limit. */
   readonly callsMax?: number
   readonly tokensMax?: number
+  /** Of the step that offered it. Absent: nothing caps it. */
+  readonly budget?: StepBudget
+}
+
+/** What the calls of a step may take together, wherever they are made: in its own words, which are those of the configuration. 0: no limit. */
+export interface StepBudget {
+  readonly step: number
+  /** As it is configured; null where the answer will name it. */
+  readonly model: string | null
+  readonly max_tokens_per_step: number
+  readonly max_cost_per_step: number
+  readonly max_tokens_per_day: number
+  readonly max_cost_per_day: number
+}
+
+/** Holds the model calls that workers make to the budget of their step, together with all others of it. */
+export interface StepBudgets {
+  /** Resolves once the call may be sent. Throws Refusal 'limited' (STEP_CAP) where it could pass a cap. */
+  hold(budget: StepBudget, call: EpisodeCall, signal: AbortSignal): Promise<HeldEpisodeCall>
+}
+export const STEP_CAP = 'step_cap'
+
+export interface EpisodeCall {
+  readonly episode: string
+  readonly dialect: Dialect
+  readonly body: Buffer
+}
+
+export interface HeldEpisodeCall {
+  /** Notes what it took, and answers that; `kept` resolves once it is durable. */
+  settle(end: EpisodeCallEnd): { readonly counted: Omit<CountedCall, 'cost'>; readonly kept: Promise<void> }
+}
+
+/** `refused`: the upstream did not answer it, and it took nothing. `broken`: it was left, so that nobody says what it took. */
+export interface EpisodeCallEnd {
+  readonly how: 'whole' | 'broken' | 'refused'
+  /** As far as the answer says it. */
+  readonly model: string | null
+  readonly input: number | null
+  readonly output: number | null
+  readonly answeredBytes: number
 }
 
 /** What an episode takes of the machine that plays it. */
@@ -91,6 +133,10 @@ export interface EpisodeRow {
   /** Of one play. Absent: no limit. */
   readonly callsMax?: number
   readonly tokensMax?: number
+  /** Of the step that offered it. Absent: nothing caps it. */
+  readonly budget?: StepBudget
+  /** The cap that one of its calls could have passed, in words. */
+  cap?: string
   /** Under which its calls are kept that no step was told of. */
   readonly left?: string
   tries: number

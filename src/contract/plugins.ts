@@ -1,4 +1,5 @@
 /** The plug-in interfaces of recipes, surfaces, runtimes and gateways. Training, evolution, weights and stores have files of their own. */
+import type { StepBudgets } from './fleet.ts'
 import type { SharedDocuments } from './documents.ts'
 import type { Adapter } from './harness.ts'
 import type { JsonObject } from './json.ts'
@@ -65,6 +66,8 @@ export interface Binding {
   readonly tasks?: TaskBook
   /** Absent: nothing of a step is kept beside its row. */
   readonly archive?: StepArchive
+  /** Absent: no calls of its steps are capped. */
+  readonly budgets?: StepBudgets
   /** Folders of this scenario outside its own directory; when it is deleted, each moves under an `archived/` beside it. */
   readonly folders?: readonly string[]
   readonly gateway?: Gateway

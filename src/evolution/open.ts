@@ -11,6 +11,7 @@ import { hostHere, type HostParts } from './hosts/here.ts'
 import { hostWorkers } from './hosts/workers.ts'
 import { judged } from './families/shortage.ts'
 import { Inbox, openProposals } from './inbox/inbox.ts'
+import { openBudgets } from './money/budgets.ts'
 import { Ledger } from './money/ledger.ts'
 import { loadMethod, evolutionSettings, withModule, type Method, type EvolutionSettings } from './method.ts'
 import { openProgram, type Program } from './program.ts'
@@ -27,7 +28,7 @@ export interface Evolution {
   readonly plan: TrainerPlan
   /** What the surface says of provisional releases. */
   readonly surface: Pick<Surface, 'provisional'>
-  bind(scope: ScenarioScope, component?: string): Required<Pick<Binding, 'proposals' | 'folders'>> & Pick<Binding, 'archive'>
+  bind(scope: ScenarioScope, component?: string): Required<Pick<Binding, 'proposals' | 'folders' | 'budgets'>> & Pick<Binding, 'archive'>
 }
 
 interface EvolutionParts {
@@ -66,6 +67,12 @@ export async function openEvolution(
           adapter,
           problem: method.unplayable,
           read: ({ content_id, components = {} }) => read(components[component] ?? content_id),
+        }),
+        budgets: openBudgets({
+          documents: documents?.('own') ?? new FolderDocuments(directory),
+          component,
+          prices: settings,
+          now: Date.now,
         }),
         ...(records !== null && { archive: documents === undefined ? openArchive(records) : openSharedArchive(documents('steps')) }),
         folders: [inboxFolder(settings, directory), ...(records === null ? [] : [join(records, basename(directory))])],

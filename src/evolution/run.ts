@@ -161,7 +161,7 @@ function runnerOf(context: EvolutionContext, { model, models, purse, record, rep
       model,
       models: models.models,
       priority: order.batch.request === null ? 'traffic' : 'request',
-      budget: { step: order.step, ...capsOf(settings) },
+      budget: { step: order.step, model: model.model, ...capsOf(settings) },
       pauseMs: context.pauseMs,
       evaluatorOf: (task) => method.evaluator(evaluatorOf(task, settings.evaluator)),
       signal,

@@ -1,5 +1,5 @@
 /** What steps offer, what workers take, and what people see of both. */
-import type { CountedCall, EpisodeNeeds, Fleet, JsonObject } from '../contract/index.ts'
+import type { CountedCall, EpisodeNeeds, Fleet, JsonObject, StepBudget } from '../contract/index.ts'
 
 export interface OfferedEpisode {
   readonly scenario: string
@@ -13,6 +13,8 @@ export interface OfferedEpisode {
   /** How often one play may call the model, and how many tokens that may take. Absent: no limit. */
   readonly callsMax?: number
   readonly tokensMax?: number
+  /** Of the step. Absent: nothing caps it. */
+  readonly budget?: StepBudget
   /** For the worker; not read here. */
   readonly order: JsonObject
 }
@@ -23,6 +25,8 @@ export interface EpisodeAnswer {
   readonly result: JsonObject | null
   /** Why there is no result. */
   readonly problem: string | null
+  /** The cap that one of its calls could have passed, in words. */
+  readonly cap?: string
   /**
    * Counted here, not by the worker. Also those of workers that lost it, and those of earlier episodes of the scenario that no step was told
    * of, since they were cancelled or ended late: all of them were paid for.

@@ -64,7 +64,8 @@ export function leaseOf({ leases, episodes }: FleetRows, name: string, leaseId: 
 const leasesOf = ({ leases }: FleetRows, name: string): number => [...leases.values()].filter(({ worker }) => worker === name).length
 
 /** Those of workers that lost it are paid for, and say nothing about this play. */
-const limitsOf = ({ callsMax, tokensMax, tries }: EpisodeRow): Pick<EpisodeRow, 'callsMax' | 'tokensMax'> => ({
+const limitsOf = ({ callsMax, tokensMax, tries, budget }: EpisodeRow): Pick<EpisodeRow, 'callsMax' | 'tokensMax' | 'budget'> => ({
+  ...(budget !== undefined && { budget }),
   ...(callsMax !== undefined && { callsMax: callsMax * (tries + 1) }),
   ...(tokensMax !== undefined && { tokensMax: tokensMax * (tries + 1) }),
 })

@@ -52,6 +52,19 @@ describe('an episode', () => {
     expect(await playing).toMatchObject({ worker: 'second', result: { score: 1 } })
   })
 
+  it('of which a call could pass a cap of its step ends at once, with both its plays, and its worker is told so', async () => {
+    const { queue } = queueOf({ checkEvery: 1 })
+    const playing = queue.play(episode('a'), forever)
+    const got = await taken(queue, 'w')
+    const lease = await queue.leaseWith(got.key)
+    await queue.cut({ episode: lease?.episode ?? '' }, 'the cap is reached')
+    expect(await playing).toMatchObject({ result: null, problem: 'the cap is reached', cap: 'the cap is reached' })
+    expect(await queue.beat('w', got.lease)).toBe(false)
+    expect(await queue.leaseWith(got.key)).toBeNull()
+    await expect(got.finish({ score: 1 })).rejects.toThrow('it was cancelled')
+    expect(await queue.status()).toMatchObject({ waiting: 0, running: 0 })
+  })
+
   it('that three workers lost is given up, and what they spent is counted', async () => {
     const { queue, time } = queueOf()
     const playing = queue.play(episode('a'), forever)

@@ -15,7 +15,7 @@ import { MemoryBoard } from './board.ts'
 import { addCheck } from './checks.ts'
 import type { EpisodeAnswer, FleetStatus, OfferedEpisode, TakenEpisode, WorkerOffer } from './episodes.ts'
 import { hear, lease, leaseOf, newSecret, type Leased } from './leases.ts'
-import { drop, isOrphan, leaveBoard, playAgain, takeBack, tidy } from './rules.ts'
+import { cutShort, drop, isOrphan, leaveBoard, playAgain, takeBack, tidy } from './rules.ts'
 import { countPlayed, countSpent, statusOf } from './status.ts'
 
 /** How long a worker may be silent before its episode is given to another one. */
@@ -145,7 +145,9 @@ export class EpisodeQueue {
         for (const { id } of plays) drop(rows, id)
         const set_aside = [...rows.workers].filter(([, { isSetAside }]) => isSetAside).map(([name]) => name)
         const counted = spent.map(({ model, input, output }) => ({ model, input, output }))
-        return { worker: played?.row?.by ?? '', result: played?.result ?? null, problem: first.row.problem, calls: counted, set_aside }
+        const { problem, cap } = first.row
+        const end = { problem, ...(played === undefined && cap !== undefined && { cap }) }
+        return { worker: played?.row?.by ?? '', result: played?.result ?? null, ...end, calls: counted, set_aside }
       })
       if (answer !== 'again') return answer
       this.#wake()
@@ -265,13 +267,26 @@ export class EpisodeQueue {
     }
   }
 
-  /** A model call of an episode, whoever plays it: those of an earlier lease were paid for too. */
-  called({ episode, scenario }: Pick<EpisodeLease, 'episode' | 'scenario'>, call: Omit<CountedCall, 'cost'>): void {
-    const counting = this.#board
-      .called(episode, leftOf(scenario), { ...call, cost: this.#costOf(call) })
-      .catch(() => undefined)
+  /**
+   * A model call of an episode, whoever plays it: those of an earlier lease were paid for too. Null: it took nothing. No result is taken
+   * before it is counted, and before what the budget of the step keeps of it is durable.
+   */
+  called(
+    { episode, scenario }: Pick<EpisodeLease, 'episode' | 'scenario'>,
+    call: Omit<CountedCall, 'cost'> | null,
+    kept?: Promise<void>,
+  ): void {
+    const told = call === null ? null : this.#board.called(episode, leftOf(scenario), { ...call, cost: this.#costOf(call) })
+    const counting = Promise.allSettled([told, kept])
+      .then(() => undefined)
       .finally(() => this.#counting.delete(counting))
     this.#counting.add(counting)
+  }
+
+  /** A call of the episode could have passed a cap of its step, and was not sent: it ends, and its worker is told so. */
+  async cut({ episode }: Pick<EpisodeLease, 'episode'>, words: string): Promise<void> {
+    await this.#board.change((rows) => cutShort(rows, episode, words))
+    this.#wake()
   }
 
   status(): Promise<FleetStatus> {

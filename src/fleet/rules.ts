@@ -115,6 +115,16 @@ export function playAgain(episode: EpisodeRow): void {
   episode.by = null
 }
 
+/** A call of it could have passed a cap of its step: nobody plays it on, and no other one begins to. */
+export function cutShort({ episodes, leases }: FleetRows, id: string, words: string): void {
+  const episode = episodes.get(id)
+  if (episode === undefined || episode.by !== null) return
+  if (episode.lease !== null) leases.delete(episode.lease)
+  const twin = episodes.get(episode.twin ?? '')
+  const ended = twin !== undefined && isWaiting(twin) ? [episode, twin] : [episode]
+  for (const each of ended) Object.assign(each, { lease: null, problem: words, cap: words })
+}
+
 /** Takes back what silent workers have, and drops what nobody needs. */
 export function tidy(rows: FleetRows, leaseMs: number): void {
   const { now, episodes, leases, workers, gateways } = rows

@@ -31,7 +31,7 @@ export async function offer(context: HttpContext): Promise<HttpReply> {
     seconds_max: secondsMax,
     ...given
   } = checkShape(offeredEpisodeSchema, await context.readObject())
-  const { needs, calls_max: callsMax, tokens_max: tokensMax } = given
+  const { needs, calls_max: callsMax, tokens_max: tokensMax, budget } = given
   // Refuses one that is not loaded here.
   await context.services.registry.useLoaded(scenario, async () => undefined)
   const order = { component: context.params['component'] ?? null, plays, episode, model }
@@ -39,6 +39,7 @@ export async function offer(context: HttpContext): Promise<HttpReply> {
     ...(needs !== undefined && { needs: { adapter: needs.adapter, memoryBytes: needs.memory_bytes } }),
     ...(callsMax !== undefined && { callsMax }),
     ...(tokensMax !== undefined && { tokensMax }),
+    ...(budget !== undefined && { budget }),
   }
   const offered = { scenario, plays, priority, secondsMax, order, ...limits }
   const played = await context.services.fleet.play(offered, clientSignal(context.response))

@@ -17,6 +17,7 @@ import { scenarioName, type Scenario } from '../scenarios/index.ts'
 import { noteImplicitScenario } from './audit.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from './context.ts'
 import { HttpRefusal, isRelayedHeader } from './errors.ts'
+import { answerHeld } from './held.ts'
 import { free, inTurn, UNLIMITED, withinLimits, type CallAnswered, type LimitedCall } from './limited.ts'
 import { logSummary, logUpstreamId } from './log-fields.ts'
 import { clientSignal, responseOutlet } from './response-stream.ts'
@@ -86,12 +87,23 @@ export function evaluation(dialect: Dialect): LineHandler {
   return async (context) => {
     const name = nameInPath(context)
     const path = context.path.slice(context.path.lastIndexOf(EVALUATION) + EVALUATION.length - 1)
+    const { registry, fleet } = context.services
+    const lease = leaseIn(context)
+    // A step of another gateway may have offered the episode.
+    const use: typeof registry.useLoaded = (...asked) => (lease === null ? registry.useLoaded(...asked) : registry.use(...asked))
     const answered = async ({ begin, settle }: LimitedCall): Promise<void> => {
       const call = await callOf(context, dialect, path)
       await begin()
       const askedBytes = call.request.pieces.length
       await use(name, async (scenario) => {
         const serving: Serving = scenario.evaluation(context.params['component'] ?? null)
+        const { budgets } = scenario.binding
+        if (!isFree && lease?.budget !== undefined && budgets !== undefined)
+          return answerHeld(
+            { fleet, lease, budget: lease.budget, budgets, call },
+            () => serve(serving, call),
+            (each) => write(context, each),
+          )
         const served = await serve(serving, call).catch((error: unknown) => {
           if (call.signal.aborted) settle({ summary: askedModel(call), askedBytes, answeredBytes: 0 })
           throw error
@@ -99,11 +111,7 @@ export function evaluation(dialect: Dialect): LineHandler {
         settle({ ...(await write(context, served)), askedBytes })
       })
     }
-    // A step of another gateway may have offered the episode.
-    const { registry, fleet } = context.services
-    const use: typeof registry.useLoaded = (...asked) => (leaseIn(context) === null ? registry.useLoaded(...asked) : registry.use(...asked))
     // What a person replays counts as their traffic does. Training counts by its own budgets.
-    const lease = leaseIn(context)
     if (lease !== null)
       return fleet.within(lease, () => answered({ ...UNLIMITED, settle: (each) => fleet.called(lease, callOfLease(each)) }))
     if (context.principal.kind !== 'service') return answered(UNLIMITED)
@@ -163,12 +171,15 @@ async function callOf(context: HttpContext<TrafficServices>, dialect: Dialect, p
   }
 }
 
-async function write(context: HttpContext<TrafficServices>, served: Served): Promise<Omit<CallAnswered, 'askedBytes'>> {
+async function write(
+  context: HttpContext<TrafficServices>,
+  served: Served,
+): Promise<Omit<CallAnswered, 'askedBytes'> & { readonly isWhole: boolean }> {
   const { services, response } = context
   logUpstreamId(context.logFields, served.answer.headers)
   if (served.kind === 'whole') {
     logSummary(context.logFields, served.summary)
-    return { summary: served.summary, answeredBytes: writeWhole(context, served.answer, served.receipt) }
+    return { summary: served.summary, answeredBytes: writeWhole(context, served.answer, served.receipt), isWhole: true }
   }
   response.writeHead(served.answer.status, { ...context.headers, ...relayedHeaders(served.answer) })
   response.flushHeaders()
@@ -185,7 +196,7 @@ async function write(context: HttpContext<TrafficServices>, served: Served): Pro
     context.logFields.cause = await services.recorder.loggedWords(served.exchange.call.recording ?? 'full', cause, isQuoted)
     services.metrics.streamInterrupted()
   }
-  return { summary, answeredBytes }
+  return { summary, answeredBytes, isWhole: cause === null }
 }
 
 /** Answers how long the answer is. */

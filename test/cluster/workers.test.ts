@@ -1,6 +1,7 @@
 /** Processes of `svc worker` at two gateways over one PostgreSQL: a step's caps, a worker that is lost, and a step that is cancelled. */
 import { mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { rowsOf } from '../spec/support/helpers.ts'
@@ -17,14 +18,14 @@ import { wordHarness } from '../support/word-harness.ts'
 const PATH = `/svc/scenarios/${SCENARIO}`
 const EXECUTOR = join(import.meta.dirname, '../fixtures/evolution/asking-executor.ts')
 const TASKS = 24
-const PAIRS_AT_ONCE = 2
-/** Of one call. */
-const [QUESTION_TOKENS, ANSWER_TOKENS] = [29, 1]
-const CALL_TOKENS = QUESTION_TOKENS + ANSWER_TOKENS
+const PAIRS_AT_ONCE = 4
+/** Of an answer, which is as long as its call allows. */
+const ANSWER_TOKENS = 20
 const PRICE_PER_MILLION = 1000
-const CALL_COST = (CALL_TOKENS * PRICE_PER_MILLION) / 1e6
-/** What the step may take, in calls: it reaches that in the middle. */
-const CALLS = 12
+/** What a step may take: it reaches that in the middle. */
+const TOKENS = 2000
+/** No call is larger. */
+const CALL_TOKENS_MAX = 300
 
 let database: PostgresServer
 beforeAll(async () => {
@@ -67,45 +68,100 @@ const eventsOf = ({ out }: Command, wanted: string): readonly JsonObject[] =>
     .filter(({ event }) => event === wanted)
 
 it.each<[title: string, cap: Settings]>([
-  ['tokens', { 'evolution.max_tokens_per_step': CALLS * CALL_TOKENS }],
-  ['money', { 'evolution.max_cost_per_step': CALLS * CALL_COST }],
-])("a step's cap of %s holds for what workers of two gateways take together", { timeout: 120_000 }, async (title, cap) => {
-  const upstream = await startUpstream()
-  onTestFinished(() => upstream.close())
-  upstream.answer((_, response) => sendJson(response, 200, COMPLETION))
-  const tasks = Array.from({ length: TASKS }, (_, at) => ({ name: `task-${at}`, prompt: `Task ${at}.`, answer: 'right' }))
-  const { gateways, worker } = await deploy(`caps_${title}`, 'asking-adapter.ts', {
-    'inference.runtime': 'provider',
-    'inference.upstream_url': upstream.url,
-    'inference.upstream_model': 'm',
-    'evolution.executor': EXECUTOR,
-    'evolution.tasks': JSON.stringify(tasks),
-    'evolution.prices.m.input': PRICE_PER_MILLION,
-    'evolution.prices.m.output': PRICE_PER_MILLION,
-    ...cap,
-  })
+  ['tokens', { 'evolution.max_tokens_per_step': TOKENS }],
+  ['money', { 'evolution.max_cost_per_step': (TOKENS * PRICE_PER_MILLION) / 1e6 }],
+])("a step's cap of %s is not passed by what workers of two gateways take together", { timeout: 120_000 }, async (title, cap) => {
+  const { upstream, taken } = await counting()
+  const { gateways, worker } = await deploy(`caps_${title}`, 'asking-adapter.ts', { ...askingAt(upstream.url), ...cap })
   const [a, b] = gateways
-  const workers = [worker(a, 'at-a', 1), worker(b, 'at-b', 1)]
+  const workers = [worker(a, 'at-a', 2), worker(b, 'at-b', 2)]
   await until(async () => rowsOf(await a.get('/svc/fleet'), 'workers').length === 2)
   await ask(a)
-  let row: JsonObject | undefined
-  await until(async () => ([row] = rowsOf(await b.get(`${PATH}/commits?limit=1`), 'commits')).length === 1)
-  const calls = upstream.received.length
+  const row = await firstRow(b)
   for (const each of workers) expect(eventsOf(each, 'played').length).toBeGreaterThan(0)
-  // What was out when the cap was reached is played to its end: both sides of each pair, and both plays of a check.
-  expect(calls).toBeGreaterThanOrEqual(CALLS)
-  expect(calls).toBeLessThanOrEqual(CALLS + 4 * PAIRS_AT_ONCE)
-  expect(memberOf(memberOf(row, 'metrics'), 'spent')).toMatchObject({ calls, input_tokens: calls * QUESTION_TOKENS })
+  expect(taken.mostAtOnce).toBeGreaterThan(1)
+  expect(taken.input + taken.output).toBeLessThanOrEqual(TOKENS)
+  // It is used up as far as whole calls go.
+  expect(taken.input + taken.output).toBeGreaterThan(TOKENS - CALL_TOKENS_MAX)
+  const metrics = memberOf(row, 'metrics')
+  expect(memberOf(metrics, 'spent')).toMatchObject({ calls: taken.calls, input_tokens: taken.input, output_tokens: taken.output })
+  const key = title === 'tokens' ? 'max_tokens_per_step' : 'max_cost_per_step'
+  expect(memberOf(metrics, 'selection')).toMatchObject({ reason: expect.stringContaining(`raise evolution.${key}`) })
 })
 
-const COMPLETION = {
+it('a call of a gateway that was killed counts as the most that it may have taken', { timeout: 120_000 }, async () => {
+  const { upstream, taken, hangFirst } = await counting()
+  hangFirst()
+  const { gateways, worker } = await deploy('caps_killed', 'asking-adapter.ts', {
+    ...askingAt(upstream.url),
+    'evolution.max_tokens_per_step': TOKENS,
+  })
+  const [a, b] = gateways
+  worker(b, 'at-b', 1)
+  await until(async () => rowsOf(await a.get('/svc/fleet'), 'workers').length === 1)
+  await ask(a)
+  await until(() => upstream.received.length === 1)
+  const [lost] = upstream.received
+  await b.kill()
+  worker(a, 'at-a', 2)
+  const { calls, input_tokens: input, output_tokens: output } = Object(memberOf(memberOf(await firstRow(a), 'metrics'), 'spent'))
+  expect(calls).toBe(taken.calls + 1)
+  expect(output).toBe(taken.output + ANSWER_TOKENS)
+  expect(input - taken.input).toBeGreaterThanOrEqual(Math.floor((lost?.body.length ?? 0) * SAID_SHARE))
+  expect(input + output).toBeLessThanOrEqual(TOKENS)
+})
+
+/** A model that says what its calls took, which is somewhat less than they could have. */
+async function counting() {
+  const upstream = await startUpstream()
+  onTestFinished(() => upstream.close())
+  const taken = { calls: 0, input: 0, output: 0, mostAtOnce: 0 }
+  let hangs = false
+  upstream.answer(async ({ body }, response) => {
+    taken.mostAtOnce = Math.max(taken.mostAtOnce, upstream.open)
+    if (hangs) {
+      hangs = false
+      return
+    }
+    await sleep(ANSWER_MS)
+    const input = Math.floor(body.length * SAID_SHARE)
+    taken.calls += 1
+    taken.input += input
+    taken.output += ANSWER_TOKENS
+    sendJson(response, 200, completion(input))
+  })
+  return { upstream, taken, hangFirst: () => void (hangs = true) }
+}
+/** So that calls are under way at both gateways. */
+const ANSWER_MS = 50
+const SAID_SHARE = 0.9
+
+const askingAt = (url: string): Settings => ({
+  'inference.runtime': 'provider',
+  'inference.upstream_url': url,
+  'inference.upstream_model': 'm',
+  'evolution.executor': EXECUTOR,
+  'evolution.tasks': JSON.stringify(
+    Array.from({ length: TASKS }, (_, at) => ({ name: `task-${at}`, prompt: `Task ${at}.`, answer: 'right' })),
+  ),
+  'evolution.prices.m.input': PRICE_PER_MILLION,
+  'evolution.prices.m.output': PRICE_PER_MILLION,
+})
+
+async function firstRow(at: Gateway): Promise<JsonObject> {
+  let rows: readonly JsonObject[] = []
+  await until(async () => (rows = rowsOf(await at.get(`${PATH}/commits?limit=1`), 'commits')).length === 1)
+  return rows[0] ?? {}
+}
+
+const completion = (input: number): JsonObject => ({
   id: 'c',
   object: 'chat.completion',
   created: 1,
   model: 'm',
   choices: [{ index: 0, message: { role: 'assistant', content: 'right' }, finish_reason: 'stop' }],
-  usage: { prompt_tokens: QUESTION_TOKENS, completion_tokens: ANSWER_TOKENS, total_tokens: CALL_TOKENS },
-}
+  usage: { prompt_tokens: input, completion_tokens: ANSWER_TOKENS, total_tokens: input + ANSWER_TOKENS },
+})
 
 it(
   'a worker that is killed loses its episode to one of the other gateway, and the agents of a cancelled step end',

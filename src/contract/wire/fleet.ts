@@ -8,6 +8,7 @@ const NAME_CHARACTERS_MAX = 128
 const SECONDS_MAX = 7 * 86_400
 
 const plays = boundedText(NAME_CHARACTERS_MAX, 'must be the digest of what is played')
+const amount = z.number().nonnegative()
 const workerName = boundedText(NAME_CHARACTERS_MAX, `must be a name of at most ${NAME_CHARACTERS_MAX} characters`)
 
 // ── requests ─────────────────────────────────────────────────────────────────────────────────
@@ -23,6 +24,19 @@ export const offeredEpisodeSchema = z.object({
     .describe('What it takes of a machine: a worker has as many at once as fit into its memory.'),
   calls_max: count.exactOptional().describe('How many model calls one play may make. Absent: no limit.'),
   tokens_max: count.exactOptional().describe('How many tokens those may take. Absent: no limit.'),
+  budget: z
+    .object({
+      step: count,
+      model: text.nullable(),
+      max_tokens_per_step: count,
+      max_cost_per_step: amount,
+      max_tokens_per_day: count,
+      max_cost_per_day: amount,
+    })
+    .exactOptional()
+    .describe(
+      'The caps of the step: a call is held at the most that it may take before it is sent, and not sent where it could pass one. Absent: no cap.',
+    ),
   seconds_max: z.number().min(1).max(SECONDS_MAX).describe('How long a worker may have it, before another one gets it.'),
 })
 export type OfferedEpisodeBody = WireType<typeof offeredEpisodeSchema>
@@ -51,6 +65,9 @@ export const playedEpisodeSchema = z.object({
   worker: text.describe('Empty where nobody could play it.'),
   result: jsonObject.nullable().describe('Null: nobody could play it.'),
   problem: text.nullable().describe('Why there is no result.'),
+  cap: text
+    .exactOptional()
+    .describe('The cap that a call of it could have passed, in words: the call was not sent, and the episode ended. Absent: none.'),
   calls: z
     .array(z.object({ model: text.nullable(), input: count, output: count }))
     .describe('The model calls of the episode, as the service counted them, those of workers that lost it included.'),

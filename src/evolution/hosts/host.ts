@@ -1,7 +1,6 @@
 /** Where episodes are played: in this process, or by workers on other machines. Only plain data goes in and out of `play`. */
-import type { Entry, Episode, JsonObject, ModelAddress, Scene, Side, Task, Trial } from '../../contract/index.ts'
+import type { Entry, Episode, JsonObject, ModelAddress, Scene, Side, StepBudget, Task, Trial } from '../../contract/index.ts'
 import type { Trouble } from '../episode-end.ts'
-import type { SpendingCaps } from '../money/caps.ts'
 import type { CallCount } from '../money/meter.ts'
 import type { ModelCallUse } from '../money/spent.ts'
 
@@ -14,11 +13,6 @@ export interface EpisodeHost {
   version(): Promise<string>
   /** Throws CapReached where a call of it was not sent because of a cap. */
   play(input: EpisodeInput, means: EpisodeMeans): Promise<EpisodeOutcome>
-}
-
-/** What the calls of a step may take together, wherever they are made. */
-interface StepBudget extends SpendingCaps {
-  readonly step: number
 }
 
 export interface EpisodeInput {

@@ -5,6 +5,7 @@ import type { JsonObject, Task } from '../../contract/index.ts'
 import { closeServer, listenOnLoopback } from '../../../test/support/listen.ts'
 import { sendJson } from '../../../test/support/upstream.ts'
 import parrot from '../../../test/fixtures/evolution/parrot-adapter.ts'
+import { CapReached } from '../money/caps.ts'
 import { openModels } from '../models/index.ts'
 import { SILENT } from '../telling.ts'
 import { SETTINGS } from '../testing/bench.ts'
@@ -14,12 +15,21 @@ import { hostWorkers } from './workers.ts'
 const TASK: Task = { name: 'one', prompt: 'Say one.', role: 'gate' }
 const GOOD = { score: 1, failure: null, episode: null, note: null, trouble: null, seeds: [], agentSeconds: 1 }
 const { score: _score, ...WITHOUT_SCORE } = GOOD
+const BUDGET = {
+  step: 3,
+  model: 'm',
+  max_tokens_per_step: 100,
+  max_cost_per_step: 0,
+  max_tokens_per_day: 0,
+  max_cost_per_day: 0,
+}
 const CALL = { model: 'm', input: 1, output: 1 }
 
 /** The outcome of an episode whose worker answers so, and how many calls were counted. */
 async function outcomeOf(
-  result: JsonObject,
+  result: JsonObject | null,
   sandbox: Record<string, number> = {},
+  more: JsonObject = {},
 ): Promise<{ outcome: EpisodeOutcome; calls: number; offered: JsonObject }> {
   let offered: JsonObject = {}
   const server = createServer((request, response) => {
@@ -27,7 +37,7 @@ async function outcomeOf(
     request.on('data', (part: Buffer) => parts.push(part))
     request.on('end', () => {
       offered = JSON.parse(Buffer.concat(parts).toString())
-      sendJson(response, 200, { worker: 'bad/w', result, problem: null, calls: [CALL], set_aside: [] })
+      sendJson(response, 200, { worker: 'bad/w', result, problem: null, calls: [CALL], set_aside: [], ...more })
     })
   })
   const url = `http://127.0.0.1:${await listenOnLoopback(server)}`
@@ -38,7 +48,7 @@ async function outcomeOf(
   const signal = new AbortController().signal
   const { models } = openModels(model, { callsMax: 0, report: SILENT, signal })
   const used = (): void => void (calls += 1)
-  const count = { budget: null, hold: async () => null, used, counted: used }
+  const count = { budget: BUDGET, hold: async () => null, used, counted: used }
   const means = { model, models, signal, priority: 'traffic', ...count } as const
   const outcome = await host.play({ side: 'candidate', entries: [], task: TASK, reference: null, luck: null }, means)
   return { outcome, calls, offered }
@@ -69,4 +79,9 @@ it.each<[string, JsonObject]>([
 it('an episode is offered with what its sandbox may take', async () => {
   const { offered } = await outcomeOf(GOOD, { memory_bytes: 1000, model_calls: 5, model_tokens: 60 })
   expect(offered).toMatchObject({ needs: { adapter: 'parrot', memory_bytes: 1000 }, calls_max: 5, tokens_max: 60 })
+})
+
+it('an episode is offered with the caps of its step, and one that a cap ended is no score of anybody', async () => {
+  expect((await outcomeOf(GOOD)).offered).toMatchObject({ budget: BUDGET })
+  await expect(outcomeOf(null, {}, { problem: 'too much', cap: 'too much' })).rejects.toThrow(new CapReached('too much'))
 })

@@ -5,6 +5,7 @@ import { isObject, type Adapter, type Episode, type JsonObject } from '../../con
 import { distrustedSchema, playedEpisodeSchema, type OfferedEpisodeBody, type PlayedEpisodeAnswer } from '../../contract/wire/index.ts'
 import { wordsOf } from '../../kit/index.ts'
 import type { EvolutionSettings } from '../method.ts'
+import { CapReached } from '../money/caps.ts'
 import { pinnedVersion } from '../program.ts'
 import { ScorerProblem } from '../scoring.ts'
 import { MachineProblem, type EpisodeHost, type EpisodeInput, type EpisodeMeans, type EpisodeOutcome } from './host.ts'
@@ -35,6 +36,7 @@ export function hostWorkers(adapter: Adapter, settings: EvolutionSettings): Epis
           plays,
           seconds_max: secondsMax(settings),
           ...limitsOf(adapter, settings),
+          ...(means.budget !== null && { budget: means.budget }),
           ...orderOf(input, means),
         } satisfies OfferedEpisodeBody
         const answer = playedEpisodeSchema.parse(await ask(means, 'POST', body))
@@ -42,7 +44,7 @@ export function hostWorkers(adapter: Adapter, settings: EvolutionSettings): Epis
         return playedBy(answer, means)
       } catch (error) {
         means.signal.throwIfAborted()
-        if (error instanceof ScorerProblem) throw error
+        if (error instanceof ScorerProblem || error instanceof CapReached) throw error
         return troubled(wordsOf(error))
       }
     },
@@ -68,8 +70,9 @@ async function ask({ model, signal }: Pick<EpisodeMeans, 'model' | 'signal'>, me
 }
 
 /** The service counted the calls; the rest is what the worker says. */
-function playedBy({ worker, result, problem, calls }: PlayedEpisodeAnswer, means: EpisodeMeans): EpisodeOutcome {
-  for (const call of calls) means.used({ ...call, cached: 0, isAnswered: true }, null)
+function playedBy({ worker, result, problem, cap, calls }: PlayedEpisodeAnswer, means: EpisodeMeans): EpisodeOutcome {
+  for (const call of calls) means.counted({ ...call, model: means.model.model ?? call.model, cached: 0, isAnswered: true })
+  if (result === null && cap !== undefined) throw new CapReached(cap)
   if (result === null) return troubled(problem ?? 'nobody played it')
   const { data: said, error } = workerResult.safeParse(result)
   if (said === undefined) return troubled(`worker ${worker} answered what is no result: ${z.prettifyError(error)}`)

@@ -223,14 +223,14 @@ describe('a cap', () => {
 
 it('says what episodes will take before it plays them, once some are known', async () => {
   const selection: Selection = { decide: () => ({ selected: false, isOpen: true, reason: 'never' }) }
-  const { bench: opening } = world({ selection, settings: { score_age_max_s: 0 } })
+  const { bench: opening } = world({ selection, settings: { score_age_max_s: 0, max_tokens_per_step: 3000, max_cost_per_step: 5 } })
   const bench = await opening
   await bench.step()
   expect(bench.lines.join('\n')).not.toContain('by the episodes of the last days')
   bench.time.ms += 1
   await bench.step()
   expect(bench.lines.join('\n')).toMatch(
-    /check 20 episodes at most take about 2000 tokens, cost 3.40, \d+ s, by the episodes of the last days/,
+    /check 20 episodes at most take about 2000 tokens, cost 3.40, \d+ s, by the episodes of the last days; no call of the step is sent that could take it beyond 3000 tokens or 5.00 of money/,
   )
 })
 

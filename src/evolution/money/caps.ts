@@ -25,6 +25,12 @@ export const capsOf = ({ max_tokens_per_step, max_cost_per_step, max_tokens_per_
   max_cost_per_day,
 })
 
+/** What the step may take, for people; empty where nothing caps it. */
+export function mostWords({ max_tokens_per_step: tokens, max_cost_per_step: cost }: SpendingCaps): string {
+  const most = [...(tokens > 0 ? [`${tokens} tokens`] : []), ...(cost > 0 ? [`${money(cost)} of money`] : [])]
+  return most.length === 0 ? '' : `; no call of the step is sent that could take it beyond ${most.join(' or ')}`
+}
+
 /** The cap that is reached, in words; null where none is. */
 export const reachedWords = (caps: SpendingCaps, sums: Partial<Sums>): string | null =>
   wordsOf(caps, sums, (used, cap) => used >= cap, null)

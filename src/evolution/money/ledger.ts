@@ -228,6 +228,11 @@ export class Ledger {
     this.#flush().catch(() => undefined)
   }
 
+  /** Resolves once everything that was added is on the disk. */
+  written(): Promise<void> {
+    return this.#flush()
+  }
+
   /** What cannot be written is kept for the next try. */
   #flush(): Promise<void> {
     const write = async (): Promise<void> => {

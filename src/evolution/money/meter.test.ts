@@ -3,7 +3,8 @@ import { text } from 'node:stream/consumers'
 import { expect, it, onTestFinished } from 'vitest'
 import { testServer } from '../../../test/support/server.ts'
 import type { ModelAddress } from '../../contract/index.ts'
-import { meteredLine } from './meter.ts'
+import { CapReached } from './caps.ts'
+import { meteredLine, type CallCount } from './meter.ts'
 import type { ModelCallUse } from './spent.ts'
 
 const ask = async (address: string) => (await fetch(`${address}/v1/x`, { method: 'POST', body: 'hello' })).text()
@@ -80,4 +81,48 @@ it('counts a call that breaks off, and a refused one as nothing', async () => {
     [0, 0, false],
     [9, 8, true],
   ])
+})
+
+const ASKED = JSON.stringify({ max_tokens: 50, messages: [] })
+const asking = (address: string, signal?: AbortSignal): Promise<Response> =>
+  fetch(`${address}/v1/chat/completions`, { method: 'POST', body: ASKED, ...(signal && { signal }) })
+
+const holdAll: CallCount['hold'] = async (bound) => ({ id: 'h', bound })
+const holdNone: CallCount['hold'] = () => Promise.reject(new CapReached('raise it'))
+
+async function heldLineTo(url: string) {
+  const used: ModelCallUse[] = []
+  const line = await meteredLine(addressOf(url), null, { hold: holdAll, used: (call) => void used.push(call) })
+  onTestFinished(() => line.close())
+  return { ...line, used }
+}
+
+it('a held call whose agent leaves counts as all that was held, one that the model refused as nothing', async () => {
+  const asked = Promise.withResolvers<void>()
+  let isRefusing = true
+  const url = await testServer((_request, response) => (isRefusing ? void response.writeHead(429).end() : asked.resolve()))
+  const line = await heldLineTo(url)
+  expect((await asking(line.model.url)).status).toBe(429)
+  isRefusing = false
+  const leaving = new AbortController()
+  const left = asking(line.model.url, leaving.signal).catch(() => null)
+  await asked.promise
+  leaving.abort()
+  await left
+  await line.close()
+  expect(line.used.map(({ input, output }) => [input, output])).toEqual([
+    [0, 0],
+    [ASKED.length, 50],
+  ])
+})
+
+it('a call that a cap refuses is not sent, and tells the agent and whoever plays it', async () => {
+  let sent = 0
+  const url = await testServer((_request, response) => void response.end(String((sent += 1))))
+  const line = await meteredLine(addressOf(url), null, { hold: holdNone, used: () => undefined })
+  onTestFinished(() => line.close())
+  const answer = await asking(line.model.url)
+  expect([answer.status, await answer.json()]).toEqual([403, { error: expect.objectContaining({ message: 'raise it', code: 'step_cap' }) }])
+  expect(line.cut.reason).toEqual(new CapReached('raise it'))
+  expect(sent).toBe(0)
 })

@@ -1,7 +1,7 @@
 /** The money of one step: what it spends goes into the ledger, and its caps and those of the day end it. */
 import type { JsonObject } from '../../contract/index.ts'
 import type { CallBound } from './bounds.ts'
-import { CapReached, isCapped, passedWords, reachedWords, type CapSettings } from './caps.ts'
+import { CapReached, isCapped, mostWords, passedWords, reachedWords, type CapSettings } from './caps.ts'
 import { estimate, estimateWords } from './estimate.ts'
 import { allOf, type Ledger, type StepSpent, type Sums } from './ledger.ts'
 import { dearestOf, pricesOf, spentBy, spentJson, type ModelCallUse, type Spender, type Spent } from './spent.ts'
@@ -91,6 +91,11 @@ export class Purse {
     this.#ledger.episodeEnded(this.#now(), this.#step, seconds)
   }
 
+  /** Resolves once what was spent so far is on the disk. */
+  written(): Promise<void> {
+    return this.#ledger.written()
+  }
+
   /** Throws where the disk does not take what was spent. */
   async settle(): Promise<void> {
     await this.#ledger.settle(this.#now())
@@ -129,6 +134,8 @@ export class Purse {
   estimate(episodes: number | null, workers: number): string | null {
     const { ended, seconds, spent } = this.#ledger.episodes
     if (ended === 0) return null
-    return estimateWords(estimate({ episodes: ended, seconds, spent }, episodes ?? 1, workers), episodes === null)
+    return (
+      estimateWords(estimate({ episodes: ended, seconds, spent }, episodes ?? 1, workers), episodes === null) + mostWords(this.#settings)
+    )
   }
 }

@@ -64,7 +64,7 @@ const WEIGHTS = {
   ],
 }
 const EVALUATED = refusals(
-  { 400: ['foreign_lora_path'], 404: ['unknown_scenario'], 429: ['episode_limit'] },
+  { 400: ['foreign_lora_path'], 404: ['unknown_scenario'], 429: ['episode_limit', 'step_cap'] },
   LIMITED,
   LOOSE_BODY,
   TAGGED,
