@@ -55,7 +55,7 @@ export const STEP_CAP = 'step_cap'
 export interface EpisodeCall {
   readonly episode: string
   readonly dialect: Dialect
-  readonly body: Buffer
+  readonly body: Uint8Array
 }
 
 export interface HeldEpisodeCall {

@@ -29,15 +29,17 @@ export function openBudgets({ documents, component, prices, now }: BudgetParts):
       throw error
     }))
   return {
-    async hold(budget, { episode, dialect, body }, signal) {
+    async hold(budget, { episode, dialect, body: asked }, signal) {
       await read()
+      // Its memory is given back when the call is over.
+      const body = Buffer.from(asked)
       const purse = known(purses, JSON.stringify(budget), () => new Purse(ledger, { ...prices, ...budget }, budget.step, now))
       const bounds = known(episodes, episode, () => new EpisodeBounds())
       const bound = bounds.of({ dialect: dialects[dialect], model: budget.model, body, bytes: body.length })
       const held = await purse.hold('episode', bound, signal).catch((error: unknown) => {
         throw error instanceof CapReached ? limited(STEP_CAP, error.message, RETRY_SECONDS) : error
       })
-      return heldCall({ purse, held, budget, bound }, (input) => bounds.counted(Buffer.from(body), input))
+      return heldCall({ purse, held, budget, bound }, (input) => bounds.counted(body, input))
     },
   }
 }
