@@ -4,9 +4,8 @@ import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { IndexerOrder, IndexerReport } from './indexer-thread.ts'
 
-/** After a turn it rests so many times as long as the turn took: less while nothing is appended. */
-const REST_SHARE = 4
-const IDLE_REST_SHARE = 0.5
+/** After a turn it rests so many times as long as the turn took: longer where requests are served meanwhile. */
+const REST_SHARE = { quiet: 0.5, asked: 0.5, due: 4 } as const
 const REST_MS_MIN = 5
 /** A turn may have been long because it waited itself. */
 const REST_MS_MAX = 1000
@@ -30,24 +29,50 @@ export interface Indexer {
 export function runIndexer(indexer: Indexer): void {
   const port = parentPort
   if (port === null) throw new Error('this file runs as a thread of the store')
+  yieldToOthers()
+  const take = makeTurns(
+    indexer,
+    () => port.postMessage('resting' satisfies IndexerReport),
+    () => port.close(),
+  )
+  port.on('message', take)
+}
+
+/** Begins at once, and answers what takes its orders. */
+export function makeTurns(indexer: Indexer, isResting: () => void, isOver: () => void): (order: IndexerOrder) => void {
   let timer: NodeJS.Timeout | null = null
+  let isTurning = false
   let isIdle = false
+  /** What is left can wait. */
+  let isWaiting = false
   let isClosed = false
   /** Since the last turn began. */
   let isWoken = true
+  /** Why it works now. */
+  let why: keyof typeof REST_SHARE = 'quiet'
 
-  yieldToOthers()
-  port.on('message', (order: IndexerOrder) => {
-    if (order === 'close') void stop()
-    else woken(order)
-  })
   soon(0)
+  return (order) => {
+    if (order === 'close') void stop()
+    else if (order === 'wait') waitUntilWoken()
+    else woken(order)
+  }
 
-  function woken(order: IndexerOrder): void {
+  function woken(order: Exclude<IndexerOrder, 'close' | 'wait'>): void {
     if (order === 'rebuild') indexer.startOver?.()
+    if (order === 'due' || order === 'asked') why = order
+    const isStill = isIdle || (isWaiting && !isTurning)
+    isWaiting = false
     isWoken = true
     // A rest after a turn is not cut short.
-    if (isIdle) soon(0)
+    if (isStill) soon(0)
+  }
+
+  /** Requests come again. What somebody asked for, or what waited long already, is finished all the same. */
+  function waitUntilWoken(): void {
+    if (why !== 'quiet' || isIdle) return
+    isWaiting = true
+    if (timer !== null) clearTimeout(timer)
   }
 
   function soon(milliseconds: number): void {
@@ -63,12 +88,14 @@ export function runIndexer(indexer: Indexer): void {
 
   async function next(): Promise<void> {
     const begun = performance.now()
-    const wasWoken = isWoken
     isWoken = false
+    isTurning = true
     const result = await made()
+    isTurning = false
+    if (isWaiting) return
     if (result === 'waiting') return soon(TROUBLE_REST_MS)
     if (result === 'nothing left' && !isWoken) return lieIdle()
-    const rest = (performance.now() - begun) * (wasWoken ? REST_SHARE : IDLE_REST_SHARE)
+    const rest = (performance.now() - begun) * REST_SHARE[why]
     soon(Math.min(REST_MS_MAX, Math.max(REST_MS_MIN, rest)))
   }
 
@@ -81,15 +108,16 @@ export function runIndexer(indexer: Indexer): void {
   }
 
   function lieIdle(): void {
+    why = 'quiet'
     isIdle = true
-    after(RESTING_AFTER_MS, () => port?.postMessage('resting' satisfies IndexerReport))
+    after(RESTING_AFTER_MS, isResting)
   }
 
   async function stop(): Promise<void> {
     isClosed = true
     if (timer !== null) clearTimeout(timer)
     await indexer.close()
-    port?.close()
+    isOver()
   }
 }
 

@@ -1,7 +1,8 @@
 /** The thread that keeps the index of a search, as its store sees it: it runs while there is something to do. */
 import type { Worker } from 'node:worker_threads'
 
-export type IndexerOrder = 'wake' | 'rebuild' | 'close'
+/** 'wait': until it is woken again. 'due' and 'asked': now, whatever comes meanwhile. */
+export type IndexerOrder = 'wake' | 'due' | 'asked' | 'wait' | 'rebuild' | 'close'
 /** Nothing was left to do for a while. */
 export type IndexerReport = 'resting'
 
@@ -41,7 +42,7 @@ export class IndexerThread {
     if (this.#isClosed || (this.#thread !== null && this.#waking === null)) return
     if (this.#waking !== null) clearTimeout(this.#waking)
     this.#waking = null
-    this.#index()
+    this.#index('asked')
   }
 
   /** The index is damaged. */
@@ -73,21 +74,27 @@ export class IndexerThread {
     if (this.#isClosed) return
     this.#waking ??= setTimeout(() => {
       this.#waking = null
-      if (this.#isBusy()) this.#wakeIn(QUIET_MS)
-      else this.#index()
+      if (!this.#isBusy()) return this.#index(this.#isQuiet() ? 'wake' : 'due')
+      // It may still be at what came before it was quiet.
+      if (this.#thread !== null) tell(this.#thread, 'wait')
+      this.#wakeIn(QUIET_MS)
     }, milliseconds).unref()
   }
 
   #isBusy(): boolean {
-    const now = performance.now()
-    return this.#firstChangeAt !== null && now - this.#lastChangeAt < QUIET_MS && now - this.#firstChangeAt < WAITING_MS_MAX
+    return this.#firstChangeAt !== null && !this.#isQuiet() && performance.now() - this.#firstChangeAt < WAITING_MS_MAX
   }
 
-  #index(): void {
+  #isQuiet(): boolean {
+    return performance.now() - this.#lastChangeAt >= QUIET_MS
+  }
+
+  #index(why: 'wake' | 'due' | 'asked'): void {
     if (this.#isHeld) return
     this.#firstChangeAt = null
-    if (this.#thread === null) this.#thread = this.#started()
-    else tell(this.#thread, 'wake')
+    const isNew = this.#thread === null
+    this.#thread ??= this.#started()
+    if (!isNew || why !== 'wake') tell(this.#thread, why)
   }
 
   #started(): Worker {
