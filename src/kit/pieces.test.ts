@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { leftForLong } from '../../test/support/heap.ts'
 import { BytePieces, textOf, withBody } from './pieces.ts'
 
 const TEXT = Buffer.from('{"a":"é 🌍 \\u00e9"}'.repeat(3))
@@ -58,5 +59,11 @@ describe('bytes in pieces', () => {
     expect({ ...holder }.body).toEqual(TEXT)
     expect(withBody({}, new BytePieces([TEXT]))).toEqual({ body: TEXT })
     expect({ ...holder, body: own(1) }).not.toHaveProperty('pieces')
+  })
+
+  it('are held no longer than that object', async () => {
+    const PIECES = 1000
+    const left = await leftForLong(() => withBody({}, new BytePieces(Array.from({ length: PIECES }, () => TEXT))))
+    expect(left).toBeLessThan(8 * PIECES * 0.25)
   })
 })

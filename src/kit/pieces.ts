@@ -57,6 +57,16 @@ const LET_GO_BYTES_MIN = 4096
 
 const NO_BYTES = Buffer.alloc(0)
 
+const HELD = Symbol('the pieces of a body')
+
+/** One getter for all of them: one for each would hold its pieces until V8 collects the whole heap. */
+const JOINED: PropertyDescriptor & ThisType<{ readonly [HELD]: BytePieces }> = {
+  get() {
+    return this[HELD].joined()
+  },
+  enumerable: true,
+}
+
 /**
  * Gives an object its body. One in several pieces is joined when it is read, and has them as `pieces`. A copy of the object, which may have
  * another body, does not have those.
@@ -68,7 +78,8 @@ export function withBody<T extends object>(
   const { list } = pieces
   const whole = Object.assign(holder, { body: list[0] ?? NO_BYTES })
   if (list.length < 2) return whole
-  Object.defineProperty(whole, 'body', { get: () => pieces.joined(), enumerable: true })
+  Object.defineProperty(whole, HELD, { value: pieces })
+  Object.defineProperty(whole, 'body', JOINED)
   return Object.defineProperty(whole, 'pieces', { value: list })
 }
 
