@@ -1,5 +1,5 @@
 /**
- * Measures the PostgreSQL store beside SQLite, by turns in one run: appends per second, and CPU per record of Node and the server together;
+ * Measures the PostgreSQL store beside SQLite, by turns in one run: appends per second, CPU per record of Node and the server together, and what a record's time is spent on;
  * then how long it takes until four stores, all in this process, are told of a promote, with notifications and with the connections cut that listen.
  * Needs PostgreSQL's programs. Run: npm run bench:cluster -- [seconds per measurement] [rounds] [promotes]
  */
@@ -24,13 +24,16 @@ const SCENARIO = 'bench'
 
 const payload = Buffer.from(JSON.stringify({ request: { text: 'x'.repeat(BODY_BYTES - 24) } }))
 const folder = mkdtempSync(join(tmpdir(), 'cluster-bench-'))
-const server = await startPostgres()
+const server = await startPostgres({ settings: { track_wal_io_timing: 'on' } })
 let records = 0
 
 interface Measured {
   readonly appended: number
   readonly perSecond: number
   readonly cpuMicros: number
+  readonly serverMicros: number
+  /** The server waited so long for its disk. */
+  readonly diskMicros: number
 }
 
 try {
@@ -64,8 +67,17 @@ async function compareRates(): Promise<void> {
         `${name}, ${concurrency} clients: ${middle(all, 'perSecond').toFixed(0)}/s, ${middle(all, 'cpuMicros').toFixed(1)} µs CPU per record (least ${least(all).toFixed(1)})`,
       )
     console.log(`  PostgreSQL to SQLite, median of ${rounds} rounds: ${median(ratios).toFixed(2)}`)
+    console.log(`  ${spentOn(found.postgres)}`)
   }
   for (const store of Object.values(stores)) await store.close()
+}
+
+/** The server and Node take turns, so that what neither computes is mostly waiting. */
+function spentOn(all: readonly Measured[]): string {
+  const [cpu, ofServer] = [middle(all, 'cpuMicros'), middle(all, 'serverMicros')]
+  const parts = { 'CPU of Node': cpu - ofServer, 'CPU of the server': ofServer, 'waiting for its disk': middle(all, 'diskMicros') }
+  const shown = Object.entries(parts).map(([name, micros]) => `${micros.toFixed(1)} µs ${name}`)
+  return `a record takes ${(1e6 / middle(all, 'perSecond')).toFixed(1)} µs: ${shown.join(', ')}`
 }
 
 function middle(all: readonly Measured[], what: keyof Measured): number {
@@ -80,7 +92,8 @@ function least(all: readonly Measured[]): number {
 /** A closed loop of that many clients. */
 async function measure(store: Store, concurrency: number): Promise<Measured> {
   const scenario = store.scenario(SCENARIO)
-  const [cpuBefore, begin] = [cpuOf(server), performance.now()]
+  const diskBefore = diskMicrosOf(server)
+  const [ownBefore, serverBefore, begin] = [ownMicros(), serverMicrosOf(server), performance.now()]
   let appended = 0
   const client = async (): Promise<void> => {
     while (performance.now() - begin < seconds * 1000) {
@@ -89,17 +102,31 @@ async function measure(store: Store, concurrency: number): Promise<Measured> {
     }
   }
   await Promise.all(Array.from({ length: concurrency }, client))
+  const perSecond = appended / ((performance.now() - begin) / 1000)
+  const [own, ofServer] = [ownMicros() - ownBefore, serverMicrosOf(server) - serverBefore]
   return {
     appended,
-    perSecond: appended / ((performance.now() - begin) / 1000),
-    cpuMicros: (cpuOf(server) - cpuBefore) / appended,
+    perSecond,
+    cpuMicros: (own + ofServer) / appended,
+    serverMicros: ofServer / appended,
+    diskMicros: (diskMicrosOf(server) - diskBefore) / appended,
   }
 }
 
-/** Of this process with its threads and of the server with its processes. The server rests while SQLite is measured. */
-function cpuOf({ folder: place }: PostgresServer): number {
+/** Of this process with its threads. */
+function ownMicros(): number {
   const { user, system } = process.cpuUsage()
-  return user + system + usageOf(Number.parseInt(readFileSync(join(place, 'data', 'postmaster.pid'), 'utf8'), 10)).cpuMicros
+  return user + system
+}
+
+/** Of the server with its processes. It rests while SQLite is measured. */
+function serverMicrosOf({ folder: place }: PostgresServer): number {
+  return usageOf(Number.parseInt(readFileSync(join(place, 'data', 'postmaster.pid'), 'utf8'), 10)).cpuMicros
+}
+
+/** As far as its processes have reported it, which each does once a second. From version 18 on it is counted elsewhere, and 0 here. */
+function diskMicrosOf(from: PostgresServer): number {
+  return Number(from.sql(`SELECT to_jsonb(w) ->> 'wal_sync_time' FROM pg_stat_wal w`)) * 1000
 }
 
 /** From the promote's commit until the last of the others was told. */
