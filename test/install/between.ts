@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:https'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import type { SecureContextOptions } from 'node:tls'
 import { closeServer, listenOnLoopback } from '../support/listen.ts'
 import { program } from '../support/programs.ts'
@@ -27,7 +28,8 @@ export interface Between {
 export async function standBetween(address: string, certificate: SecureContextOptions): Promise<Between> {
   const server = createServer(certificate, (request, response) => {
     void (async () => {
-      const path = request.url ?? ''
+      const { url: path = '', method = 'GET' } = request
+      const body = await text(request)
       const { authorization, 'x-svc-scenario': scenario } = request.headers
       const headers = {
         'x-forwarded-host': request.headers.host ?? '',
@@ -35,7 +37,7 @@ export async function standBetween(address: string, certificate: SecureContextOp
         ...(authorization !== undefined && { authorization }),
         ...(scenario !== undefined && { 'x-svc-scenario': String(scenario) }),
       }
-      const answer = await fetch(`${address}${path}`, { headers })
+      const answer = await fetch(`${address}${path}`, { method, headers, ...(body !== '' && { body }) })
       const passed = { path, status: answer.status, text: await answer.text() }
       const sent: PassedOn = self.tamper === null ? passed : await self.tamper(passed)
       response.writeHead(sent.status, sent.headers).end(sent.text)
