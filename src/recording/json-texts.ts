@@ -1,8 +1,8 @@
 /** Changes the texts of JSON and nothing else: every digit, blank and escape outside of a changed text stays as it was. */
 
 export interface JsonChange {
-  /** The new text; the same one where nothing changes. Names of members are given too. The path is that of the object or list around it. */
-  readonly text: (text: string, path: readonly string[]) => string
+  /** The new text; the same one where nothing changes. Names of members are given too. The path is that of the object or list around it; the key is that of the member, null for a name and a number. */
+  readonly text: (text: string, path: readonly string[], key: string | null) => string
   /** Whether an object or a list under that name is replaced by null. Its texts are not given. */
   readonly isDropped?: (key: string, path: readonly string[]) => boolean
 }
@@ -33,7 +33,7 @@ export function changeJson(json: string, { text: change, isDropped }: JsonChange
       const isKey = json.charCodeAt(next) === COLON
       const said = readText(json, at, end)
       if (isKey) key = said ?? ''
-      const better = said === null ? null : change(said, path)
+      const better = said === null ? null : change(said, path, isKey ? null : key)
       if (better !== said && better !== null) replace(at, end + 1, JSON.stringify(better))
       at = end + 1
       if (isKey && isDropped?.(key, path) === true) at = drop(pastSpace(json, next + 1), at)
@@ -63,7 +63,7 @@ export function changeJson(json: string, { text: change, isDropped }: JsonChange
   function changeNumber(start: number, end: number): void {
     if (end - start < NUMBER_DIGITS_MIN) return
     const number = json.slice(start, end)
-    const better = change(number, path)
+    const better = change(number, path, null)
     if (better !== number) replace(start, end, JSON.stringify(better))
   }
 }

@@ -80,7 +80,7 @@ export class Recorder {
     if (mode === 'off') throw recordingOff()
     // An instruction without its words would instruct nobody.
     if (mode === 'metadata' && record.request_type !== 'train') return withoutWords(record)
-    return withPayload(record, await this.#redaction.payload(payloadOf(record)))
+    return withPayload(record, await this.#redaction.payload(payloadOf(record), record.summary?.complete === false))
   }
 }
 

@@ -81,6 +81,24 @@ describe('a payload', () => {
     expect(redact(JSON.stringify({ metadata_tags: { note: `${'long '.repeat(300)} zoe` } }))).not.toContain('zoe')
   })
 
+  it.each([
+    ['Hello. Ask zo', 'Hello. '],
+    ['One\nzoe said: zo', 'One\n'],
+    ['zo', ''],
+    ['zoe! And zo', '[name]! '],
+    ['你好。zo', '你好。'],
+    ['{"to":"zoe","cc":"zo', '{"to":"[name]","cc":"'],
+    ['Done. ', 'Done. '],
+    ['x'.repeat(100_000), ''],
+  ])('of an answer that broke off in %j keeps no more than what had ended', (content, kept) => {
+    const message = { role: 'assistant', content, tool_calls: [{ id: 'zo', function: { name: 'zo', arguments: content } }] }
+    const said = { messages: [{ content: 'Ask zo' }], response: { id: 'chat-1', choices: [{ message }], cause: 'it broke off' } }
+    const whole: unknown = JSON.parse(redactPayload(JSON.stringify(said), redactor, true))
+    const call = { id: 'zo', function: { name: 'zo', arguments: kept } }
+    const answer = { id: 'chat-1', choices: [{ message: { role: 'assistant', content: kept, tool_calls: [call] } }], cause: 'it broke off' }
+    expect(whole).toEqual({ messages: [{ content: 'Ask zo' }], response: answer })
+  })
+
   it('fails without a word of the record where the redactor fails, or gives what is no text', () => {
     const parsing: Redactor = { open: () => (text) => String(JSON.parse(text)) }
     expect(() => redactPayload('{"a":"zoe"}', parsing)).toThrow(/^the redactor threw a SyntaxError, whose message is not logged/)

@@ -8,16 +8,39 @@ const NESTED_MAX = 4
 /** The answer once more, token by token: it would spell what was taken out of the text. */
 const TOKENS = new Set(['logprobs', 'logprobsResult', 'prompt_logprobs', 'token_ids', 'prompt_token_ids', 'training'])
 
+/** What an answer says in one piece: a stream that breaks off cuts none of these. Any other text may end in the middle. */
+const SAID_WHOLE = new Set(
+  'id object model role type name status cause finish_reason stop_reason stop_sequence finishReason service_tier system_fingerprint call_id item_id responseId modelVersion'.split(
+    ' ',
+  ),
+)
+
+/** Where nothing that was begun is left open: a line, a sentence, or a text of JSON has ended. */
+const BOUNDARY = /[\n"\u3002\uff01\uff1f]|[.!?]\s/g
+
 /** The same payload always gives the same one. Tags and quoted receipts are what records are found by: they stay. */
-export function redactPayload(payload: string, redactor: Redactor): string {
+export function redactPayload(payload: string, redactor: Redactor, isBrokenOff = false): string {
   const redact = careful(redactor)
   const clean = (text: string, depth: number): string => {
     const isJson = depth < NESTED_MAX && text.includes('\\') && /^\s{0,20}[[{"]/.test(text)
     return redact(isJson ? changeJson(text, { text: (inner) => clean(inner, depth + 1) }) : text)
   }
-  const redacted = changeJson(payload, { text: (text, path) => (isAddress(text, path) ? text : clean(text, 0)) })
+  const redacted = changeJson(payload, {
+    text: (text, path, key) => {
+      if (isAddress(text, path)) return text
+      const isCut = isBrokenOff && path[1] === 'response' && key !== null && !SAID_WHOLE.has(key)
+      return clean(isCut ? upToBoundary(text) : text, 0)
+    },
+  })
   if (redacted === payload) return payload
   return changeJson(redacted, { text: (text) => text, isDropped: (key, path) => path[1] === 'response' && TOKENS.has(key) })
+}
+
+/** Half of an address or a key is not known for one, so what a stream broke off in is not kept. */
+function upToBoundary(text: string): string {
+  let end = 0
+  for (const { 0: found, index } of text.matchAll(BOUNDARY)) end = index + found.length
+  return text.slice(0, end)
 }
 
 /** The message of its error may quote the record, and what is no text would break the JSON. */

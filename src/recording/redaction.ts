@@ -36,11 +36,12 @@ export class Redaction {
     return this.#redactor
   }
 
-  async payload(payload: Buffer): Promise<Buffer> {
+  /** Of an answer that broke off, nothing is kept after the last sentence that ended: it may be half of what would be taken out. */
+  async payload(payload: Buffer, isBrokenOff = false): Promise<Buffer> {
     try {
-      if (payload.byteLength > INLINE_BYTES_MAX) return await this.#lane.run(() => this.#inThread(payload))
+      if (payload.byteLength > INLINE_BYTES_MAX) return await this.#lane.run(() => this.#inThread(payload, isBrokenOff))
       const text = payload.toString()
-      const redacted = redactPayload(text, await this.load())
+      const redacted = redactPayload(text, await this.load(), isBrokenOff)
       return redacted === text ? payload : Buffer.from(redacted)
     } catch (cause) {
       throw failed(cause)
@@ -62,12 +63,12 @@ export class Redaction {
   }
 
   /** One that takes too long is ended, and the next payload gets a new one. */
-  async #inThread(payload: Buffer): Promise<Buffer> {
+  async #inThread(payload: Buffer, isBrokenOff: boolean): Promise<Buffer> {
     const { entry, source } = this.#parts.thread
     const thread = this.#thread?.isOver === false ? this.#thread : new RedactorThread(entry, source)
     this.#thread = thread
     try {
-      return await within(SECONDS_LEAST + SECONDS_PER_MIB * (payload.byteLength / MIB), thread.redact(payload))
+      return await within(SECONDS_LEAST + SECONDS_PER_MIB * (payload.byteLength / MIB), thread.redact(payload, isBrokenOff))
     } catch (error) {
       await thread.close()
       throw error

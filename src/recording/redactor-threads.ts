@@ -16,6 +16,7 @@ export interface RedactorSource {
 interface Asked {
   readonly id: number
   readonly payload: Uint8Array
+  readonly isBrokenOff: boolean
 }
 type Answered = { readonly id: number } & ({ readonly payload: Uint8Array | null } | { readonly error: string })
 
@@ -34,9 +35,9 @@ export class RedactorThread {
       .on('exit', () => this.#end(new Error('the thread that redacts has ended')))
   }
 
-  async redact(payload: Buffer): Promise<Buffer> {
+  async redact(payload: Buffer, isBrokenOff: boolean): Promise<Buffer> {
     this.#asked += 1
-    const asked: Asked = { id: this.#asked, payload }
+    const asked: Asked = { id: this.#asked, payload, isBrokenOff }
     const waiting = Promise.withResolvers<Uint8Array | null>()
     this.#waiting.set(asked.id, waiting)
     if (this.isOver) throw new Error('the thread that redacts has ended')
@@ -69,12 +70,12 @@ export function runRedactor(load: (source: RedactorSource) => Promise<Redactor>)
   const loading = load(source)
   // The failure is told with each payload.
   loading.catch(() => undefined)
-  parentPort?.on('message', ({ id, payload }: Asked) => void answer(id, payload))
+  parentPort?.on('message', (asked: Asked) => void answer(asked))
 
-  async function answer(id: number, payload: Uint8Array): Promise<void> {
+  async function answer({ id, payload, isBrokenOff }: Asked): Promise<void> {
     try {
       const text = Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString()
-      const redacted = redactPayload(text, await loading)
+      const redacted = redactPayload(text, await loading, isBrokenOff)
       say({ id, payload: redacted === text ? null : Buffer.from(redacted) })
     } catch (error) {
       say({ id, error: error instanceof Error ? error.message : String(error) })

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { answerPlainly, beginFrames, chatFrames, sendFrames } from '../support/upstream.ts'
+import { answerPlainly, beginFrames, breakOffAfter, chatFrames, sendFrames } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
 import { ownWorld, sharedWorld } from '../support/world.ts'
 import { expectRefusal, inference, named, recordIds } from './support/helpers.ts'
@@ -99,6 +99,21 @@ describe('redacted', () => {
       const record = await here.get(`/svc/scenarios/careful/records/${id}`)
       expect(record.text).toContain('Ask [email 1]')
       for (const part of ['zoe', 'example.org']) expect(onDisk()).not.toContain(part)
+    },
+  )
+
+  it.each(SPLIT)(
+    'of a stream on %s that broke off within an address keeps no half of it [recording.redacted]',
+    async (path, body, frames) => {
+      const before = (await recordIds(here, 'careful')).length
+      const begun = frames.slice(0, frames.findIndex((frame) => /@exa/.test(frame)) + 1).map((frame) => frame.replace('zoe', 'yolanda'))
+      here.upstream.answer(breakOffAfter(begun.map((frame) => frame.replace('Ask ', 'Hello. Ask '))))
+      await here.post(path, body, named('careful')).catch(() => undefined)
+      await until(async () => (await recordIds(here, 'careful')).length > before)
+      const record = await here.get(`/svc/scenarios/careful/records/${(await recordIds(here, 'careful')).at(-1)}`)
+      expect(record.text).toContain('"complete":false')
+      expect(record.text).toContain('"Hello. "')
+      for (const part of ['yolanda', '@exa']) expect(onDisk()).not.toContain(part)
     },
   )
 
