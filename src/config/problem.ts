@@ -1,11 +1,15 @@
 /** All problems of a configuration, one line each: the key, where it stands, and how to fix it. */
+import { showHiddenLine } from '../kit/index.ts'
+
 export class ConfigProblem extends Error {
   readonly problems: readonly string[]
 
+  /** A name that the file gives may hold a line end, or anything else that is not seen: it stands there by its number. */
   constructor(problems: readonly string[]) {
-    super(problems.join('\n'))
+    const lines = problems.map(showHiddenLine)
+    super(lines.join('\n'))
     this.name = 'ConfigProblem'
-    this.problems = problems
+    this.problems = lines
   }
 }
 

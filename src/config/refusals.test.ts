@@ -90,6 +90,18 @@ const REFUSED: readonly (readonly [text: string, problem: string])[] = [
     'inference:\n  upstreams:\n    a b: {url: http://a}',
     'inference.upstreams.a b: the name of an upstream is made of letters, digits, - and _',
   ],
+  ...[
+    [String.raw`a\nb`, 'a[U+000A]b'],
+    [String.raw`a\r`, 'a[U+000D]'],
+    [String.raw`a\e[2J`, 'a[U+001B][2J'],
+    [String.raw`a\u202Eb`, 'a[U+202E]b'],
+  ].map(
+    ([name, shown]) =>
+      [
+        `inference:\n  upstreams:\n    "${name}": {url: http://a}`,
+        `inference.upstreams.${shown}: the name of an upstream is made of letters, digits, - and _`,
+      ] as const,
+  ),
   ['inference:\n  upstreams:\n    a: {url: http://a/v1}', `inference.upstreams.a.url ${NO_V1}`],
   [
     'inference:\n  upstreams:\n    a: {url: http://a, formats: []}',

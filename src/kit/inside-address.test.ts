@@ -22,6 +22,8 @@ describe('an address of the inside is refused', () => {
     'http://172.31.255.255',
     'http://192.168.1.1',
     'http://192.0.0.192',
+    'http://192.88.99.1',
+    'http://192.88.99.255',
     'http://198.18.0.1',
     'http://224.0.0.1',
     'http://255.255.255.255',
@@ -58,6 +60,7 @@ describe('and so is one that only looks different', () => {
     'http://[64:ff9b::169.254.169.254]',
     'http://[2002:7f00:1::]',
     'http://[2002:a9fe:a9fe::1]',
+    'http://[2002:c058:6301::]',
   ])('%s', (url) => {
     expect(NONE.refusesHost(url)).toBe(true)
   })
@@ -69,6 +72,8 @@ describe('an address outside is not', () => {
     'https://8.8.8.8',
     'https://172.32.0.1',
     'https://100.128.0.1',
+    'https://192.88.98.255',
+    'https://192.88.100.1',
     'https://[2606:4700::1111]',
     'https://[64:ff9b::808:808]',
     'https://[::ffff:8.8.8.8]',
