@@ -32,6 +32,8 @@ export class IndexerThread {
 
   /** Something was appended, evicted or archived. */
   wake(): void {
+    // It may still be at what came before it was quiet.
+    if (this.#thread !== null && this.#isQuiet()) tell(this.#thread, 'wait')
     this.#lastChangeAt = performance.now()
     this.#firstChangeAt ??= this.#lastChangeAt
     this.#wakeIn(QUIET_MS)
@@ -74,10 +76,8 @@ export class IndexerThread {
     if (this.#isClosed) return
     this.#waking ??= setTimeout(() => {
       this.#waking = null
-      if (!this.#isBusy()) return this.#index(this.#isQuiet() ? 'wake' : 'due')
-      // It may still be at what came before it was quiet.
-      if (this.#thread !== null) tell(this.#thread, 'wait')
-      this.#wakeIn(QUIET_MS)
+      if (this.#isBusy()) this.#wakeIn(QUIET_MS)
+      else this.#index(this.#isQuiet() ? 'wake' : 'due')
     }, milliseconds).unref()
   }
 
