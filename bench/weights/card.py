@@ -1,12 +1,14 @@
 """The trainer on one device, without the service: a reward curve, tokens and steps per second, and its step beside a plain loop."""
 
 import argparse
+import statistics
 import sys
 import tempfile
 import time
 
 import torch
 from svc_trainer import tiny, tiny_text
+from svc_trainer.adam import Adam
 from svc_trainer.base import Base
 from svc_trainer.generate import generate
 from svc_trainer.model import Model
@@ -15,6 +17,12 @@ from svc_trainer.samplers import Wish
 
 QUESTION, WANTED = "Pick a colour.", "blue"
 TIMED_STEPS = 20
+# How much longer than a plain loop a step may take, and how far its weights may be from the plain ones.
+TIMES_MOST, APART_MOST = 1.2, 1e-6
+# Betas, epsilon, decay and clipping.
+ADAM = (0.9, 0.95, 1e-8, 0.0, 0.0)
+# The usual one of adapters. A first step is as long as the rate whatever the gradient, and so is what rounding makes of one near zero.
+COMPARED_RATE = 1e-4
 
 
 def main():
@@ -33,7 +41,7 @@ def main():
     print(f"{sum(weight.numel() for weight in base.load().weights.values())} parameters on {device}")
     model = Model("m", "s", base, LoraSettings(options.rank, 32, 0, True, True))
     model.create()
-    params = AdamParams(options.adapter_rate, 0.9, 0.95, 1e-8, 0.0, 0.0)
+    params = AdamParams(options.adapter_rate, *ADAM)
     work = play(model, base, options, params)
     beside_plain(model, base, work, params, options.rank)
 
@@ -73,17 +81,18 @@ def row_of(prompt, row, advantage):
 
 
 def beside_plain(model, base, work, params, rank):
-    """The same rows by PEFT and PyTorch's AdamW, where PEFT is installed."""
-    ours = timed(base, lambda: (model.forward(work, True), model.step(params)))
+    """The same rows by PEFT and PyTorch's AdamW, where PEFT is installed: as fast, and the same weights after one step."""
     try:
-        from peft import LoraConfig, get_peft_model
+        from peft import LoraConfig, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
         from transformers import AutoModelForCausalLM
     except ImportError as problem:
+        (ours,) = timed(base, lambda: (model.forward(work, True), model.step(params)))
         return print(f"trainer: {ours:.4f} s for a step; no plain loop beside it, since {problem.name} is not installed")
     targets = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
     plain = get_peft_model(AutoModelForCausalLM.from_pretrained(base.folder), LoraConfig(r=rank, lora_alpha=32, target_modules=targets))
     plain = plain.to(base.device)
-    optimizer = torch.optim.AdamW([weight for weight in plain.parameters() if weight.requires_grad], lr=params.learning_rate)
+    settings = {"lr": params.learning_rate, "betas": (params.beta1, params.beta2), "eps": params.eps, "weight_decay": params.weight_decay}
+    optimizer = torch.optim.AdamW([weight for weight in plain.parameters() if weight.requires_grad], **settings)
     pad = lambda lists, kind: torch.nn.utils.rnn.pad_sequence([torch.tensor(one, dtype=kind) for one in lists], True).to(base.device)
 
     def step():
@@ -97,16 +106,30 @@ def beside_plain(model, base, work, params, rank):
         # As the trainer answers them.
         return logp.tolist()
 
-    theirs = timed(base, step)
-    print(f"trainer: {ours:.4f} s for a step, PEFT: {theirs:.4f} s: {ours / theirs:.2f} times")
+    # Both begin with the adapter that was trained above, and with an optimizer that has seen nothing.
+    model.adam = Adam(model.adapter.tensors)
+    set_peft_model_state_dict(plain, model.adapter.tensors)
+    for group in optimizer.param_groups:
+        group["lr"] = COMPARED_RATE
+    step(), model.forward(work, True), model.step(AdamParams(COMPARED_RATE, *ADAM))
+    theirs = get_peft_model_state_dict(plain)
+    apart = max(float((tensor - theirs[name]).abs().max()) for name, tensor in model.adapter.tensors.items())
+    ours, plainly = timed(base, lambda: (model.forward(work, True), model.step(params)), step)
+    print(f"trainer: {ours:.4f} s for a step, PEFT: {plainly:.4f} s: {ours / plainly:.2f} times; after one step no weight differs by more than {apart:.1e}")
+    if ours / plainly > TIMES_MOST or apart > APART_MOST:
+        raise SystemExit(f"at most {TIMES_MOST} times and {APART_MOST} are wanted")
 
 
-def timed(base, step):
-    step()
-    began = now(base)
-    for _ in range(TIMED_STEPS):
-        step()
-    return (now(base) - began) / TIMED_STEPS
+def timed(base, *steps):
+    """The middle time of each, in turns: a machine that is busy for a while is busy for all."""
+    times = [[] for _ in steps]
+    for _ in range(TIMED_STEPS + 1):
+        for at, step in enumerate(steps):
+            began = now(base)
+            step()
+            times[at].append(now(base) - began)
+    # The first of each is slower.
+    return [statistics.median(one[1:]) for one in times]
 
 
 def now(base):

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { z } from 'zod'
 import { makeTinyModel } from '../weights/support/tiny-model.ts'
 import { begin } from '../needs/ready.ts'
-import { installPackage, lastLine, PACKAGES } from '../weights/real/install.ts'
+import { installPackage, installUv, lastLine, PACKAGES, UV } from '../weights/real/install.ts'
 import { completion, promptOf } from '../weights/support/rows.ts'
 import { startTrainer } from '../weights/support/trainer-process.ts'
 import { loopOnSkyrl } from './skyrl.ts'
@@ -38,10 +38,12 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`)
 async function install(name: string, wanted: string): Promise<string | null> {
   const folder = join(ROOT, 'node_modules', '.cache', 'tinker', name)
   const python = join(folder, 'bin', 'python3')
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
+  say(`${wanted}: installing where it is not there yet …`)
   try {
-    if (!existsSync(python)) await run('python3', ['-m', 'venv', folder])
-    await run(python, [...pip, '--upgrade', wanted])
+    await installUv()
+    if (!existsSync(python)) await run(UV, ['venv', '--quiet', '--python', 'python3', folder])
+    await run(UV, ['pip', 'install', '--quiet', '--python', python, '--upgrade', wanted])
+    say(`${wanted}: installed, asking the trainer …`)
     return python
   } catch (error) {
     say(`${wanted}: not run, since it could not be installed (${lastLine(error)})`)
@@ -66,6 +68,7 @@ const isAsked = (name: string): boolean => process.argv.length === 2 || process.
 
 async function official(): Promise<void> {
   const state = mkdtempSync(join(tmpdir(), 'svc-tinker-'))
+  say('the trainer that comes with the service: starting …')
   const trainer = await startTrainer({ state, models: { tiny: await makeTinyModel() } })
   try {
     for (const [name, wanted] of Object.entries(SDKS)) {

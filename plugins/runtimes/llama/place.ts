@@ -42,10 +42,10 @@ export class TokenReader {
   }
 
   async #drawn(index: number, temperature: number, seed: number): Promise<Pick> {
-    const greatest = await this.#greatest(index)
+    const greatest = await this.#greatest(index, [], isGreedy(temperature))
     if (isGreedy(temperature)) return { token: greatest.token, logProb: finite(-Math.log(greatest.weight)) }
     this.#others.applyConfig({ temperature, seed })
-    const { token, logits, weight } = await this.#ask(index, this.#others, [[], false, false, true, 0])
+    const { token, logits, weight } = await this.#ask(index, this.#others, [[], false, false, true, 0], true)
     const logit = logits.get(token) ?? Number.NaN
     // Divided as the library divides, in 32 bits.
     const most = Math.fround(greatest.logit / Math.fround(temperature))
@@ -55,27 +55,28 @@ export class TokenReader {
   async #outlook(index: number, temperature: number, count: number): Promise<Outlook> {
     const scale = isGreedy(temperature) ? 1 : temperature
     this.#others.applyConfig({ temperature: scale })
-    const { weight } = await this.#ask(index, this.#others, [[], false, false, true, 0])
+    const { weight } = await this.#ask(index, this.#others, [[], false, false, true, 0], true)
     this.#others.applyConfig({ temperature: scale, topK: count })
-    const { logits } = await this.#ask(index, this.#others, [[], false, false, false, count])
+    const { logits } = await this.#ask(index, this.#others, [[], false, false, false, count], false)
     const [tokens, values] = [[...logits.keys()], [...logits.values()]]
     const logWeight = finite((values[0] ?? Number.NaN) + Math.log(weight))
     return { tokens, logProbs: values.map((logit) => logit - logWeight), isWhole: tokens.length >= this.#vocabulary }
   }
 
   async #scoreOf(index: number, token: number): Promise<number> {
-    const { logit, logits, weight } = await this.#greatest(index, [token])
+    const { logit, logits, weight } = await this.#greatest(index, [token], true)
     return finite((logits.get(token) ?? Number.NaN) - logit - Math.log(weight))
   }
 
   /** Weights are sums over all tokens, measured against this logit. */
-  async #greatest(index: number, tokens: readonly number[] = []) {
-    const answer = await this.#ask(index, this.#likeliest, [tokens, false, false, true, 0])
+  async #greatest(index: number, tokens: readonly number[], isWeighed: boolean) {
+    const answer = await this.#ask(index, this.#likeliest, [tokens, false, false, true, 0], isWeighed)
     return { ...answer, logit: answer.logits.get(answer.token) ?? Number.NaN }
   }
 
-  async #ask(index: number, sampler: NativeSampler, wanted: SampleQuestion[4]) {
-    const [token, , , pairs = [], weight = Number.NaN] = await this.#context._ctx.sampleToken(index, sampler, false, false, wanted, true)
+  async #ask(index: number, sampler: NativeSampler, wanted: SampleQuestion[4], isWeighed: boolean) {
+    const answer = await this.#context._ctx.sampleToken(index, sampler, false, false, wanted, isWeighed)
+    const [token, , , pairs = [], weight = Number.NaN] = answer
     const logits = new Map<number, number>()
     for (let at = 0; at + 1 < pairs.length; at += 2) logits.set(pairs[at] ?? -1, pairs[at + 1] ?? Number.NaN)
     return { token, logits, weight }

