@@ -10,7 +10,8 @@ export const EXPLAINED = {
   after: 'The mean score of the task with the change.',
   episode: 'What the evaluator gave this one episode.',
   episodes: 'An episode is one run of the agent on one task. Scores known from before were not played again.',
-  spent: 'What all model calls of this step took, of the proposer and of the episodes. Money needs prices: see evolution.prices.',
+  spent:
+    'What all model calls of this step took, of the proposer and of the episodes. Money needs prices: see evolution.prices. A call that could pass a cap is not sent.',
   improvement: 'What all steps since the release before took together, those that led to nothing included.',
 } as const
 

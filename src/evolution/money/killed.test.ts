@@ -35,7 +35,7 @@ it('killed at random moments trainers lose nothing of what they spent, and the c
     said += runs.reduce((sum, { spent }) => sum + spent, 0)
     const known = await callsIn(folder)
     expect(known, about).toBeGreaterThanOrEqual(said)
-    // Each may have spent once more before it could say so.
+    // Each may have spent once more before it could say so; a call that it was about to make counts too.
     expect(known, about).toBeLessThanOrEqual(said + COMPONENTS.length * (kill + 1))
     if (random.fraction() < TORN_SHARE) appendFileSync(fileOf(folder), random.pick(TORN))
     expect(await callsIn(folder), about).toBe(known)
@@ -47,9 +47,9 @@ it('killed at random moments trainers lose nothing of what they spent, and the c
     about,
   ).toEqual([true, true])
   const total = await callsIn(folder)
-  expect(total, about).toBeGreaterThanOrEqual(CAP)
-  // The call that reaches the cap, and one that the other began before it could know.
-  expect(total, about).toBeLessThanOrEqual(CAP + COMPONENTS.length - 1)
+  // All of it, but for a call that one of them waited for while the other did not make it.
+  expect(total, about).toBeGreaterThanOrEqual(CAP - 1)
+  expect(total, about).toBeLessThanOrEqual(CAP)
   const again = startSpender(folder, 'one')
   await again.ended
   expect(again, about).toMatchObject({ found: total, spent: 0, isCapped: true })
