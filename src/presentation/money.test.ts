@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { spentText } from './money.ts'
+import { spentText, capText } from './money.ts'
 
 const of = (spent: unknown) => spentText({ spent })
 
@@ -14,4 +14,9 @@ it('tells tokens and money, and unknown prices as unknown', () => {
 
 it.each([undefined, null, 'x', 7, []])('is nothing of %j', (spent) => {
   expect(of(spent)).toBeNull()
+})
+
+it('says which cap ended a step, where one did', () => {
+  expect(capText({ cap_reached: 'raise it' })).toBe('raise it')
+  expect(capText({})).toBeNull()
 })

@@ -1,6 +1,6 @@
 /** What a step took of tokens and money, in words. Without prices the cost is unknown, which is not 0. */
 import { counted, formatted, whole } from './numbers.ts'
-import { isRecord, numberAt, type UnknownRecord } from './read.ts'
+import { isRecord, numberAt, textAt, type UnknownRecord } from './read.ts'
 
 /** "34,100 tokens in (10,000 cached), 2,000 out, cost 0.12"; null where nothing was counted. `name` is that of the metric. */
 export function spentText(metrics: UnknownRecord, name: 'spent' | 'improvement_spent' = 'spent'): string | null {
@@ -15,6 +15,9 @@ export function spentText(metrics: UnknownRecord, name: 'spent' | 'improvement_s
     costText(numberAt(spent, 'cost'), numberAt(spent, 'unpriced_calls') ?? 0),
   ].join(', ')
 }
+
+/** The cap that ended the step, in its own words; null where none did. */
+export const capText = (metrics: UnknownRecord): string | null => textAt(metrics, 'cap_reached')
 
 /** `unpriced`: of so many calls no price is known. */
 export function costText(cost: number | null, unpriced = 0): string {

@@ -9,6 +9,7 @@ import {
   powersOfStep,
   publishedScores,
   spentText,
+  capText,
   unsolvedWords,
 } from '../../presentation/index.ts'
 import { powersInBrief } from '../screen/powers.ts'
@@ -194,6 +195,10 @@ function unsolvedLines({ row, status: own }: SeenScenario): readonly string[] {
 }
 
 function spentLines({ row, status: own }: SeenScenario): readonly string[] {
-  const words = spentText(own?.last_committed_step?.metrics ?? {})
-  return words === null ? [] : [`${oneLine(row.scenario)}: the last step took ${words}`]
+  const metrics = own?.last_committed_step?.metrics ?? {}
+  const [words, cap] = [spentText(metrics), capText(metrics)]
+  return [
+    ...(words === null ? [] : [`${oneLine(row.scenario)}: the last step took ${words}`]),
+    ...(cap === null ? [] : [`${oneLine(row.scenario)}: a cap ended the last step: ${oneLine(cap)}`]),
+  ]
 }

@@ -106,7 +106,7 @@ describe('a cap', () => {
   ])('%s ends the step before the next episode, publishes nothing, and says so', async (name, most, words) => {
     const { bench, played } = world({ settings: { [name]: most }, selection: ALWAYS })
     const step = await (await bench).step()
-    expect(step).toMatchObject({ kind: 'reject', metrics: { selection: { reason: `${words}; until then: always` } } })
+    expect(step).toMatchObject({ kind: 'reject', metrics: { selection: { reason: `${words}; until then: always` }, cap_reached: words } })
     expect(played).toHaveLength(words.includes(NEXT) ? 9 : 10)
   })
 

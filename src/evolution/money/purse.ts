@@ -126,8 +126,9 @@ export class Purse {
   /** For the row. */
   metrics(): JsonObject {
     const { episode, model } = this.spent
-    if (episode.calls + model.calls === 0) return {}
-    return { spent: { ...spentJson(allOf(this.spent)), episodes: spentJson(episode), proposer: spentJson(model) } }
+    const cap = this.reached === null ? {} : { cap_reached: this.reached }
+    if (episode.calls + model.calls === 0) return cap
+    return { ...cap, spent: { ...spentJson(allOf(this.spent)), episodes: spentJson(episode), proposer: spentJson(model) } }
   }
 
   /** By what episodes of this scenario took in the last days; null where none is known. */
