@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { connect, type Svc, type Requires } from '@svc-ai/client'
 import { expect } from 'vitest'
-import { isObject, type Entry, type Json, type JsonObject, type TrainingMode } from '../../src/contract/index.ts'
+import { isObject, type Entry, type Json, type JsonObject, type TokenRow, type TrainingMode } from '../../src/contract/index.ts'
 import { until } from '../support/wait.ts'
 import { ownWorld, sharedWorld, type Answer, type World, type WorldOptions } from '../support/world.ts'
 import { bearer } from '../spec/support/helpers.ts'
@@ -133,6 +133,10 @@ export async function expectWhole({ svc, name }: Scenario, machine: Machine, rel
   expect(jsonAt(join(machine.destination, RELEASE_FILE))).toMatchObject({ release_id, content_id, files: paths, requires })
   expect(record).toMatchObject({ release_id, content_id, scenario: name, destination: machine.destination })
 }
+
+/** Those that were made for a scenario. */
+export const tokensOf = async ({ svc, name }: Scenario): Promise<readonly TokenRow[]> =>
+  (await svc.tokens()).filter(({ scenarios }) => scenarios?.includes(name))
 
 export function jsonAt(path: string): JsonObject {
   const value: Json = JSON.parse(readFileSync(path, 'utf8'))

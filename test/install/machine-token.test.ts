@@ -3,7 +3,6 @@ import { chmodSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { dirname, join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { TokenRow } from '../../src/contract/index.ts'
 import claude from '../../plugins/adapters/claude/index.ts'
 import codex from '../../plugins/adapters/codex/index.ts'
 import dsh from '../../plugins/adapters/dsh/index.ts'
@@ -12,15 +11,12 @@ import opencode from '../../plugins/adapters/opencode/index.ts'
 import pi from '../../plugins/adapters/pi/index.ts'
 import type { VendorInstall } from '../../agent/src/installation.ts'
 import { closeServer, listenOnLoopback } from '../support/listen.ts'
-import { ownInstallWorld, sharedInstallWorld, TOKEN, type Scenario } from './install-world.ts'
+import { ownInstallWorld, sharedInstallWorld, TOKEN, tokensOf, type Scenario } from './install-world.ts'
 import { filesHolding, makeMachine, permissionsAt, type Machine } from './machine.ts'
 
 const world = sharedInstallWorld()
 
 const ADAPTERS = { claude, codex, dsh, hermes, opencode, pi }
-
-const tokensOf = async ({ svc, name }: Scenario): Promise<readonly TokenRow[]> =>
-  (await svc.tokens()).filter(({ scenarios }) => scenarios?.includes(name))
 
 const tokenIn = (machine: Machine): string => readFileSync(join(machine.installFolder(), 'token'), 'utf8').trim()
 

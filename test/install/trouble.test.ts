@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, rmSync, symlinkSync, watch, writeFileSync } from 
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import { randomOf } from '../crash/random.ts'
-import { expectWhole, sharedInstallWorld, type Scenario } from './install-world.ts'
+import { expectWhole, sharedInstallWorld, tokensOf, type Scenario } from './install-world.ts'
 import { makeMachine, SHELLS, type Ended, type Machine } from './machine.ts'
 
 /** `npm run test:crash:install` kills a hundred times. */
@@ -77,6 +77,8 @@ describe.each(SHELLS)('under %s', (shell) => {
       expect(machine.made().filter((name) => /\/lock|writing|\.[0-9a-f]{8}-[0-9a-f]{4}-|bin\/\./.test(name))).toEqual([])
     }
     expect(await machine.command(['hello'])).toMatchObject({ code: 0, out: 'hello\n' })
+    // One for each home that was new.
+    expect(await tokensOf(scenario)).toHaveLength(Math.ceil(KILLS / 3))
   })
 })
 
