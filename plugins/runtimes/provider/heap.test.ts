@@ -36,6 +36,6 @@ describe('an answer that came', () => {
           handler.onResponseEnd()
         }),
     )
-    expect(left).toBeLessThan(HEADERS * CHARACTERS * 0.25)
+    expect(left).toBeLessThan(HEADERS * CHARACTERS * 0.5)
   })
 })
