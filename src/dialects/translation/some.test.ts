@@ -34,8 +34,8 @@ function wishes(spec: DialectSpec, body: JsonObject) {
   return {
     required: {
       stops,
-      // Several calls at once are the usual thing.
-      isSingle: hasParallelCalls === false,
+      // Several calls at once are the usual thing, and where there are none to be, neither.
+      isSingle: hasParallelCalls === false && choice?.kind !== 'none',
       sampling,
       format,
       tokensMax,
