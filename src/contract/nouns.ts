@@ -13,7 +13,7 @@ export type Dialect = 'chat' | 'responses' | 'messages' | 'count_tokens' | 'gemi
 
 /** A record on its way in. The payload is JSON text already, so that it is not parsed or printed again on the way to the disk. */
 export interface NewRecord extends Omit<RecordRow, 'sequence'> {
-  /** A JSON object in UTF-8. It may be made when it is read: a copy of the record's own members need not have it. */
+  /** A JSON object in UTF-8. */
   readonly payload: Uint8Array
   /** The same bytes in pieces, where they were not joined yet. A store that copies the payload anyway takes these, and does not read `payload`. Once `append` has resolved their memory is the caller's again. */
   readonly pieces?: readonly Uint8Array[]

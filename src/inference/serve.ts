@@ -319,7 +319,7 @@ export async function keep(
   return id
 }
 
-/** Nothing is joined unless a store reads `payload`. A class: V8 would make the getter of an object anew for each, among what lives long. */
+/** Nothing is joined unless a store reads `payload`, or copies the record. */
 class ExchangeRecord implements NewRecord {
   readonly agent_record_id: string
   readonly request_type = 'inference'
@@ -330,7 +330,17 @@ class ExchangeRecord implements NewRecord {
   readonly pieces: readonly Uint8Array[]
   readonly summary: ExchangeSummary
   readonly recording?: RecordingMode
+  declare readonly payload: Buffer
   readonly #request: RequestBody
+
+  /** One getter for all records: V8 would make one for each among what lives long. */
+  static readonly #joined: PropertyDescriptor & ThisType<ExchangeRecord> = {
+    get() {
+      this.#request.pieces.requireHeld()
+      return Buffer.concat(this.pieces)
+    },
+    enumerable: true,
+  }
 
   constructor(
     id: string,
@@ -347,11 +357,7 @@ class ExchangeRecord implements NewRecord {
     this.summary = summary
     this.#request = request
     if (recording !== undefined) this.recording = recording
-  }
-
-  get payload(): Buffer {
-    this.#request.pieces.requireHeld()
-    return Buffer.concat(this.pieces)
+    Object.defineProperty(this, 'payload', ExchangeRecord.#joined)
   }
 }
 
