@@ -147,13 +147,34 @@ describe('encoding', () => {
   })
 })
 
+describe('what two calls have in common', () => {
+  it.each([
+    ['kept by one that is drawn', false],
+    ['evaluated again by one that must come out the same', true],
+  ])('is %s', async (_, isExact) => {
+    const base = await openBase(settings)
+    const contexts = new Contexts(base, { count: 1, turns: new Slots(1), isWanted: () => true })
+    const first = ids('one two')
+    await contexts.during(never, async (hold) => {
+      const held = await hold(null, first, isExact)
+      await readAfter({ held, transcript: first, isExact, signal: never }, (place) => place.outlook(1, 1))
+    })
+    await contexts.during(never, async (hold) => {
+      const { sequence } = await hold(null, [...first, ...ids(' three')], isExact)
+      expect(sequence.tokens).toEqual(isExact ? [] : first)
+    })
+    await contexts.close()
+    await base.dispose()
+  })
+})
+
 describe('what may come next', () => {
   it('is the same for the likeliest, whether they or all are asked for', async () => {
     const base = await openBase(settings)
     const contexts = new Contexts(base, { count: 1, turns: new Slots(1), isWanted: () => true })
     await contexts.during(never, async (hold) => {
       const transcript = ids('one two')
-      const request = { held: await hold(null, transcript), transcript, isExact: true, signal: never }
+      const request = { held: await hold(null, transcript, true), transcript, isExact: true, signal: never }
       const few = await readAfter(request, (place) => place.outlook(0.8, 5))
       const all = await readAfter(request, (place) => place.outlook(0.8, VOCABULARY))
       expect([few.isWhole, all.isWhole]).toEqual([false, true])

@@ -44,7 +44,7 @@ class SharedContext {
 }
 
 /** The sequence that the slot holds, if it has the adapter; else another. */
-export type Hold = (adapter: string | null, transcript: readonly number[]) => Promise<Held>
+export type Hold = (adapter: string | null, transcript: readonly number[], isExact: boolean) => Promise<Held>
 
 interface Options {
   /** How many generations run at once. */
@@ -92,12 +92,12 @@ export class Contexts {
         slot.held = null
         if (held !== null) await this.#giveBack(held.context, held.sequence)
       }
-      const hold: Hold = async (adapter, transcript) => {
+      const hold: Hold = async (adapter, transcript, isExact) => {
         if (slot.held?.context.adapter === adapter) return slot.held
         await giveBack()
-        const { context, sequence } = await this.#take(adapter, transcript)
+        const { context, sequence } = await this.#take(adapter, (sequence) => sequence.reusable(transcript, isExact))
         slot.held = { context, sequence, rounds: context.rounds }
-        await sequence.cut(sequence.reusable(transcript))
+        await sequence.cut(sequence.reusable(transcript, isExact))
         return slot.held
       }
       try {
@@ -110,13 +110,13 @@ export class Contexts {
 
   async #take(
     adapter: string | null,
-    transcript: readonly number[],
+    reusable: (sequence: Sequence) => number,
   ): Promise<{ readonly context: SharedContext; readonly sequence: Sequence }> {
     for (;;) {
       const [best] = [...this.#contexts]
         .filter((context) => context.adapter === adapter && !context.isBroken)
         .flatMap((context) => context.idle.map((sequence) => ({ context, sequence })))
-        .sort((a, b) => b.sequence.reusable(transcript) - a.sequence.reusable(transcript))
+        .sort((a, b) => reusable(b.sequence) - reusable(a.sequence))
       if (best !== undefined) {
         best.context.idle.splice(best.context.idle.indexOf(best.sequence), 1)
         return best

@@ -130,7 +130,7 @@ class LlamaEngine implements NamedEngine {
       const { file } = this.#adapterOf(adapter)
       return this.#decoder.contexts.during(given, async (hold) => {
         if (adapter !== null && !this.#adapters.has(adapter)) throw adapterLost()
-        return scoresOf({ held: await hold(file, tokens), transcript: tokens, isExact: true, signal: given })
+        return scoresOf({ held: await hold(file, tokens, true), transcript: tokens, isExact: true, signal: given })
       })
     })
   }

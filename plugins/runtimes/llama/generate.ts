@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import { invalid, unavailable, type AdapterSpan, type Generation, type Refusal, type Sampling } from '../../../src/contract/index.ts'
 import type { Base } from './base.ts'
 import { readAfter } from './evaluate.ts'
-import { draw, pick, type Pick } from './sample.ts'
+import { draw, isGreedy, pick, type Pick } from './sample.ts'
 import type { Contexts, Hold } from './contexts.ts'
 import type { TokenPlace } from './place.ts'
 
@@ -54,6 +54,7 @@ async function decode(decoder: Decoder, call: Running, hold: Hold): Promise<Gene
   const { prompt, sampling } = call
   if (call.adapter.name !== null && !decoder.holds(call.adapter.name)) throw adapterLost()
   const seed = sampling.seed ?? randomInt(SEED_MAX)
+  const isExact = sampling.seed !== undefined
   const limit = Math.min(sampling.maxTokens, base.contextTokens - prompt.length)
   const [tokens, logProbs, makers]: [number[], number[], (string | null)[]] = [[], [], []]
   const done = (finish: 'stop' | 'length', text: string): Generation => ({ prompt, tokens, logProbs, spans: spansOf(makers), text, finish })
@@ -61,7 +62,12 @@ async function decode(decoder: Decoder, call: Running, hold: Hold): Promise<Gene
     // Read once, so that the token is recorded under the adapter that made it.
     const { adapter } = call
     const transcript = [...prompt, ...tokens]
-    const ask = { held: await hold(adapter.file, transcript), transcript, isExact: sampling.seed !== undefined, signal: call.signal }
+    const ask = {
+      held: await hold(adapter.file, transcript, isExact || isGreedy(sampling.temperature)),
+      transcript,
+      isExact,
+      signal: call.signal,
+    }
     const { token, logProb } = await readAfter(ask, (place) => nextToken(place, base.vocabulary, sampling, draw(seed, tokens.length)))
     tokens.push(token)
     logProbs.push(logProb)

@@ -28,11 +28,12 @@ export class Sequence {
     return this.#isBroken
   }
 
-  /** How many tokens of a transcript need no second evaluation. Only whole batches: an answer must not depend on the call before it. */
-  reusable(transcript: readonly number[]): number {
+  /** How many tokens of a transcript need no second evaluation. Where numbers must be exact, only whole batches: they do not depend on the call before. */
+  reusable(transcript: readonly number[], isExact: boolean): number {
     const different = this.#tokens.findIndex((token, at) => token !== transcript[at])
-    const same = Math.min(different === -1 ? this.#tokens.length : different, transcript.length - 1, this.#whole)
-    return same - (same % BATCH_TOKENS)
+    const same = Math.min(different === -1 ? this.#tokens.length : different, transcript.length - 1)
+    const whole = Math.min(same, this.#whole)
+    return isExact ? whole - (whole % BATCH_TOKENS) : same
   }
 
   /** Reads what comes after each token of the piece from a place on. */
