@@ -95,7 +95,7 @@ export class Contexts {
       const hold: Hold = async (adapter, transcript, isExact) => {
         if (slot.held?.context.adapter === adapter) return slot.held
         await giveBack()
-        const { context, sequence } = await this.#take(adapter, (sequence) => sequence.reusable(transcript, isExact))
+        const { context, sequence } = await this.#take(adapter, (one) => one.reusable(transcript, isExact))
         slot.held = { context, sequence, rounds: context.rounds }
         await sequence.cut(sequence.reusable(transcript, isExact))
         return slot.held
