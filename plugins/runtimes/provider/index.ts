@@ -47,8 +47,6 @@ class Provider implements Runtime {
   #several: SeveralUpstreams | null
   /** Shared by all scenarios with the same address; least recently used first. */
   readonly #upstreams = new Map<string, Connections>()
-  /** The last of these. */
-  #latest: string | null = null
   /** Those that are asked nothing new. */
   readonly #leaving = new Leaving()
 
@@ -101,11 +99,8 @@ class Provider implements Runtime {
 
   #upstreamOf(url: string): Connections | null {
     const known = this.#upstreams.get(url)
-    // Usually there is one, and changing the list costs more than looking.
-    if (known !== undefined && url === this.#latest) return known
     const used = known ?? this.#connect(url)
     if (used === null) return null
-    this.#latest = url
     if (known !== undefined) this.#upstreams.delete(url)
     this.#upstreams.set(url, used)
     if (known === undefined) this.#letOneGo()
