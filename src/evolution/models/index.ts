@@ -15,7 +15,7 @@ import {
 } from '../../kit/index.ts'
 import { EpisodeBounds, usedWithin, type CallBound } from '../money/bounds.ts'
 import type { HeldCall } from '../money/purse.ts'
-import type { ModelCallUse } from '../money/spent.ts'
+import { NO_TOKENS, type ModelCallUse } from '../money/spent.ts'
 
 const TIMEOUT_SECONDS_DEFAULT = 120
 const TOKENS_MAX_DEFAULT = 8192
@@ -187,7 +187,7 @@ function boundOf({ api, model }: ModelAddress, question: Question): CallBound {
   return new EpisodeBounds().of({ dialect, model, body, bytes: body.length })
 }
 
-const NOT_MADE: ModelCallUse = { input: 0, cached: 0, output: 0, model: null, isAnswered: false }
+const NOT_MADE: ModelCallUse = { ...NO_TOKENS, model: null, isAnswered: false }
 
 /** It was sent, and nobody says what it took. */
 const lostUse = ({ model }: ModelAddress, { bound: { input, output } }: HeldCall): ModelCallUse => ({

@@ -5,7 +5,7 @@ import { EpisodeBounds, usedWithin } from './bounds.ts'
 import { CapReached } from './caps.ts'
 import { Ledger } from './ledger.ts'
 import { Purse, type HeldCall } from './purse.ts'
-import type { ModelCallUse, PriceSettings } from './spent.ts'
+import { NO_TOKENS, type ModelCallUse, type PriceSettings } from './spent.ts'
 
 /** Steps and episodes that are known at once; the oldest is forgotten, and known again with its next call. */
 const KNOWN_MAX = 64
@@ -69,7 +69,7 @@ function heldCall({ purse, held, budget, bound }: Holding, asked: (input: number
       const counts = { input: input ?? 0, cached: 0, output: output ?? 0 }
       const used: ModelCallUse =
         how === 'refused'
-          ? { ...NOTHING, model, isAnswered: false }
+          ? { ...NO_TOKENS, model, isAnswered: false }
           : { ...usedWithin(held?.bound ?? bound, { counts: () => counts, says, answeredBytes }, how), model, isAnswered: true }
       if (how === 'whole' && says.input) asked(used.input)
       purse.spend('episode', used, held)
@@ -77,5 +77,3 @@ function heldCall({ purse, held, budget, bound }: Holding, asked: (input: number
     },
   }
 }
-
-const NOTHING = { input: 0, cached: 0, output: 0 }

@@ -16,7 +16,7 @@ import { EpisodeLuck, type ModelAnswered } from '../luck.ts'
 import { EpisodeBounds, usedWithin, type CallBound } from './bounds.ts'
 import { CapReached } from './caps.ts'
 import type { HeldCall } from './purse.ts'
-import type { ModelCallUse } from './spent.ts'
+import { NO_TOKENS, type ModelCallUse } from './spent.ts'
 
 /** A larger call is passed on as it comes. */
 const CALL_BYTES_MAX = 16 * 1024 * 1024
@@ -137,7 +137,7 @@ async function passOn({ model, luck, count, bounds }: Line, { path, request, res
     const isLeft = isSent && status === null && held !== null
     const isAnswered = status === OK || isLeft
     const said = held === null ? counter.counts() : usedWithin(held.bound, counter, isWhole ? 'whole' : 'broken')
-    const counts = isAnswered ? said : { input: 0, cached: 0, output: 0 }
+    const counts = isAnswered ? said : NO_TOKENS
     if (status === OK && isWhole && counter.says.input) bounds.counted(body, counts.input)
     count.used({ ...counts, model: model.model ?? counter.model, isAnswered }, held)
   }

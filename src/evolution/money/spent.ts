@@ -2,6 +2,9 @@
 import type { JsonObject } from '../../contract/index.ts'
 import type { TokenCounts } from '../../kit/index.ts'
 
+/** Of a call that was not made or not answered. */
+export const NO_TOKENS: TokenCounts = { input: 0, cached: 0, output: 0 }
+
 export interface ModelCallUse extends TokenCounts {
   /** As it was configured, else as the answer names it. */
   readonly model: string | null
