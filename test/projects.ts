@@ -1,6 +1,7 @@
 /** Which test file is of which kind. `npm test` runs the pure ones and those with services; the others have commands of their own. */
 import { matchesGlob, relative } from 'node:path'
 import { BaseSequencer } from 'vitest/node'
+import { isPeftThere } from './numbers/peft.ts'
 import { isVersitygwThere } from './support/s3.ts'
 import { IS_SHORT } from './support/short.ts'
 
@@ -99,6 +100,9 @@ const WITH_S3 = ['plugins/contents/s3/{bounded,index,lent-keys,trouble}.test.ts'
 const LEFT_OUT = IS_SHORT && !isVersitygwThere() ? WITH_S3 : []
 if (LEFT_OUT.length > 0) process.stderr.write('tests with an S3 server are left out: install Go 1.25 or newer and run npm run test:needs\n')
 
+/** The trainer's numbers beside PEFT's: `npm test` takes them too, once `npm run test:machine` or `npm run test:needs` installed what they need. */
+const WITH_PEFT = ['test/numbers/*.test.ts']
+
 /** Beside the code, and yet with a whole service, a process of its own, or another working directory. */
 const SERVICE = [
   'client/src/{api,alive}.test.ts',
@@ -150,8 +154,8 @@ export class SlowestFirst extends BaseSequencer {
 
 export const projectFiles = () => ({
   pure: { include: [BESIDE_CODE], exclude: [...NOT_HERE, ...STATISTICS, ...MACHINE, ...LONG, ...SERVICE] },
-  service: { include: SERVICE, exclude: [...NOT_HERE, ...STATISTICS, ...MACHINE, ...LONG] },
+  service: { include: SERVICE, exclude: [...NOT_HERE, ...STATISTICS, ...MACHINE, ...LONG, ...(isPeftThere() ? [] : WITH_PEFT)] },
   long: { include: LONG, exclude: [...NOT_HERE, ...LONG_FORM] },
-  machine: { include: MACHINE, exclude: [...NOT_HERE, ...LONG_FORM, ...LEFT_OUT] },
+  machine: { include: [...MACHINE, ...WITH_PEFT], exclude: [...NOT_HERE, ...LONG_FORM, ...LEFT_OUT] },
   statistics: { include: STATISTICS, exclude: [...NOT_HERE, ...LONG_FORM] },
 })

@@ -1,6 +1,7 @@
 """The trainer on one device, without the service: a reward curve, tokens and steps per second, and its step beside a plain loop."""
 
 import argparse
+import os
 import statistics
 import sys
 import tempfile
@@ -14,6 +15,9 @@ from svc_trainer.generate import generate
 from svc_trainer.model import Model
 from svc_trainer.parse import AdamParams, LoraSettings, Row, Work
 from svc_trainer.samplers import Wish
+
+# The plain loop that the tests compare with as well.
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "test", "numbers"))
 
 QUESTION, WANTED = "Pick a colour.", "blue"
 TIMED_STEPS = 20
@@ -43,7 +47,7 @@ def main():
     model.create()
     params = AdamParams(options.adapter_rate, *ADAM)
     work = play(model, base, options, params)
-    beside_plain(model, base, work, params, options.rank)
+    beside_plain(model, base, work, params)
 
 
 def play(model, base, options, params):
@@ -80,41 +84,20 @@ def row_of(prompt, row, advantage):
     return Row(ids[:-1], ids[1:], numbers)
 
 
-def beside_plain(model, base, work, params, rank):
+def beside_plain(model, base, work, params):
     """The same rows by PEFT and PyTorch's AdamW, where PEFT is installed: as fast, and the same weights after one step."""
     try:
-        from peft import LoraConfig, get_peft_model, get_peft_model_state_dict, set_peft_model_state_dict
-        from transformers import AutoModelForCausalLM
+        from plain_loop import PlainLoop
     except ImportError as problem:
         (ours,) = timed(base, lambda: (model.forward(work, True), model.step(params)))
         return print(f"trainer: {ours:.4f} s for a step; no plain loop beside it, since {problem.name} is not installed")
-    targets = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-    plain = get_peft_model(AutoModelForCausalLM.from_pretrained(base.folder), LoraConfig(r=rank, lora_alpha=32, target_modules=targets))
-    plain = plain.to(base.device)
-    settings = {"lr": params.learning_rate, "betas": (params.beta1, params.beta2), "eps": params.eps, "weight_decay": params.weight_decay}
-    optimizer = torch.optim.AdamW([weight for weight in plain.parameters() if weight.requires_grad], **settings)
-    pad = lambda lists, kind: torch.nn.utils.rnn.pad_sequence([torch.tensor(one, dtype=kind) for one in lists], True).to(base.device)
-
-    def step():
-        ids, targets = pad([row.tokens for row in work.rows], torch.long), pad([row.targets for row in work.rows], torch.long)
-        before, weights = (pad([row.inputs[name] for row in work.rows], torch.float) for name in ("logprobs", "advantages"))
-        logp = plain(ids).logits.log_softmax(-1).gather(2, targets[:, :, None])[:, :, 0]
-        loss = -(torch.exp(torch.where(weights != 0, logp - before, 0.0)) * weights).sum()
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-        # As the trainer answers them.
-        return logp.tolist()
-
     # Both begin with the adapter that was trained above, and with an optimizer that has seen nothing.
     model.adam = Adam(model.adapter.tensors)
-    set_peft_model_state_dict(plain, model.adapter.tensors)
-    for group in optimizer.param_groups:
-        group["lr"] = COMPARED_RATE
-    step(), model.forward(work, True), model.step(AdamParams(COMPARED_RATE, *ADAM))
-    theirs = get_peft_model_state_dict(plain)
-    apart = max(float((tensor - theirs[name]).abs().max()) for name, tensor in model.adapter.tensors.items())
-    ours, plainly = timed(base, lambda: (model.forward(work, True), model.step(params)), step)
+    compared = AdamParams(COMPARED_RATE, *ADAM)
+    plain = PlainLoop(base, model.adapter, compared)
+    plain.step(work), model.forward(work, True), model.step(compared)
+    apart = plain.apart(model.adapter)
+    ours, plainly = timed(base, lambda: (model.forward(work, True), model.step(compared)), lambda: plain.step(work))
     print(f"trainer: {ours:.4f} s for a step, PEFT: {plainly:.4f} s: {ours / plainly:.2f} times; after one step no weight differs by more than {apart:.1e}")
     if ours / plainly > TIMES_MOST or apart > APART_MOST:
         raise SystemExit(f"at most {TIMES_MOST} times and {APART_MOST} are wanted")

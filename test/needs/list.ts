@@ -33,6 +33,7 @@ const PROGRAMS = {
   zsh: { packages: ['zsh'], tests: ['src/cli/completion/', 'test/install/'] },
 } as const satisfies Readonly<Record<string, Need>>
 
+const COMPARED = ['test/numbers/'] as const
 const TRAINED = ['test/cluster/weights.test.ts', 'test/weights/', 'test/docs/weights.test.ts'] as const
 
 const IN_POSTGRES = ['plugins/stores/postgres/', 'src/cli/copy/postgres.test.ts', 'test/cluster/'] as const
@@ -40,7 +41,8 @@ const IN_POSTGRES = ['plugins/stores/postgres/', 'src/cli/copy/postgres.test.ts'
 /** What is no program: a library, and what is made with programs. */
 const OTHERS = {
   /** The second package makes the first fast: without it every product of matrices is computed by the slowest of programs. */
-  torch: { packages: ['python3-torch', 'libopenblas0-pthread'], tests: TRAINED },
+  torch: { packages: ['python3-torch', 'libopenblas0-pthread'], tests: [...TRAINED, ...COMPARED] },
+  peft: { packages: [], tests: COMPARED },
   llama: { packages: [], tests: [...TRAINED, 'scripts/tiny-model/llama.test.ts'] },
   /** The programs of a server, which Debian puts beside PATH, and what the store reaches it with. */
   postgres: { packages: ['postgresql'], tests: IN_POSTGRES },
@@ -51,7 +53,7 @@ const OTHERS = {
   collector: { packages: [], tests: ['test/ops/collector.test.ts'] },
   /** An S3 server. Made with Go, of whatever version is on the machine. */
   versitygw: { packages: [], tests: ['plugins/contents/s3/', 'src/cli/export/s3.test.ts', 'test/cluster/'] },
-  'tiny model': { packages: [], tests: TRAINED },
+  'tiny model': { packages: [], tests: [...TRAINED, ...COMPARED] },
 } as const satisfies Readonly<Record<string, Need>>
 
 export const NEEDS = { ...PROGRAMS, ...OTHERS }

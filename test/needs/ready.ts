@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { alone } from '../../scripts/alone.mjs'
 import { wordsOf } from '../../src/kit/index.ts'
+import { installPeft, isPeftThere } from '../numbers/peft.ts'
 import { programsCalled } from '../support/programs.ts'
 import { installGrafanaSchema, isGrafanaSchemaThere } from '../support/grafana.ts'
 import { installOtelCollector, isOtelCollectorThere } from '../support/otel-collector.ts'
@@ -47,6 +48,7 @@ async function installed(names: readonly NeedName[]): Promise<Missing> {
     join(CACHE, 'getting-ready'),
     async () => ({
       ...(await withPackages(names)),
+      ...(await withPeft(names)),
       ...(await withLlama(names)),
       ...(await withPg(names)),
       ...(await withGrafanaSchema(names)),
@@ -64,6 +66,13 @@ async function withPackages(names: readonly NeedName[]): Promise<Missing> {
   if (process.getuid?.() === 0) say(`tests need ${wanted.join(', ')}: installing ${packages.join(' ')} …`)
   const problem = await installPackages(packages)
   return Object.fromEntries((await absent(wanted)).map((name) => [name, problem ?? 'its package does not hold it']))
+}
+
+async function withPeft(names: readonly NeedName[]): Promise<Missing> {
+  if (!(await absent(names)).includes('peft')) return {}
+  say('tests need PEFT: installing it for the Python that has PyTorch, about 150 MB …')
+  const problem = await installPeft().then(() => null, wordsOf)
+  return problem === null ? {} : { peft: problem }
 }
 
 async function withLlama(names: readonly NeedName[]): Promise<Missing> {
@@ -109,6 +118,7 @@ async function absent(names: readonly NeedName[]): Promise<readonly NeedName[]> 
 async function isThere(name: NeedName): Promise<boolean> {
   if (isProgram(name)) return programsCalled(name).length > 0
   if (name === 'llama') return isTestLlamaThere()
+  if (name === 'peft') return isPeftThere()
   if (name === 'grafana schema') return isGrafanaSchemaThere()
   if (name === 'collector') return isOtelCollectorThere()
   if (name === 'pg') return isTestPgThere()

@@ -24,7 +24,7 @@ for (const name of asked) {
   }
 }
 const env = { ...process.env, REAL_ENGINES: JSON.stringify(found) }
-const args = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'machine', 'test/weights/real']
+const args = ['node_modules/vitest/vitest.mjs', 'run', '--reporter=verbose', '--project', 'machine', 'test/weights/real']
 const [code] = await once(spawn(process.execPath, args, { cwd: ROOT, env, stdio: 'inherit' }), 'exit')
 process.exitCode = typeof code === 'number' ? code : 1
 
