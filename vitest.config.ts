@@ -7,7 +7,7 @@ const { pure, service, long, machine, statistics } = projectFiles()
 export default defineConfig({
   test: {
     globalSetup: 'test/needs/setup.ts',
-    setupFiles: 'test/seeded.ts',
+    setupFiles: ['test/seeded.ts', 'test/built-threads.ts'],
     provide: { seed: runSeed() },
     testTimeout: 60_000,
     // A service with its engine and its trainer takes its time to start on a busy machine.

@@ -17,6 +17,8 @@ runScript(async () => {
   await prepare()
   // Hundreds of services are started from the same sources: each after the first finds them compiled.
   process.env.NODE_COMPILE_CACHE ??= join(ROOT, 'node_modules', '.cache', 'compiled')
+  // What was just built: see test/built-threads.ts.
+  process.env.TEST_THREADS ??= 'built'
   const words = [...(isChosen ? args : ['--project', 'pure', '--project', 'service', ...args]), ...report()]
   process.exitCode = await inMemory(() => runForCode(pinnedNode(), ['node_modules/vitest/vitest.mjs', 'run', ...words]))
 })
