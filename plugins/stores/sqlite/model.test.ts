@@ -5,16 +5,17 @@ import { it } from 'vitest'
 import { Refusal, type Commit, type NewRecord } from '../../../src/contract/index.ts'
 import { bytes, commit, create, evicted, record, sequences } from '../../../conformance/store-samples.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
+import { IS_SHORT } from '../../../test/support/short.ts'
 import { openStore } from './store.ts'
 
 /** Small bodies lie as they came; large ones that begin alike refer to each other. */
 const SIZES = [
-  { bodies: 'small', capacityBytes: 100, text: '', numRuns: 30 },
+  { bodies: 'small', capacityBytes: 100, text: '', numRuns: IS_SHORT ? 8 : 30 },
   {
     bodies: 'large',
     capacityBytes: 70_000,
     text: Array.from({ length: 5000 }, (_, index) => `word${(index * index) % 997}`).join(' '),
-    numRuns: 10,
+    numRuns: IS_SHORT ? 3 : 10,
   },
 ] as const
 const SCENARIOS = ['a', 'b'] as const

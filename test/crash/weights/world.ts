@@ -15,9 +15,9 @@ const AT_ONCE = 2
 const DELAY_MS_MAX = 300
 /** Where each has most to lose. */
 const SHORT: Readonly<Record<Victim, readonly Point[]>> = {
-  service: ['trained', 'examined', 'loading'],
-  trainer: ['model', 'trained', 'checkpoint'],
-  engine: ['trying', 'row', 'loading'],
+  service: ['loading'],
+  trainer: ['checkpoint'],
+  engine: ['row'],
 }
 
 const DELAYS_FULL = 3
