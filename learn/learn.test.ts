@@ -152,6 +152,7 @@ describe('lives', () => {
     for (const family of Object.keys(WIDE)) {
       const { published } = await liveUnder('no gate', family)
       for (const kind of ['cheat', 'harmful', 'no-op'] as const) total[kind] += published[kind]
+      if (Math.min(...Object.values(total)) > 0) break
     }
     expect(Math.min(...Object.values(total))).toBeGreaterThan(0)
   })
