@@ -18,8 +18,9 @@ import { isAway, isDeadlock, isTakenId, refusalOf } from './refusals.ts'
 import { bytesOf, RECORD_COLUMNS, recordRow, type RecordTuple } from './rows.ts'
 import { openWhole, sealBody, type KeptBody } from './sealed.ts'
 import { bodyBytes, runAppend, type Counter, type KeyedRecord } from './statements.ts'
+import type { Pipe } from './pipe.ts'
 import type { Trying } from './trying.ts'
-import type { AppendCall, WriteGroup } from './writes.ts'
+import type { AppendCall, Writer } from './writes.ts'
 
 interface AppendNeeds {
   readonly connections: Database
@@ -30,19 +31,29 @@ interface AppendNeeds {
   readonly onAppended: (key: number, bytes: number) => void
 }
 
-export function makeAppend({ connections, feed, trying, seal, onAppended }: AppendNeeds): WriteGroup {
-  return async (calls) => {
+interface KeyedCall {
+  readonly call: AppendCall
+  readonly key: number
+}
+
+export function makeAppend({ connections, feed, trying, seal, onAppended }: AppendNeeds): Writer {
+  let lastSealed: Promise<unknown> = Promise.resolve()
+
+  return { pipe: () => connections.pipe(), write }
+
+  async function write(calls: readonly AppendCall[], pipe: Pipe, before: Promise<void>): Promise<void> {
     const together = calls.flatMap((call) => {
       const key = feed.keyOf(call.scenario)
       return key === undefined || call.records.length === 0 ? [] : [{ call, key }]
     })
     const alone = new Set(calls)
     try {
-      for (const call of await appendTogether(together)) alone.delete(call)
+      for (const call of await appendTogether(together, pipe)) alone.delete(call)
     } catch (error) {
       // It is unknown what became of them, or one of them cannot be written: each is looked up and written alone.
       if (!isTakenId(error) && !isAway(error) && !isDeadlock(error)) return refuseAll(calls, error)
     }
+    if (alone.size > 0) await before
     for (const call of alone) {
       const failure = await appendAlone(call)
       if (failure === null) alone.delete(call)
@@ -52,13 +63,13 @@ export function makeAppend({ connections, feed, trying, seal, onAppended }: Appe
   }
 
   /** Answers those that are written. The others are of scenarios that are not there under the key that was known. */
-  async function appendTogether(calls: readonly { readonly call: AppendCall; readonly key: number }[]): Promise<readonly AppendCall[]> {
+  async function appendTogether(calls: readonly KeyedCall[], pipe: Pipe): Promise<readonly AppendCall[]> {
     if (calls.length === 0) return []
     const groups =
       seal.writesWith === null
         ? calls.map(({ call, key }) => call.records.map((record) => ({ key, record, sealed: null })))
-        : await Promise.all(calls.map(({ call, key }) => Promise.all(call.records.map((record) => keyed(seal, key, record)))))
-    const counters = await connections.use((client) => runAppend(client, groups.flat()))
+        : await inOrder(Promise.all(calls.map(({ call, key }) => Promise.all(call.records.map((record) => keyed(seal, key, record))))))
+    const counters = await pipe.run((client) => runAppend(client, groups.flat()))
     trying.succeeded()
     const heads = new Map(counters.map((counter) => [counter.key, { ...counter }]))
     return calls.flatMap(({ call, key }, index) => {
@@ -69,6 +80,13 @@ export function makeAppend({ connections, feed, trying, seal, onAppended }: Appe
       settle(call, key, { rows, step: counter.step }, rows, storedBytes(groups[index] ?? []))
       return [call]
     })
+  }
+
+  /** Groups are encrypted at the same time, and sent in the order they came. */
+  function inOrder<T>(sealing: Promise<T>): Promise<T> {
+    const sealed = lastSealed.then(() => sealing)
+    lastSealed = sealed.catch(() => undefined)
+    return sealed
   }
 
   /** Answers what it was refused with. */

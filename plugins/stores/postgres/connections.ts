@@ -1,5 +1,6 @@
 /** Connections to the database: a pool for statements and transactions, and single ones for listening. */
 import { openLibrary, type ClientOptions, type LoneClient, type PgClient, type PgLibrary, type PgPool, type SqlQuery } from './library.ts'
+import { Pipe } from './pipe.ts'
 import { isAway, refusalOf, StandbyServer } from './refusals.ts'
 import type { DatabaseHost, PostgresSettings } from './settings.ts'
 
@@ -98,6 +99,11 @@ export class Database {
     }
   }
 
+  /** A connection of the pool for statements that do not wait for each other's answers; failures as they are. */
+  pipe(): Pipe {
+    return new Pipe(() => this.#connected(() => this.#pool.connect()))
+  }
+
   /** One beside the pool, which the caller ends. */
   async single(): Promise<LoneClient> {
     return this.#connected(async () => {
@@ -194,6 +200,7 @@ function clientOptions(library: PgLibrary, { address, schema }: PostgresSettings
     query_timeout: ANSWER_MS_MAX,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    pipeline: true,
     types: { getTypeParser: (oid, format) => (oid === BIGINT ? Number : library.types.getTypeParser(oid, format)) },
   }
 }

@@ -29,7 +29,7 @@ export interface LoneClient extends PgClient {
   end(): Promise<void>
 }
 
-interface PooledClient extends PgClient {
+export interface PooledClient extends PgClient {
   /** With an error the connection is closed and not used again. */
   release(error?: Error): void
 }
@@ -54,6 +54,8 @@ export interface ClientOptions {
   readonly query_timeout: number
   readonly keepAlive: boolean
   readonly keepAliveInitialDelayMillis: number
+  /** A statement is sent without waiting for the answers to those before it. */
+  readonly pipeline: boolean
   readonly types: { getTypeParser(oid: number, format?: string): unknown }
 }
 

@@ -9,7 +9,7 @@ const DIGEST_BYTES = 32
 /** The most that a character of a text takes. */
 const CHARACTER_BYTES_MAX = 3
 const TYPES: readonly RequestType[] = ['inference', 'report', 'train']
-const [SPARE_BYTES_LEAST, SPARE_BYTES_MAX] = [256 * 1024, 1024 * 1024]
+const [SPARE_BYTES_LEAST, SPARE_BYTES_MAX, SPARES_MAX] = [256 * 1024, 1024 * 1024, 2]
 /** In place of a length, or of a size, where there is none. */
 const NONE = -1
 
@@ -136,8 +136,8 @@ export const bodyBytes = (keyed: KeyedRecord): number => piecesOf(keyed).reduce(
 const bytesMax = (keyed: KeyedRecord, texts: readonly (string | null)[]): number =>
   texts.reduce((sum, text) => sum + (text?.length ?? 0) * CHARACTER_BYTES_MAX, DIGEST_BYTES + bodyBytes(keyed))
 
-/** Memory of the last statement that is not needed any longer: to take new memory for each costs more than to fill it. */
-let spare: Buffer | null = null
+/** Memory of statements that is not needed any longer: to take new memory for each costs more than to fill it. */
+const spares: Buffer[] = []
 
 /** Texts and bodies, one after the other. */
 class Parts {
@@ -145,14 +145,13 @@ class Parts {
   #end = 0
 
   constructor(length: number) {
-    const kept = spare
-    spare = null
-    this.#bytes = kept !== null && kept.byteLength >= length ? kept : Buffer.allocUnsafe(Math.max(length, SPARE_BYTES_LEAST))
+    const kept = spares.pop()
+    this.#bytes = kept !== undefined && kept.byteLength >= length ? kept : Buffer.allocUnsafe(Math.max(length, SPARE_BYTES_LEAST))
   }
 
   /** Once the answer is there. After a failure it is unknown who still reads it. */
   release(): void {
-    if (this.#bytes.byteLength <= SPARE_BYTES_MAX) spare = this.#bytes
+    if (this.#bytes.byteLength <= SPARE_BYTES_MAX && spares.length < SPARES_MAX) spares.push(this.#bytes)
   }
 
   get bytes(): Buffer {

@@ -155,9 +155,12 @@ class PostgresStore implements Store {
       },
     })
     // The other half of the connections is for reads.
-    this.#writes = new Writes(Math.max(1, Math.floor(count / 2)), async (calls) => {
-      await this.#tidy.room()
-      await append(calls)
+    this.#writes = new Writes(Math.max(1, Math.floor(count / 2)), {
+      pipe: () => append.pipe(),
+      write: async (calls, ...onLine) => {
+        await this.#tidy.room()
+        await append.write(calls, ...onLine)
+      },
     })
   }
 

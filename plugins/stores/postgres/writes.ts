@@ -1,13 +1,20 @@
 /**
- * What waits to be written. The calls of one scenario run in the order they came, one at a time; appends that wait are written together,
- * those of many scenarios in one statement.
+ * What waits to be written. The calls of one scenario run in the order they came; appends that wait are written together, those of many
+ * scenarios in one statement. Where that pays, they are written as two groups that are sent one behind the other: the server writes one while
+ * Node answers those of the other and takes the next.
  */
 import type { Appended, NewRecord } from '../../../src/contract/index.ts'
+import type { Pipe } from './pipe.ts'
 import { overloaded } from './refusals.ts'
 
 const WAITING_BYTES_MAX = 256 * 1024 * 1024
 const GROUP_BYTES_MAX = 8 * 1024 * 1024
 const GROUP_RECORDS_MAX = 2000
+const GROUPS_PER_PIPE_MAX = 2
+/** About what a server takes for a record, and what one call of a second group saves: Node's time for it and for one of the first group. */
+const [RECORD_MS, CALL_SAVES_MS] = [0.03, 0.05]
+/** So much of the newest answer goes into what a commit is thought to take. */
+const NEWEST_SHARE = 1 / 8
 
 export interface AppendCall {
   readonly scenario: string
@@ -16,25 +23,46 @@ export interface AppendCall {
   readonly settle: PromiseWithResolvers<Appended>
 }
 
-/** Settles every call; never rejects. */
-export type WriteGroup = (calls: readonly AppendCall[]) => Promise<void>
+export interface Writer {
+  pipe(): Pipe
+  /** Settles every call; never rejects. What it writes one by one it writes after the group before it. */
+  write(calls: readonly AppendCall[], pipe: Pipe, before: Promise<void>): Promise<void>
+}
 
 type Task = { readonly append: AppendCall } | { readonly run: () => Promise<void> }
 
+/** Groups that are sent one behind the other. */
+interface Line {
+  readonly pipe: Pipe
+  groups: number
+  /** The newest one of them. */
+  last: Promise<void>
+  answeredAt: number
+}
+
+/** A scenario that is written to: by groups of one line, or by a task that runs alone. */
+interface Busy {
+  readonly line: Line | null
+  tasks: number
+}
+
 export class Writes {
-  readonly #writeGroup: WriteGroup
+  readonly #writer: Writer
   readonly #slotsMax: number
   /** By scenario. */
   readonly #waiting = new Map<string, Task[]>()
-  readonly #busy = new Set<string>()
+  readonly #busy = new Map<string, Busy>()
+  readonly #lines = new Set<Line>()
   #slots = 0
   #waitingBytes = 0
   #isTurnSet = false
   #idle: PromiseWithResolvers<void> | null = null
+  /** What an answer takes beside the work on its records: the disk, and the way there. Unknown before the first one. */
+  #commitMs = Number.POSITIVE_INFINITY
 
-  constructor(slots: number, writeGroup: WriteGroup) {
+  constructor(slots: number, writer: Writer) {
     this.#slotsMax = slots
-    this.#writeGroup = writeGroup
+    this.#writer = writer
   }
 
   append(scenario: string, records: readonly NewRecord[]): Promise<Appended> {
@@ -79,34 +107,82 @@ export class Writes {
 
   #start(): void {
     for (const [scenario, tasks] of this.#waiting) {
-      if (this.#slots >= this.#slotsMax) return
+      if (this.#slots >= this.#slotsMax) break
       if (this.#busy.has(scenario)) continue
       const [first] = tasks
       if (first !== undefined && 'run' in first) {
         this.#drop(scenario, 1)
-        this.#hold([scenario], first.run())
+        this.#slots += 1
+        this.#hold([scenario], null)
+        void first.run().finally(() => this.#free([scenario]))
       }
     }
     while (this.#slots < this.#slotsMax) {
-      const calls = this.#nextGroup()
-      if (calls.length === 0) return
-      const writing = this.#writeGroup(calls).finally(() => {
-        for (const { bytes } of calls) this.#waitingBytes -= bytes
-      })
-      this.#hold(new Set(calls.map(({ scenario }) => scenario)), writing)
+      const waiting = this.#countFor(null)
+      if (waiting === 0) break
+      const line: Line = { pipe: this.#writer.pipe(), groups: 0, last: Promise.resolve(), answeredAt: 0 }
+      this.#slots += 1
+      this.#lines.add(line)
+      const half = Math.ceil(waiting / GROUPS_PER_PIPE_MAX)
+      this.#send(line, this.#take(null, this.#pays(half) ? half : waiting))
+    }
+    // A line that always has a group on the way would keep its slot from those who wait for one.
+    if ([...this.#waiting.keys()].some((scenario) => !this.#busy.has(scenario))) return
+    for (const line of this.#lines) {
+      const waiting = this.#countFor(line)
+      if (line.groups < GROUPS_PER_PIPE_MAX && this.#pays(waiting)) this.#send(line, this.#take(line, waiting))
     }
   }
 
-  #nextGroup(): readonly AppendCall[] {
+  /** A second group costs the server one more commit. */
+  #pays(calls: number): boolean {
+    return calls * CALL_SAVES_MS > this.#commitMs
+  }
+
+  #send(line: Line, calls: readonly AppendCall[]): void {
+    const scenarios = new Set(calls.map(({ scenario }) => scenario))
+    const sentAt = performance.now()
+    line.groups += 1
+    this.#hold(scenarios, line)
+    line.last = this.#writer.write(calls, line.pipe, line.last)
+    void line.last.finally(() => {
+      const now = performance.now()
+      const records = calls.reduce((sum, call) => sum + call.records.length, 0)
+      this.#answered(now - Math.max(sentAt, line.answeredAt) - records * RECORD_MS)
+      line.answeredAt = now
+      line.groups -= 1
+      for (const { bytes } of calls) this.#waitingBytes -= bytes
+      if (line.groups === 0) this.#lines.delete(line)
+      this.#free(scenarios, line.groups === 0)
+    })
+  }
+
+  #answered(commitMs: number): void {
+    const known = this.#commitMs
+    this.#commitMs = Math.max(0, Number.isFinite(known) ? known + (commitMs - known) * NEWEST_SHARE : commitMs)
+  }
+
+  /** Appends that may be sent now: behind those of the line, or, without one, to scenarios that nothing is written to. */
+  #countFor(line: Line | null): number {
+    let count = 0
+    for (const [scenario, tasks] of this.#waiting) if (this.#isFor(line, scenario)) count += appendsOf(tasks).length
+    return count
+  }
+
+  #isFor(line: Line | null, scenario: string): boolean {
+    const busy = this.#busy.get(scenario)
+    return line === null ? busy === undefined : busy?.line === line
+  }
+
+  #take(line: Line | null, count: number): readonly AppendCall[] {
     const calls: AppendCall[] = []
     let [bytes, records] = [0, 0]
     for (const [scenario, tasks] of this.#waiting) {
-      if (this.#busy.has(scenario)) continue
+      if (!this.#isFor(line, scenario)) continue
       let taken = 0
-      for (const task of tasks) {
-        if ('run' in task) break
-        const { append } = task
-        if (calls.length > 0 && (bytes + append.bytes > GROUP_BYTES_MAX || records + append.records.length > GROUP_RECORDS_MAX)) break
+      for (const append of appendsOf(tasks)) {
+        const isOver = bytes + append.bytes > GROUP_BYTES_MAX || records + append.records.length > GROUP_RECORDS_MAX
+        if (calls.length === count || (calls.length > 0 && isOver)) break
         calls.push(append)
         bytes += append.bytes
         records += append.records.length
@@ -124,18 +200,37 @@ export class Writes {
     if (tasks.length === 0) this.#waiting.delete(scenario)
   }
 
-  #hold(scenarios: Iterable<string>, work: Promise<void>): void {
-    this.#slots += 1
-    for (const scenario of scenarios) this.#busy.add(scenario)
-    void work.finally(() => {
-      this.#slots -= 1
-      for (const scenario of scenarios) this.#busy.delete(scenario)
-      if (this.#waiting.size > 0) return this.#soon()
-      if (this.#slots > 0) return
-      this.#idle?.resolve()
-      this.#idle = null
-    })
+  #hold(scenarios: Iterable<string>, line: Line | null): void {
+    for (const scenario of scenarios) {
+      const busy = this.#busy.get(scenario) ?? { line, tasks: 0 }
+      busy.tasks += 1
+      this.#busy.set(scenario, busy)
+    }
   }
+
+  #free(scenarios: Iterable<string>, isSlotFree = true): void {
+    if (isSlotFree) this.#slots -= 1
+    for (const scenario of scenarios) {
+      const busy = this.#busy.get(scenario)
+      if (busy === undefined) continue
+      busy.tasks -= 1
+      if (busy.tasks === 0) this.#busy.delete(scenario)
+    }
+    if (this.#waiting.size > 0) return this.#soon()
+    if (this.#slots > 0) return
+    this.#idle?.resolve()
+    this.#idle = null
+  }
+}
+
+/** Up to the first task that runs alone. */
+function appendsOf(tasks: readonly Task[]): readonly AppendCall[] {
+  const calls: AppendCall[] = []
+  for (const task of tasks) {
+    if ('run' in task) break
+    calls.push(task.append)
+  }
+  return calls
 }
 
 const payloadBytes = (records: readonly NewRecord[]): number =>
