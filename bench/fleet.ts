@@ -22,7 +22,10 @@ const CAP = PLAYED.tasks * TOKENS_PER_CALL
 
 /** The same step twice, in services of their own: a second one of the same service would know scores of the first. */
 async function speed(): Promise<boolean> {
-  const [one, four] = [await stepBy(1), await stepBy(WORKERS)]
+  say('a step by one worker, which takes about six minutes …')
+  const one = await stepBy(1)
+  say('the same step by four, which takes about one and a half …')
+  const four = await stepBy(WORKERS)
   const times = one.seconds / four.seconds
   say(
     `a step of ${one.episodes} episodes: one worker ${one.seconds.toFixed(1)} s, four ${four.seconds.toFixed(1)} s, ${times.toFixed(2)} times as fast`,
