@@ -2,6 +2,7 @@
 import { matchesGlob, relative } from 'node:path'
 import { BaseSequencer } from 'vitest/node'
 import { isPeftThere } from './numbers/peft.ts'
+import { LONG_FORM_FILES } from './long-form.ts'
 import { isVersitygwThere } from './support/s3.ts'
 import { IS_SHORT } from './support/short.ts'
 
@@ -76,24 +77,7 @@ const LONG = [
   'test/training/*.test.ts',
 ]
 
-/** `MACHINE_TESTS=short` leaves these out: what they try is tried in a smaller form elsewhere, in crash tests or in the other files of their folder. */
-const LONG_FORM = IS_SHORT
-  ? [
-      'agent/src/install.crash.test.ts',
-      'learn/silent.test.ts',
-      'src/cli/improve/killed.test.ts',
-      'src/cli/welcome/killed.test.ts',
-      'src/training/hosts/trainer-failures.test.ts',
-      'test/docs/weights.test.ts',
-      'test/evolution/{loop,runners}.test.ts',
-      'test/install/{cut,gate,several,trouble}.test.ts',
-      'test/ops/{collector,launchers,traces-beside,training-failpoints}.test.ts',
-      'test/reef/{command,import}.test.ts',
-      'test/spec/poisoned.test.ts',
-      'test/weights/real/loop.test.ts',
-      'test/weights/{bad-engine,bad-input,imports,sharing,trainer-refusals,trainer-saved,tttd,updates}.test.ts',
-    ]
-  : []
+const LONG_FORM = IS_SHORT ? LONG_FORM_FILES : []
 
 /** Their server is made with Go from its source. The short form goes on without them where that could not be done, and says so. */
 const WITH_S3 = ['plugins/contents/s3/{bounded,index,lent-keys,trouble}.test.ts', 'src/cli/export/s3.test.ts', 'test/cluster/*.test.ts']

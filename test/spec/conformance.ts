@@ -1,5 +1,7 @@
 /** Maps rules to the tests that hold them, by the rule ids in brackets in test titles. */
 import { globSync, readFileSync } from 'node:fs'
+import { matchesGlob } from 'node:path'
+import { LONG_FORM_FILES } from '../long-form.ts'
 import { rules, type Rule } from './rules.ts'
 
 export const CONFORMANCE_PAGE = 'docs/conformance.md'
@@ -51,7 +53,7 @@ export function conformancePage(): string {
     '',
     'Every rule of the interface and the tests that hold it. Written by `npm run docs`; the table of rules is `test/spec/rules.ts`.',
     '',
-    `${rules.length} rules.`,
+    `${rules.length} rules. Tests marked "long form" are run by \`npm run test:machine\`, and not by \`.ci/run\`, which has its short form.`,
     ...sections.flatMap(([title, members]) => ['', `## ${title}`, '', ...members.flatMap((rule) => entryOf(rule, holders))]),
   ]
   return `${lines.join('\n')}\n`
@@ -59,7 +61,14 @@ export function conformancePage(): string {
 
 function entryOf(rule: Rule, holders: ReadonlyMap<string, readonly Holder[]>): readonly string[] {
   const head = `- \`${rule.id}\`: ${plain(rule.rule)}`
-  return [head, ...(holders.get(rule.id) ?? []).map(({ file, title }) => `  - \`${file}\`: ${plain(title)}`)]
+  return [
+    head,
+    ...(holders.get(rule.id) ?? []).map(({ file, title }) => `  - \`${file}\`${isLongForm(file) ? ' (long form)' : ''}: ${plain(title)}`),
+  ]
+}
+
+function isLongForm(file: string): boolean {
+  return LONG_FORM_FILES.some((pattern) => matchesGlob(file, pattern))
 }
 
 /** Markdown that reads as the text itself. */

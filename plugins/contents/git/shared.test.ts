@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { contentsConformance } from '../../../conformance/contents.ts'
 import type { ContentStore, JsonObject } from '../../../src/contract/index.ts'
 import { archivedRef, heldRef, scenarioRef } from '../common/refs/ref-names.ts'
+import { IS_SHORT } from '../../../test/support/short.ts'
 import git from './index.ts'
 import { killAfter, spawnWriter, type Published } from './testing/processes.ts'
 import { countSpawns, freshCache, freshRemote, fsck, gitSays, hook, publish, refsOf, takeAway } from './testing/repositories.ts'
@@ -28,7 +29,8 @@ async function movedByAnother() {
   return { remote, here, second }
 }
 
-describe('conformance', () => contentsConformance({ describe, it, make: () => openAt(freshRemote()) }))
+// The short form has the suite on a folder, on a remote of one gateway and on a bucket.
+describe.skipIf(IS_SHORT)('conformance', () => contentsConformance({ describe, it, make: () => openAt(freshRemote()) }))
 
 describe('two machines', () => {
   it('find and read what the other sealed while both run, and build on it', async () => {

@@ -8,6 +8,7 @@ import { startCommand } from '../../../test/support/command.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { startPostgres, type PostgresServer } from '../../../test/support/postgres.ts'
 import { argumentsOf } from '../../../test/support/settings.ts'
+import { IS_SHORT } from '../../../test/support/short.ts'
 import { until } from '../../../test/support/wait.ts'
 import { ENV, type JsonObject, type Store } from '../../contract/index.ts'
 import { fill, holdings } from './testing/sample.ts'
@@ -90,7 +91,7 @@ it('goes on after every kill -9, and ends with everything there once', { timeout
     return isThere === '1' ? Number(server.sql(`SELECT count(*) FROM ${schema}.record`)) : 0
   }
   const reached: number[] = []
-  for (let kill = 0; kill < 3; kill += 1) {
+  for (let kill = 0; kill < (IS_SHORT ? 1 : 3); kill += 1) {
     const command = copying(`sqlite:${from}`, place(schema))
     const before = count()
     await expect.poll(count, { timeout: 60_000, interval: 5 }).toBeGreaterThan(before)
@@ -124,7 +125,7 @@ it('goes on after kill -9 on the way back too, and no service starts on the half
     ['records.sqlite3', 'records.sqlite3-wal']
       .map((name) => join(to, name))
       .reduce((sum, file) => sum + (existsSync(file) ? statSync(file).size : 0), 0)
-  for (let kill = 0; kill < 2; kill += 1) {
+  for (let kill = 0; kill < (IS_SHORT ? 1 : 2); kill += 1) {
     const command = copying(place('back'), `sqlite:${to}`)
     const before = written()
     await until(() => written() > before + BYTES_BEFORE_KILL)

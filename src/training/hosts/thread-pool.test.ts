@@ -6,10 +6,12 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { heard, never, oneStep, threadHost, ThreadCount } from '../../../test/fixtures/trainers/hosts.ts'
 import { orderTo, trainerOf } from '../../../test/fixtures/trainers/orders.ts'
+import { IS_SHORT } from '../../../test/support/short.ts'
 import { until } from '../../../test/support/wait.ts'
 import { coresIn } from './thread-inside.ts'
 
 const count = orderTo('count')
+const TRAINERS = IS_SHORT ? 50 : 200
 
 /** Answers every order alike and loads nothing, for the test that starts hundreds. */
 const BARE_THREAD = new URL(
@@ -137,10 +139,10 @@ describe('turns', () => {
   it('never need more threads than allowed, however many trainers there are', async () => {
     const threads = new ThreadCount()
     const host = threadHost({ threads: 2, entry: BARE_THREAD })
-    const results = await Promise.all(Array.from({ length: 200 }, (_, index) => oneStep(host, trainerOf(`s${index}`), count)))
+    const results = await Promise.all(Array.from({ length: TRAINERS }, (_, index) => oneStep(host, trainerOf(`s${index}`), count)))
     expect(results.every(({ kind }) => kind === 'reject')).toBe(true)
     expect(threads.most).toBe(2)
-    expect(threads.started).toBe(200)
+    expect(threads.started).toBe(TRAINERS)
   })
 
   it('that are no longer wanted are given up, and the queue goes on', async () => {
