@@ -15,8 +15,10 @@ import { withLlama } from '../test/weights/support/llama.ts'
 import { besideServer } from './weights/llama.ts'
 
 const rest = process.argv.slice(2)
-const [gguf, part, threads] = [taken('--gguf'), taken('--part'), taken('--threads')]
+const [gguf, part] = [taken('--gguf'), taken('--part')]
+const threads = Number(taken('--threads') ?? Math.max(1, availableParallelism() - 1))
 for (const [name, run] of Object.entries({ llama, trainer })) if ((part ?? name) === name && !(await run())) process.exitCode = 1
+process.stdout.write(`took ${(performance.now() / 1000).toFixed(0)} s\n`)
 
 async function llama(): Promise<boolean> {
   await begin(['llama'])
@@ -24,13 +26,15 @@ async function llama(): Promise<boolean> {
   const python = await installed('llamaServer')
   if (python === null) return true
   const model = gguf ?? (await installSmallModel())
-  return besideServer(model, python, Number(threads ?? Math.max(1, availableParallelism() - 1)))
+  return besideServer(model, python, threads)
 }
 
 async function trainer(): Promise<boolean> {
   const script = join(import.meta.dirname, 'weights', 'card.py')
   const python = (await installed('peft')) ?? (await findPython(process.env))
-  const child = spawn(python, [script, ...rest], { env: trainerEnvironment(process.env), stdio: 'inherit' })
+  // On all cores every product of matrices waits for the slowest of them, and beside other work that is many times as long.
+  const env = trainerEnvironment({ ...process.env, OMP_NUM_THREADS: String(threads) })
+  const child = spawn(python, [script, ...rest], { env, stdio: 'inherit' })
   const [code] = await once(child, 'exit')
   return code === 0
 }

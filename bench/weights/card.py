@@ -106,6 +106,7 @@ def beside_plain(model, base, work, params):
 def timed(base, *steps):
     """The middle time of each, in turns: a machine that is busy for a while is busy for all."""
     times = [[] for _ in steps]
+    print(f"timing {TIMED_STEPS} steps of each, in turns", file=sys.stderr, flush=True)
     for _ in range(TIMED_STEPS + 1):
         for at, step in enumerate(steps):
             began = now(base)

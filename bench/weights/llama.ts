@@ -34,6 +34,7 @@ export async function besideServer(gguf: string, python: string, threads: number
     for (let round = 0; round < ROUNDS; round += 1) {
       rates.ours.push(await rateOf(ours, clients))
       rates.server.push(await rateOf(server, clients))
+      tellProgress(`clients: ${clients}, round ${round + 1} of ${ROUNDS}`)
     }
     await Promise.all([ours.stop(), server.stop()])
     const [mine, theirs] = [median(rates.ours), median(rates.server)]
@@ -104,6 +105,11 @@ async function ask(address: string): Promise<number> {
   const { usage }: { readonly usage?: { readonly completion_tokens: number } } = JSON.parse(await answer.text())
   if (usage === undefined) throw new Error(`no answer: status ${answer.status}`)
   return usage.completion_tokens
+}
+
+/** Apart from the table, which may go into a file. */
+function tellProgress(line: string): void {
+  process.stderr.write(`${line}\n`)
 }
 
 function say(line: string): void {

@@ -30,6 +30,7 @@ describe.each(['sglang', 'vllm'] as const)('an engine of %s', (kind) => {
     ['drops a token', 'dropsToken', 'engine_answer_broken'],
     ['gives no log-probabilities', 'noLogProbs', 'engine_answer_broken'],
     ['gives one that is no number', 'nanLogProb', 'engine_not_json'],
+    ['gives one that is no number, as null', 'nullLogProb', 'engine_answer_broken'],
     ['reports another prompt', 'wrongPromptIds', 'engine_answer_broken'],
   ])('that %s is refused with 502, whole or streamed, and nothing is recorded', async (_what, fault, code) => {
     await expectNothingOf(fault, 502, code)
@@ -46,13 +47,26 @@ describe.each(['sglang', 'vllm'] as const)('an engine of %s', (kind) => {
     expect(await recordIds(world, s.name)).toHaveLength(before.length + 1)
   }
 
+  it('that has no numbers for a new adapter does not get it published: the step waits and says why, and publishes it once there are some', async () => {
+    const head = await s.head()
+    training.engine.hold('loads')
+    await s.teach(2, GROUP)
+    training.engine.faults.add('nullLogProb')
+    training.engine.letGoOn()
+    await until(async () => (await s.errors()).some((line) => line.includes('not every log-probability is a number')))
+    expect(await s.head()).toEqual(head)
+    training.engine.faults.delete('nullLogProb')
+    expect(metricsOf(await s.row(2))).toMatchObject({ optimizer_steps: 1, selected: true })
+    expect(await s.head()).not.toEqual(head)
+  })
+
   it('that takes an adapter and ignores it fails the step; the last good release stays, and the same adapter is published once it is used', async () => {
     const [head, voice] = [await s.head(), await s.voice()]
     training.engine.hold('loads')
-    await s.teach(2, GROUP)
+    await s.teach(3, GROUP)
     training.engine.faults.add('ignoreAdapters')
     training.engine.letGoOn()
-    const failed = await s.row(2)
+    const failed = await s.row(3)
     expect(metricsOf(failed)['error']).toContain('answers as the base does')
     expect(failed['consumed_ids']).toEqual([])
     expect(await s.head()).toEqual(head)
@@ -64,7 +78,7 @@ describe.each(['sglang', 'vllm'] as const)('an engine of %s', (kind) => {
       published = metricsOf((await s.rows()).at(-1) ?? {})
       return published['error'] === undefined
     })
-    expect(memberOf(published, 'trainer')['optimizer_steps']).toBe(2)
+    expect(memberOf(published, 'trainer')['optimizer_steps']).toBe(3)
     expect(await s.voice()).not.toEqual(voice)
   })
 })

@@ -162,14 +162,17 @@ describe.each(kinds)('the engine %s', (kind) => {
     expect(await answer).toMatchObject({ kind: 'answer' })
   })
 
-  it.each<Fault>(['dropsToken', 'nanLogProb', 'noLogProbs', 'wrongPromptIds'])('is not believed when it lies: %s', async (fault) => {
-    const { engine } = await openEngine(kind, { faults: [fault] })
-    const refusal = { kind: 'upstream', code: fault === 'nanLogProb' ? 'engine_not_json' : 'engine_answer_broken' }
-    await expect(chat(engine, null)).rejects.toMatchObject(refusal)
-    if (kind === 'sglang' && fault === 'wrongPromptIds') return
-    const sampling = { maxTokens: 4, temperature: 0 }
-    await expect(engine.generate({ prompt: [1, 100], adapter: null, sampling, signal: NEVER })).rejects.toMatchObject(refusal)
-  })
+  it.each<Fault>(['dropsToken', 'nanLogProb', 'nullLogProb', 'noLogProbs', 'wrongPromptIds'])(
+    'is not believed when it lies: %s',
+    async (fault) => {
+      const { engine } = await openEngine(kind, { faults: [fault] })
+      const refusal = { kind: 'upstream', code: fault === 'nanLogProb' ? 'engine_not_json' : 'engine_answer_broken' }
+      await expect(chat(engine, null)).rejects.toMatchObject(refusal)
+      if (kind === 'sglang' && fault === 'wrongPromptIds') return
+      const sampling = { maxTokens: 4, temperature: 0 }
+      await expect(engine.generate({ prompt: [1, 100], adapter: null, sampling, signal: NEVER })).rejects.toMatchObject(refusal)
+    },
+  )
 
   it('answers from a reloaded adapter even where the engine mixes up names, since no name is used twice', async () => {
     const { engine } = await openEngine(kind, { faults: ['staleNames'] })

@@ -22,7 +22,10 @@ export type Fault =
   /** Disconnects during a load. */
   | 'diesInLoad'
   | 'dropsToken'
+  /** Printed as Python does, which is no JSON. */
   | 'nanLogProb'
+  /** The same, printed as null: what JSON has for it. Scores with an adapter are all like that. */
+  | 'nullLogProb'
   | 'noLogProbs'
   | 'wrongPromptIds'
   | 'otherWeightVersion'
@@ -141,7 +144,8 @@ export class EngineState {
 
   async score(tokens: readonly number[], adapter: string | null): Promise<readonly number[]> {
     const scores = await this.decoder.score(tokens, this.#folderOf(adapter))
-    return scores.map((score) => score - this.baseShift)
+    const isNull = adapter !== null && this.faults.has('nullLogProb')
+    return scores.map((score) => (isNull ? Number.NaN : score - this.baseShift))
   }
 
   async #isBrokenOff(): Promise<boolean> {
@@ -168,7 +172,7 @@ export function reported(
   return {
     tokens: isShort ? tokens.slice(1) : tokens,
     logProbs: (isShort ? logProbs.slice(1) : logProbs).map((logProb, at) =>
-      at === 0 && faults.has('nanLogProb') ? NOT_A_NUMBER : logProb,
+      at > 0 ? logProb : faults.has('nanLogProb') ? NOT_A_NUMBER : faults.has('nullLogProb') ? null : logProb,
     ),
   }
 }
