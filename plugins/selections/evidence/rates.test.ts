@@ -5,6 +5,7 @@ import { intervalOf } from './wealth.ts'
 import { levelOf, sumLevelOf } from './levels.ts'
 import {
   fixedTestPowers,
+  graded,
   inFamilies,
   noisy,
   playOut,
@@ -75,6 +76,11 @@ describe('a gain of some tasks alone, or on few tasks', () => {
 
   it('is found by ten tasks where it is 20 points', () => {
     expect(powerIn(noisy(10, 0.2), 200, 0, 400).power).toBeGreaterThanOrEqual(0.9)
+  })
+
+  it('is found by twenty tasks whose scores lie between 0 and 1, in three plays of each', () => {
+    expect(powerIn(graded(20, 0.2), 200, 0, 59).power).toBeGreaterThanOrEqual(0.7)
+    expect(scenariosPublishing(graded(20, 0), 20, 59)).toBe(0)
   })
 })
 

@@ -28,8 +28,11 @@ const GAINING = [
   { gaining: 0.8, share: 0.3 },
 ]
 
-/** Bets on the mean of each family, for graded scores. */
-const STAKES = [0.5, 0.99]
+/** Bets on the mean of each family, for graded scores. Means of a family are small beside 1, so most is on the large stake. */
+const STAKES = [
+  { stake: 0.5, share: 0.2 },
+  { stake: 0.99, share: 0.8 },
+]
 
 /** The log e-value over families: against fair coins for their signs, or where scores are graded against a mean of 0. */
 export function logEvidenceOf(tallies: readonly FamilyTally[]): number {
@@ -71,8 +74,8 @@ const logCosh = (value: number): number => value + Math.log1p(Math.exp(-2 * valu
 
 const logMeans = (tallies: readonly FamilyTally[]): number =>
   logMean(
-    STAKES.map((stake) => ({
-      share: 1 / STAKES.length,
+    STAKES.map(({ stake, share }) => ({
+      share,
       log: sumOf(tallies, ({ sum, draws, share: each }) => each * Math.log1p((stake * sum) / Math.max(1, draws))),
     })),
   )
