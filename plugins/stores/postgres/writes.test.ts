@@ -76,6 +76,15 @@ it('many are sent as two groups, on one connection, and the next follow as soon 
   expect(sent[0]?.pipe).toBe(sent[1]?.pipe)
 })
 
+it('many of several scenarios are two groups as well', async () => {
+  const { append, know, sent, sizes } = world(4)
+  await know(1)
+  for (const scenario of ['a', 'b', 'c', 'd', 'e']) append(40, scenario)
+  await turn()
+  expect(sizes()).toEqual([100, 100])
+  expect(sent[0]?.pipe).toBe(sent[1]?.pipe)
+})
+
 it('few stay one group, and so do many where a commit takes long', async () => {
   const fast = world(4)
   await fast.know(1)

@@ -118,13 +118,15 @@ export class Writes {
       }
     }
     while (this.#slots < this.#slotsMax) {
-      const waiting = this.#countFor(null)
-      if (waiting === 0) break
       const line: Line = { pipe: this.#writer.pipe(), groups: 0, last: Promise.resolve(), answeredAt: 0 }
+      const waiting = this.#countFor(line)
+      if (waiting === 0) break
       this.#slots += 1
       this.#lines.add(line)
-      const half = Math.ceil(waiting / GROUPS_PER_PIPE_MAX)
-      this.#send(line, this.#take(null, this.#pays(half) ? half : waiting))
+      const second = Math.floor(waiting / GROUPS_PER_PIPE_MAX)
+      const isSplit = this.#pays(second)
+      this.#send(line, this.#take(line, isSplit ? waiting - second : waiting))
+      if (isSplit) this.#send(line, this.#take(line, second))
     }
     // A line that always has a group on the way would keep its slot from those who wait for one.
     if ([...this.#waiting.keys()].some((scenario) => !this.#busy.has(scenario))) return
@@ -162,19 +164,19 @@ export class Writes {
     this.#commitMs = Math.max(0, Number.isFinite(known) ? known + (commitMs - known) * NEWEST_SHARE : commitMs)
   }
 
-  /** Appends that may be sent now: behind those of the line, or, without one, to scenarios that nothing is written to. */
-  #countFor(line: Line | null): number {
+  /** Appends that the line may send now: to its own scenarios, and to those that nothing is written to. */
+  #countFor(line: Line): number {
     let count = 0
     for (const [scenario, tasks] of this.#waiting) if (this.#isFor(line, scenario)) count += appendsOf(tasks).length
     return count
   }
 
-  #isFor(line: Line | null, scenario: string): boolean {
+  #isFor(line: Line, scenario: string): boolean {
     const busy = this.#busy.get(scenario)
-    return line === null ? busy === undefined : busy?.line === line
+    return busy === undefined || busy.line === line
   }
 
-  #take(line: Line | null, count: number): readonly AppendCall[] {
+  #take(line: Line, count: number): readonly AppendCall[] {
     const calls: AppendCall[] = []
     let [bytes, records] = [0, 0]
     for (const [scenario, tasks] of this.#waiting) {
