@@ -13,7 +13,8 @@ import { until } from '../../../test/support/wait.ts'
 import { ENV, type JsonObject, type Store } from '../../contract/index.ts'
 import { fill, holdings } from './testing/sample.ts'
 
-const BYTES_BEFORE_KILL = 100_000
+/** Half of it are the tables of an empty store. */
+const BYTES_BEFORE_KILL = 400_000
 
 let server: PostgresServer
 beforeAll(async () => {
