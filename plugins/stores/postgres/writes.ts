@@ -117,10 +117,9 @@ export class Writes {
         void first.run().finally(() => this.#free([scenario]))
       }
     }
-    while (this.#slots < this.#slotsMax) {
+    while (this.#slots < this.#slotsMax && this.#hasOneWaitingForSlot()) {
       const line: Line = { pipe: this.#writer.pipe(), groups: 0, last: Promise.resolve(), answeredAt: 0 }
       const waiting = this.#countFor(line)
-      if (waiting === 0) break
       this.#slots += 1
       this.#lines.add(line)
       const second = Math.floor(waiting / GROUPS_PER_PIPE_MAX)
@@ -129,11 +128,16 @@ export class Writes {
       if (isSplit) this.#send(line, this.#take(line, second))
     }
     // A line that always has a group on the way would keep its slot from those who wait for one.
-    if ([...this.#waiting.keys()].some((scenario) => !this.#busy.has(scenario))) return
+    if (this.#hasOneWaitingForSlot()) return
     for (const line of this.#lines) {
       const waiting = this.#countFor(line)
       if (line.groups < GROUPS_PER_PIPE_MAX && this.#pays(waiting)) this.#send(line, this.#take(line, waiting))
     }
+  }
+
+  #hasOneWaitingForSlot(): boolean {
+    for (const scenario of this.#waiting.keys()) if (!this.#busy.has(scenario)) return true
+    return false
   }
 
   /** A second group costs the server one more commit. */
