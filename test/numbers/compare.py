@@ -15,8 +15,10 @@ from svc_trainer.parse import AdamParams, LoraSettings, Row, Work
 
 torch.manual_seed(1)
 torch.set_num_threads(1)
-# The usual one of adapters. A first step is as long as the rate whatever the gradient, and so is what rounding makes of one near zero.
+# The usual one of adapters.
 RATE = 1e-4
+# Large: with a small one, a first step is as long as the rate whatever the gradient, and so is what rounding makes of one near zero.
+EPSILON = 1e-2
 
 
 def adam_apart(weight_decay, grad_clip_norm):
@@ -66,7 +68,7 @@ def step_apart(base, weight_decay):
     # The second halves begin at zero, where the first have no gradient.
     begun = {name: torch.randn_like(tensor) * 0.1 if "lora_B" in name else tensor for name, tensor in model.adapter.tensors.items()}
     model.adapter = lora.Adapter(model.settings, begun)
-    params = AdamParams(RATE, 0.9, 0.95, 1e-8, weight_decay, 0.0)
+    params = AdamParams(RATE, 0.9, 0.95, EPSILON, weight_decay, 0.0)
     work = Work([row_of(length, base.vocabulary) for length in (12, 5, 30)], "importance_sampling", {})
     plain = PlainLoop(base, model.adapter, params)
     plain.step(work)
