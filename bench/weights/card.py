@@ -21,8 +21,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 QUESTION, WANTED = "Pick a colour.", "blue"
 TIMED_STEPS = 20
-# How much longer than a plain loop a step may take. How far its weights may be from the plain ones is the tests' matter: they begin with
-# large gradients. Here many are near zero, a first step of Adam is as long as the rate all the same, and so the rounding of them shows.
+# How much longer than a plain loop a step may take. How far its weights may be from the plain ones is the tests' matter: they take
+# a large epsilon. Here gradients are near zero, a first step of Adam is as long as the rate all the same, and so the rounding of them shows.
 TIMES_MOST = 1.2
 # Betas, epsilon, decay and clipping.
 ADAM = (0.9, 0.95, 1e-8, 0.0, 0.0)
