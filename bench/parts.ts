@@ -8,7 +8,7 @@ import type { ContestantName, PartName } from './options.ts'
 import { costMetrics, type Rig, startJsonUpstream, startNodeUpstream, type Upstream } from './rig.ts'
 import { takeLimits } from './limits.ts'
 import { PROMOTE_SETTINGS, takePromote } from './promote.ts'
-import { common, inRounds, jsonWindow, note, tinyJob, type Part, type Turn } from './rounds.ts'
+import { common, inRounds, jsonWindow, note, tinyJob, warmUp, type Part, type Turn } from './rounds.ts'
 import { takeSessions } from './sessions.ts'
 import { takeStart } from './start.ts'
 import { takeTraining, TRAINING_SETTINGS } from './training.ts'
@@ -84,8 +84,14 @@ async function takeJson(turn: Turn): Promise<void> {
 }
 
 async function takeShapes(turn: Turn): Promise<void> {
-  await jsonWindow(turn, 'tool', shapeJob(turn, 'tool', 32))
-  await jsonWindow(turn, 'context', shapeJob(turn, 'context', CONTEXT_CONCURRENCY))
+  for (const [shape, concurrency] of [
+    ['tool', 32],
+    ['context', CONTEXT_CONCURRENCY],
+  ] as const) {
+    const job = shapeJob(turn, shape, concurrency)
+    await warmUp(turn.rig, job)
+    await jsonWindow(turn, shape, job)
+  }
 }
 
 export function shapeJob(turn: Pick<Turn, 'rig' | 'running' | 'receiptsFile'>, shape: ShapeName, concurrency: number): JsonJob {

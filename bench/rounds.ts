@@ -13,6 +13,7 @@ import { spread } from './stats.ts'
 const APPEND_BYTES = 4096
 
 const DISK_SECONDS = 0.5
+const WARM_UP = { concurrency: 32, seconds: 1 }
 const WARM_UP_REQUESTS = 20_000
 const WARM_UP_SECONDS_MAX = 8
 const WARM_UP_SECONDS_QUICK = 1
@@ -86,7 +87,7 @@ async function lastingOne(rig: Rig, part: Part, contestant: Contestant, lasting:
   if (known !== undefined) return known
   const running = await contestant.start(rig.site(part.upstream.port, part))
   lasting.set(contestant.name, running)
-  await warmUp(rig, running)
+  await warmUp(rig, tinyJob(rig, running, WARM_UP))
   return running
 }
 
@@ -94,7 +95,7 @@ async function freshTurn(rig: Rig, part: Part, round: number, contestant: Contes
   const site = rig.site(part.upstream.port, part)
   const running = await contestant.start(site)
   const receipts = contestant.durable ? { receiptsFile: join(site.directory, 'receipts') } : {}
-  await warmUp(rig, running, receipts)
+  await warmUp(rig, tinyJob(rig, running, { ...WARM_UP, ...receipts }))
   const turn: Turn = { rig, part, round, contestant, running, ...receipts }
   if (contestant.durable) await measuredAndKilled(turn, site, take)
   else await take(turn)
@@ -110,12 +111,12 @@ async function measuredAndKilled(turn: Turn, site: Site, take: (turn: Turn) => P
   await killAndCheck(turn, site)
 }
 
-/** Warms up the JIT compiler before measuring. */
-async function warmUp(rig: Rig, running: Running, receipts: { readonly receiptsFile?: string } = {}): Promise<void> {
+/** Warms up the JIT compiler before measuring, with requests like those that are measured: larger ones take other ways through the code. */
+export async function warmUp(rig: Rig, job: JsonJob): Promise<void> {
   const secondsMax = rig.options.quick ? WARM_UP_SECONDS_QUICK : WARM_UP_SECONDS_MAX
   let requests = 0
   for (let seconds = 0; seconds < secondsMax && requests < WARM_UP_REQUESTS; seconds += 1) {
-    const result = await rig.generator.run(tinyJob(rig, running, { concurrency: 32, seconds: 1, ...receipts }))
+    const result = await rig.generator.run({ ...job, seconds: 1 })
     requests += result.requests
   }
 }
