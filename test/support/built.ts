@@ -19,3 +19,6 @@ export function builtOf(source: string): string | null {
   const built = join(ROOT, 'dist', file.replace(/\.ts$/, '.js'))
   return existsSync(built) ? pathToFileURL(built).href : null
 }
+
+/** A program in one file, as it ships, in place of the source it is made from. */
+export const programOf = (source: string, built: string): string => (IS_BUILT ? built : source)

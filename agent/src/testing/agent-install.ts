@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, realpathSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
+import { programOf } from '../../../test/support/built.ts'
 import { COMPILED } from '../../../test/support/compiled.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import type { Installation } from '../installation.ts'
@@ -12,7 +13,7 @@ import { recordFile, recordOf } from '../record.ts'
 import { writeWhole } from '../whole-file.ts'
 import type { Install } from '../service.ts'
 
-const MAIN = join(import.meta.dirname, '..', 'main.ts')
+const MAIN = programOf(join(import.meta.dirname, '../main.ts'), join(import.meta.dirname, '../../dist/wrapper.mjs'))
 export const SCENARIO = 'Prüfung'
 
 export interface TestInstall extends Install {

@@ -12,6 +12,7 @@ import { filesOf, type TrialEntry } from '../trial-tree.ts'
 import type { ModelPlace } from '../chat.ts'
 import { boundModel, sceneOf, type TurnScene } from '../turn.ts'
 import { writeTree } from '@svc-ai/client/shared'
+import { programOf } from '../../../test/support/built.ts'
 import { json, upstream, type Heard, type FakeUpstream } from '../../../agent/src/testing/upstream.ts'
 
 export const KEY = 'the-key-of-the-model'
@@ -129,7 +130,7 @@ export async function play(entries: readonly TrialEntry[], served: FakeUpstream,
   return { ...end, events, asked: last.messages ?? [], questions: served.heard.length, workdir, logs }
 }
 
-const MAIN = join(import.meta.dirname, '..', 'main.ts')
+const MAIN = programOf(join(import.meta.dirname, '../main.ts'), join(import.meta.dirname, '../../dist/native.mjs'))
 
 export interface Ran {
   readonly child: ChildProcess

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isObject, type Entry, type Json } from '../../../src/contract/index.ts'
 import { admit, renderTree } from '../../../src/harness/index.ts'
+import { programOf } from '../../../test/support/built.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { world } from '../../../test/support/world.ts'
 import { entry } from '../testing/adapter.ts'
@@ -17,7 +18,8 @@ import { run as write } from './seed/write.ts'
 
 const adapter = plugin.plugin
 const seed = adapter.seed ?? []
-const MAIN = join(import.meta.dirname, '../../../native/src/main.ts')
+const NATIVE = join(import.meta.dirname, '../../../native')
+const MAIN = programOf(join(NATIVE, 'src/main.ts'), join(NATIVE, 'dist/native.mjs'))
 
 describe('the seed', () => {
   it('is admitted entry by entry, as if somebody had proposed it', () => {
