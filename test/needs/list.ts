@@ -27,7 +27,7 @@ const PROGRAMS = {
   mksh: { packages: ['mksh'], tests: ['test/install/'] },
   promtool: { packages: ['prometheus'], tests: ['test/deploy/monitoring.test.ts'] },
   script: { packages: ['bsdutils'], tests: ['src/cli/terminal.test.ts'] },
-  strace: { packages: ['strace'], tests: ['plugins/stores/sqlite/'] },
+  strace: { packages: ['strace'], tests: ['plugins/stores/sqlite/durability.test.ts'] },
   'systemd-analyze': { packages: ['systemd'], tests: ['test/deploy/'] },
   yash: { packages: ['yash'], tests: ['test/install/'] },
   zsh: { packages: ['zsh'], tests: ['src/cli/completion/', 'test/install/'] },
@@ -37,6 +37,9 @@ const COMPARED = ['test/numbers/'] as const
 const TRAINED = ['test/cluster/weights.test.ts', 'test/weights/', 'test/docs/weights.test.ts'] as const
 
 const IN_POSTGRES = ['plugins/stores/postgres/', 'src/cli/copy/postgres.test.ts', 'test/cluster/'] as const
+
+/** `npm test` has the other tests of that folder, and makes nothing with Go. */
+const IN_BUCKETS = ['bounded', 'index', 'lent-keys', 'trouble'].map((name) => `plugins/contents/s3/${name}.test.ts`)
 
 /** What is no program: a library, and what is made with programs. */
 const OTHERS = {
@@ -52,7 +55,7 @@ const OTHERS = {
   /** OpenTelemetry's collector. Made with Go. */
   collector: { packages: [], tests: ['test/ops/collector.test.ts'] },
   /** An S3 server. Made with Go, of whatever version is on the machine. */
-  versitygw: { packages: [], tests: ['plugins/contents/s3/', 'src/cli/export/s3.test.ts', 'test/cluster/'] },
+  versitygw: { packages: [], tests: [...IN_BUCKETS, 'src/cli/export/s3.test.ts', 'test/cluster/'] },
   'tiny model': { packages: [], tests: [...TRAINED, ...COMPARED] },
 } as const satisfies Readonly<Record<string, Need>>
 
