@@ -9,7 +9,7 @@ const ROOMS = /^(?:src|plugins)\b/
 export const IS_BUILT = process.env['TEST_THREADS'] === 'built'
 
 /** Before the first module of a thread or a process: what its plug-ins import of ours is then built, too. */
-export const WITH_BUILT: readonly string[] = IS_BUILT ? ['--import', pathToFileURL(join(import.meta.dirname, 'built-modules.ts')).href] : []
+export const WITH_BUILT: readonly string[] = IS_BUILT ? ['--import', new URL('built-modules.ts', import.meta.url).href] : []
 
 /** Null where a module is only part of what is built. */
 export function builtOf(source: string): string | null {
