@@ -1,6 +1,6 @@
 /** Conformance suite for executors, for any test runner with `describe` and `it`. */
 import assert from 'node:assert/strict'
-import { access, readFile, stat, writeFile } from 'node:fs/promises'
+import { access, mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import type { IncomingMessage } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -75,6 +75,23 @@ function describeFiles(suite: ExecutorSuite): void {
       await writeFile(join(folder, 'program.js'), 'console.log("needed")')
       const launch = (): Launch => ({ ...launchOf(''), argv: [process.execPath, join(folder, 'program.js')] })
       assert.equal((await run(suite, '', { launch, needs: [folder] })).stdout.trim(), 'needed')
+    })
+  })
+  suite.it('what is installed for the workspace is found there with room beside it, or refused', async () => {
+    await withFolder(async (folder) => {
+      const packages = join(folder, 'node_modules')
+      await mkdir(join(packages, 'one'), { recursive: true })
+      await writeFile(join(packages, 'one', 'index.js'), 'console.log("installed")')
+      const workspace = { 'start.js': 'require("one"); require("fs").writeFileSync("node_modules/.cache", "")' }
+      const found = run(suite, 'require(process.cwd() + "/start.js")', { workspace, dependencies: { node_modules: packages } })
+      const isShown = await found.then(
+        () => true,
+        () => false,
+      )
+      if (isShown) assert.deepEqual([(await found).stdout.trim(), (await found).exitCode], ['installed', 0])
+      else await assertRefused('unavailable', null, found)
+      const gone = { node_modules: join(folder, 'gone/node_modules') }
+      await assertRefused('unavailable', null, run(suite, '1', { dependencies: gone }))
     })
   })
   suite.it('command and files are afterwards what they were', async () => {

@@ -8,7 +8,16 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import type { Readable } from 'node:stream'
-import { define, invalid, type Episode, type EpisodeEnd, type Executor, type Files, type Launch } from '../../src/contract/index.ts'
+import {
+  define,
+  invalid,
+  unavailable,
+  type Episode,
+  type EpisodeEnd,
+  type Executor,
+  type Files,
+  type Launch,
+} from '../../src/contract/index.ts'
 
 const PRINTED_CHARACTERS_MAX = 16 * 1024 * 1024
 /** Shell exit codes: command not found, and killed. */
@@ -17,6 +26,7 @@ const EXIT_KILLED = 137
 
 const folders: Executor = {
   async run(play, signal) {
+    if (play.dependencies !== undefined) throw unavailable('no_dependencies', 'this executor shows no installed packages')
     const root = await mkdtemp(join(tmpdir(), 'episode-'))
     const workspace = join(root, 'workspace')
     try {

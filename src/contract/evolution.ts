@@ -24,9 +24,16 @@ export interface Task {
   readonly family?: string
   /** The workspace's files when the agent starts. */
   readonly files?: Files
+  /** What is installed for the code of the workspace, such as `node_modules`. */
+  readonly dependencies?: Dependencies
   /** For the evaluator: `answer`, `verify`, `rubric` and others, and the task's own `data`. Never shown to an agent. */
   readonly data?: JsonObject
 }
+
+/**
+ * Folders of this machine with installed packages, by their path in a workspace: folders called `node_modules`, and virtual environments of Python.
+ */
+export type Dependencies = Readonly<Record<string, string>>
 
 // ── Proposers ────────────────────────────────────────────────────────────────────────────────
 
@@ -127,6 +134,8 @@ export interface Play {
   files(model: ModelAddress): Files
   /** The files of the folder `workspace`, where the command starts. */
   readonly workspace: Files
+  /** The command finds them in the workspace, and a sandbox does not let it change them. */
+  readonly dependencies?: Dependencies
   /** The evaluation routes. An executor may put a proxy in front of them. */
   readonly model: ModelAddress
   launch(root: string): Launch

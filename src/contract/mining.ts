@@ -1,4 +1,5 @@
 /** The plug-in interface of miners, which find tasks in what a person has, such as the history of a repository. */
+import type { Dependencies } from './evolution.ts'
 import type { JsonObject } from './json.ts'
 import type { Files } from './nouns.ts'
 
@@ -28,6 +29,7 @@ export interface MinedTask {
   readonly prompt: string
   /** The workspace's files when the agent starts. */
   readonly files?: Files
+  readonly dependencies?: Dependencies
   /** What its evaluator goes by, as in a task. Paths of `verify_files` start with `verify/`. */
   readonly data: JsonObject
   /** Identifies it for ever, such as `git:` and the id of a commit. */

@@ -137,7 +137,7 @@ export async function writeMined(
   { role, family }: Placement,
   { status, check }: Pick<MinedRecord, 'status' | 'check'>,
 ): Promise<boolean> {
-  const { name, prompt, files = {}, data, origin, about = {}, module, reference } = found
+  const { name, prompt, files = {}, dependencies, data, origin, about = {}, module, reference } = found
   const { verify_files: hidden, ...fields } = data
   const removed = [...(reference?.removed ?? [])]
   const mined: MinedRecord = { status, origin, module, about, removed, has_reference: reference !== undefined, check }
@@ -145,7 +145,7 @@ export async function writeMined(
   try {
     await makeFolder(beside)
     await writeFiles(beside, {
-      'task.yaml': stringify({ role, family, ...fields }),
+      'task.yaml': stringify({ role, family, ...(dependencies && { dependencies }), ...fields }),
       'instruction.md': `${prompt}\n`,
       [MINED_FILE]: recordText(mined),
       ...under('workspace', files),

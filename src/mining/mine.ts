@@ -145,14 +145,14 @@ function problemIn([field, text]: readonly [string, string]): readonly string[] 
 
 /** The task, or why it cannot be one. */
 export function screen(found: MinedTask): Task | string {
-  const { name, prompt, files = {}, data } = found
+  const { name, prompt, files = {}, dependencies = {}, data } = found
   const unsafe = [['prompt', prompt] as const, ...GRADING.map((field) => [field, wordsIn(data[field])] as const)].flatMap(problemIn)
   if (unsafe[0] !== undefined) return unsafe[0]
   const hidden = isObject(data['verify_files']) ? Object.keys(data['verify_files']) : []
   if (hidden.some((path) => !path.startsWith('verify/'))) return 'a path of verify_files does not start with verify/'
   try {
     checkFiles(found.reference?.files ?? {})
-    return taskFrom({ name, prompt, files, ...data }, 'it')
+    return taskFrom({ name, prompt, files, dependencies, ...data }, 'it')
   } catch (error) {
     if (isRefusal(error)) return error.message
     throw error

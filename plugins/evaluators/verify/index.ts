@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rm, lstat, writeFile } from 'node:fs/promises'
 import { join, posix, dirname } from 'node:path'
 import { define, unavailable, checkFiles, invalid, isObject, scoreOfEnd } from '../../../src/contract/index.ts'
-import type { Episode, ModelAddress, Play, Scene, Files, Json, Task } from '../../../src/contract/index.ts'
+import type { Dependencies, Episode, ModelAddress, Play, Scene, Files, Json, Task } from '../../../src/contract/index.ts'
 import { makeOwnFolder } from '../../../src/kit/index.ts'
 import { copyWorkspace, openCopy } from './copy.ts'
 
@@ -14,6 +14,7 @@ import { copyWorkspace, openCopy } from './copy.ts'
 interface Check {
   readonly words: readonly string[]
   readonly files: Files
+  readonly dependencies: Dependencies
   /** Whether the last line that the command prints is the score. */
   readonly hasReward: boolean
 }
@@ -49,6 +50,7 @@ async function verify(check: Check, workspace: string, scene: Scene): Promise<nu
       scene.note?.('the workspace is too large to copy for the verifier')
       return 0
     }
+    for (const path of Object.keys(check.dependencies)) await remove(join(copy, path))
     await placeFiles(copy, check.files)
     await openCopy(copy)
     const run = await executor.run(playOf(check, copy, mark), signal)
@@ -67,10 +69,11 @@ const COPY_AND_RUN = 'cp -RPp "$2"/. . || { echo "$1" >&2; exit 1; }; shift 2; e
 /** The verifier has no model. */
 const NO_MODEL: ModelAddress = { url: 'http://127.0.0.1:0', model: null, api: 'openai', apiKey: null }
 
-function playOf({ words }: Check, copy: string, mark: string): Play {
+function playOf({ words, dependencies }: Check, copy: string, mark: string): Play {
   return {
     files: () => ({}),
     workspace: {},
+    ...(Object.keys(dependencies).length > 0 && { dependencies }),
     model: NO_MODEL,
     launch: () => ({ argv: ['sh', '-c', COPY_AND_RUN, 'verify', mark, copy, ...words], env: {}, timeoutSeconds: VERIFY_SECONDS_MAX }),
     readTrajectory: async () => [],
@@ -154,14 +157,14 @@ const isFolder = (path: string): Promise<boolean> =>
 
 const remove = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 
-function checkOf({ name, data }: Task): Check {
+function checkOf({ name, data, dependencies = {} }: Task): Check {
   const { verify: command, verify_files: files = {}, verify_reward: hasReward = false } = data ?? {}
   const words = wordsOf(command)
   if (words === null) throw refused(name, 'verify must be a command, or a list of its words')
   if (!isObject(files) || !areTexts(files)) throw refused(name, 'verify_files must be an object of paths and texts')
   if (typeof hasReward !== 'boolean') throw refused(name, 'verify_reward must be true or false')
   checkFiles(files)
-  return { words, files, hasReward }
+  return { words, files, dependencies, hasReward }
 }
 
 const refused = (name: string, rule: string): Error => invalid('verify_unusable', `task ${name}: ${rule}, for the evaluator verify`)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isRefusal, unavailable, type Episode, type Files, type ModelAddress, type Play } from '../../../src/contract/index.ts'
 import { codeOf, hasCode, orAborted } from '../../../src/kit/index.ts'
 import type { CommandEnd } from './supervise.ts'
+import { findInstalled, makeLinks } from './dependencies.ts'
 import { makePlain } from './disk.ts'
 import { fillFolder, makeFolder, removeFolder, type Folder } from './folder.ts'
 import type { EpisodeLimits } from './limits.ts'
@@ -14,17 +15,19 @@ export interface EpisodeEnvironment {
   readonly model: ModelAddress
   readonly limits: EpisodeLimits
   /** Resolves when all processes of the command ended. */
-  readonly run: (folder: Folder, files: Files) => Promise<CommandEnd>
+  readonly run: (folder: Folder, files: Files, needs: readonly string[]) => Promise<CommandEnd>
 }
 
 export async function playEpisode(play: Play, signal: AbortSignal, { model, limits, run }: EpisodeEnvironment): Promise<Episode> {
   signal.throwIfAborted()
   const files = play.files(model)
+  const installed = await findInstalled(play.dependencies ?? {})
   const folder = await written(makeFolder())
   try {
     await written(fillFolder(folder, files, play.workspace))
+    await written(makeLinks(folder.workspace, installed.links))
     const oomBefore = endedForMemory()
-    const ended = await run(folder, files)
+    const ended = await run(folder, files, [...play.needs, ...installed.needs])
     checkRoom(folder, ended, oomBefore)
     const past = plain(() => makePlain(folder, limits))
     const trajectory = await orAborted(play.readTrajectory(folder.root), signal)

@@ -59,10 +59,10 @@ function sandbox(limits: EpisodeLimits): Executor {
       const key = randomBytes(24).toString('base64url')
       knowPassingSecret(key)
       const model: ModelAddress = { ...play.model, url: `http://127.0.0.1:${PORT}`, apiKey: key }
-      const run = async (folder: Folder, files: object): Promise<CommandEnd> => {
+      const run = async (folder: Folder, files: object, needs: readonly string[]): Promise<CommandEnd> => {
         const relay = await written(openRelay(socketOf(folder), play.model, key, limits.model))
         try {
-          const ended = await runIn(folder, { bubblewrap, play, inputs: Object.keys(files), limits, signal })
+          const ended = await runIn(folder, { bubblewrap, play, inputs: Object.keys(files), needs, limits, signal })
           const modelFailure = relay.modelFailure(ended.ended === 'time' ? play.launch(INSIDE.root).timeoutSeconds : null)
           const answeredBy = relay.answeredBy()
           return {
@@ -84,18 +84,19 @@ interface Run {
   readonly bubblewrap: Bubblewrap
   readonly play: Play
   readonly inputs: readonly string[]
+  readonly needs: readonly string[]
   readonly limits: EpisodeLimits
   readonly signal: AbortSignal
 }
 
-async function runIn(folder: Folder, { bubblewrap, play, inputs, limits, signal }: Run): Promise<CommandEnd> {
+async function runIn(folder: Folder, { bubblewrap, play, inputs, needs, limits, signal }: Run): Promise<CommandEnd> {
   const filter = seccompFilter()
   if (filter === null) throw unavailable('no_sandbox', `no filter of system calls is known for ${process.arch}; use x64 or arm64`)
-  const user = chooseUser([process.execPath, ...play.needs])
+  const user = chooseUser([process.execPath, ...needs])
   await written(prepareFolder(folder, user))
   const launch = play.launch(INSIDE.root)
   const files = { statusFile: FILES.status, filterFile: FILES.filter }
-  const words = bubblewrapArguments(bubblewrap, { folder, user, inputs, needs: play.needs, hides: play.hides ?? [], ...files })
+  const words = bubblewrapArguments(bubblewrap, { folder, user, inputs, needs, hides: play.hides ?? [], ...files })
   const group = makeGroup(basename(folder.path), limits)
   try {
     return await supervised(start(bubblewrap, user, limits, group), {

@@ -1,6 +1,6 @@
 /** Chooses the runner of a commit's tests by what the repository holds, and writes the script that puts them in place and runs them. */
 import { posix } from 'node:path'
-import { isObject, type Files } from '../../../src/contract/index.ts'
+import { isObject, type Dependencies, type Files } from '../../../src/contract/index.ts'
 
 export interface Verifier {
   readonly runner: string
@@ -14,6 +14,8 @@ export interface TestSituation {
   readonly tests: Files
   /** Files of the tree after the commit that decide how tests run. */
   readonly settings: Files
+  /** What is installed for the tests. */
+  readonly dependencies?: Dependencies
 }
 
 /** What pytest reads beside tests, in whatever folder: options in it may leave every test out. */
@@ -54,9 +56,12 @@ function scriptRunner(name: string, imports: RegExp, command: RegExp, lines: (fi
 
 /** Without the workspace on the path until the runner is loaded: a file there may have the name of any module. */
 const PYTEST = 'import sys; del sys.path[0]; import pytest'
-const UNITTEST = 'import sys; del sys.path[0]; import unittest; sys.path.insert(0, ""); unittest.main(module=None)'
+/** Many packages lie in `src`. */
+const OWN_CODE = 'sys.path[:0] = ["", "src"]'
+const UNITTEST = `import sys; del sys.path[0]; import unittest; ${OWN_CODE}; unittest.main(module=None)`
 /** Every Python has unittest: tests that are written for it need no pytest. */
 const isOfUnittest = (text: string): boolean => /^\s*(?:import|from) unittest\b/m.test(text) && !/\bpytest\b/.test(text)
+const PACKAGES = 'node_modules'
 const LOCAL = 'PATH="$PWD/node_modules/.bin:$PATH"'
 
 const RUNNERS: readonly Runner[] = [
@@ -66,13 +71,16 @@ const RUNNERS: readonly Runner[] = [
   {
     name: 'pytest',
     fits: ({ tests }) => Object.keys(tests).filter((path) => /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/.test(path)),
-    script: (files, { tests }) => {
+    script: (files, { tests, dependencies = {} }) => {
       const paths = files.map(pathWord).join(' ')
       const instead = files.every((path) => isOfUnittest(textOf(tests, path))) ? `exec python3 -c '${UNITTEST}' ${paths}` : 'exit 127'
+      const environment = Object.keys(dependencies).find((path) => !path.includes('/') && posix.basename(path) !== PACKAGES)
       return [
+        // Put in place before, so that it is not the agent's.
+        ...(environment === undefined ? [] : [`PATH="$PWD"/${quoted(environment)}/bin:"$PATH"`]),
         has('python3'),
         `python3 -c '${PYTEST}' 2>/dev/null || ${instead}`,
-        `exec python3 -c '${PYTEST}; sys.path.insert(0, ""); sys.exit(pytest.main())' -q -p no:cacheprovider ${paths}`,
+        `exec python3 -c '${PYTEST}; ${OWN_CODE}; sys.exit(pytest.main())' -q -p no:cacheprovider ${paths}`,
       ]
     },
     keeps: isOfPytest,

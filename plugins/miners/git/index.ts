@@ -2,12 +2,22 @@
  * Mines the history of a git repository: a commit that changes code and tests is a task. Its parent is the workspace, its message the prompt, its
  * tests the verifier, and its other changes the reference.
  */
-import { define, invalid, pathProblem, taskName, type Files, type MinedTask, type MiningOrder } from '../../../src/contract/index.ts'
+import {
+  define,
+  invalid,
+  pathProblem,
+  taskName,
+  type Dependencies,
+  type Files,
+  type MinedTask,
+  type MiningOrder,
+} from '../../../src/contract/index.ts'
 import { GitFailure } from '../../../src/git/index.ts'
 import { showHiddenLine } from '../../../src/kit/index.ts'
 import { isCode, isMade, isTest, isVendored, moduleOf } from '../common/paths.ts'
 import { isSetting, verifierOf, type Verifier } from '../common/verifier.ts'
 import { promptOf } from './message.ts'
+import { dependenciesOf } from './installed.ts'
 import { openRepository, type FileChanged, type HistoryCommit, type Repository, type TreeFile } from './repository.ts'
 
 /** Names as the settings spell them. */
@@ -49,12 +59,13 @@ async function* mine({ source, known, report, passOver, signal }: MiningOrder, l
   try {
     const ids = await repository.commits(limits.commits)
     report(`${ids.length} commits`)
+    const installed = await repository.installed()
     const reverted = new Set<string>()
     for (let at = 0; at < ids.length; at += CHUNK) {
       for (const commit of await unlessUnreadable(repository.read(ids.slice(at, at + CHUNK)), [], report)) {
         for (const [, id = ''] of commit.message.matchAll(/\bThis reverts commit ([0-9a-f]{40,64})/g)) reverted.add(id)
         if (known.has(originOf(commit))) continue
-        const found = await unlessUnreadable(taskOf(repository, commit, reverted, limits), UNREADABLE, report)
+        const found = await unlessUnreadable(taskOf(repository, commit, { reverted, installed, limits }), UNREADABLE, report)
         if (typeof found === 'object') yield found
         else passOver(originOf(commit), found)
       }
@@ -79,13 +90,14 @@ async function unlessUnreadable<T>(work: Promise<T>, instead: T, report: MiningO
 
 const originOf = ({ id }: HistoryCommit): string => `git:${id}`
 
+interface Mining {
+  readonly reverted: ReadonlySet<string>
+  readonly installed: Dependencies
+  readonly limits: Limits
+}
+
 /** The task of a commit, or why it has none. */
-async function taskOf(
-  repository: Repository,
-  commit: HistoryCommit,
-  reverted: ReadonlySet<string>,
-  limits: Limits,
-): Promise<MinedTask | string> {
+async function taskOf(repository: Repository, commit: HistoryCommit, { reverted, installed, limits }: Mining): Promise<MinedTask | string> {
   if (/^revert\b/i.test(commit.message) || /\bThis reverts commit /.test(commit.message)) return 'it reverts another commit'
   if (reverted.has(commit.id)) return 'it was reverted'
   const changes = await repository.changes(commit)
@@ -105,11 +117,15 @@ async function taskOf(
     repository,
     tree.filter(({ path, bytes }) => isSetting(path) && bytes <= limits.file_bytes),
   )
-  const verifier = verifierOf({ tests: ofPaths(contents, isTest), settings })
+  const dependencies = dependenciesOf(
+    installed,
+    tree.map(({ path }) => path),
+  )
+  const verifier = verifierOf({ tests: ofPaths(contents, isTest), settings, dependencies })
   if (verifier === null) return 'no runner is known for its tests'
   const files = await workspaceOf(repository, commit.parent, limits)
   if (typeof files === 'string') return files
-  return minedTask(commit, { prompt, files, verifier, contents, changes: wanted })
+  return minedTask(commit, { prompt, files, dependencies, verifier, contents, changes: wanted })
 }
 
 function changesProblem(changes: readonly FileChanged[], { changed_files: max }: Limits): string | null {
@@ -191,18 +207,20 @@ async function workspaceOf(
 interface TaskParts {
   readonly prompt: string
   readonly files: Files
+  readonly dependencies: Dependencies
   readonly verifier: Verifier
   readonly contents: Files
   readonly changes: readonly FileChanged[]
 }
 
-function minedTask(commit: HistoryCommit, { prompt, files, verifier, contents, changes }: TaskParts): MinedTask {
+function minedTask(commit: HistoryCommit, { prompt, files, dependencies, verifier, contents, changes }: TaskParts): MinedTask {
   const tests = changes.filter(({ path, status }) => isTest(path) && status !== 'deleted').map(({ path }) => path)
   const [subject = ''] = commit.message.split('\n', 1)
   return {
     name: taskName(prompt, commit.id),
     prompt,
     files,
+    ...(Object.keys(dependencies).length > 0 && { dependencies }),
     data: { evaluator: 'verify', verify: ['sh', 'verify/run.sh'], verify_files: verifier.files },
     origin: originOf(commit),
     about: {

@@ -4,9 +4,10 @@
  */
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { invalid } from '../../../src/contract/index.ts'
+import { invalid, type Dependencies } from '../../../src/contract/index.ts'
 import { GitFailure, runGit } from '../../../src/git/index.ts'
 import { makeOwnFolder, removeLeftFolders } from '../../../src/kit/index.ts'
+import { dependenciesOf, installedBelow } from './installed.ts'
 
 export interface HistoryCommit {
   readonly id: string
@@ -39,11 +40,13 @@ export interface Repository {
   files(commit: string): Promise<readonly TreeFile[]>
   /** Absent: missing in the repository. */
   blobs(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>
+  /** What is installed in the checkout and not part of its history; nothing where there is no checkout. */
+  installed(): Promise<Dependencies>
   close(): Promise<void>
 }
 
 export async function openRepository(source: string, signal: AbortSignal): Promise<Repository> {
-  const { head, format, objects, shallow } = await locate(source, signal)
+  const { head, format, objects, shallow, top } = await locate(source, signal)
   await removeLeftFolders('miner')
   const own = await makeOwnFolder('miner')
   const run = (args: readonly string[], input = ''): Promise<Buffer> => runGit([`--git-dir=${own}`, ...args], { input, signal })
@@ -62,6 +65,10 @@ export async function openRepository(source: string, signal: AbortSignal): Promi
       changesIn(await run(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', '--no-ext-diff', '--no-textconv', parent, id])),
     files: async (commit) => filesIn(await run(['ls-tree', '-r', '-l', '-z', '--full-tree', commit])),
     blobs: (ids) => objectsOf(run, ids),
+    installed: async () => {
+      const tracked = filesIn(await run(['ls-tree', '-r', '-l', '-z', '--full-tree', head])).map(({ path }) => path)
+      return top === null ? {} : dependenciesOf(await installedBelow(top), tracked)
+    },
     close: () => rm(own, { recursive: true, force: true }),
   }
 }
@@ -77,7 +84,8 @@ async function locate(source: string, signal: AbortSignal) {
       throw error instanceof GitFailure ? invalid('no_history', `${JSON.stringify(source)} has no commit; commit something first`) : error
     })
     const shallow = await readFile(await ask('--git-path', 'shallow'), 'utf8').catch(() => null)
-    return { head, format, objects, shallow }
+    const top = await ask('--show-toplevel').catch(() => null)
+    return { head, format, objects, shallow, top }
   } catch (error) {
     if (!(error instanceof GitFailure)) throw error
     throw invalid(

@@ -91,6 +91,7 @@ async function playEpisode(parts: HostParts, input: EpisodeInput, means: Episode
       {
         files: (address) => renderTree(adapter, entries, address),
         workspace: task.files ?? {},
+        ...(task.dependencies && { dependencies: task.dependencies }),
         model: line.model,
         launch: (root) => launchOf(parts, program, task, root),
         readTrajectory: (root) => adapter.readTrajectory(root),

@@ -93,6 +93,10 @@ describe('a list of tasks', () => {
     ['a hidden file that leads out', { ...sum, verify_files: { '/a': '' } }, 'task sum: verify_files cannot be laid out'],
     ['files that are too many', { ...sum, files: filesOf(5001) }, 'task sum: files must be 5000 files at most'],
     ['files that are too large', { ...sum, files: { a: 'x'.repeat(2 ** 24 + 1) } }, 'task sum: files and verify_files must be at most'],
+    ['dependencies in a list', { ...sum, dependencies: ['node_modules'] }, 'task sum: dependencies must be an object of at most 64 paths'],
+    ['a dependency that leads out', { ...sum, dependencies: { '../node_modules': '/a/node_modules' } }, 'task sum: dependencies must be'],
+    ['a dependency not in full', { ...sum, dependencies: { node_modules: 'node_modules' } }, 'task sum: dependencies must be'],
+    ['a dependency with dots', { ...sum, dependencies: { node_modules: '/a/../b/node_modules' } }, 'task sum: dependencies must be'],
     ['a name that is taken', { ...sum, name: 'task-1' }, 'two tasks are named task-1'],
   ])('is refused for %s, by task and field', async (_what, task, words) => {
     await expect(listed(['first', task])).rejects.toMatchObject({ kind: 'invalid', message: expect.stringContaining(words) })

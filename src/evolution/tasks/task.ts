@@ -1,6 +1,17 @@
 /** Parses and checks one task. Each message completes a sentence that begins with the field. */
+import { isAbsolute, normalize } from 'node:path'
 import { z } from 'zod'
-import { invalid, isObject, checkFiles, isRefusal, TASK_ROLES, type Json, type Task, type Files } from '../../contract/index.ts'
+import {
+  invalid,
+  isObject,
+  checkFiles,
+  isRefusal,
+  pathProblem,
+  TASK_ROLES,
+  type Json,
+  type Task,
+  type Files,
+} from '../../contract/index.ts'
 
 /** Reserved for tasks made from reports. */
 export const PROMOTED_PREFIX = 'promoted-'
@@ -46,6 +57,19 @@ function filesProblem(given: Files): string | null {
   }
 }
 
+const DEPENDENCIES_MAX = 64
+const DEPENDENCIES_RULE = `must be an object of at most ${DEPENDENCIES_MAX} paths in the workspace and folders of this machine in full, such as node_modules: /home/me/app/node_modules`
+const isPlace = (path: string): boolean => pathProblem(path) === null
+const isFolderInFull = (folder: unknown): boolean =>
+  typeof folder === 'string' && isAbsolute(folder) && normalize(folder) === folder && !/[\0\n]/.test(folder)
+const dependenciesSchema = z.custom<Readonly<Record<string, string>>>(
+  (given) =>
+    isObject(given) &&
+    Object.keys(given).length <= DEPENDENCIES_MAX &&
+    Object.entries(given).every(([path, folder]) => isPlace(path) && isFolderInFull(folder)),
+  DEPENDENCIES_RULE,
+)
+
 const DATA_BYTES_MAX = 1024 * 1024
 const DATA_RULE = `must be an object of at most ${DATA_BYTES_MAX} bytes of JSON`
 const dataSchema = z
@@ -64,6 +88,7 @@ const shape = {
   family: familySchema.exactOptional(),
   answer: textOrTexts.exactOptional(),
   files: filesSchema.exactOptional(),
+  dependencies: dependenciesSchema.exactOptional(),
   verify: textOrTexts.exactOptional(),
   verify_files: filesSchema.exactOptional(),
   verify_reward: z.boolean('must be true or false').exactOptional(),
@@ -86,7 +111,7 @@ export function taskFrom(value: Json, where: string): Task {
   const parsed = FIELDS.safeParse(value)
   const named = isObject(value) && isName(value['name']) ? `${where}: task ${value['name']}` : where
   if (!parsed.success) throw invalid('task_invalid', `${named}: ${ruleIn(parsed.error.issues)}`)
-  const { name, prompt, role, family, files, data: free = {}, ...fields } = parsed.data
+  const { name, prompt, role, family, files, dependencies, data: free = {}, ...fields } = parsed.data
   const data = { ...free, ...fields }
   const task: Task = {
     name,
@@ -94,6 +119,7 @@ export function taskFrom(value: Json, where: string): Task {
     role,
     ...(family !== undefined && { family }),
     ...(files && { files }),
+    ...(dependencies && { dependencies }),
     ...(Object.keys(data).length > 0 && { data }),
   }
   if (bytesOf(task) <= TASK_BYTES_MAX) return task

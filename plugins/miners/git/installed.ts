@@ -1,0 +1,40 @@
+/** Finds what is installed in a checkout: `node_modules` of the repository and of its packages, and virtual environments of Python. */
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join, posix } from 'node:path'
+import type { Dependencies } from '../../../src/contract/index.ts'
+
+const PACKAGES = 'node_modules'
+/** As far down as packages of a repository usually lie. */
+const DEPTH_MAX = 3
+const FOLDERS_MAX = 2000
+const FOUND_MAX = 32
+
+/** By path below the top, without what lies in a hidden folder or behind a link. */
+export async function installedBelow(top: string): Promise<Dependencies> {
+  const found: [path: string, folder: string][] = []
+  const left = ['']
+  for (let looked = 0; looked < FOLDERS_MAX && found.length < FOUND_MAX; looked += 1) {
+    const here = left.shift()
+    if (here === undefined) break
+    for (const { name, ...entry } of await foldersIn(join(top, here))) {
+      const path = posix.join(here, name)
+      if (entry.isInstalled) found.push([path, join(top, path)])
+      else if (!name.startsWith('.') && path.split('/').length < DEPTH_MAX) left.push(path)
+    }
+  }
+  return Object.fromEntries(found)
+}
+
+async function foldersIn(folder: string): Promise<readonly { name: string; isInstalled: boolean }[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => ({ name, isInstalled: name === PACKAGES || existsSync(join(folder, name, 'pyvenv.cfg')) }))
+}
+
+/** Those that a workspace has a place for and does not hold itself. */
+export function dependenciesOf(installed: Dependencies, paths: readonly string[]): Dependencies {
+  const isBelow = (folder: string): boolean => folder === '.' || paths.some((path) => path.startsWith(`${folder}/`))
+  return Object.fromEntries(Object.entries(installed).filter(([path]) => isBelow(posix.dirname(path)) && !isBelow(path)))
+}
