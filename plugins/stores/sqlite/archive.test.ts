@@ -36,6 +36,17 @@ describe('the export', () => {
     await store.close()
     assert.deepEqual(counts(directory), { record: 1, body: 1, commit_row: 1, consumed: 0 })
   })
+  it('the rows of every scenario that is archived while the store is open leave it, also after a time in which none was', async () => {
+    const directory = temporaryFolder()
+    const store = await open(directory)
+    for (const name of ['one', 'other', 'one']) {
+      await create(store, name)
+      await store.scenario(name).append([record('r1')])
+      await store.archive(name)
+      await cleared(directory)
+      assert.equal((await store.usage()).records, 0)
+    }
+  })
 })
 
 describe('a crash', () => {

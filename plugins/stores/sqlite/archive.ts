@@ -41,6 +41,8 @@ export function makeArchive(db: DatabaseSync, ledger: StoreLedger, changes: Chan
 
   /** Who writes the export of each scenario that is closing. */
   const archiving = new Map<number, MessagePort>()
+  /** An earlier process may have left rows. The writer looks after every group, so it asks the database only where there may be some. */
+  let mayHaveRowsToClear = true
 
   return {
     /** Closes the scenario and answers its key, for the export. */
@@ -52,6 +54,7 @@ export function makeArchive(db: DatabaseSync, ledger: StoreLedger, changes: Chan
       return key
     },
     finish(key: number): null {
+      mayHaveRowsToClear = true
       const archived = finish.first(key)
       archiving.delete(key)
       forgetSettings.run(key)
@@ -75,7 +78,11 @@ export function makeArchive(db: DatabaseSync, ledger: StoreLedger, changes: Chan
       }
       settle()
     },
-    hasRowsToClear: (): boolean => findToClear.first() !== undefined,
+    /** Outside of transactions: what one takes back has not changed the answer. */
+    hasRowsToClear(): boolean {
+      mayHaveRowsToClear &&= findToClear.first() !== undefined
+      return mayHaveRowsToClear
+    },
     clear(): void {
       const found = findToClear.first()
       if (found !== undefined) clearTurn(found.key)
