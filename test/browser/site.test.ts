@@ -10,10 +10,9 @@ import { fakeSurroundings } from '../../src/cli/testing/surroundings.ts'
 import { until } from '../support/wait.ts'
 import { browserOfFile } from './support/browser.ts'
 import { tabStops } from './support/keyboard.ts'
-import { axeProblems, expectNoSidewaysScroll, expectScreensFit } from './support/screens.ts'
+import { axeProblems, expectNoSidewaysScroll, expectScreensFit, IS_SHORT } from './support/screens.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
-const IS_SHORT = process.env['BROWSER_LOOKS'] === 'short'
 /** One of each kind, and the ones with the widest tables. */
 const FEW = ['docs/README.md', 'docs/clients.md', 'docs/extend/README.md']
 /** Decisions look alike, and a page of two thousand rows takes axe more than a minute: these are examined in one look. */

@@ -5,7 +5,7 @@ import type { JsonObject } from '../../src/contract/index.ts'
 import { textAt } from '../spec/support/helpers.ts'
 import { browserOfFile } from './support/browser.ts'
 import { tabStops } from './support/keyboard.ts'
-import { expectScreensFit } from './support/screens.ts'
+import { expectScreensFit, IS_SHORT } from './support/screens.ts'
 import { PLAYS } from './support/script.ts'
 import { openBrowserWorld, PLACES, SHOP, type BrowserWorld } from './support/world.ts'
 
@@ -47,6 +47,9 @@ const STATES: readonly (readonly [state: keyof typeof PLACES, word: string, word
   ['rollback', 'Published', 'A person put an earlier release back', USUAL_CARDS],
 ]
 
+/** In the short form: between them they have every card, a step that made nothing, and one that waits for a person. */
+const EXAMINED: ReadonlySet<string> = new Set(['created', 'published', 'failed', 'pending'])
+
 /** Only releases are numbered; a step that made none is called by what it was and when. */
 const titleOf = (place: number): RegExp =>
   NUMBERLESS.has(rows[place]?.['result']) ? /^Harness try of [\d-]+ [\d:]+ UTC$/ : new RegExp(`^Harness v${place}$`)
@@ -68,7 +71,7 @@ describe.each(STATES)('the page of the version called %s', (state, word, words, 
     expect(await bytesOf(page)).toBeLessThan(USUAL_PAGE_BYTES_MAX)
   })
 
-  it('links only to pages, with the key it was opened with, fits its screens and is accessible', async () => {
+  it('links only to pages, with the key it was opened with', async () => {
     const page = await open(state)
     const hrefs = await page.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
     const others = hrefs.filter((href) => href !== '#main').map((href) => new URL(href, world.here.address))
@@ -77,7 +80,10 @@ describe.each(STATES)('the page of the version called %s', (state, word, words, 
       expect(pathname).toMatch(/^\/svc\/harness\/(releases\/\d+|requests\/[^/]+)\/page$/)
       expect({ origin, search }).toEqual({ origin: world.here.address, search: new URL(page.url()).search })
     }
-    await expectScreensFit(page, `version-${state}`)
+  })
+
+  it.runIf(!IS_SHORT || EXAMINED.has(state))('fits its screens and is accessible', async () => {
+    await expectScreensFit(await open(state), `version-${state}`)
   })
 })
 

@@ -1,12 +1,16 @@
 /** Checks a page at phone and desktop widths, light and dark: layout, accessibility, and screenshots. */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { source } from 'axe-core'
 
-/** The interface requires pages without scripts to refresh themselves. */
-const OPTIONS = { rules: { 'meta-refresh': { enabled: false } } }
+const require = createRequire(import.meta.url)
+/** A page reads it anew each time, so it is the small one. */
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8')
+
+/** The interface requires pages without scripts to refresh themselves. What is in order need not be described. */
+const OPTIONS = { rules: { 'meta-refresh': { enabled: false } }, resultTypes: ['violations'] }
 
 interface Violation {
   readonly id: string
@@ -25,13 +29,13 @@ const ALL_LOOKS = [
   { width: 1600, scheme: 'light', isExamined: false },
   { width: 1600, scheme: 'dark', isExamined: true },
 ] as const
-/** `BROWSER_LOOKS=short` takes no screenshots, and examines each screen in one look: by turns in the first and in the last. */
-const isShort = process.env['BROWSER_LOOKS'] === 'short'
+/** `BROWSER_LOOKS=short` takes no screenshots, examines each screen in one look, by turns in the first and in the last, and a few of those alike. */
+export const IS_SHORT = process.env['BROWSER_LOOKS'] === 'short'
 const EXAMINED = ALL_LOOKS.filter(({ isExamined }) => isExamined)
 let turn = 0
 
 function looksNow(): readonly (typeof ALL_LOOKS)[number][] {
-  if (!isShort) return ALL_LOOKS
+  if (!IS_SHORT) return ALL_LOOKS
   turn += 1
   return EXAMINED.filter((_look, place) => place === turn % EXAMINED.length)
 }
@@ -43,7 +47,7 @@ export async function expectScreensFit(page: Page, name: string): Promise<void> 
     await page.setViewportSize({ width, height: HEIGHT })
     await page.emulateMedia({ colorScheme: scheme })
     await expectNoSidewaysScroll(page)
-    if (!isShort) await takePicture(page, `${name}-${width}-${scheme}.png`)
+    if (!IS_SHORT) await takePicture(page, `${name}-${width}-${scheme}.png`)
     // These two cover both palettes and both layouts.
     if (isExamined) expect({ name, width, scheme, problems: await axeProblems(page) }).toEqual({ name, width, scheme, problems: [] })
   }
@@ -63,7 +67,7 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
 
 /** One line per problem. Injected through the debugger, so that the page's policy stays intact. */
 export async function axeProblems(page: Page): Promise<readonly string[]> {
-  await page.evaluate(`${source}; undefined`)
+  await page.evaluate(`${AXE}; undefined`)
   const violations = await page.evaluate<readonly Violation[]>(`axe.run(${JSON.stringify(OPTIONS)}).then(({ violations }) => violations)`)
   return violations.flatMap(({ id, help, nodes }) =>
     nodes.map(({ target, failureSummary = '' }) => `${id}: ${help}: ${target.join(' ')}: ${failureSummary.replaceAll(/\s+/g, ' ')}`),
