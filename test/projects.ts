@@ -112,14 +112,19 @@ const SERVICE = [
   'test/**/*.test.ts',
 ]
 
-/** Each of these takes a minute or more. */
+/** Each of these takes half a minute or more. */
 const SLOWEST = [
-  'test/agents/{defaults,evolution,improve}.test.ts',
-  'test/browser/{console,versions}.test.ts',
-  'test/docs/{guides,weights}.test.ts',
+  'test/agents/{defaults,evolution,improve,loaded,opencode}.test.ts',
+  'test/browser/{console,manage,review,versions}.test.ts',
+  'test/cluster/{limits,services}.test.ts',
+  'test/docs/{guides,terminal,weights}.test.ts',
   'test/evolution/loop.test.ts',
-  'test/install/{gate,trouble}.test.ts',
+  'test/install/{attacks,gate,install,machine-token,trouble}.test.ts',
   'test/ops/{startup-failures,training-failpoints}.test.ts',
+  'test/spec/{fuzz,movement,openapi}.test.ts',
+  'plugins/stores/postgres/{store,trouble}.test.ts',
+  'plugins/stores/sqlite/{durability,sealed,sharing,store}.test.ts',
+  'src/cli/copy/postgres.test.ts',
   'src/cli/welcome/killed.test.ts',
   'agent/src/install.crash.test.ts',
   'test/reef/command.test.ts',

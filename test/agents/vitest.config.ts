@@ -6,7 +6,7 @@ import { runSeed } from '../seed.ts'
 export default defineConfig({
   test: {
     globalSetup: 'test/needs/setup.ts',
-    setupFiles: 'test/seeded.ts',
+    setupFiles: ['test/seeded.ts', 'test/built-threads.ts'],
     provide: { seed: runSeed() },
     include: ['test/agents/**/*.test.ts'],
     testTimeout: 600_000,

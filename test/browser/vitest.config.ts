@@ -7,6 +7,7 @@ const isShort = process.env['BROWSER_LOOKS'] === 'short'
 export default defineConfig({
   test: {
     globalSetup: 'test/needs/setup.ts',
+    setupFiles: 'test/built-threads.ts',
     include: ['test/browser/**/*.test.ts'],
     exclude: isShort ? ['test/browser/{acts,many,pictures}.test.ts'] : [],
     testTimeout: 60_000,
