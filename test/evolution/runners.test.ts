@@ -90,6 +90,19 @@ const CASES: readonly Case[] = [
     },
   },
   {
+    runner: 'all.mjs, which looks for tests everywhere',
+    bin: dirname(process.execPath),
+    before: {
+      'package.json': '{"type":"module","scripts":{"test":"node all.mjs"}}\n',
+      'all.mjs': "import { globSync } from 'node:fs'\nfor (const path of globSync('**/*.test.js')) await import(`./${path}`)\n",
+      'src/add.js': 'export const add = (a, b) => a - b\n',
+    },
+    after: {
+      'src/add.js': 'export const add = (a, b) => a + b\n',
+      'src/add.test.js': "import { add } from './add.js'\nif (add(1, 2) !== 3) process.exit(1)\n",
+    },
+  },
+  {
     runner: 'vitest',
     bin: join(import.meta.dirname, '../../node_modules/.bin'),
     before: {
@@ -131,7 +144,7 @@ describe.each(CASES)('$runner', ({ bin, before, after, cheat, runner }) => {
       const { added, passedOver } = await mineTasks(run)
       expect({ added: added.length, passedOver }).toEqual({ added: 1, passedOver: [] })
       const { task } = await readMinedTask(directory, added[0] ?? '')
-      expect(JSON.stringify(task.data)).toContain(runner.split(' ')[0])
+      expect(JSON.stringify(task.data)).toContain(runner.split(/[ ,]/)[0])
       if (cheat === undefined) return
       const workspace = temporaryFolder()
       for (const [path, text] of Object.entries({ ...task.files, ...cheat })) {

@@ -158,6 +158,8 @@ function scriptOf(runner: Runner, files: readonly string[], situation: TestSitua
         `if [ -L ${pathWord(folder)} ] || [ ! -d ${pathWord(folder)} ]; then rm -rf ${pathWord(folder)}; mkdir ${pathWord(folder)}; fi`,
     ),
     ...placed.map((path) => `rm -rf ${pathWord(path)}; cp ${pathWord(`${STORE}/${path}`)} ${pathWord(path)} || exit 126`),
+    // A runner that looks for tests everywhere would find them twice.
+    `rm -rf ./${STORE}`,
     ...runner.script(files, situation),
     '',
   ].join('\n')
