@@ -50,6 +50,8 @@ export async function openRepository(source: string, signal: AbortSignal): Promi
   await removeLeftFolders('miner')
   const own = await makeOwnFolder('miner')
   const run = (args: readonly string[], input = ''): Promise<Buffer> => runGit([`--git-dir=${own}`, ...args], { input, signal })
+  const files = async (commit: string): Promise<readonly TreeFile[]> =>
+    filesIn(await run(['ls-tree', '-r', '-l', '-z', '--full-tree', commit]))
   try {
     await runGit(['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, own], { signal })
     await writeFile(join(own, 'objects/info/alternates'), `${quoted(objects)}\n`)
@@ -63,11 +65,12 @@ export async function openRepository(source: string, signal: AbortSignal): Promi
     read: async (ids) => [...(await objectsOf(run, ids))].flatMap(([id, bytes]) => commitIn(id, bytes.toString('utf8'))),
     changes: async ({ id, parent }) =>
       changesIn(await run(['diff-tree', '-r', '-z', '--raw', '--no-renames', '--no-abbrev', '--no-ext-diff', '--no-textconv', parent, id])),
-    files: async (commit) => filesIn(await run(['ls-tree', '-r', '-l', '-z', '--full-tree', commit])),
+    files,
     blobs: (ids) => objectsOf(run, ids),
     installed: async () => {
-      const tracked = filesIn(await run(['ls-tree', '-r', '-l', '-z', '--full-tree', head])).map(({ path }) => path)
-      return top === null ? {} : dependenciesOf(await installedBelow(top), tracked)
+      if (top === null) return {}
+      const tracked = (await files(head)).map(({ path }) => path)
+      return dependenciesOf(await installedBelow(top), tracked)
     },
     close: () => rm(own, { recursive: true, force: true }),
   }
