@@ -12,7 +12,8 @@ export const PROMOTE_WINDOW = 'promotes'
 const LOAD = { concurrency: 16, perSecond: 1000, restMs: 20 } as const
 const MOVES = 100
 const MOVES_QUICK = 20
-const PATIENCE_SECONDS = 30
+/** The step trains at a low priority: beside other work it may start late. */
+const PATIENCE_SECONDS = 600
 
 export async function takePromote(turn: Turn): Promise<void> {
   const { rig, running } = turn

@@ -30,7 +30,8 @@ export const PACE = { concurrency: 8, perSecond: 400 } as const
 const WARM_UP_SECONDS = 1
 /** The trainers' priority. */
 const NICE = 15
-const PATIENCE_SECONDS = 60
+/** At their priority, beside two busy processes on two cores, each gets a thirtieth of a core to start with. */
+const PATIENCE_SECONDS = 600
 
 export async function takeTraining(turn: Turn): Promise<void> {
   const { rig, round, running } = turn

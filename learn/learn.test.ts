@@ -189,7 +189,7 @@ describe('simulations', () => {
   })
 })
 
-const missed = (results: Results): readonly string[] => goalsOf(results).flatMap(({ name, isMet }) => (isMet ? [] : [name]))
+const missed = (results: Results): readonly string[] => goalsOf(results).flatMap(({ name, isMet }) => (isMet === false ? [name] : []))
 
 describe('the report', () => {
   const life: Life = {

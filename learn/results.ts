@@ -85,7 +85,8 @@ export interface SuiteGoal {
   readonly name: string
   readonly wanted: string
   readonly reached: string
-  readonly isMet: boolean
+  /** Null where too little was played to tell. */
+  readonly isMet: boolean | null
 }
 
 const NO_OP_SHARE_MAX = 0.05
@@ -116,13 +117,13 @@ function noOpWorldGoal({ noOpWorlds }: Results): SuiteGoal {
     name: 'the same in every world, played by the trainer',
     wanted: 'at most 5 of 100',
     reached: worst === undefined ? '' : `${worst.publishing} of ${worst.scenarios} in ${worst.family}, the most`,
-    isMet: worst === undefined || worst.publishing <= Math.ceil(NO_OP_SHARE_MAX * worst.scenarios),
+    isMet: worst === undefined ? null : worst.publishing <= Math.ceil(NO_OP_SHARE_MAX * worst.scenarios),
   }
 }
 
 export const rateOf = ({ publishing, scenarios }: NoOpWorld): number => publishing / scenarios
 
-/** A short run has too few lives for a mean: it is told, and does not fail. */
+/** A short run has too few lives for a mean: it is told, and not judged. */
 function gainGoal({ lives }: Results, name: string, how: string, least: number): SuiteGoal {
   const ours = lives.filter(({ gate, gaps }) => gate === name && gaps === 'modest')
   const gained = meanOf(ours.map(gainedShareOf))
@@ -130,7 +131,7 @@ function gainGoal({ lives }: Results, name: string, how: string, least: number):
     name: `share of what there was to gain, modest or sparse gaps${how}`,
     wanted: `at least ${least}`,
     reached: ours.length === 0 ? 'not played' : gained.toFixed(3),
-    isMet: ours.length < WORLDS_MANY || gained >= least,
+    isMet: ours.length < WORLDS_MANY ? null : gained >= least,
   }
 }
 
@@ -169,7 +170,7 @@ function reachGoal({ lives }: Results): SuiteGoal {
     name: 'worlds with wide gaps in which 0.9 of the optimum is reached within 150 episodes',
     wanted: ours.length > 0 && ours.length < WORLDS_MANY ? `at least ${least} of so few` : `at least ${REACHED_SHARE_MIN * 100} %`,
     reached: ours.length === 0 ? 'not played' : `${reached} of ${ours.length}`,
-    isMet: ours.length === 0 || reached >= least,
+    isMet: ours.length === 0 ? null : reached >= least,
   }
 }
 

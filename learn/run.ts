@@ -26,7 +26,7 @@ async function main(): Promise<number> {
   await gepa?.close()
   for (const table of tablesOf(results)) process.stdout.write(`\n${forTerminal(table)}\n`)
   await write(options, results)
-  const missed = goalsOf(results).filter(({ isMet }) => !isMet)
+  const missed = goalsOf(results).filter(({ isMet }) => isMet === false)
   for (const { name, wanted, reached } of missed) process.stderr.write(`missed: ${name}: ${reached}, wanted ${wanted}\n`)
   return missed.length === 0 ? 0 : EXIT_MISSED
 }

@@ -34,8 +34,13 @@ const GAPS: Readonly<Record<Gaps, string>> = { wide: 'Wide gaps', modest: 'Modes
 const goalTable = (results: Results): Table => ({
   title: 'Goals',
   head: ['goal', 'wanted', 'reached', ''],
-  rows: goalsOf(results).map(({ name, wanted, reached, isMet }) => [name, wanted, reached, isMet ? 'met' : 'MISSED']),
+  rows: goalsOf(results).map(({ name, wanted, reached, isMet }) => [name, wanted, reached, verdictOf(isMet)]),
 })
+
+function verdictOf(isMet: boolean | null): string {
+  if (isMet === null) return 'too few to judge'
+  return isMet ? 'met' : 'MISSED'
+}
 
 function gateTable(gaps: Gaps, lives: readonly LifeOf[], seeds: number): Table {
   const families = distinct(lives.map(({ family }) => family)).length
