@@ -276,6 +276,28 @@ describe('a hostile repository', () => {
     expect(found.map(({ files }) => Object.keys(files ?? {}))).toEqual([['package.json']])
   })
 
+  it('has a commit of a time that no calendar has, which is a task without a date', async () => {
+    const late = historyIn(temporaryFolder())
+    late.commit('root', { 'package.json': PACKAGE })
+    late.commit('Add the first letter to the program', SOURCE)
+    const commit = late.git('cat-file', 'commit', 'HEAD').replaceAll(/> \d+ /g, `> ${'9'.repeat(17)} `)
+    writeFileSync(join(late.folder, '.git/late'), commit)
+    late.git('update-ref', 'HEAD', late.git('hash-object', '-t', 'commit', '-w', '--literally', join(late.folder, '.git/late')))
+    const { tasks: found } = await mined(late.folder)
+    expect(found.map(({ about }) => Object.keys(about ?? {}))).toEqual([['commit', 'subject', 'runner', 'tests']])
+  })
+
+  it.each([
+    ['spaces', ' '],
+    ['wide spaces', '\u00a0'],
+    ['commas', ','],
+    ['letters', 'a'],
+  ])('has a message of a million %s, which is read to an end', (_what, sign) => {
+    const long = sign.repeat(1_000_000)
+    // A pattern that looks at all of it again from each character would take days.
+    expect(promptOf(`Add letters ${long} to the program\n\n${long}.`, ['src/a.js'])).toMatch(/^Add letters/)
+  })
+
   it('has messages with control characters, which do not reach a prompt', async () => {
     const loud = historyIn(temporaryFolder())
     loud.commit('root', { 'package.json': PACKAGE })

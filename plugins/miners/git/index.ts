@@ -225,7 +225,7 @@ function minedTask(commit: HistoryCommit, { prompt, files, dependencies, verifie
     origin: originOf(commit),
     about: {
       commit: commit.id,
-      date: new Date(commit.time * 1000).toISOString(),
+      ...(commit.time <= SECONDS_MAX && { date: new Date(commit.time * 1000).toISOString() }),
       subject: showHiddenLine(subject.toWellFormed().slice(0, SUBJECT_CHARACTERS_MAX)),
       runner: verifier.runner,
       tests,
@@ -238,3 +238,5 @@ function minedTask(commit: HistoryCommit, { prompt, files, dependencies, verifie
   }
 }
 const SUBJECT_CHARACTERS_MAX = 200
+/** No later time can be written; git keeps any number. */
+const SECONDS_MAX = 8_640_000_000_000

@@ -15,11 +15,15 @@ const OF_TESTS = /\b(?:unit |regression |integration )?(?:tests?|testing|tested|
 const WITH_TESTS = /\s+(?:with|including)\s+(?:[\w-]+\s+){0,2}tests?\s*$/i
 const LETTERS_MIN = 8
 const CHARACTERS_MAX = 4000
+/** What is read of a message. Patterns below look at some texts again from each of their characters. */
+const READ_CHARACTERS_MAX = 10_000
 
 /** Null where the message says too little. `paths`: the files that the commit changed. */
 export function promptOf(message: string, paths: readonly string[]): string | null {
   const names = new Set(paths.flatMap((path) => [path, path.split('/').at(-1) ?? path]))
-  const [subject = '', ...body] = withoutCode(visible(message)).split('\n')
+  const [subject = '', ...body] = withoutCode(visible(message.slice(0, READ_CHARACTERS_MAX)))
+    .replaceAll(/[^\S\n]+/g, ' ')
+    .split('\n')
   const title = clauses(withoutReferences(subject).replace(KIND, ''), names)
   if (lettersIn(title) < LETTERS_MIN) return null
   const rest = body
@@ -43,7 +47,7 @@ const withoutReferences = (line: string): string =>
     .replaceAll(COMMIT_ID, '')
     .replaceAll(/\(\s*\)/g, '')
     .replaceAll(/[\s,;:]+(?=\.(?:\s|$))/g, '')
-    .replaceAll(/[ \t]+/g, ' ')
+    .replaceAll(/ +/g, ' ')
     .trim()
 
 const isHint = (part: string, names: ReadonlySet<string>): boolean => OF_TESTS.test(part) || [...names].some((name) => part.includes(name))
