@@ -119,6 +119,9 @@ async function trial({ directory, task, judge, secondsMax, signal }: CheckOrder,
   }
 }
 
+/** Often because packages are missing that the tests need. */
+export const REFERENCE_FAILS = 'the reference does not pass'
+
 const tooSlow = (secondsMax: number): string => `it takes longer than ${secondsMax} s`
 
 const passes = (score: number | null): boolean => score === 1
@@ -132,7 +135,7 @@ function resultOf({ reference, repeats, secondsMax, now }: CheckOrder, runs: rea
     ...(untouched.some(passes) ? ['the workspace passes before anything is done'] : []),
     ...(empty.some(passes) ? ['an empty workspace passes'] : []),
     ...(reference === null ? ['it has no reference, so nothing shows that it can be solved'] : []),
-    ...(referenceScores.length > 0 && !referenceScores.some(passes) && troubles.length === 0 ? ['the reference does not pass'] : []),
+    ...(referenceScores.length > 0 && !referenceScores.some(passes) && troubles.length === 0 ? [REFERENCE_FAILS] : []),
     ...([untouched, referenceScores].some(differ) && troubles.length === 0 ? [`${repeats} repeats do not agree`] : []),
   ]
   const seconds_max = Math.max(0, ...runs.map(({ seconds }) => seconds))

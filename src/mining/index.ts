@@ -3,6 +3,6 @@
  * Does not know where tasks come from, and plays no agent.
  */
 export { listedTask, openTaskBook } from './book.ts'
-export { checkTask, type CheckResult, type Judge } from './check.ts'
+export { checkTask, REFERENCE_FAILS, type CheckResult, type Judge } from './check.ts'
 export { decide, makeTrialFolder, readMined, readMinedTask, recordCheck, type TaskStatus } from './folder.ts'
 export { countReasons, mineTasks, type CountedReason, type MiningResult } from './mine.ts'

@@ -191,6 +191,28 @@ describe('a task is passed over', () => {
     expect(await mineTasks(run)).toMatchObject({ added: ['task-1'] })
   })
 
+  it('and tried again once something was installed for its tests, and only then', async () => {
+    const packages = join(temporaryFolder(), 'node_modules')
+    mkdirSync(packages)
+    let tried = 0
+    const needs: Evaluator = {
+      score: async (...given) => {
+        tried += 1
+        return existsSync(join(packages, 'one')) ? looks.score(...given) : 0
+      },
+    }
+    const task = offer(1, { dependencies: { node_modules: packages } })
+    const run = runOf([task], { judge: { executor: idle, evaluator: async () => needs } })
+    const reason = 'the reference does not pass'
+    expect(await mineTasks(run)).toMatchObject({ passedOver: [{ reason }] })
+    const before = tried
+    const again = await mineTasks(run)
+    expect([again.passedOver, countReasons(again.leftOut), tried]).toEqual([[], [{ reason, count: 1 }], before])
+    mkdirSync(join(packages, 'one'))
+    const last = await mineTasks(run)
+    expect([last.added, countReasons(last.leftOut)]).toEqual([['task-1'], []])
+  })
+
   it('and mining ends after many that do not hold', async () => {
     const run = runOf(
       numbers(9).map((n) => offer(n, { reference: { files: {}, removed: [] } })),
@@ -212,7 +234,7 @@ describe('an interrupted mining', () => {
     const { pid } = spawnSync('true')
     for (const name of [`.unfinished-${pid}-x`, `.unfinished-${process.pid}-y`])
       mkdirSync(join(run.directory, name, 'workspace'), { recursive: true })
-    writeFileSync(join(run.directory, '.passed-over.jsonl'), '{"origin":"test:3","reason":"x"}\n{"origin":"te')
+    writeFileSync(join(run.directory, '.passed-over.jsonl'), '{"origin":"test:3","reason":"x","installed":null}\n{"origin":"te')
     expect(await mineTasks({ ...run, signal: new AbortController().signal })).toMatchObject({ added: ['task-2'], kept: 2 })
     expect(readdirSync(run.directory).filter((name) => name.startsWith('.unfinished'))).toEqual([`.unfinished-${process.pid}-y`])
   })

@@ -1,12 +1,11 @@
 /** Mines: takes what a miner offers, screens and tries it, places it, and keeps it, until there is enough. What is there already stays. */
-import { appendFile, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { checkFiles, isObject, isRefusal, unavailable, type Json, type Miner, type MinedTask, type Task } from '../contract/index.ts'
 import { bytesOf, readTask, taskFrom } from '../evolution/index.ts'
-import { codeOf, hiddenCharacters, isMissing, makeFolder, screenText } from '../kit/index.ts'
+import { codeOf, hiddenCharacters, makeFolder, screenText } from '../kit/index.ts'
 import { checkTask, type Judge } from './check.ts'
 import { readMined, readMinedTask, removeUnfinished, writeMined, type MinedFolder } from './folder.ts'
 import { place, textOf, type Placed } from './placing.ts'
+import { installedFor, settle, settledIn } from './settled.ts'
 
 export interface MiningRun {
   /** The folder of the tasks. */
@@ -66,9 +65,11 @@ export async function mineTasks(run: MiningRun): Promise<MiningResult> {
   const state: Mining = { placed: await placedIn(directory, there), names: new Set(there.map(({ name }) => name)) }
   const added: string[] = []
   const passedOver: { origin: string; reason: string }[] = []
-  const leftOut = new Map(await settledIn(directory))
+  const settled = await settledIn(directory)
+  const leftOut = new Map([...settled].map(([origin, { reason }]) => [origin, reason]))
   if (kept >= tasksMax) return { added, kept, passedOver, leftOut }
-  const known = new Set([...there.flatMap(({ mined }) => mined?.origin ?? []), ...leftOut.keys()])
+  const forGood = [...settled].flatMap(([origin, { installed }]) => (installed === null ? [origin] : []))
+  const known = new Set([...there.flatMap(({ mined }) => mined?.origin ?? []), ...forGood])
   const passOver = (origin: string, reason: string): void => {
     leftOut.set(origin, reason)
     report(`${origin.slice(0, ORIGIN_CHARACTERS)}: passed over: ${reason}`)
@@ -76,7 +77,8 @@ export async function mineTasks(run: MiningRun): Promise<MiningResult> {
   for await (const found of miner.mine({ source, tasksMax: tasksMax - kept, known, report, passOver, signal })) {
     signal.throwIfAborted()
     const { name, origin } = found
-    if (known.has(origin)) continue
+    if (known.has(origin) || settled.get(origin)?.installed === (await installedFor(found))) continue
+    leftOut.delete(origin)
     const reason = await keep(run, state, found)
     if (reason === null) {
       added.push(name)
@@ -104,7 +106,10 @@ interface Mining {
 /** Null when it was kept, else why not. */
 async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<string | null> {
   const screened = screen(found)
-  if (typeof screened === 'string') return settle(run, found, screened)
+  if (typeof screened === 'string') {
+    await settle(run.directory, found.origin, { reason: screened, installed: null })
+    return screened
+  }
   if (state.names.has(found.name)) return 'there is a task of this name'
   const bytes = bytesOf(screened)
   if (state.placed.reduce((sum, each) => sum + each.bytes, bytes) > ALL_BYTES_MAX)
@@ -114,6 +119,8 @@ async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<st
   const placement = place(task, state.placed, run.seed)
   if (placement === null) return 'it is alike to tasks on both sides of the held-out line'
   const { directory, judge, secondsMax = SECONDS_MAX, now = () => new Date(), signal } = run
+  // Looked at before, so that what is installed meanwhile counts as new.
+  const installed = await installedFor(found)
   const { record, isOpen } = await checkTask({
     directory,
     task: screened,
@@ -126,7 +133,10 @@ async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<st
     signal,
   })
   const [problem] = record.problems
-  if (problem !== undefined) return isOpen ? problem : settle(run, found, problem)
+  if (problem !== undefined) {
+    if (!isOpen) await settle(directory, found.origin, { reason: problem, installed })
+    return problem
+  }
   if (!(await writeMined(directory, found, placement, { status: 'proposed', check: record }))) return 'another process wrote it meanwhile'
   state.placed = [...state.placed, { ...task, ...placement, bytes }]
   state.names.add(found.name)
@@ -169,27 +179,4 @@ export async function placedIn(directory: string, there: readonly MinedFolder[])
     placed.push({ role: task.role, family: task.family ?? task.name, module: mined?.module ?? `\0${name}`, shingles, bytes: bytesOf(task) })
   }
   return placed
-}
-
-/** Origins whose verdict stands, so that mining again does not try them again. Lines that a crash cut are no origins. */
-const SETTLED_FILE = '.passed-over.jsonl'
-
-async function settledIn(directory: string): Promise<readonly (readonly [origin: string, reason: string])[]> {
-  const text = await readFile(join(directory, SETTLED_FILE), 'utf8').catch((error: unknown) => {
-    if (isMissing(error)) return ''
-    throw error
-  })
-  return text.split('\n').flatMap((line) => {
-    try {
-      const { origin, reason }: { origin?: unknown; reason?: unknown } = Object(JSON.parse(line))
-      return typeof origin === 'string' ? [[origin, typeof reason === 'string' ? reason : 'it was passed over before']] : []
-    } catch {
-      return []
-    }
-  })
-}
-
-async function settle({ directory }: MiningRun, { origin }: MinedTask, reason: string): Promise<string> {
-  await appendFile(join(directory, SETTLED_FILE), `${JSON.stringify({ origin, reason })}\n`)
-  return reason
 }

@@ -5,7 +5,7 @@ import { loadPlugin } from '../../config/index.ts'
 import { invalid, type Miner } from '../../contract/index.ts'
 import { gitPlaceOf, type GitPlace } from '../../improve/index.ts'
 import { counted } from '../../presentation/index.ts'
-import { countReasons, decide, mineTasks, readMined, type CountedReason, type MiningResult } from '../../mining/index.ts'
+import { countReasons, decide, mineTasks, readMined, REFERENCE_FAILS, type CountedReason, type MiningResult } from '../../mining/index.ts'
 import type { RemoteOptions } from '../remote/address.ts'
 import { chooseScenario } from '../remote/scenario.ts'
 import { fromService } from '../remote/service.ts'
@@ -97,7 +97,10 @@ const WRITE_SOME = 'write some tasks, and name their folder with --tasks-dir'
 function nothingFound(reasons: readonly CountedReason[], hasSessions: boolean, place: GitPlace | null): Error {
   const where = hasSessions ? 'in the history of the repository or in the sessions' : 'in the history of the repository'
   const shallow = place?.isShallow === true ? '; the clone is shallow, and git fetch --unshallow gets the rest of its history' : ''
-  return invalid('no_tasks', `no task was found ${where}; ${lookedAt(reasons, hasSessions)}${shallow}; ${WRITE_SOME}`)
+  const missing = reasons.some(({ reason }) => reason === REFERENCE_FAILS)
+    ? '; what the tests need may be missing: install it in the checkout, and run this again'
+    : ''
+  return invalid('no_tasks', `no task was found ${where}; ${lookedAt(reasons, hasSessions)}${shallow}${missing}; ${WRITE_SOME}`)
 }
 
 function lookedAt(reasons: readonly CountedReason[], hasSessions: boolean): string {
