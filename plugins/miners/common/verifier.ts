@@ -42,7 +42,13 @@ const scripted = ({ tests }: TestSituation): readonly string[] =>
   Object.keys(tests).filter((path) => SCRIPTED.test(path) && /[._-](?:test|spec)\.|(?:^|\/)(?:tests?|__tests__|specs?)\//i.test(path))
 
 /** Test files that import it, or all where `npm test` is it. */
-function scriptRunner(name: string, imports: RegExp, command: RegExp, lines: (files: string) => readonly string[]): Runner {
+function scriptRunner(
+  name: string,
+  imports: RegExp,
+  command: RegExp,
+  lines: (files: string) => readonly string[],
+  named = (path: string): string => path,
+): Runner {
   return {
     name,
     fits: (situation) => {
@@ -50,9 +56,12 @@ function scriptRunner(name: string, imports: RegExp, command: RegExp, lines: (fi
       const importing = files.filter((path) => imports.test(textOf(situation.tests, path)))
       return importing.length > 0 ? importing : command.test(npmTest(situation)) ? files : []
     },
-    script: (files) => lines(files.map(pathWord).join(' ')),
+    script: (files) => lines(files.map((path) => pathWord(named(path))).join(' ')),
   }
 }
+
+/** Node takes what it is told to test for patterns, and finds nothing under `[id].test.js`, which is no failure. */
+const asPattern = (path: string): string => path.replaceAll(/[[*?(]/g, '[$&]').replaceAll('{', '?')
 
 /** Without the workspace on the path until the runner is loaded: a file there may have the name of any module. */
 const PYTEST = 'import sys; del sys.path[0]; import pytest'
@@ -65,7 +74,7 @@ const PACKAGES = 'node_modules'
 const LOCAL = 'PATH="$PWD/node_modules/.bin:$PATH"'
 
 const RUNNERS: readonly Runner[] = [
-  scriptRunner('node --test', /['"]node:test['"]/, /\bnode\b.*--test\b/, (files) => [has('node'), `exec node --test ${files}`]),
+  scriptRunner('node --test', /['"]node:test['"]/, /\bnode\b.*--test\b/, (files) => [has('node'), `exec node --test ${files}`], asPattern),
   scriptRunner('vitest', /['"]vitest['"]/, /\bvitest\b/, (files) => [LOCAL, has('vitest'), `exec vitest run ${files}`]),
   scriptRunner('jest', /['"]@jest\/globals['"]/, /\bjest\b/, (files) => [LOCAL, has('jest'), `exec jest --runTestsByPath ${files}`]),
   {

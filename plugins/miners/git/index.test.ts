@@ -22,6 +22,12 @@ async function mined(source: string, order: Partial<MiningOrder> = {}) {
   return { tasks, lines }
 }
 
+function scriptOf(task: MinedTask | undefined): string {
+  const files = task?.data['verify_files']
+  const written = isObject(files) ? files['verify/run.sh'] : undefined
+  return typeof written === 'string' ? written : ''
+}
+
 const leftovers = (): readonly string[] => readdirSync(tmpdir()).filter((name) => name.startsWith('svc-miner-'))
 
 const PACKAGE = '{"type":"module","scripts":{"test":"node --test"}}\n'
@@ -252,14 +258,24 @@ describe('a hostile repository', () => {
       ...SOURCE,
       "test/-'$(touch pwned)\n.test.js": nodeTest('../src/a.js', 'a', 'assert.equal(a, 1)'),
     })
-    const { tasks: found } = await mined(odd.folder)
-    const files = found[0]?.data['verify_files']
-    const written = isObject(files) ? files['verify/run.sh'] : undefined
-    const script = typeof written === 'string' ? written : ''
+    const script = scriptOf((await mined(odd.folder)).tasks[0])
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'run.sh'), script)
     execFileSync('sh', ['-n', join(folder, 'run.sh')])
     expect(script).toContain(`'./test/-'\\''$(touch pwned)\n.test.js'`)
+  })
+
+  it('has names that are patterns to a test runner, which still runs them', async () => {
+    const odd = historyIn(temporaryFolder())
+    odd.commit('root', { 'package.json': PACKAGE })
+    odd.commit('Add pages with a name in brackets', {
+      ...SOURCE,
+      '(pages)/+(a)/[id]{a,b}?*.test.js': nodeTest('../../src/a.js', 'a', 'assert.equal(a, 2)'),
+    })
+    const script = scriptOf((await mined(odd.folder)).tasks[0])
+    const [, command = ''] = /^exec (node --test .*)$/m.exec(script) ?? []
+    const { status, stdout } = spawnSync('sh', ['-c', command], { cwd: odd.folder, encoding: 'utf8' })
+    expect([status, stdout]).toEqual([1, expect.stringContaining('fail 1')])
   })
 
   it('has links and submodules: they are no files, and a commit that changes one is no task', async () => {
