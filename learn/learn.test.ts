@@ -5,6 +5,7 @@ import type { Entry, Episode, Mutation } from '../src/contract/index.ts'
 import { admit, renderTree } from '../src/harness/index.ts'
 import { bareScene } from '../conformance/index.ts'
 import answer from '../plugins/evaluators/answer/index.ts'
+import { IS_SHORT } from '../test/support/short.ts'
 import { ADAPTER, setupIn, runAgent } from './agent.ts'
 import { CHEATS, EXPECTED_FILE } from './proposals.ts'
 import { gatesWith, KNOWING, PROVISIONAL, strictMean } from './gates.ts'
@@ -147,7 +148,7 @@ describe('lives', () => {
     expect(disturbed.curve[1]?.episode).toBeLessThanOrEqual((calm.curve[1]?.episode ?? 0) + 16)
   })
 
-  it('without a gate publish cheats, harm and no-ops', async () => {
+  it.skipIf(IS_SHORT)('without a gate publish cheats, harm and no-ops', async () => {
     const total = { cheat: 0, harmful: 0, 'no-op': 0 }
     for (const family of Object.keys(WIDE)) {
       const { published } = await liveUnder('no gate', family)

@@ -1,5 +1,6 @@
 /** The real Claude Code, through its wrapper. */
 import { expect, it } from 'vitest'
+import { IS_SHORT } from '../support/short.ts'
 import { sendJson } from '../support/upstream.ts'
 import { isTurn, say } from './support/model.ts'
 import { ANSWER, TOKEN } from './support/world.ts'
@@ -27,7 +28,7 @@ tell({
   command: ['-p', '/mark-command one two'],
   skill: ['-p', '/mark-skill'],
   more: (world) => {
-    it('asks an overloaded model three times before it goes to its fallback model', async () => {
+    it.skipIf(IS_SHORT)('asks an overloaded model three times before it goes to its fallback model', async () => {
       const spoken = say(ANSWER)
       const asked = await world().session(['-p', 'Say it.', '--fallback-model', FALLBACK], (received, response) =>
         isTurn(received) && !received.body.includes(FALLBACK) ? sendJson(response, 529, OVERLOADED) : spoken(received, response),

@@ -6,7 +6,7 @@ import type { AttackClass } from './types.ts'
 export const ATTACKS_LEAST = 400
 
 /** Takes too long for the short form. */
-export const LONG_FORM = ['test/agents/attacks.test.ts', 'test/agents/formats.test.ts', 'test/spec/poisoned.test.ts']
+export const LONG_FORM = ['attacks', 'formats', 'loaded'].map((name) => `test/agents/${name}.test.ts`).concat('test/spec/poisoned.test.ts')
 
 /** Settings that take an agent away from the service, or run or read what no entry holds. */
 const SETTINGS_REFUSED = ['claude', 'codex', 'dsh', 'hermes', 'opencode', 'pi', 'terminus'].map((name) => ({

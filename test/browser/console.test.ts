@@ -61,21 +61,19 @@ const EXAMINED = VIEWS.filter(
 const NO_FOLDER = /status of 404/
 
 describe('every view', () => {
-  it.each(VIEWS)('%s opens by its address, and the Tab key walks through it with a visible focus', async (name, way, title, words) => {
-    const page = await open(way(), name === 'tasks' ? NO_FOLDER : undefined)
-    await page.getByRole('main').filter({ hasText: words }).waitFor()
-    expect(await heading(page).textContent()).toMatch(title)
-    expect(await page.getByRole('alert').allTextContents()).toEqual([])
-    const stops = await tabStops(page)
-    expect(stops.length).toBeGreaterThan(8)
-    expect(stops.filter(({ isMarked }) => !isMarked)).toEqual([])
-  })
-
-  it.each(EXAMINED)('%s fits its screens and is accessible', async (name, way, _title, words) => {
-    const page = await open(way(), name === 'tasks' ? NO_FOLDER : undefined)
-    await page.getByRole('main').filter({ hasText: words }).waitFor()
-    await expectScreensFit(page, `console-${name}`)
-  })
+  it.each(EXAMINED)(
+    '%s opens by its address, the Tab key walks through it with a visible focus, it fits its screens and is accessible',
+    async (name, way, title, words) => {
+      const page = await open(way(), name === 'tasks' ? NO_FOLDER : undefined)
+      await page.getByRole('main').filter({ hasText: words }).waitFor()
+      expect(await heading(page).textContent()).toMatch(title)
+      expect(await page.getByRole('alert').allTextContents()).toEqual([])
+      const stops = await tabStops(page)
+      expect(stops.length).toBeGreaterThan(8)
+      expect(stops.filter(({ isMarked }) => !isMarked)).toEqual([])
+      await expectScreensFit(page, `console-${name}`)
+    },
+  )
 
   it('shows the workers on other machines, what waits, and the last hour', async () => {
     const taking = new AbortController()

@@ -3,7 +3,7 @@ import { chmodSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { sharedInstallWorld } from './install-world.ts'
-import { makeMachine, SHELLS, type Machine } from './machine.ts'
+import { makeMachine, SHELLS_TRIED, type Machine } from './machine.ts'
 
 const SLOW = join(import.meta.dirname, '../fixtures/slow-harness.ts#late')
 /** What a preamble is without its padding, rounded up. */
@@ -16,7 +16,7 @@ const closingOf = (bytes: Buffer): number => bytes.lastIndexOf('\n# svc-signed '
 const world = sharedInstallWorld()
 const slow = sharedInstallWorld({ recipe: SLOW, mode: 'auto' })
 
-describe.each(SHELLS)('under %s', (shell) => {
+describe.each(SHELLS_TRIED)('under %s', (shell) => {
   it('the first bytes of a script run nothing, however many they are [harness.install-2]', async () => {
     const machine = tripped()
     const { bytes } = await (await world.scenario(`cut ${shell}`)).script()

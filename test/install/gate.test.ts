@@ -2,13 +2,12 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { IS_SHORT } from '../support/short.ts'
 import { expectWhole, HOLDING, jsonAt, sharedInstallWorld, ownInstallWorld, RELEASE_FILE, TOKEN, type Scenario } from './install-world.ts'
-import { makeMachine, namesBelow, SHELLS, type Ended, type Machine } from './machine.ts'
+import { makeMachine, namesBelow, SHELLS_TRIED, type Ended, type Machine } from './machine.ts'
 
 const world = sharedInstallWorld()
 
-describe.each(IS_SHORT ? SHELLS.slice(0, 1) : SHELLS)('under %s', (shell) => {
+describe.each(SHELLS_TRIED)('under %s', (shell) => {
   it('a release that needs something is refused with the list and the release to begin with, and nothing is made [harness.install-5]', async () => {
     const machine = makeMachine()
     const { scenario, fallback, needy } = await aNeedyScenario(`refused ${shell}`)

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { isObject, TOKEN_PREFIX, type Entry } from '../../src/contract/index.ts'
 import { programsCalled } from '../support/programs.ts'
 import { expectWhole, jsonAt, sharedInstallWorld, ownInstallWorld, RELEASE_FILE, TOKEN } from './install-world.ts'
-import { filesHolding, permissionsAt, SHELLS, stateOf } from './machine.ts'
+import { filesHolding, permissionsAt, SHELLS_TRIED, stateOf } from './machine.ts'
 
 const seed: readonly Entry[] = [
   { id: 'brief', name: 'skill', config: { name: 'brief', text: 'Say it in one line.' } },
@@ -16,7 +16,7 @@ const seed: readonly Entry[] = [
 
 const world = sharedInstallWorld({ seed })
 
-describe.each(SHELLS)('under %s', (shell) => {
+describe.each(SHELLS_TRIED)('under %s', (shell) => {
   it('a fresh machine has the tree, the record and the command afterwards, and nothing anywhere else [harness.install-record]', async () => {
     const { machine, scenario } = await world.fresh(`fresh ${shell}`)
     const { code, out, err } = await scenario.install(machine, shell)

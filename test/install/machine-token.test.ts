@@ -11,12 +11,14 @@ import opencode from '../../plugins/adapters/opencode/index.ts'
 import pi from '../../plugins/adapters/pi/index.ts'
 import type { VendorInstall } from '../../agent/src/installation.ts'
 import { closeServer, listenOnLoopback } from '../support/listen.ts'
+import { IS_SHORT } from '../support/short.ts'
 import { ownInstallWorld, sharedInstallWorld, TOKEN, tokensOf, type Scenario } from './install-world.ts'
 import { filesHolding, makeMachine, permissionsAt, type Machine } from './machine.ts'
 
 const world = sharedInstallWorld()
 
-const ADAPTERS = { claude, codex, dsh, hermes, opencode, pi }
+/** One that is fetched with npm and one that is fetched with git stand for the others in the short form. */
+const ADAPTERS = IS_SHORT ? { hermes, pi } : { claude, codex, dsh, hermes, opencode, pi }
 
 const tokenIn = (machine: Machine): string => readFileSync(join(machine.installFolder(), 'token'), 'utf8').trim()
 

@@ -1,6 +1,7 @@
 import { array, assert, double, integer, property } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { NonInferiority } from './noninferiority.ts'
+import { IS_SHORT } from '../../../test/support/short.ts'
 import { intervalOf } from './wealth.ts'
 import { levelOf, sumLevelOf } from './levels.ts'
 import {
@@ -21,6 +22,9 @@ import {
 import { passable, requestsIn, usual } from './testing-requests.ts'
 import { Superiority } from './superiority.ts'
 
+/** In the short form half of each, of the same seeds. */
+const many = (count: number): number => (IS_SHORT ? count / 2 : count)
+
 const FRESH = { decided: 0, selected: 0 }
 const PAIRS_MAX = 1000
 /** Of the standard normal distribution, at the level of the first decision. */
@@ -40,7 +44,8 @@ describe('changes that do nothing, fifty in a row', () => {
     ['tasks that are alike gain or lose together', inFamilies(5, swapped(12, 0.4)), 20],
     ['scores from 0 to 1 gain a little mostly, and lose much now and then', skewed(60), 20],
     ['seeds give both sides the same luck half of the time', seeded(60, 0, 0.5), 20],
-  ])('are published in no more than 5 of 100 scenarios where %s', (_where, world, scenarios) => {
+  ])('are published in no more than 5 of 100 scenarios where %s', (_where, world, all) => {
+    const scenarios = many(all)
     expect(scenariosPublishing(world, scenarios)).toBeLessThanOrEqual(0.05 * scenarios)
   })
 })
@@ -58,35 +63,35 @@ describe('a gain of ten points', () => {
   })
 
   it('is found with half of the episodes where seeds give both sides most of the same luck', () => {
-    const [none, most] = [0, 0.9].map((share) => powerIn(seeded(60, 0.1, share), 100, 0, PAIRS_MAX))
+    const [none, most] = [0, 0.9].map((share) => powerIn(seeded(60, 0.1, share), many(100), 0, PAIRS_MAX))
     expect(most?.power).toBeGreaterThanOrEqual(none?.power ?? 1)
     expect(most?.episodes).toBeLessThan(0.5 * (none?.episodes ?? 0))
   })
 
   it('is not found where it is a loss', () => {
-    expect(powerIn(noisy(60, -0.05), 200, 0, PAIRS_MAX).power).toBe(0)
+    expect(powerIn(noisy(60, -0.05), many(200), 0, PAIRS_MAX).power).toBe(0)
   })
 })
 
 describe('a gain of some tasks alone, or on few tasks', () => {
   it.each([10, 50])('is found where 12 of 60 tasks are fixed, after %i decisions', (decided) => {
     expect(powerIn(sparse(60, 12, false), 1, decided, PAIRS_MAX).power).toBe(1)
-    expect(powerIn(sparse(60, 12, true), 40, decided, PAIRS_MAX).power).toBeGreaterThanOrEqual(0.8)
+    expect(powerIn(sparse(60, 12, true), many(40), decided, PAIRS_MAX).power).toBeGreaterThanOrEqual(0.8)
   })
 
   it('is found by ten tasks where it is 20 points', () => {
-    expect(powerIn(noisy(10, 0.2), 200, 0, 400).power).toBeGreaterThanOrEqual(0.9)
+    expect(powerIn(noisy(10, 0.2), many(200), 0, 400).power).toBeGreaterThanOrEqual(0.9)
   })
 
   it('is found by twenty tasks whose scores lie between 0 and 1, in three plays of each', () => {
-    expect(powerIn(graded(20, 0.2), 200, 0, 59).power).toBeGreaterThanOrEqual(0.7)
+    expect(powerIn(graded(20, 0.2), many(200), 0, 59).power).toBeGreaterThanOrEqual(0.7)
     expect(scenariosPublishing(graded(20, 0), 20, 59)).toBe(0)
   })
 })
 
 describe('a change that does nothing', () => {
   it('is found harmless nineteen times of twenty by four tasks whose plays differ', () => {
-    const runs = 200
+    const runs = many(200)
     const passed = Array.from({ length: runs }, (_, run) => {
       const { play } = noisy(4, 0)(randomOf(run), randomOf(run))
       const exam = new NonInferiority({ tasks: 4, margin: 0.1, level: 0.05, pairsMax: 1000 })
@@ -101,15 +106,15 @@ describe('twenty requests in a row', () => {
   const losing = { tasks: 4, chanceOf: passable, loss: 0.03 }
 
   it('lose no more than the margin together where each loses three points, however they are judged one by one', () => {
-    const alone = requestsIn({ ...losing, boundsSum: false }, 10)
+    const alone = requestsIn({ ...losing, boundsSum: false }, many(10))
     expect(alone.lost).toBeGreaterThan(0.1)
-    const together = requestsIn({ ...losing, boundsSum: true }, 10)
+    const together = requestsIn({ ...losing, boundsSum: true }, many(10))
     expect(together.lost).toBeLessThan(0.1)
     expect(together.beyond).toBe(0)
   })
 
   it('are nearly all published where they are harmless and four tasks protect', () => {
-    expect(requestsIn({ tasks: 4, chanceOf: usual, loss: 0, boundsSum: true }, 10).published).toBeGreaterThanOrEqual(0.9)
+    expect(requestsIn({ tasks: 4, chanceOf: usual, loss: 0, boundsSum: true }, many(10)).published).toBeGreaterThanOrEqual(0.9)
   })
 
   it('have levels that add up to alpha at most, however many fail', () => {

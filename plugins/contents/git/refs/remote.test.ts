@@ -19,6 +19,7 @@ import {
   takeAway,
   writeProgram,
 } from '../testing/repositories.ts'
+import { IS_SHORT } from '../../../../test/support/short.ts'
 import { displacedRef, heldRef, scenarioRef } from '../../common/refs/ref-names.ts'
 
 const REF = scenarioRef('s')
@@ -234,7 +235,8 @@ describe('who git asks', () => {
   })
 })
 
-describe('conformance of what does not archive', () => {
+/** `index.test.ts` has the suite without a remote, in the short form too. */
+describe.skipIf(IS_SHORT)('conformance of what does not archive', () => {
   contentsConformance({
     describe,
     it: (name, body) => (name.includes('archiv') ? undefined : it(name, body)),
