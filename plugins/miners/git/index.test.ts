@@ -292,6 +292,21 @@ describe('a hostile repository', () => {
     expect(found.map(({ files }) => Object.keys(files ?? {}))).toEqual([['package.json']])
   })
 
+  it('has a commit that git cannot read, and one with a name that is no text, beside others that are tasks', async () => {
+    const broken = historyIn(temporaryFolder())
+    broken.commit('root', { 'package.json': PACKAGE })
+    const good = broken.commit('Add the first letter to the program', SOURCE)
+    mkdirSync(Buffer.concat([Buffer.from(`${broken.folder}/odd-`), Buffer.of(255)]))
+    writeFileSync(Buffer.concat([Buffer.from(`${broken.folder}/odd-`), Buffer.of(255), Buffer.from('/b.test.js')]), 'b')
+    broken.commit('Add a letter in a folder of no name', { 'src/b.js': 'b' })
+    broken.commit('Add the last letter to the program', { 'last/c.js': 'c', 'last/c.test.js': 'c' })
+    const tree = broken.git('rev-parse', 'HEAD:last')
+    rmSync(join(broken.folder, '.git/objects', tree.slice(0, 2), tree.slice(2)))
+    const { tasks: found, lines: said } = await mined(broken.folder)
+    expect(found.map(({ origin }) => origin)).toEqual([`git:${good}`])
+    expect(said.join('\n')).toMatch(/git cannot read it[^]*passed over: a name of a file in it is no text/)
+  })
+
   it('has a commit of a time that no calendar has, which is a task without a date', async () => {
     const late = historyIn(temporaryFolder())
     late.commit('root', { 'package.json': PACKAGE })

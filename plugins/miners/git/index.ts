@@ -59,13 +59,16 @@ async function* mine({ source, known, report, passOver, signal }: MiningOrder, l
   try {
     const ids = await repository.commits(limits.commits)
     report(`${ids.length} commits`)
-    const installed = await repository.installed()
+    const installed = await unlessUnreadable(repository.installed(), {}, report)
     const reverted = new Set<string>()
     for (let at = 0; at < ids.length; at += CHUNK) {
-      for (const commit of await unlessUnreadable(repository.read(ids.slice(at, at + CHUNK)), [], report)) {
+      const chunk = ids.slice(at, at + CHUNK)
+      // One that cannot be read must not take the others along: they are asked for alone.
+      const changed = await unlessUnreadable(repository.changes(chunk), null, report)
+      for (const commit of await unlessUnreadable(repository.read(chunk), [], report)) {
         for (const [, id = ''] of commit.message.matchAll(/\bThis reverts commit ([0-9a-f]{40,64})/g)) reverted.add(id)
         if (known.has(originOf(commit))) continue
-        const found = await unlessUnreadable(taskOf(repository, commit, { reverted, installed, limits }), UNREADABLE, report)
+        const found = await unlessUnreadable(taskOf(repository, commit, { changed, reverted, installed, limits }), UNREADABLE, report)
         if (typeof found === 'object') yield found
         else passOver(originOf(commit), found)
       }
@@ -91,16 +94,20 @@ async function unlessUnreadable<T>(work: Promise<T>, instead: T, report: MiningO
 const originOf = ({ id }: HistoryCommit): string => `git:${id}`
 
 interface Mining {
+  /** What the commits of a chunk change; null where one of them cannot be read. */
+  readonly changed: Awaited<ReturnType<Repository['changes']>> | null
   readonly reverted: ReadonlySet<string>
   readonly installed: Dependencies
   readonly limits: Limits
 }
 
 /** The task of a commit, or why it has none. */
-async function taskOf(repository: Repository, commit: HistoryCommit, { reverted, installed, limits }: Mining): Promise<MinedTask | string> {
+async function taskOf(repository: Repository, commit: HistoryCommit, mining: Mining): Promise<MinedTask | string> {
+  const { reverted, installed, limits } = mining
   if (/^revert\b/i.test(commit.message) || /\bThis reverts commit /.test(commit.message)) return 'it reverts another commit'
   if (reverted.has(commit.id)) return 'it was reverted'
-  const changes = await repository.changes(commit)
+  const changed = mining.changed ?? (await repository.changes([commit.id]))
+  const changes = changed.get(commit.id) ?? (changed.has(commit.id) ? null : [])
   if (changes === null) return 'a name of a file in it is no text'
   const problem = changesProblem(changes, limits)
   if (problem !== null) return problem
@@ -111,6 +118,8 @@ async function taskOf(repository: Repository, commit: HistoryCommit, { reverted,
   if (prompt === null) return 'its message says too little'
   const wanted = changes.filter(({ path }) => !isMade(path))
   const tree = await repository.files(commit.id)
+  const large = sizeProblem(tree, limits)
+  if (large !== null) return large
   const contents = await textsOf(repository, wanted, tree, limits)
   if (typeof contents === 'string') return contents
   const settings = await readAll(
@@ -187,21 +196,29 @@ async function readAll(repository: Repository, files: readonly TreeFile[]): Prom
   )
 }
 
-/** Text files of a tree; others' code stays while there is room. What programs made, and huge and binary files, are left out. */
-async function workspaceOf(
-  repository: Repository,
-  commit: string,
-  { file_bytes, workspace_files, workspace_bytes }: Limits,
-): Promise<Files | string> {
-  const all = (await repository.files(commit)).filter(
-    ({ path, bytes }) => bytes <= file_bytes && pathProblem(path) === null && !isMade(path),
+/** Before anything of it is read: in a large repository this holds for thousands of commits. */
+const sizeProblem = (tree: readonly TreeFile[], limits: Limits): string | null =>
+  fits(
+    tree.filter((file) => isKept(file, limits) && !isVendored(file.path)),
+    limits,
   )
+    ? null
+    : `the repository has more than ${limits.workspace_files} files or ${limits.workspace_bytes} bytes`
+
+const isKept = ({ path, bytes }: TreeFile, { file_bytes: max }: Limits): boolean =>
+  bytes <= max && !isMade(path) && pathProblem(path) === null
+
+const fits = (files: readonly TreeFile[], { workspace_files, workspace_bytes }: Limits): boolean =>
+  files.length <= workspace_files && files.reduce((sum, { bytes }) => sum + bytes, 0) <= workspace_bytes
+
+/** Text files of a tree; others' code stays while there is room. What programs made, and huge and binary files, are left out. */
+async function workspaceOf(repository: Repository, commit: string, limits: Limits): Promise<Files | string> {
+  const tree = await repository.files(commit)
+  const all = tree.filter((file) => isKept(file, limits))
   if (all.some(({ path }) => path.startsWith('verify/'))) return 'the repository has a folder verify, where the verifier of a task lies'
-  const fits = (files: readonly TreeFile[]): boolean =>
-    files.length <= workspace_files && files.reduce((sum, { bytes }) => sum + bytes, 0) <= workspace_bytes
-  const own = all.filter(({ path }) => !isVendored(path))
-  if (!fits(own)) return `the repository has more than ${workspace_files} files or ${workspace_bytes} bytes`
-  return readAll(repository, fits(all) ? all : own)
+  const large = sizeProblem(tree, limits)
+  if (large !== null) return large
+  return readAll(repository, fits(all, limits) ? all : all.filter(({ path }) => !isVendored(path)))
 }
 
 interface TaskParts {
