@@ -39,6 +39,7 @@ export async function bundleService(folder) {
     input: Object.fromEntries(entries().map((file) => [file.replace(/\.ts$/, ''), at(file)])),
     platform: 'node',
     transform: { target: 'es2024' },
+    treeshake: { moduleSideEffects: hasOwnEffects },
     plugins: [besideSource, connectionsOnly, http2OnFirstUse, builtinsAsTheyAre, oneByteEach],
   })
   const { output } = await made.write({
@@ -60,6 +61,12 @@ export async function bundleService(folder) {
 
 /** A source seen from its map, where that will be once the build is in place. */
 const fromBuilt = (source, map) => relative(dirname(at(map)), source).replaceAll('\\', '/')
+
+/**
+ * Our modules do nothing but define, apart from entries. So an entry takes along what it uses of a room, and not the whole room: the thread of
+ * a trainer takes half the CPU to start.
+ */
+const hasOwnEffects = (id) => !id.startsWith(at('src/')) && !id.startsWith(at('plugins/'))
 
 /** The command, the service, its threads, and what the package exports. */
 function entries() {
