@@ -9,7 +9,8 @@ import { type Rig, startJsonUpstream } from './rig.ts'
 import { rotated, tinyJob } from './rounds.ts'
 
 export const START_WINDOW = 'empty start'
-const IDLE_SECONDS = 5
+/** By then nothing is left to do: the index of the search has taken in the one request, and its thread has ended. */
+const IDLE_SECONDS = 25
 const IDLE_SECONDS_QUICK = 1
 
 export async function takeStart(rig: Rig): Promise<void> {

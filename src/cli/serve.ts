@@ -1,6 +1,6 @@
 /** `svc serve`: starts the service, prints where it is, and stops it on a signal. */
 import { localUrl, type LoadedConfig } from '../config/index.ts'
-import { withoutSecrets } from '../kit/index.ts'
+import { collectOnceIdle, withoutSecrets } from '../kit/index.ts'
 import { banner } from './banner.ts'
 import { loadFor, printLoaded } from './config.ts'
 import { printError } from './explain.ts'
@@ -36,6 +36,7 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
     const url = reachedAt(loaded, service)
     const leaving = new AbortController()
     void stop.then(() => leaving.abort())
+    void collectOnceIdle(leaving.signal)
     const demo = hasDemo ? await demoState(loaded, url, leaving.signal) : 'none'
     // No episode runs without a sandbox, so the demo would wait for ever.
     const unplayable = demo === 'ahead' && !namesExecutor(loaded) ? await (await surroundings.service()).sandboxProblem(loaded) : null

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import type { Refusal } from '../../../src/contract/index.ts'
+import { collectOnceIdle } from '../../../src/kit/index.ts'
 import { StoreSeal } from '../common/seal.ts'
 import { makeAnswerGroups, type ReceivedGroup } from './answers.ts'
 import { makeArchive, type RecordArchive } from './archive.ts'
@@ -35,6 +36,7 @@ function start(settings: StoreSettings): void {
     store = openForWriting(settings.directory, settings.lockWaitMs)
     serve(settings, store)
     port.postMessage('ready')
+    void collectOnceIdle()
   } catch (error) {
     store?.close()
     port.postMessage(toWire(openRefusal(error)))
