@@ -34,9 +34,9 @@ const PARTS = [
 ] as const
 export type PartName = (typeof PARTS)[number]
 
-/** The short run has no other contestants and no large bodies. */
+/** The short run has no other contestants, no store in memory and no large bodies. */
 const QUICK: Pick<Options, 'contestants' | 'parts'> = {
-  contestants: ['svc-memory', 'svc-durable', 'svc-2-listeners'],
+  contestants: ['svc-durable', 'svc-2-listeners'],
   parts: ['json', 'sse', 'streams', 'import', 'promote', 'training', 'boot'],
 }
 

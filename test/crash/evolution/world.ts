@@ -22,7 +22,7 @@ const END = /\]$/
 const ROUND_MS_MAX = 8000
 const LOOK_AGAIN_MS = 100
 /** What is not at rest by then is stuck: a step takes seconds, and few are left over by a crash. */
-const PATIENCE = { looks: 1800, everyMs: LOOK_AGAIN_MS }
+const PATIENCE = { looks: 720, everyMs: 500 }
 /** A sandbox dies with the service; on a busy machine it takes the kernel a moment. */
 const DYING_LOOKS = 50
 const TORN_SHARE = 0.5
@@ -30,7 +30,7 @@ const STARTING_MS_MAX = 2500
 const EPISODE_MS_MAX = 500
 const LATE_MS_MAX = 60
 
-export const oracle = ordealOracle({ kills: 60, shortKills: 4 }, (directory) => new EvolutionWorld(sceneIn(directory)))
+export const oracle = ordealOracle({ kills: 60, shortKills: 2 }, (directory) => new EvolutionWorld(sceneIn(directory)))
 
 class EvolutionWorld implements World {
   readonly place: Scene
