@@ -2,6 +2,7 @@
 import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { invalid } from '../contract/index.ts'
+import { readTaskFolder, TASKS_MAX } from '../evolution/index.ts'
 import { codeOf } from '../kit/index.ts'
 import type { HarnessPlaces } from './agents.ts'
 import { isHarnessPath } from './harness-files.ts'
@@ -13,10 +14,13 @@ const WORKSPACE = 'workspace'
  * '' or 'packages/one/'.
  */
 export async function copyTasks(from: string, to: string, places: HarnessPlaces, below = ''): Promise<void> {
+  const names = await namesIn(from)
+  // Before anything is copied: a folder that was named by mistake may hold a whole disk.
+  await readTaskFolder(from, TASKS_MAX)
   const beside = `${to}.new`
   await rm(beside, { recursive: true, force: true })
   await mkdir(beside, { recursive: true })
-  for (const name of await namesIn(from)) {
+  for (const name of names) {
     const workspace = join(from, name, WORKSPACE)
     await cp(join(from, name), join(beside, name), {
       recursive: true,
