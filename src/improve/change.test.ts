@@ -1,6 +1,6 @@
 /** The change as a patch and as a branch, in repositories of all kinds. Nothing but the new branch may be touched. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
@@ -136,6 +136,10 @@ it('says why there can be no branch: no repository, no commit, a bad name, a nam
   expect(await branchProblem(folder, 'main')).toContain('there already')
   expect(await branchProblem(folder, 'main', true)).toBeNull()
   expect(await branchProblem(folder, 'fine/name')).toBeNull()
+  expect(await branchProblem(folder, 'main/better')).toContain('beside the branch main')
+  git(folder, 'branch', 'deep/er/one')
+  expect(await branchProblem(folder, 'deep/er')).toContain('beside the branch deep/er/one')
+  expect(await branchProblem(folder, 'deep/er/two')).toBeNull()
 })
 
 it('knows files with edits that are not committed', async () => {
@@ -146,4 +150,31 @@ it('knows files with edits that are not committed', async () => {
     { path: 'new.txt', before: 'y' },
   ]
   expect(await uncommitted(folder, files)).toEqual(['code.txt', 'new.txt'])
+})
+
+it('a checkout whose line ends are not those of its commit has no edits, and a branch keeps those of the commit', async () => {
+  const folder = temporaryFolder()
+  git(folder, 'init', '-q', '-b', 'main')
+  writeFileSync(join(folder, '.gitattributes'), '*.md text eol=crlf\n')
+  writeFileSync(join(folder, 'CLAUDE.md'), 'One.\r\nTwo.\r\n')
+  git(folder, 'add', '.')
+  git(folder, 'commit', '-qm', 'first')
+  const before = 'One.\r\nTwo.\r\n'
+  expect(await uncommitted(folder, [{ path: 'CLAUDE.md', before }])).toEqual([])
+  await makeBranch(folder, 'better', [{ path: 'CLAUDE.md', before, after: 'One.\r\nThree.\r\n', isExecutable: false }], MESSAGE)
+  expect(git(folder, 'cat-file', 'blob', 'better:CLAUDE.md')).toBe('One.\nThree.\n')
+})
+
+it('a branch that git cannot write says that the change is kept', async () => {
+  const folder = dirtyRepository()
+  git(folder, 'repack', '-adq')
+  // Files where git makes its folders: nobody can write there, not even the superuser.
+  for (let each = 0; each < 256; each += 1) {
+    const place = join(folder, '.git/objects', each.toString(16).padStart(2, '0'))
+    rmSync(place, { recursive: true, force: true })
+    writeFileSync(place, '')
+  }
+  await expect(makeBranch(folder, 'better', CHANGES, MESSAGE)).rejects.toThrow(
+    '; the change is kept: take --patch FILE in place of --branch',
+  )
 })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { invalid } from '../contract/index.ts'
 import { GitFailure, runGit } from '../git/index.ts'
 import { makeOwnFolder, removeLeftFolders, writeAtomicFile } from '../kit/index.ts'
-import type { RepositoryChange } from './harness-files.ts'
+import { unixLines, type RepositoryChange } from './harness-files.ts'
 
 /** Settings of the user must not change what is made; the user's name stays. */
 const SETTINGS = ['core.autocrlf=false', 'commit.gpgsign=false', 'core.quotepath=true']
@@ -55,7 +55,17 @@ export async function branchProblem(folder: string, name: string, mayBeThere = f
     () => false,
   )
   if (!isValid) return '--branch must be a valid name of a branch; choose another'
+  const other = await branchInTheWay(folder, name)
+  if (other !== null) return `git keeps no branch ${name} beside the branch ${other}; choose another name with --branch`
   return mayBeThere || (await commitOf(folder, name)) === null ? null : takenWords(name)
+}
+
+/** A branch is a file to git, and a part of another's name a folder. */
+async function branchInTheWay(folder: string, name: string): Promise<string | null> {
+  const above = new Set(name.split('/').map((_, at, parts) => parts.slice(0, at).join('/')))
+  const branches = (await git(folder, ['for-each-ref', '--format=%(refname)', 'refs/heads/'])).split('\n')
+  const names = branches.map((branch) => branch.slice('refs/heads/'.length))
+  return names.find((other) => other !== '' && (above.has(other) || other.startsWith(`${name}/`))) ?? null
 }
 
 const takenWords = (name: string): string => `a branch ${name} is there already; choose another name with --branch`
@@ -71,21 +81,39 @@ export async function uncommitted(
   folder: string,
   changes: readonly Pick<RepositoryChange, 'path' | 'before'>[],
 ): Promise<readonly string[]> {
-  const place = await gitPlaceOf(folder)
-  const committed = async (path: string): Promise<string | null> =>
-    git(folder, ['cat-file', 'blob', `HEAD:${place?.prefix ?? ''}${path}`]).catch(() => null)
-  const differs = await Promise.all(changes.map(async ({ path, before }) => (await committed(path)) !== before))
+  const prefix = (await gitPlaceOf(folder))?.prefix ?? ''
+  const differs = await Promise.all(
+    changes.map(async ({ path, before }) => {
+      const committed = await committedText(folder, `${prefix}${path}`)
+      // Line ends may be git's doing: by its settings they differ between a commit and its checkout.
+      return committed === null || before === null || unixLines(committed) !== unixLines(before)
+    }),
+  )
   return changes.filter((_, at) => differs[at]).map(({ path }) => path)
 }
 
-/** The commit's id. A branch that holds just this change is taken as it is; throws where it holds another. */
+/** Null where the commit that is checked out holds no such file. */
+const committedText = (folder: string, path: string): Promise<string | null> =>
+  git(folder, ['cat-file', 'blob', `HEAD:${path}`]).catch(() => null)
+
+/** The commit's id. A branch that holds just this change is taken as it is; throws where it holds another, and where git cannot write. */
 export async function makeBranch(folder: string, name: string, changes: readonly RepositoryChange[], message: string): Promise<string> {
+  try {
+    return await commitTo(folder, name, changes, message)
+  } catch (error) {
+    if (!(error instanceof GitFailure)) throw error
+    const [words = ''] = error.stderr.trim().split('\n', 1)
+    throw invalid('no_branch', `git cannot make the branch ${name} (${words}); the change is kept: take --patch FILE in place of --branch`)
+  }
+}
+
+async function commitTo(folder: string, name: string, changes: readonly RepositoryChange[], message: string): Promise<string> {
   const place = await gitPlaceOf(folder)
   if (place === null || place.head === null) throw invalid('no_commit', '--branch needs a repository with a commit; use --patch FILE')
   const { head, prefix } = place
   return withIndex(async (env) => {
     await git(folder, ['read-tree', head], { env })
-    await stage(folder, changes, { prefix, env, absent: '0'.repeat(head.length) })
+    await stage(folder, await likeCommitted(folder, prefix, changes), { prefix, env, absent: '0'.repeat(head.length) })
     const tree = (await git(folder, ['write-tree'], { env })).trim()
     const there = await commitOf(folder, name)
     if (there !== null && (await git(folder, ['rev-parse', `${there}^{tree}`, `${there}^@`])).trim() === `${tree}\n${head}`) return there
@@ -98,6 +126,17 @@ export async function makeBranch(folder: string, name: string, changes: readonly
     return commit
   })
 }
+
+/** With the line ends that the file has in the repository, so that the branch changes no other line. */
+const likeCommitted = (folder: string, prefix: string, changes: readonly RepositoryChange[]): Promise<readonly RepositoryChange[]> =>
+  Promise.all(
+    changes.map(async (change) => {
+      const committed = await committedText(folder, `${prefix}${change.path}`)
+      if (committed === null || change.after === null) return change
+      const after = unixLines(change.after)
+      return { ...change, after: committed.includes('\r\n') ? after.replaceAll('\n', '\r\n') : after }
+    }),
+  )
 
 const withIndex = <T>(work: (env: Readonly<Record<string, string>>) => Promise<T>): Promise<T> =>
   withFolder((folder) => work({ GIT_INDEX_FILE: join(folder, 'index') }))

@@ -134,7 +134,7 @@ async function readSource(folder: string, path: string): Promise<SourceFile | Le
 
 const PAGE = /^(?!\.git\/).*\.md$/i
 
-const unixLines = (text: string): string => text.replaceAll('\r\n', '\n')
+export const unixLines = (text: string): string => text.replaceAll('\r\n', '\n')
 
 /** The tree with the entry, or without it where the agent's adapter refuses it. */
 function taken(adapter: Adapter, tree: HarnessRead, { entry, source }: ReadCandidate): HarnessRead {
