@@ -1,6 +1,7 @@
 /** Chooses the runner of a commit's tests by what the repository holds, and writes the script that puts them in place and runs them. */
 import { posix } from 'node:path'
 import { isObject, type Dependencies, type Files } from '../../../src/contract/index.ts'
+import { isTest, isVendored } from './paths.ts'
 
 export interface Verifier {
   readonly runner: string
@@ -22,8 +23,14 @@ export interface TestSituation {
 const PYTEST_FILES = ['conftest.py', 'pytest.ini', '.pytest.ini', 'pytest.toml', '.pytest.toml', 'pyproject.toml', 'setup.cfg', 'tox.ini']
 const isOfPytest = (path: string): boolean => PYTEST_FILES.includes(posix.basename(path))
 
+/** Files that make a folder a project of its own, such as `backend` and `frontend` in one repository. */
+const PROJECT_FILES: ReadonlySet<string> = new Set(['package.json', 'go.mod', 'Cargo.toml', 'pyproject.toml', 'setup.cfg'])
+const isOfProject = (path: string): boolean =>
+  PROJECT_FILES.has(posix.basename(path)) && path.split('/').length <= PROJECT_DEPTH_MAX && !isVendored(path)
+const PROJECT_DEPTH_MAX = 3
+
 /** Files that decide how tests run. */
-export const isSetting = (path: string): boolean => ['package.json', 'Makefile', 'go.mod', 'Cargo.toml'].includes(path) || isOfPytest(path)
+export const isSetting = (path: string): boolean => path === 'Makefile' || isOfProject(path) || isOfPytest(path)
 
 interface Runner {
   readonly name: string
@@ -141,21 +148,45 @@ function npmTest({ settings }: TestSituation): string {
 
 /** Null where no runner is known for these tests. */
 export function verifierOf(situation: TestSituation): Verifier | null {
+  const project = projectOf(situation)
+  const there = project === '' ? situation : below(project, situation)
   for (const runner of RUNNERS) {
-    const files = runner.fits(situation)
+    const files = runner.fits(there)
     if (files.length === 0) continue
     const kept = Object.entries(situation.settings).filter(([path]) => runner.keeps?.(path) === true)
     const placed = { ...Object.fromEntries(kept), ...situation.tests }
-    return { runner: runner.name, files: { 'verify/run.sh': scriptOf(runner, files, situation, Object.keys(placed)), ...under(placed) } }
+    const lines = [...(project === '' ? [] : [`cd ${pathWord(project)} || exit 126`]), ...runner.script(files, there)]
+    return { runner: runner.name, files: { 'verify/run.sh': scriptOf(runner, lines, Object.keys(placed)), ...under(placed) } }
   }
   return null
+}
+
+/** The folder that the tests run in: '' is the top, and so it is where that holds a project. */
+function projectOf({ tests, settings, dependencies = {} }: TestSituation): string {
+  const marks = [...Object.keys(settings).filter((path) => isOfProject(path) || path === 'Makefile'), ...Object.keys(dependencies)]
+  const projects = new Set(marks.map((path) => posix.dirname(path)))
+  if (projects.has('.')) return ''
+  const [first = '', ...others] = Object.keys(tests)
+  const shared = foldersOf(first).filter((folder) => others.every((path) => path.startsWith(`${folder}/`)))
+  return shared.find((folder) => projects.has(folder) && !isTest(`${folder}/x`)) ?? ''
+}
+
+/** As it looks from that folder. */
+function below(folder: string, { tests, settings, dependencies = {} }: TestSituation): TestSituation {
+  const inside = (files: Files): Files =>
+    Object.fromEntries(
+      Object.entries(files)
+        .filter(([path]) => path.startsWith(`${folder}/`))
+        .map(([path, text]) => [path.slice(folder.length + 1), text]),
+    )
+  return { tests: inside(tests), settings: inside(settings), dependencies: inside(dependencies) }
 }
 
 const STORE = 'verify/tests'
 const under = (files: Files): Files => Object.fromEntries(Object.entries(files).map(([path, text]) => [`${STORE}/${path}`, text]))
 
 /** The agent's files give way: folders that are links or files, and settings that tests would load. */
-function scriptOf(runner: Runner, files: readonly string[], situation: TestSituation, placed: readonly string[]): string {
+function scriptOf(runner: Runner, lines: readonly string[], placed: readonly string[]): string {
   const folders = [...new Set(placed.flatMap(foldersOf))].sort((a, b) => a.length - b.length)
   return [
     '# Puts the tests of the commit in place, and runs them.',
@@ -169,7 +200,7 @@ function scriptOf(runner: Runner, files: readonly string[], situation: TestSitua
     ...placed.map((path) => `rm -rf ${pathWord(path)}; cp ${pathWord(`${STORE}/${path}`)} ${pathWord(path)} || exit 126`),
     // A runner that looks for tests everywhere would find them twice.
     `rm -rf ./${STORE}`,
-    ...runner.script(files, situation),
+    ...lines,
     '',
   ].join('\n')
 }

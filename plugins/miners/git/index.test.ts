@@ -207,6 +207,32 @@ describe('the git miner', () => {
   })
 })
 
+describe('a repository of several projects', () => {
+  it('has its tests run in the folder of theirs, with what is installed there', async () => {
+    const several = historyIn(temporaryFolder())
+    several.commit('root', {
+      'web/package.json': '{"scripts":{"test":"check"}}\n',
+      'api/pyproject.toml': '',
+      '.gitignore': 'node_modules\n',
+    })
+    several.commit('Let the web say one to all its users', { 'web/src/a.js': '1', 'web/test/a.test.js': 'a' })
+    several.commit('Let the program answer one to all', { 'api/app.py': '1', 'api/tests/test_app.py': 'import unittest\n' })
+    several.commit('Let both of them say two from now on', {
+      'api/app.py': '2',
+      'web/src/a.js': '2',
+      'api/tests/test_app.py': 'import unittest # two\n',
+      'web/test/a.test.js': 'b',
+    })
+    mkdirSync(join(several.folder, 'web/node_modules'))
+    const { tasks: found } = await mined(several.folder)
+    const ends = found.map((task) => scriptOf(task).split('\n').slice(-5))
+    expect(found.map(({ about }) => about?.['runner'])).toEqual(['pytest', 'pytest', 'npm test'])
+    expect(ends[0]?.some((line) => line.startsWith('cd '))).toBe(false)
+    expect(ends[1]).toEqual(expect.arrayContaining(["cd './api' || exit 126", expect.stringMatching(/ '\.\/tests\/test_app\.py'$/)]))
+    expect(ends[2]).toEqual(expect.arrayContaining(["cd './web' || exit 126", "exec sh -c 'check'"]))
+  })
+})
+
 describe('a hostile repository', () => {
   const SOURCE = { 'src/a.js': 'export const a = 1\n', 'test/a.test.js': nodeTest('../src/a.js', 'a', 'assert.equal(a, 1)') }
 
