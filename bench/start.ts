@@ -9,8 +9,9 @@ import { type Rig, startJsonUpstream } from './rig.ts'
 import { rotated, tinyJob } from './rounds.ts'
 
 export const START_WINDOW = 'empty start'
+const IDLE_SECONDS = 5
 /** By then nothing is left to do: the index of the search has taken in the one request, and its thread has ended. */
-const IDLE_SECONDS = 25
+const INDEXED_SECONDS = 25
 const IDLE_SECONDS_QUICK = 1
 
 export async function takeStart(rig: Rig): Promise<void> {
@@ -32,13 +33,15 @@ async function startOnce(rig: Rig, upstreamPort: number, round: number, name: Co
   if (running === undefined) return rig.progress(`start: going on without ${name}`)
   const healthMs = await answered(`http://127.0.0.1:${running.port}/healthz`, {}, startedAt)
   const requestMs = await firstRequest(rig, running, startedAt)
-  await sleep((rig.options.quick ? IDLE_SECONDS_QUICK : IDLE_SECONDS) * 1000)
+  await sleep((rig.options.quick ? IDLE_SECONDS_QUICK : idleSecondsOf(name)) * 1000)
   const { rssBytes, cpuMicros } = usageOf(running.process?.pid ?? 0)
   const metrics = { first_answer_ms: healthMs, first_request_ms: requestMs, cpu_ms: cpuMicros / 1000, rss_bytes: rssBytes }
   rig.samples.push({ part: 'start', round, who: name, window: START_WINDOW, metrics, failures: {} })
   await running.process?.kill()
   rig.clear(site)
 }
+
+const idleSecondsOf = (name: ContestantName): number => (name.startsWith('svc-') && name !== 'svc-memory' ? INDEXED_SECONDS : IDLE_SECONDS)
 
 async function firstRequest(rig: Rig, running: Running, startedAt: number): Promise<number> {
   const { path, body } = tinyJob(rig, running, { concurrency: 1, seconds: 1 })
