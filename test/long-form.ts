@@ -2,7 +2,7 @@
 export const LONG_FORM_FILES = [
   'agent/src/install.crash.test.ts',
   'learn/{hidden,silent}.test.ts',
-  'plugins/stores/postgres/{failovers,links,sealed,takeovers}.test.ts',
+  'plugins/stores/postgres/{failovers,links,listeners,sealed,takeovers}.test.ts',
   'src/cli/copy/postgres.test.ts',
   'src/cli/improve/killed.test.ts',
   'src/cli/remote/mined-sessions.test.ts',
@@ -15,6 +15,7 @@ export const LONG_FORM_FILES = [
   'test/ops/{collector,launchers,traces-beside,training-failpoints}.test.ts',
   'test/reef/command.test.ts',
   'test/spec/poisoned.test.ts',
+  'test/training/webhooks.test.ts',
   'test/weights/real/loop.test.ts',
   'test/weights/{bad-engine,bad-input,imports,learning,sharing,trainer-refusals,trainer-saved,tttd,updates}.test.ts',
 ]

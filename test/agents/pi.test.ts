@@ -1,6 +1,7 @@
 /** The real pi, through its wrapper. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { IS_SHORT } from '../support/short.ts'
 import { tell } from './support/story.ts'
 import type { AgentWorld } from './support/world.ts'
 
@@ -22,7 +23,7 @@ tell({
 const ASK_FOR_COMMANDS = `printf '%s\\n' '{"type":"get_commands"}' | "$0" --mode rpc`
 
 function tellEntries(world: () => AgentWorld): void {
-  it('has the command by which a person asks for a change, and files what they ask', async () => {
+  it.skipIf(IS_SHORT)('has the command by which a person asks for a change, and files what they ask', async () => {
     const { home, run, here, records } = world()
     const asked = here.upstream.received.length
     const listed = await home.run('sh', ['-c', ASK_FOR_COMMANDS, join(home.folder, '.local/bin/svc-pi')])
@@ -33,7 +34,7 @@ function tellEntries(world: () => AgentWorld): void {
     expect(requestsIn(here)).toContain('/svc/train')
   })
 
-  it('without its wrapper reads the same files, has no such command and sends no request', async () => {
+  it.skipIf(IS_SHORT)('without its wrapper reads the same files, has no such command and sends no request', async () => {
     const { home, program, here } = world()
     const heard = requestsIn(here).length
     const files = { PI_CODING_AGENT_DIR: join(home.work, 'svc-harness/pi-agent') }

@@ -58,7 +58,7 @@ const NUMBERLESS: ReadonlySet<unknown> = new Set(['rejected', 'skipped', 'failed
 describe.each(STATES)('the page of the version called %s', (state, word, words, cards) => {
   const place = PLACES[state]
 
-  it('has its status, its cards in order and its row as JSON, and nothing that could run', async () => {
+  it('has its status, its cards in order, its row as JSON, links to pages alone with its key, and nothing that could run; it fits its screens and is accessible', async () => {
     const page = await open(state)
     expect(await page.getByRole('heading', { level: 1 }).textContent()).toMatch(titleOf(place))
     expect(await page.locator('.hero .pill').textContent()).toBe(word)
@@ -69,10 +69,6 @@ describe.each(STATES)('the page of the version called %s', (state, word, words, 
     expect(await page.locator('script:not([type="application/json"])').count()).toBe(0)
     expect(await page.evaluate(ATTRIBUTES_THAT_ACT)).toEqual([])
     expect(await bytesOf(page)).toBeLessThan(USUAL_PAGE_BYTES_MAX)
-  })
-
-  it('links only to pages, with the key it was opened with', async () => {
-    const page = await open(state)
     const hrefs = await page.locator('a').evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''))
     const others = hrefs.filter((href) => href !== '#main').map((href) => new URL(href, world.here.address))
     expect(others.length).toBeGreaterThan(0)
@@ -80,10 +76,7 @@ describe.each(STATES)('the page of the version called %s', (state, word, words, 
       expect(pathname).toMatch(/^\/svc\/harness\/(releases\/\d+|requests\/[^/]+)\/page$/)
       expect({ origin, search }).toEqual({ origin: world.here.address, search: new URL(page.url()).search })
     }
-  })
-
-  it.runIf(!IS_SHORT || EXAMINED.has(state))('fits its screens and is accessible', async () => {
-    await expectScreensFit(await open(state), `version-${state}`)
+    if (!IS_SHORT || EXAMINED.has(state)) await expectScreensFit(page, `version-${state}`)
   })
 })
 

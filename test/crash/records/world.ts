@@ -24,7 +24,7 @@ const OWN = 'own-'
 const ownerOf = ({ scenario }: Sent): number | null => (scenario.startsWith(OWN) ? Number(scenario.slice(OWN.length)) : null)
 
 export const oracle = ordealOracle(
-  { kills: 50, shortKills: 8 },
+  { kills: 50, shortKills: 4 },
   async (directory, { listeners }) => new RecordsWorld(placeIn(directory), await startUpstream(), listeners),
 )
 

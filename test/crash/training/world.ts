@@ -30,7 +30,7 @@ const POINTS: readonly [Point, ...Point[]] = [
   'after-step',
 ]
 
-export const oracle = ordealOracle({ kills: 200, shortKills: 5 }, (directory) => new TrainingWorld(placeIn(directory)))
+export const oracle = ordealOracle({ kills: 200, shortKills: 3 }, (directory) => new TrainingWorld(placeIn(directory)))
 
 class TrainingWorld implements World {
   readonly place: Place
