@@ -108,6 +108,22 @@ describe('svc improve', () => {
     expect(await said(clone)).toContain('the clone is shallow, and git fetch --unshallow gets the rest of its history: write some tasks')
   })
 
+  it('that finds too few tasks in a shallow clone says how to get the rest of its history', async () => {
+    const folder = repositoryOf(CLAUDE)
+    const git = gitIn(folder)
+    git('init', '-q')
+    for (const words of ['first', 'Let the code do the one thing that it is for']) {
+      git('add', '-A')
+      git('commit', '-qm', words)
+      writeFileSync(join(folder, 'code.mjs'), 'export const one = 1')
+      writeFileSync(join(folder, 'code.test.mjs'), "import 'node:test'\nimport { one } from './code.mjs'\nif (one !== 1) throw one\n")
+    }
+    const clone = join(temporaryFolder(), 'clone')
+    execFileSync('git', ['clone', '-q', '--depth', '2', pathToFileURL(folder).href, clone])
+    const { out } = await typed([clone, '--agent', 'native', '--evolution.executor', 'local'])
+    expect(out).toContain('git fetch --unshallow')
+  })
+
   it('makes no branch that would carry edits along which are not committed', async () => {
     const folder = repositoryOf(CLAUDE)
     const git = gitIn(folder)

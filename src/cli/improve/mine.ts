@@ -56,6 +56,7 @@ export async function mineFor(run: MiningOfRun): Promise<string> {
   const reasons = countReasons(new Map(results.flatMap(({ leftOut }) => [...leftOut])))
   screen.show({ event: 'mined', added, kept: results[0]?.kept ?? 0, passed_over: passedOver, reasons, folder: directory })
   if (countOf(results) === 0) throw nothingFound(reasons, hasSessions, place)
+  if (place?.isShallow === true && countOf(results) < tasksMax) screen.say(SHALLOW)
   for (const { name, mined } of await readMined(directory)) if (mined?.status === 'proposed') await decide(directory, name, 'accepted')
   return directory
 }
@@ -92,11 +93,12 @@ const withoutJudged = (miner: Miner): Miner => ({
   },
 })
 
+const SHALLOW = 'the clone is shallow, and git fetch --unshallow gets the rest of its history'
 const WRITE_SOME = 'write some tasks, and name their folder with --tasks-dir'
 
 function nothingFound(reasons: readonly CountedReason[], hasSessions: boolean, place: GitPlace | null): Error {
   const where = hasSessions ? 'in the history of the repository or in the sessions' : 'in the history of the repository'
-  const shallow = place?.isShallow === true ? '; the clone is shallow, and git fetch --unshallow gets the rest of its history' : ''
+  const shallow = place?.isShallow === true ? `; ${SHALLOW}` : ''
   const missing = reasons.some(({ reason }) => reason === REFERENCE_FAILS)
     ? '; what the tests need may be missing: install it in the checkout, and run this again'
     : ''
