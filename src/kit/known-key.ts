@@ -39,6 +39,8 @@ export class KeyParts {
 
   /** The text without them; without any of its words where one is found only after decoding. */
   without(text: string): string {
+    // Nothing is longer once it is decoded, apart from letters beyond ASCII.
+    if (text.length < Math.min(this.#parts.shortest, this.#bare.shortest) && ASCII.test(text)) return text
     const cut = withoutParts(text, this.#parts)
     return holdsDecoded(cut, this.#parts, this.#bare) ? REDACTED : cut
   }
@@ -46,14 +48,21 @@ export class KeyParts {
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)
 
+// oxlint-disable-next-line no-control-regex -- all of ASCII
+const ASCII = /^[\0-\x7f]*$/
+
 /** By length, in lower case: a header may have been changed so. */
 interface Parts {
   readonly byLength: Map<number, Set<string>>
-  /** How they begin, since most places of a text begin none. */
-  readonly heads: Set<string>
+  shortest: number
+  /** Whether one begins so, by two characters: most places of a text begin none. */
+  readonly heads: Uint8Array
 }
 
-const noParts = (): Parts => ({ byLength: new Map(), heads: new Set() })
+const noParts = (): Parts => ({ byLength: new Map(), shortest: Number.POSITIVE_INFINITY, heads: new Uint8Array(0x1_00_00) })
+
+/** Two that share a place are told apart by the whole part. */
+const headAt = (text: string, at: number): number => ((text.charCodeAt(at) & 0xff) << 8) | (text.charCodeAt(at + 1) & 0xff)
 
 function addSpellings(key: string, part: number, parts: Parts): void {
   const bytes = Buffer.from(key)
@@ -71,14 +80,16 @@ function addSpellings(key: string, part: number, parts: Parts): void {
     }
 }
 
-function addRuns(spelling: string, length: number, { byLength, heads }: Parts): void {
+function addRuns(spelling: string, length: number, parts: Parts): void {
+  const { byLength, heads } = parts
   const known = byLength.get(length) ?? new Set()
-  for (let at = 0; at + length <= spelling.length; at += 1) {
-    const run = lower(spelling.slice(at, at + length))
-    known.add(run)
-    heads.add(run.slice(0, 2))
+  const plain = lower(spelling)
+  for (let at = 0; at + length <= plain.length; at += 1) {
+    known.add(plain.slice(at, at + length))
+    heads[headAt(plain, at)] = 1
   }
   byLength.set(length, known)
+  parts.shortest = Math.min(parts.shortest, length)
 }
 
 /** Keeps the length, unlike the letters of every alphabet. */
@@ -90,7 +101,7 @@ function withoutParts(text: string, parts: Parts): string {
   let kept = 0
   let end = -1
   for (let at = 0; at < text.length; at += 1) {
-    if (!parts.heads.has(plain.slice(at, at + 2))) continue
+    if (parts.heads[headAt(plain, at)] === 0) continue
     for (const [length, known] of parts.byLength) {
       if (!known.has(plain.slice(at, at + length))) continue
       if (at > end) cut += text.slice(kept, at) + REDACTED

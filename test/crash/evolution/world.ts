@@ -30,7 +30,7 @@ const STARTING_MS_MAX = 2500
 const EPISODE_MS_MAX = 500
 const LATE_MS_MAX = 60
 
-export const oracle = ordealOracle({ kills: 60, shortKills: 2 }, (directory) => new EvolutionWorld(sceneIn(directory)))
+export const oracle = ordealOracle({ kills: 60, shortKills: 3 }, (directory) => new EvolutionWorld(sceneIn(directory)))
 
 class EvolutionWorld implements World {
   readonly place: Scene
