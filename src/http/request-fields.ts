@@ -13,7 +13,7 @@ import {
   type RecordingMode,
 } from '../contract/index.ts'
 import type { Tags } from '../inference/index.ts'
-import { countCodePoints } from '../kit/index.ts'
+import { countCodePoints, isAscii } from '../kit/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
 
 const NO_TAGS: Tags = {}
@@ -124,8 +124,7 @@ export function forwardedHeaders(headers: IncomingHttpHeaders): Record<string, s
 
 /** Node reads headers as Latin-1; names outside ASCII were sent as UTF-8. */
 export function decodeHeader(value: string): string {
-  // oxlint-disable-next-line no-control-regex -- anything outside ASCII
-  if (/^[\u0000-\u007f]*$/.test(value)) return value
+  if (isAscii(value)) return value
   const decoded = Buffer.from(value, 'latin1').toString('utf8')
   return decoded.includes('\ufffd') ? value : decoded
 }

@@ -1,5 +1,6 @@
 /** Takes a key that this service holds out of what others send: whole, in parts, and however it was encoded. */
 import { readings } from './readings.ts'
+import { isAscii } from './text.ts'
 
 const REDACTED = '[redacted]'
 /** Fewer characters of a key than these are no secret, and occur in any text. */
@@ -40,16 +41,13 @@ export class KeyParts {
   /** The text without them; without any of its words where one is found only after decoding. */
   without(text: string): string {
     // Nothing is longer once it is decoded, apart from letters beyond ASCII.
-    if (text.length < Math.min(this.#parts.shortest, this.#bare.shortest) && ASCII.test(text)) return text
+    if (text.length < Math.min(this.#parts.shortest, this.#bare.shortest) && isAscii(text)) return text
     const cut = withoutParts(text, this.#parts)
     return holdsDecoded(cut, this.#parts, this.#bare) ? REDACTED : cut
   }
 }
 
 const escaped = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)
-
-// oxlint-disable-next-line no-control-regex -- all of ASCII
-const ASCII = /^[\0-\x7f]*$/
 
 /** By length, in lower case: a header may have been changed so. */
 interface Parts {

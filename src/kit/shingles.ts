@@ -1,4 +1,5 @@
 /** Shingles of texts: hashes of pieces of twelve letters or digits, whatever their case, spacing and punctuation. */
+import { isAscii } from './text.ts'
 
 const SHINGLE = 12
 const BASE = 0x01000193
@@ -14,15 +15,13 @@ const latin = (sign: string): string => LATIN[LOOKALIKES.indexOf(sign)] ?? sign
 /** Letters and digits alone, in lower case, without marks. */
 export function compact(text: string): string {
   const read = text.slice(0, CHARACTERS_READ_MAX)
-  if (ASCII.test(read)) return read.toLowerCase().replaceAll(/[^a-z0-9]+/g, '')
+  if (isAscii(read)) return read.toLowerCase().replaceAll(/[^a-z0-9]+/g, '')
   return read
     .normalize('NFKD')
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}]+/gu, '')
     .replaceAll(/[\u0370-\u052f]/g, latin)
 }
-// oxlint-disable-next-line no-control-regex
-const ASCII = /^[\u0000-\u007f]*$/
 
 /** Visits the hashes of all shingles of a compact text, by a rolling hash. */
 export function eachShingle(text: string, visit: (hash: number) => void): void {

@@ -1,4 +1,4 @@
-/** Text as people count it: in code points, not in UTF-16 units. */
+/** Text as people count it, in code points and not in UTF-16 units, and whether all of it is ASCII. */
 
 export function countCodePoints(text: string): number {
   let count = 0
@@ -12,3 +12,7 @@ export function firstCodePoints(text: string, max: number): string {
     .slice(0, max)
     .join('')
 }
+
+// oxlint-disable-next-line no-control-regex -- all of ASCII
+const ASCII = /^[\0-\x7f]*$/
+export const isAscii = (text: string): boolean => ASCII.test(text)

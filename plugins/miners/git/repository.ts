@@ -50,8 +50,6 @@ export async function openRepository(source: string, signal: AbortSignal): Promi
   await removeLeftFolders('miner')
   const own = await makeOwnFolder('miner')
   const run = (args: readonly string[], input = ''): Promise<Buffer> => runGit([`--git-dir=${own}`, ...args], { input, signal })
-  const files = async (commit: string): Promise<readonly TreeFile[]> =>
-    filesIn(await run(['ls-tree', '-r', '-l', '-z', '--full-tree', commit]))
   try {
     await runGit(['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, own], { signal })
     await writeFile(join(own, 'objects/info/alternates'), `${quoted(objects)}\n`)
@@ -65,7 +63,7 @@ export async function openRepository(source: string, signal: AbortSignal): Promi
     read: async (ids) => [...(await objectsOf(run, ids))].flatMap(([id, bytes]) => commitIn(id, bytes.toString('utf8'))),
     // Many at once, since starting git takes longer than what it does.
     changes: async (ids) => changesIn(await run(DIFF, ids.map((id) => `${id}\n`).join(''))),
-    files,
+    files: async (commit) => filesIn(await run(['ls-tree', '-r', '-l', '-z', '--full-tree', commit])),
     blobs: (ids) => objectsOf(run, ids),
     installed: async () => {
       if (top === null) return {}
