@@ -7,10 +7,13 @@ const root = join(import.meta.dirname, '..')
 /** Packages of this repository import each other by name; the name is the folder. */
 const SCOPE = '@svc-ai/'
 
+/** Folders that no user names: of tests, of a script, and control groups. */
+const MAKES_OWN_FOLDERS = /^conformance\/|\/testing\.ts$|^plugins\/(?:adapters\/native\/seed\/write|executors\/sandbox\/cgroup)\.ts$/
+
 /** A room may import itself, the listed rooms, Node and packages. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'src/contract': ['client/environment'],
-  'src/kit': ['client/hidden'],
+  'src/kit': ['client/folders', 'client/hidden'],
   'src/git': ['src/contract'],
   'src/dialects': ['src/contract', 'src/kit'],
   'src/records': ['src/contract', 'src/kit'],
@@ -209,6 +212,11 @@ describe('rooms', () => {
       importsOf(file).some((target) => roomOf(target) === 'src/sessions' && roomOf(file) !== 'src/sessions'),
     )
     expect(readers.filter((file) => !WEAK_OUTCOMES.some((begin) => file.startsWith(begin)))).toEqual([])
+  })
+
+  it('make a folder with its parents in one way: that of Node never ends below /proc', () => {
+    const makes = /\bmkdir(?:Sync)?\([^\n]*recursive: true/
+    expect(files.filter((file) => !MAKES_OWN_FOLDERS.test(file) && makes.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
   })
 
   it('are all in the table', () => {

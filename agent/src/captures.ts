@@ -1,12 +1,13 @@
 /** The receipts of every session, on disk as they come: one file per session, which stays readable when the session is killed. */
 import { createHash } from 'node:crypto'
-import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync, writeSync } from 'node:fs'
 import { appendFile, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isAlive } from '@svc-ai/client/shared'
 import { ignoring } from './failure.ts'
 import { destinationOf } from './places.ts'
 import { readIfThere } from './whole-file.ts'
+import { mkdirpSync } from '@svc-ai/client/folders'
 
 /** The first line of a session's file. */
 export interface SessionHead {
@@ -52,7 +53,7 @@ const REPORTED = '.reported'
 
 /** The file is made with the first receipt: a session without any leaves nothing behind. */
 export function openCapture(folder: string, head: SessionHead): ReceiptCapture {
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  mkdirpSync(folder, { mode: 0o700 })
   const path = `${pathOf(folder, head)}${ENDING}`
   const lost: { count: number; cause: unknown } = { count: 0, cause: null }
   let file: number | null = null

@@ -4,7 +4,7 @@
  * are left behind. Only what an install made is moved, and nothing is ever written over.
  */
 import { existsSync, lstatSync } from 'node:fs'
-import { mkdir, readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
+import { readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { turnFormerCommand } from './install-link.ts'
 import { launcherText } from './launcher.ts'
@@ -14,6 +14,7 @@ import { foldersIn, recordFile, recordIfThere, type InstallRecord } from './reco
 import { liveRuns } from './run-folder.ts'
 import type { Terminal } from './terminal.ts'
 import { EXECUTABLE, isWritten, SHARED, writeWhole } from './whole-file.ts'
+import { mkdirp } from '@svc-ai/client/folders'
 
 /** The files that sessions and reports keep, by the names that `captures.ts` gives them. */
 const CAPTURE = /^[0-9a-f]{64}-\d{20}-[0-9a-f-]{36}\.(?:jsonl|reported|lock)$/
@@ -33,7 +34,7 @@ export async function moveFormer(move: Move): Promise<void> {
   const former = formerFolders(home)
   if (![former.installs, former.captures].some(isRealFolder)) return
   const { folder } = stateFolders(home)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await mkdirp(folder, { mode: 0o700 })
   await oneAtATime(join(folder, 'moving.lock'), terminal, () => moveUnlessUsed(move))
 }
 
@@ -42,7 +43,7 @@ async function moveUnlessUsed(move: Move): Promise<void> {
   const [former, now] = [formerFolders(home), stateFolders(home)]
   const folders = await installFoldersIn(former.installs)
   if ((await Promise.all(folders.map(isUsed))).some(Boolean)) return
-  for (const folder of [now.installs, now.captures]) await mkdir(folder, { recursive: true, mode: 0o700 })
+  for (const folder of [now.installs, now.captures]) await mkdirp(folder, { mode: 0o700 })
   await movePrograms(home)
   for (const folder of folders) await moveInstall(folder, move)
   for (const folder of await installFoldersIn(now.installs)) await completeInstall(folder, move)
@@ -116,7 +117,7 @@ async function completeInstall(folder: string, { home, program, node }: Move): P
 export async function moveReceipts(home: string): Promise<void> {
   const [from, to] = [formerFolders(home).captures, stateFolders(home).captures]
   if (!isRealFolder(from)) return
-  await mkdir(to, { recursive: true, mode: 0o700 })
+  await mkdirp(to, { mode: 0o700 })
   for (const name of await readdir(from))
     if (CAPTURE.test(name) && !existsSync(join(to, name))) await rename(join(from, name), join(to, name))
   await leaveLink(from, to)

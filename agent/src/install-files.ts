@@ -1,5 +1,5 @@
 /** Everything an install writes below the harness's folder and beside its record, first as a list, then to the disk. */
-import { lstat, mkdir, rm } from 'node:fs/promises'
+import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkPaths, writeTree, type TreeChange, type TreeFiles } from '@svc-ai/client/shared'
 import { bound } from './binding.ts'
@@ -12,6 +12,7 @@ import { recordFile, recordIfThere, type InstallRecord } from './record.ts'
 import { readReleaseFile, releaseFile } from './release-file.ts'
 import { keptToken } from './token.ts'
 import { EXECUTABLE, isWritten, PRIVATE, readIfThere, removeUnfinished, SHARED, writeWhole, type WholeFile } from './whole-file.ts'
+import { mkdirp } from '@svc-ai/client/folders'
 
 /** A mode that everything is within. */
 const ANY = 0o777
@@ -78,7 +79,7 @@ export async function writePlan({ destination, folder, record, tree, release, be
   const places = inFolder(folder)
   const files = [recordFile(folder, record), ...beside]
   await removeUnfinished(folder, [...files.map(({ path }) => path), places.trust, places.token, places.tokenName])
-  await Promise.all([places.state, places.runs].map((each) => mkdir(each, { recursive: true, mode: 0o700 })))
+  await Promise.all([places.state, places.runs].map((each) => mkdirp(each, { mode: 0o700 })))
   const isOtherToken = (await keptToken(folder)) !== token
   // A token never stands beside the record of another service than it was given for, not for a moment.
   if (isOtherToken) await rm(places.token, { force: true })

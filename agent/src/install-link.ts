@@ -1,10 +1,11 @@
 /** The command in the folder of a person's own commands. */
-import { lstat, mkdir, readlink, rename, rm, symlink } from 'node:fs/promises'
+import { lstat, readlink, rename, rm, symlink } from 'node:fs/promises'
 import { basename, delimiter, dirname, join, resolve } from 'node:path'
 import { ifAbsent, lineOf } from './failure.ts'
 import { typed } from './launcher.ts'
 import { commandFolder, commandOf, formerFolders, homeOf, stateFolders } from './places.ts'
 import type { Terminal } from './terminal.ts'
+import { mkdirp } from '@svc-ai/client/folders'
 
 /** What to type to run the agent. Only a link that an install made is ever replaced. */
 export async function linkCommand(adapter: string, folder: string, env: NodeJS.ProcessEnv, terminal: Terminal): Promise<string> {
@@ -62,7 +63,7 @@ async function isTurned(link: string, launcher: string, terminal: Terminal): Pro
 /** Beside it stands what this install's killed forerunner may have left. */
 async function turn(link: string, launcher: string): Promise<void> {
   const beside = join(dirname(link), `.${basename(link)}.${basename(dirname(launcher))}`)
-  await mkdir(dirname(link), { recursive: true })
+  await mkdirp(dirname(link))
   await rm(beside, { force: true })
   await symlink(launcher, beside)
   await rename(beside, link)

@@ -1,5 +1,4 @@
 /** An install that names no scenario: what is installed in the folder is brought up to date; where nothing is, a scenario is made first. */
-import { mkdir } from 'node:fs/promises'
 import { connect, type Svc, INSTALL_ROUTE, field, parseJson, pasted } from '@svc-ai/client/shared'
 import { checkScript, firstKey, requireWay } from '@svc-ai/client/signing'
 import { Stop } from './failure.ts'
@@ -16,6 +15,7 @@ import { openTerminal, type Terminal } from './terminal.ts'
 import { tokenIn } from './token.ts'
 import { readTrust } from './trust.ts'
 import { PRIVATE, readIfThere, writeWhole } from './whole-file.ts'
+import { mkdirp } from '@svc-ai/client/folders'
 
 type StartOrder = Omit<InstallOrder, 'installation'> & { readonly start: InstallStart }
 
@@ -50,7 +50,7 @@ const serviceOf = ({ url }: InstallStart, env: NodeJS.ProcessEnv, scenario: stri
 
 /** The name is on the disk before the scenario is made: killed anywhere, the same line goes on with that scenario. */
 async function scenarioFor(start: InstallStart, folder: string, env: NodeJS.ProcessEnv, terminal: Terminal): Promise<string> {
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await mkdirp(folder, { mode: 0o700 })
   return oneAtATime(inFolder(folder).lock, terminal, async () => {
     // The one that was waited for may have come to its end.
     const record = await recordIfThere(folder)

@@ -1,5 +1,5 @@
 /** One release of a harness onto this machine: the gate, the agent's program, the files, the command. */
-import { mkdir, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { pasted, TOKEN_VARIABLE } from '@svc-ai/client/shared'
 import { chooseInstall } from './choose.ts'
@@ -21,6 +21,7 @@ import { openTerminal, type Terminal } from './terminal.ts'
 import { tokenIn } from './token.ts'
 import { trustInstallation, writeTrust } from './trust.ts'
 import { ensureVendor } from './vendor.ts'
+import { mkdirp } from '@svc-ai/client/folders'
 
 export interface InstallOrder {
   readonly installation: SignedInstallation
@@ -65,8 +66,8 @@ async function installOrRefuse(order: Omit<InstallOrder, 'terminal'>, terminal: 
     tellUnmet(order.installation, missing, { args, env, isInstalled: (await recordIfThere(folder)) !== null }, terminal)
     return 1
   }
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  await mkdir(destination, { recursive: true })
+  await mkdirp(folder, { mode: 0o700 })
+  await mkdirp(destination)
   const record = recordOf(installation, destination, prefixOf(args[1], installation.adapter, env))
   const isInstalled = await oneAtATime(inFolder(folder).lock, terminal, async () => {
     const found = await recordIfThere(folder)

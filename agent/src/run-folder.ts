@@ -12,6 +12,7 @@ import { inFolder } from './places.ts'
 import type { InstallRecord } from './record.ts'
 import { giveFields, takeFields, type StateFields } from './state-fields.ts'
 import { PRIVATE, readIfThere, writeWhole } from './whole-file.ts'
+import { mkdirp } from '@svc-ai/client/folders'
 
 export interface RunFolder {
   /** What `{root}` stands for. */
@@ -47,7 +48,7 @@ export async function makeRunFolder(
   const { state: kept, state_fields: fields = {} } = record.client
   const note = (pids: readonly number[]): Promise<void> =>
     writeWhole({ path: `${root}${NOTE}`, text: JSON.stringify({ pids, ours, kept, fields } satisfies Note), mode: PRIVATE })
-  await mkdir(runs, { recursive: true, mode: 0o700 })
+  await mkdirp(runs, { mode: 0o700 })
   await note([process.pid])
   await mkdir(root, { mode: 0o700 })
   await makeState(state, kept)
@@ -65,24 +66,24 @@ export async function makeRunFolder(
 
 /** Folders first, so that sessions that run at the same time share them from the start. */
 async function makeState(state: string, kept: readonly string[]): Promise<void> {
-  await mkdir(state, { recursive: true, mode: 0o700 })
-  for (const path of kept) await mkdir(join(state, path.endsWith('/') ? path : dirname(path)), { recursive: true, mode: 0o700 })
+  await mkdirp(state, { mode: 0o700 })
+  for (const path of kept) await mkdirp(join(state, path.endsWith('/') ? path : dirname(path)), { mode: 0o700 })
 }
 
 async function writeBelow(root: string, path: string, text: string): Promise<void> {
-  await mkdir(dirname(join(root, path)), { recursive: true, mode: 0o700 })
+  await mkdirp(dirname(join(root, path)), { mode: 0o700 })
   await writeFile(join(root, path), text, { mode: PRIVATE, flag: 'wx' })
 }
 
 /** No links: some agents pass over a file that is one, and an update would change the files of a session that was begun with others. */
 async function copyUnlessThere(root: string, path: string, source: string): Promise<void> {
-  await mkdir(dirname(join(root, path)), { recursive: true, mode: 0o700 })
+  await mkdirp(dirname(join(root, path)), { mode: 0o700 })
   await copyFile(source, join(root, path), constants.COPYFILE_EXCL).catch(ignoring('EEXIST', 'ENOENT', 'ENOTDIR'))
 }
 
 /** Also to what is not there yet: an agent that writes it then writes it where it is kept. */
 async function linkUnlessThere(root: string, path: string, target: string): Promise<void> {
-  await mkdir(dirname(join(root, path)), { recursive: true, mode: 0o700 })
+  await mkdirp(dirname(join(root, path)), { mode: 0o700 })
   await symlink(target, join(root, path)).catch(ignoring('EEXIST'))
 }
 
@@ -177,7 +178,7 @@ const holdsOurs = ({ ours }: Run, path: string): boolean => [...ours].some((each
 async function move({ root, state }: Run, path: string, writtenMs: number): Promise<void> {
   const kept = await lstat(join(state, path)).catch(ifAbsent)
   if (kept !== null && kept.mtimeMs > writtenMs) return
-  await mkdir(dirname(join(state, path)), { recursive: true, mode: 0o700 })
+  await mkdirp(dirname(join(state, path)), { mode: 0o700 })
   await rename(join(root, path), join(state, path)).catch(ignoring('ENOENT', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST'))
 }
 

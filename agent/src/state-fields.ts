@@ -1,9 +1,10 @@
 /** Files of an agent of which only some fields are kept: what a session wrote into the others would speak to the next one. */
-import { lstat, mkdir, writeFile } from 'node:fs/promises'
+import { lstat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { parseJson } from '@svc-ai/client/shared'
 import { ifAbsent, ignoring } from './failure.ts'
 import { PRIVATE, readIfThere, writeWhole } from './whole-file.ts'
+import { mkdirp } from '@svc-ai/client/folders'
 
 /** Path of a JSON file, to the names of the fields that are kept. */
 export type StateFields = Readonly<Record<string, readonly string[]>>
@@ -16,7 +17,7 @@ export async function giveFields(fields: StateFields, state: string, root: strin
   for (const [path, names] of Object.entries(fields)) {
     const text = await pickedAt(join(state, path), names)
     if (text === null) continue
-    await mkdir(dirname(join(root, path)), { recursive: true, mode: 0o700 })
+    await mkdirp(dirname(join(root, path)), { mode: 0o700 })
     await writeFile(join(root, path), text, { mode: PRIVATE, flag: 'wx' }).catch(ignoring('EEXIST'))
   }
 }
@@ -28,7 +29,7 @@ export async function takeFields(fields: StateFields, root: string, state: strin
     if (text === null) continue
     const [made, kept] = await Promise.all([root, state].map((folder) => lstat(join(folder, path)).catch(ifAbsent)))
     if (kept?.isDirectory() === true || (kept?.mtimeMs ?? 0) > (made?.mtimeMs ?? 0)) continue
-    await mkdir(dirname(join(state, path)), { recursive: true, mode: 0o700 })
+    await mkdirp(dirname(join(state, path)), { mode: 0o700 })
     await writeWhole({ path: join(state, path), text, mode: PRIVATE })
   }
 }

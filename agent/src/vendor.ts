@@ -3,7 +3,7 @@
  * to it. So a program that is there is whole, whatever was killed, and one that cannot be made leaves the one before in place.
  */
 import { randomUUID } from 'node:crypto'
-import { lstat, mkdir, mkdtemp, readdir, readlink, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { lstat, mkdtemp, readdir, readlink, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, relative } from 'node:path'
 import { childEnvironment, PACKAGE_SOURCES } from '@svc-ai/client/shared'
@@ -16,6 +16,7 @@ import { rooted } from './run-folder.ts'
 import type { Terminal } from './terminal.ts'
 import { requireLocked } from './vendor-lock.ts'
 import { readIfThere } from './whole-file.ts'
+import { mkdirp } from '@svc-ai/client/folders'
 
 export interface VendorOrder {
   readonly installation: Pick<Installation, 'binary' | 'install' | 'client'>
@@ -37,7 +38,7 @@ const OUTPUT_LINES_SHOWN = 40
 export async function ensureVendor(order: VendorOrder): Promise<void> {
   const { prefix, terminal } = order
   if (await answers(order, prefix)) return
-  await mkdir(prefix, { recursive: true })
+  await mkdirp(prefix)
   const work = async (): Promise<void> => {
     if (await answers(order, prefix)) return
     await requireOwnLink(join(prefix, linkName(order.installation.install)))
@@ -108,7 +109,7 @@ async function replace(order: VendorOrder): Promise<void> {
   const { install, binary } = installation
   const build = join(prefix, BUILDS, randomUUID())
   const before = await readlink(join(prefix, linkName(install))).catch(() => '')
-  await mkdir(build, { recursive: true })
+  await mkdirp(build)
   try {
     const make = install.manager === 'npm' ? npmInstall : cloneAndInstall
     await terminal.during(`installing ${binary} ${install.version}`, () => make(order, build))
@@ -162,7 +163,7 @@ async function linkNative(order: VendorOrder, build: string): Promise<void> {
     const program = join(build, linkName({ binary_path }), path)
     if ((await lstat(program).catch(() => null))?.isFile() !== true) continue
     await rm(link, { force: true })
-    await mkdir(dirname(link), { recursive: true })
+    await mkdirp(dirname(link))
     await symlink(relative(dirname(link), program), link)
     if (await answers(order, build)) return
   }

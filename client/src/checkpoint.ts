@@ -1,7 +1,8 @@
 /** How far an import is, in a small file beside the source: only ever the old position or the new one, whatever happens. */
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { open, readFile, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { ImportFailure } from './failure.ts'
+import { mkdirp } from './folders.ts'
 
 const VERSION = 1
 
@@ -42,7 +43,7 @@ export function requireSame(path: string, found: Checkpoint, identity: Identity)
 /** What is written beside has one name, which the lock makes this run's own: however often an import is killed, at most one is left behind. */
 export async function writeCheckpoint(path: string, { url, scenario, sha256, size, offset, count }: Checkpoint): Promise<void> {
   const folder = dirname(path)
-  await mkdir(folder, { recursive: true })
+  await mkdirp(folder)
   const beside = join(folder, `.${basename(path)}.part`)
   try {
     await writeSynced(beside, `${JSON.stringify({ version: VERSION, url, scenario, sha256, size, offset, count }, null, 2)}\n`)

@@ -1,9 +1,9 @@
 /** One run per progress file. The lock is the system's own, taken through SQLite: it goes when its holder dies, however it dies. */
-import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { ImportFailure } from './failure.ts'
 import { LOCK_SUFFIX } from './names.ts'
+import { mkdirpSync } from './folders.ts'
 
 const SQLITE_BUSY = 5
 
@@ -12,7 +12,7 @@ const SQLITE_BUSY = 5
  * old.
  */
 export function takeLock(progress: string): Disposable {
-  mkdirSync(dirname(progress), { recursive: true })
+  mkdirpSync(dirname(progress))
   const path = `${progress}${LOCK_SUFFIX}`
   const database = new DatabaseSync(path, { open: false, timeout: 0 })
   try {

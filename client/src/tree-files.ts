@@ -32,6 +32,7 @@ import { FORMER_RELEASE_FILE, RELEASE_FILE } from './names.ts'
 import { isTrust, type Trust } from './signing/trust.ts'
 import { field, parseJson } from './transport.ts'
 import type { Manifest } from './wire.generated.ts'
+import { mkdirpSync } from './folders.ts'
 
 /** Path to text. */
 export type TreeFiles = Readonly<Record<string, string>>
@@ -101,7 +102,7 @@ const refused = (path: string, problem: string): TreeFailure =>
  */
 export function writeTree(root: string, files: TreeFiles, releaseText: string): TreeChange {
   checkPaths(files)
-  mkdirSync(root, { recursive: true })
+  mkdirpSync(root)
   const folder = realpathSync(root)
   renameReleaseFile(folder)
   const texts = new Map([...Object.entries(files), [RELEASE_FILE, releaseText]])
@@ -268,6 +269,6 @@ function write(folder: string, desk: string, path: string, text: string): void {
   } finally {
     closeSync(file)
   }
-  mkdirSync(dirname(join(folder, path)), { recursive: true })
+  mkdirpSync(dirname(join(folder, path)))
   renameSync(part, join(folder, path))
 }

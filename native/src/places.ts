@@ -1,11 +1,12 @@
 /** Where the resident agent of a folder is reached, and what it keeps there. */
 import { createHash } from 'node:crypto'
-import { lstatSync, mkdirSync, realpathSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { readIfThere } from '@svc-ai/agent/shared'
 import { Failure, scenarioName, serviceUrl, tokenIn, field, parseJson } from '@svc-ai/client/shared'
 import { SOCKET_PATH_BYTES_MAX } from './limits.ts'
+import { mkdirpSync } from '@svc-ai/client/folders'
 
 export type ResidentPlaces = Readonly<ReturnType<typeof placesIn>>
 
@@ -42,7 +43,7 @@ function socketIn(native: string): string {
 function ownTemporaryFolder(): string {
   const { uid } = userInfo()
   const folder = join(tmpdir(), `svc-native-${uid}`)
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  mkdirpSync(folder, { mode: 0o700 })
   const found = lstatSync(folder)
   if (found.isDirectory() && (uid < 0 || found.uid === uid) && (found.mode & 0o077) === 0) return folder
   throw new Failure(`${folder} is not yours alone: remove it, or put the harness in a folder with a shorter path`)

@@ -1,13 +1,13 @@
 /** `svc-native serve`: a resident agent for one folder, until it is stopped. */
 import { showHiddenLine } from '@svc-ai/client/hidden'
 import { once } from 'node:events'
-import { mkdirSync } from 'node:fs'
 import { homeOf, moveReceipts, takeLock, SHARED, writeWhole } from '@svc-ai/agent/shared'
 import { Failure, UsageError, scenarioName, serviceUrl, tokenIn, readOptions, wholeNumber } from '@svc-ai/client/shared'
 import { POLL_SECONDS_DEFAULT, TURN_SECONDS_DEFAULT } from './limits.ts'
 import { placesIn, type ResidentPlaces } from './places.ts'
 import { FOLLOW_MODES, openResident, type ResidentOptions } from './resident.ts'
 import { isServed, listen } from './socket.ts'
+import { mkdirpSync } from '@svc-ai/client/folders'
 
 const SECONDS_MAX = 86_400
 
@@ -47,10 +47,10 @@ function optionsOf(args: readonly string[]): ResidentServeOptions {
 
 /** Throws a `Failure` when another serves the folder, or there is nothing to serve. */
 async function serve(options: ResidentServeOptions, say: (line: string) => void, signal: AbortSignal): Promise<void> {
-  mkdirSync(options.folder, { recursive: true })
+  mkdirpSync(options.folder)
   await moveReceipts(homeOf(process.env))
   const places = placesIn(options.folder)
-  mkdirSync(places.native, { recursive: true })
+  mkdirpSync(places.native)
   const lock = await takeLock(places.lock)
   if (lock === null) throw await alreadyServed(places)
   try {

@@ -1,6 +1,7 @@
 /** The session log `native-jsonl`: one line `{type, seq, time, data}` for everything that happens, without the model's key. */
-import { appendFileSync, mkdirSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { mkdirpSync } from '@svc-ai/client/folders'
 
 export interface SessionLog {
   /** The file's name without its end. */
@@ -21,7 +22,7 @@ export interface LogOptions {
 /** Each line is on its way to the disk before the next thing happens: a kill leaves at most half of the last one. */
 export function openLog(options: LogOptions): SessionLog {
   const { folder, name, redact, onEvent } = options
-  mkdirSync(folder, { recursive: true })
+  mkdirpSync(folder)
   const file = join(folder, `${name}.jsonl`)
   let [seq, agents] = [0, 0]
   return {

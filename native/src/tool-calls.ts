@@ -1,5 +1,5 @@
 /** What the model called for is done, call by call, and each gets one result: what the tool answered, or a code and why not. */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TurnEnded } from './ended.ts'
 import { decide, textsIn } from './hooks.ts'
@@ -10,6 +10,7 @@ import { field } from '@svc-ai/client/shared'
 import type { ToolCall } from './chat.ts'
 import type { Data, TreeTool } from './tree.ts'
 import { budgetEnd, requireTime, spend, tell, type AgentTurn } from './turn.ts'
+import { mkdirpSync } from '@svc-ai/client/folders'
 
 type ToolErrorCode = 'UNKNOWN_TOOL' | 'INVALID_ARGS' | 'TOOL_FAILED' | 'HOOK_DENIED' | 'HOOK_BLOCKED' | 'APPROVAL_REQUIRED'
 
@@ -135,7 +136,7 @@ function kept({ scene, log, messages }: AgentTurn, content: string): string {
 /** A disk without room must not cost the turn. */
 function save(workdir: string, name: string, content: string): string {
   try {
-    mkdirSync(join(workdir, FOLDER), { recursive: true })
+    mkdirpSync(join(workdir, FOLDER))
     writeFileSync(join(workdir, FOLDER, name), content)
     return `the whole text is in ${join(FOLDER, name)}`
   } catch {

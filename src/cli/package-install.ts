@@ -2,11 +2,11 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { childEnvironment, PACKAGE_SOURCES, unavailable } from '../contract/index.ts'
-import { hasCode } from '../kit/index.ts'
+import { hasCode, mkdirp } from '../kit/index.ts'
 
 const run = promisify(execFile)
 
@@ -39,7 +39,7 @@ export async function installLocked(
   there: 'keep' | 'replace',
 ): Promise<void> {
   const beside = `${folder}.making-${randomUUID()}`
-  await mkdir(beside, { recursive: true })
+  await mkdirp(beside)
   try {
     await removeAbandoned(folder)
     await install(beside, wanted, environment)

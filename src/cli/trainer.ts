@@ -1,12 +1,12 @@
 /** `svc trainer start`: runs the trainer that comes with the service, on a Python with PyTorch. */
 import { once } from 'node:events'
-import { mkdir } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { Option, type Command } from 'commander'
 import { STATE_DIRECTORY } from '../contract/index.ts'
 import { printError } from './explain.ts'
 import { EXIT, type BindCommand, type Surroundings } from './surroundings.ts'
 import { spawnTrainer, findPython, installTorch } from './trainer/python.ts'
+import { mkdirp } from '../kit/index.ts'
 
 interface StartOptions {
   readonly host: string
@@ -46,7 +46,7 @@ const collect = (value: string, before: readonly string[]): readonly string[] =>
 async function start(options: StartOptions, surroundings: Surroundings): Promise<number> {
   try {
     const python = await pythonFor(options, surroundings)
-    await mkdir(options.state, { recursive: true })
+    await mkdirp(options.state)
     return await runTrainer(python, argumentsOf(options), surroundings)
   } catch (error) {
     printError(error, null, surroundings)

@@ -1,11 +1,11 @@
 /** What the names of this gateway's adapters begin with in an engine that others may use too: made once, and kept beside the records. */
 import { randomBytes } from 'node:crypto'
-import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LoadedConfig } from '../config/index.ts'
 import { invalid, type Store } from '../contract/index.ts'
-import { codeOf } from '../kit/index.ts'
+import { codeOf, mkdirp } from '../kit/index.ts'
 
 const FILE = 'adapter-prefix'
 const MADE = 'svc-'
@@ -48,7 +48,7 @@ const made = (): string => `${MADE}${randomBytes(4).toString('hex')}`
 
 /** Whole or not at all, and the first of several threads wins. */
 async function keep(folder: string, path: string): Promise<string> {
-  await mkdir(folder, { recursive: true })
+  await mkdirp(folder)
   const prefix = made()
   const draft = `${path}.${prefix}`
   try {

@@ -1,9 +1,9 @@
 /** The demonstration: a small repository with rules, and tasks that the built-in mock model gets wrong until it is told how. */
-import { access, mkdir, writeFile } from 'node:fs/promises'
+import { access, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stringify } from 'yaml'
 import type { TaskRole } from '../contract/index.ts'
-import { writeAtomicFile } from '../kit/index.ts'
+import { mkdirp, writeAtomicFile } from '../kit/index.ts'
 
 const RULES = `# Answers
 
@@ -34,7 +34,7 @@ export async function makeSampleTasks(folder: string): Promise<string> {
   for (const [role, numbers] of Object.entries(NUMERALS))
     for (const number of numbers) {
       const task = join(tasks, `roman-${number}`)
-      await mkdir(task, { recursive: true })
+      await mkdirp(task)
       await writeFile(join(task, 'task.yaml'), stringify({ role, answer: romanOf(number), prompt: `Write ${number} as a Roman numeral.` }))
     }
   return tasks

@@ -1,10 +1,10 @@
 /** The folder of a repository's runs under the user's data directory: the result of each stage, written whole, and a lock that ends with its process. */
 import { hash } from 'node:crypto'
-import { mkdir, readFile, realpath, rm } from 'node:fs/promises'
+import { readFile, realpath, rm } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { invalid, PRODUCT, unavailable } from '../contract/index.ts'
-import { codeOf, hasCode, isMissing, writeAtomicFile } from '../kit/index.ts'
+import { codeOf, hasCode, isMissing, mkdirp, writeAtomicFile } from '../kit/index.ts'
 
 export interface ImproveState {
   readonly folder: string
@@ -71,7 +71,7 @@ const DIGEST_CHARACTERS = 12
 async function hold(folder: string): Promise<DatabaseSync> {
   let database: DatabaseSync | null = null
   try {
-    await mkdir(folder, { recursive: true, mode: PRIVATE })
+    await mkdirp(folder, { mode: PRIVATE })
     database = new DatabaseSync(join(folder, LOCK))
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE')
     return database

@@ -1,9 +1,9 @@
 /** The tasks of a run: copied, so that what a run is measured by stays the same, and without the harness that the repository held at the time. */
-import { cp, mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { cp, readdir, rename, rm } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { invalid } from '../contract/index.ts'
 import { readTaskFolder, TASKS_MAX } from '../evolution/index.ts'
-import { codeOf } from '../kit/index.ts'
+import { codeOf, mkdirp } from '../kit/index.ts'
 import type { HarnessPlaces } from './agents.ts'
 import { isHarnessPath } from './harness-files.ts'
 
@@ -19,7 +19,7 @@ export async function copyTasks(from: string, to: string, places: HarnessPlaces,
   await readTaskFolder(from, TASKS_MAX)
   const beside = `${to}.new`
   await rm(beside, { recursive: true, force: true })
-  await mkdir(beside, { recursive: true })
+  await mkdirp(beside)
   for (const name of names) {
     const workspace = join(from, name, WORKSPACE)
     await cp(join(from, name), join(beside, name), {

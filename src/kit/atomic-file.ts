@@ -1,8 +1,9 @@
 /** A file that is either the old one or the new one, whenever the machine dies: write beside, sync, rename, sync the folder. */
-import { access, mkdir, open, rename, rm, unlink } from 'node:fs/promises'
+import { access, open, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { hasCode, isMissing } from './error-code.ts'
 import { newId } from './ids.ts'
+import { mkdirp } from '@svc-ai/client/folders'
 
 export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>
 
@@ -32,9 +33,9 @@ export async function removeFile(path: string): Promise<void> {
 
 /** A new folder that is lost with the power takes its files along, so each one is synced into its parent. */
 export async function makeFolder(folder: string): Promise<void> {
-  const first = await mkdir(folder, { recursive: true })
-  if (first === undefined) return
-  for (let made = resolve(folder); made.length >= resolve(first).length; made = dirname(made)) await sync(dirname(made))
+  const first = await mkdirp(folder)
+  if (first === null) return
+  for (let made = resolve(folder); made.length >= first.length; made = dirname(made)) await sync(dirname(made))
 }
 
 /** A new file; there must be none of that name. */

@@ -1,6 +1,6 @@
 /**
  * Kit: small tools that know no noun of the service.
- * Does not import any other room; hidden characters are shown by the client's one file, which every surface uses. Plug-ins may use it, as `@svc-ai/svc/kit`.
+ * Does not import any other room; folders are made and hidden characters shown by the client's files, which every surface uses. Plug-ins may use it, as `@svc-ai/svc/kit`.
  */
 export { exists, makeFolder, removeFile, sync, writeAtomicFile, writeSynced } from './atomic-file.ts'
 export { clamp } from './clamp.ts'
@@ -8,6 +8,7 @@ export { codeOf, hasCode, isMissing } from './error-code.ts'
 export { FolderDocuments } from './folder-documents.ts'
 export { asData, fence } from './fence.ts'
 export { hiddenAsJson, hiddenCharacters, showHidden, showHiddenLine, shownParts, type HiddenCharacter } from '@svc-ai/client/hidden'
+export { mkdirp, mkdirpSync } from '@svc-ai/client/folders'
 export { newId } from './ids.ts'
 export { tlsOptions, type TlsOptions } from './tls-files.ts'
 export { INSIDE_ADDRESS, InsideAddresses, isAddressRange } from './inside-address.ts'

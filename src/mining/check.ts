@@ -1,9 +1,9 @@
 /** Tries a task without an agent: nothing done must fail, the reference must pass, and repeats must agree. */
-import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Episode, Evaluator, Executor, Files, Reference, Task } from '../contract/index.ts'
 import { evaluatorOf } from '../evolution/index.ts'
-import { wordsOf } from '../kit/index.ts'
+import { mkdirp, wordsOf } from '../kit/index.ts'
 import { makeTrialFolder, type CheckRecord } from './folder.ts'
 
 /** What scores a task. */
@@ -105,7 +105,7 @@ async function trial({ directory, task, judge, secondsMax, signal }: CheckOrder,
   const seconds = (): number => Math.round((performance.now() - begun) / 10) / 100
   try {
     for (const [path, text] of Object.entries(files)) {
-      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await mkdirp(dirname(join(folder, path)))
       await writeFile(join(folder, path), text)
     }
     const scene = { workspace: folder, models: {}, executor: judge.executor, reference: null, signal: AbortSignal.any([signal, limit]) }

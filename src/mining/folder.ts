@@ -1,5 +1,5 @@
 /** Mined tasks on the disk: one folder each, which appears whole or not at all, with what was found and decided in its `mined.yaml`. */
-import { mkdir, readdir, readFile, rename, rm } from 'node:fs/promises'
+import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { parse, parseDocument, stringify } from 'yaml'
 import { z } from 'zod'
@@ -16,7 +16,7 @@ import {
   type TaskRole,
 } from '../contract/index.ts'
 import { readTask, taskFile } from '../evolution/index.ts'
-import { hasCode, isAlive, isMissing, makeFolder, newId, sync, wordsOf, writeAtomicFile, writeSynced } from '../kit/index.ts'
+import { hasCode, isAlive, isMissing, makeFolder, mkdirp, newId, sync, wordsOf, writeAtomicFile, writeSynced } from '../kit/index.ts'
 
 export type TaskStatus = (typeof TASK_STATUSES)[number]
 
@@ -174,7 +174,7 @@ async function writeFiles(folder: string, files: Files): Promise<void> {
   const folders = new Set<string>([folder])
   for (const [path, text] of Object.entries(files)) {
     const place = dirname(join(folder, path))
-    await mkdir(place, { recursive: true })
+    await mkdirp(place)
     for (let each = place; each.length > folder.length; each = dirname(each)) folders.add(each)
     await writeSynced(join(folder, path), text)
   }
@@ -217,7 +217,7 @@ async function update(directory: string, name: string, mined: MinedRecord): Prom
 /** A folder for a trial, beside the tasks and hidden like unfinished ones. */
 export async function makeTrialFolder(directory: string): Promise<string> {
   const folder = join(directory, `${UNFINISHED}${process.pid}-${newId()}`)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await mkdirp(folder, { mode: 0o700 })
   return folder
 }
 

@@ -1,6 +1,6 @@
 /** What a scenario keeps outside the store's rows. The creation row names its folder, so that a later scenario of the same name does not inherit it. */
 import { existsSync } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import {
   isRefusal,
@@ -17,7 +17,7 @@ import {
   type OwnEvolution,
   type SharedDocuments,
 } from '../contract/index.ts'
-import { FolderDocuments, knowPassingSecret, type Sealing } from '../kit/index.ts'
+import { FolderDocuments, knowPassingSecret, mkdirp, type Sealing } from '../kit/index.ts'
 import { ownEvolutionSchema } from '../contract/wire/index.ts'
 import { parseModelSettings } from './model.ts'
 
@@ -161,7 +161,7 @@ const contextOf = (created: Pick<Commit, 'state'>): string => `model ${createdWi
 export async function archiveFolder(folder: string, id: string): Promise<void> {
   if (!existsSync(folder)) return
   const archived = join(dirname(folder), 'archived')
-  await mkdir(archived, { recursive: true })
+  await mkdirp(archived)
   await rename(folder, join(archived, `${basename(folder)}-${id}`))
 }
 

@@ -1,9 +1,9 @@
 /** The bare repository on the disk: made once and whole, recognised afterwards. */
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { invalid, type Refusal } from '../../../src/contract/index.ts'
-import { exists, sync, writeAtomicFile } from '../../../src/kit/index.ts'
+import { exists, mkdirp, sync, writeAtomicFile } from '../../../src/kit/index.ts'
 import { git } from './process.ts'
 
 /**
@@ -70,7 +70,7 @@ async function isRepository(path: string): Promise<boolean> {
 
 /** Made beside and renamed whole: of several processes starting at once one wins, and a crash leaves no half of a repository. */
 async function createRepository(path: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
+  await mkdirp(dirname(path))
   const beside = `${path}.${randomUUID()}`
   try {
     await git(['init', '--quiet', '--bare', '--template=', '--object-format=sha1', '--initial-branch=main', beside])

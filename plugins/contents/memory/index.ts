@@ -1,6 +1,6 @@
 /** A content store that forgets: the same answers as the durable one, for tests and trials. */
 import { hash } from 'node:crypto'
-import { readdir, readFile, realpath, stat, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, realpath, stat, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, join, dirname } from 'node:path'
 import { tmpdir } from 'node:os'
 import {
@@ -16,6 +16,7 @@ import {
   PRODUCT,
 } from '../../../src/contract/index.ts'
 import type { Content, ContentStore, Files, Release, SealMark } from '../../../src/contract/index.ts'
+import { mkdirp } from '../../../src/kit/index.ts'
 
 const READ_ONLY = 0o444
 
@@ -171,7 +172,7 @@ class UnpackedFolders {
     const beside = await mkdtemp(`${folder}.`)
     for (const [path, text] of Object.entries(files)) {
       const file = join(beside, path)
-      await mkdir(dirname(file), { recursive: true })
+      await mkdirp(dirname(file))
       await writeFile(file, bytesOf(text), { flag: 'wx', mode: READ_ONLY })
     }
     await rename(beside, folder)

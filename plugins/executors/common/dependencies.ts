@@ -3,11 +3,11 @@
  * since test runners keep their caches in it.
  */
 import type { Dirent } from 'node:fs'
-import { access, constants, lstat, mkdir, readdir, readFile, readlink, symlink } from 'node:fs/promises'
+import { access, constants, lstat, readdir, readFile, readlink, symlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { unavailable, type Dependencies } from '../../../src/contract/index.ts'
-import { hasCode } from '../../../src/kit/index.ts'
+import { hasCode, mkdirp } from '../../../src/kit/index.ts'
 
 export interface Installed {
   /** Where each leads, by its path in the workspace. */
@@ -89,7 +89,7 @@ const isProgram = (path: string): Promise<boolean> =>
 export async function makeLinks(workspace: string, links: Installed['links']): Promise<void> {
   for (const [path, to] of links) {
     try {
-      await mkdir(dirname(join(workspace, path)), { recursive: true })
+      await mkdirp(dirname(join(workspace, path)))
       await symlink(to, join(workspace, path))
     } catch (error) {
       if (!hasCode(error, 'EEXIST', 'ENOTDIR')) throw error

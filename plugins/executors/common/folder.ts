@@ -1,10 +1,10 @@
 /** Makes, fills and removes the folder of an episode. */
 import { execFile } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { checkFiles, childEnvironment, invalid, unavailable, type Files } from '../../../src/contract/index.ts'
-import { makeOwnFolder, removeLeftFolders } from '../../../src/kit/index.ts'
+import { makeOwnFolder, mkdirp, removeLeftFolders } from '../../../src/kit/index.ts'
 
 const run = (program: string, args: readonly string[]): Promise<unknown> =>
   promisify(execFile)(program, args, { env: childEnvironment(process.env) })
@@ -30,10 +30,10 @@ export async function fillFolder({ root, workspace }: Folder, files: Files, give
   checkFiles(given)
   const all = { ...files, ...Object.fromEntries(Object.entries(given).map(([path, text]) => [`${WORKSPACE}/${path}`, text])) }
   checkFiles(all)
-  await mkdir(workspace, { recursive: true })
+  await mkdirp(workspace)
   for (const [path, text] of Object.entries(all)) {
     const target = join(root, path)
-    await mkdir(dirname(target), { recursive: true })
+    await mkdirp(dirname(target))
     await writeFile(target, text)
   }
 }

@@ -1,10 +1,11 @@
 /** Opens the store's files: one process at a time, the right version, durable settings. */
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { Query } from './query.ts'
 import { isBusy, newerStore, storeInUse } from './refusals.ts'
+import { mkdirpSync } from '../../../src/kit/index.ts'
 
 export const RECORDS_FILE = 'records.sqlite3'
 export const ARCHIVE_FOLDER = 'archived'
@@ -48,9 +49,9 @@ export function openForReading(directory: string, lockWaitMs = LOCK_WAIT_MS): Da
 
 /** A folder that is lost with the power takes everything in it along, so each new one is synced into its parent. */
 export function makeFolder(folder: string): void {
-  const first = mkdirSync(folder, { recursive: true })
-  if (first === undefined) return
-  for (let made = resolve(folder); made.length >= resolve(first).length; made = dirname(made)) syncPath(dirname(made))
+  const first = mkdirpSync(folder)
+  if (first === null) return
+  for (let made = resolve(folder); made.length >= first.length; made = dirname(made)) syncPath(dirname(made))
 }
 
 export function syncPath(path: string): void {

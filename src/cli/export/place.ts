@@ -1,11 +1,11 @@
 /** Where an export goes: a bucket, or a folder of this machine. */
 import { hash } from 'node:crypto'
-import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
+import { link, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { builtins } from '../../../plugins/index.ts'
 import { loadPlugin, type LoadedConfig } from '../../config/index.ts'
 import { isBucket, unavailable, type ObjectFolder } from '../../contract/index.ts'
-import { codeOf, isMissing, newId, writeAtomicFile } from '../../kit/index.ts'
+import { codeOf, isMissing, mkdirp, newId, writeAtomicFile } from '../../kit/index.ts'
 
 /** Records hold what people wrote: they are their owner's alone. */
 const MODE = 0o600
@@ -46,7 +46,7 @@ function folderAt(folder: string): ObjectFolder {
 
 /** Whole under its name, or not there. */
 async function createFile(path: string, bytes: Uint8Array): Promise<boolean> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
+  await mkdirp(dirname(path), { mode: 0o700 })
   const partial = `${path}.${newId()}.partial`
   try {
     const file = await open(partial, 'wx', MODE)

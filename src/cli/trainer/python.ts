@@ -1,11 +1,11 @@
 /** Finds or creates a Python with PyTorch, and runs the trainer on it. */
 import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child_process'
-import { mkdir } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { childEnvironment, ENV, PACKAGE_SOURCES, STATE_DIRECTORY, unavailable } from '../../contract/index.ts'
 import type { Environment } from '../../config/index.ts'
+import { mkdirp } from '../../kit/index.ts'
 
 const run = promisify(execFile)
 
@@ -53,7 +53,7 @@ export async function installTorch(environment: Environment): Promise<string> {
   const python = venvPython(environment)
   const index = environment['PIP_INDEX_URL'] === undefined && process.platform === 'linux' ? ['--index-url', TORCH_INDEX] : []
   const options = { env: pythonEnvironment(environment), maxBuffer: OUTPUT_BYTES_MAX }
-  await mkdir(dirname(folder), { recursive: true })
+  await mkdirp(dirname(folder))
   try {
     await run('python3', ['-m', 'venv', '--clear', folder], options)
     await run(python, ['-m', 'pip', 'install', '--disable-pip-version-check', ...index, 'torch'], options)

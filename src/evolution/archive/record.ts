@@ -11,7 +11,7 @@ import {
   type StepArchive,
   type StepFile,
 } from '../../contract/index.ts'
-import { hasCode, wordsOf, countCodePoints, firstCodePoints, isMissing, withoutSecrets } from '../../kit/index.ts'
+import { countCodePoints, firstCodePoints, hasCode, isMissing, mkdirp, withoutSecrets, wordsOf } from '../../kit/index.ts'
 import {
   badPath,
   checkPath,
@@ -72,7 +72,7 @@ async function folderFiles(folder: string, step: number): Promise<RecordPlace> {
     async put(path, text) {
       const file = join(folder, own, path)
       try {
-        await mkdir(dirname(file), { recursive: true })
+        await mkdirp(dirname(file))
         await writeFile(file, text, { flag: 'wx' })
       } catch (error) {
         // A partial file would look complete.
@@ -86,7 +86,7 @@ async function folderFiles(folder: string, step: number): Promise<RecordPlace> {
 
 /** A retried step gets a folder of its own; earlier ones stay unchanged. */
 async function freshFolder(folder: string, step: number): Promise<string> {
-  await mkdir(folder, { recursive: true })
+  await mkdirp(folder)
   for (const name of namesOf(step)) {
     try {
       await mkdir(join(folder, name))

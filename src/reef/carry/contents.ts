@@ -1,7 +1,7 @@
 /** Reads a release's files from the original's repository and writes them as our content: without its manifest, with the harness entries. */
 import { createHash } from 'node:crypto'
 import { constants, createReadStream, existsSync } from 'node:fs'
-import { copyFile, lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -19,6 +19,7 @@ import {
 import { entriesIn, withEntries } from '../../harness/index.ts'
 import { gitBlobTo, gitFiles, gitObjects } from '../source/git.ts'
 import type { Target } from './target.ts'
+import { mkdirp } from '../../kit/index.ts'
 
 /** Files of git and of the original's bookkeeping, which are not served. */
 const BOOKKEEPING: ReadonlySet<string> = new Set([ORIGINAL.manifest, '.gitattributes'])
@@ -139,7 +140,7 @@ async function digestOf(path: string): Promise<string> {
 
 async function placeFor(folder: string, path: string): Promise<string> {
   const place = join(folder, path)
-  await mkdir(dirname(place), { recursive: true })
+  await mkdirp(dirname(place))
   return place
 }
 

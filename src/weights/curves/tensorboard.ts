@@ -1,8 +1,9 @@
 /** Writes the numbers of steps as TensorBoard reads them: one folder per scenario, one file per start of the service. */
-import { appendFile, mkdir } from 'node:fs/promises'
+import { appendFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bytesField, doubleField, floatField, numberField, textField } from '../formats/protobuf.ts'
 import type { CurveSink, Numbers } from './sinks.ts'
+import { mkdirp } from '../../kit/index.ts'
 
 const VERSION = 'brain.Event:2'
 const NAME = 'events.out.tfevents'
@@ -16,7 +17,7 @@ export function tensorBoard(directory: string, clock: () => number, id: string):
       const now = clock()
       // Once a file has its first event, all others are appended.
       const header = begun.has(scenario) ? [] : [recordOf(versionEvent(now))]
-      await mkdir(folder, { recursive: true })
+      await mkdirp(folder)
       await appendFile(join(folder, `${NAME}.${id}`), Buffer.concat([...header, recordOf(numbersEvent(now, step, numbers))]))
       begun.add(scenario)
     },

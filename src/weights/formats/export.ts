@@ -1,9 +1,9 @@
 /** Makes an adapter folder of the archive that a trainer saved: complete under its name, or absent. */
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { ADAPTER_CONFIG_FILE, isRefusal, unavailable, type ModelShape } from '../../contract/index.ts'
-import { codeOf, hasCode, makeFolder, newId, sync } from '../../kit/index.ts'
+import { codeOf, hasCode, makeFolder, mkdirp, newId, sync } from '../../kit/index.ts'
 import { ADAPTER_GGUF, adapterGguf } from './adapter-gguf.ts'
 import { ADAPTER_BYTES_MAX, ADAPTER_WEIGHTS, listTargets, readAdapter, type PeftAdapter } from './peft.ts'
 import { checkAdapter, checkBase, writeProvenance, type Origin, type Provenance } from './provenance.ts'
@@ -76,7 +76,7 @@ const besidePrefix = (directory: string): string => `${directory}.tmp-`
 
 async function fill(beside: string, { archive, shape, provenance }: ExportOrder): Promise<void> {
   const unpacked = join(beside, 'unpacked')
-  await mkdir(unpacked, { recursive: true })
+  await mkdirp(unpacked)
   await unpackTar(archive, unpacked, ARCHIVE_LIMITS)
   const adapter = await readAdapter(unpacked)
   checkBase(adapter, provenance.base_model)

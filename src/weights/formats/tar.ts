@@ -1,10 +1,10 @@
 /** Unpacks an untrusted archive: only regular files, only inside one folder. */
-import { mkdir, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Readable, pipeline } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { invalid, pathProblem, type Refusal } from '../../contract/index.ts'
-import { codeOf } from '../../kit/index.ts'
+import { codeOf, mkdirp } from '../../kit/index.ts'
 
 /** A stream is destroyed when unpacking ends, well or not. */
 export type TarArchive = Uint8Array | Readable
@@ -122,7 +122,7 @@ async function writeEntry(
   const problem = pathProblem(relative)
   if (problem !== null) throw broken(`the path of a file ${problem}`)
   const target = join(directory, relative)
-  await mkdir(dirname(target), { recursive: true })
+  await mkdirp(dirname(target))
   // Nothing there yet, or it is refused: a name that is there twice would let the second one hide the first.
   const file = await open(target, 'wx')
   try {

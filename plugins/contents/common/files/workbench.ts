@@ -1,8 +1,8 @@
 /** Where things are built before they get their name: nothing reads there, so nothing reads half of one. */
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing } from '../../../../src/kit/index.ts'
+import { isMissing, mkdirp } from '../../../../src/kit/index.ts'
 
 /** How often something half-built may vanish under its builder because another process opened the repository and swept. */
 const ATTEMPTS_MAX = 5
@@ -16,7 +16,7 @@ export class Workbench {
 
   /** Removes what a crash left half-built. A living builder whose work goes with it starts again. */
   async sweep(): Promise<void> {
-    await mkdir(this.#folder, { recursive: true })
+    await mkdirp(this.#folder)
     const left = await readdir(this.#folder)
     await Promise.all(left.map((name) => this.discard(join(this.#folder, name))))
   }
