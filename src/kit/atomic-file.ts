@@ -1,5 +1,5 @@
 /** A file that is either the old one or the new one, whenever the machine dies: write beside, sync, rename, sync the folder. */
-import { access, open, rename, rm, unlink } from 'node:fs/promises'
+import { access, lstat, open, rename, rm, unlink } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { hasCode, isMissing } from './error-code.ts'
 import { newId } from './ids.ts'
@@ -59,6 +59,13 @@ export async function exists(path: string): Promise<boolean> {
     throw error
   }
 }
+
+/** Whether the path itself is a folder: a link to one is none. */
+export const isFolder = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
 
 /** A file or a folder. */
 export async function sync(path: string): Promise<void> {

@@ -3,11 +3,11 @@
  * that the agent never saw.
  */
 import { randomUUID } from 'node:crypto'
-import { mkdir, rm, lstat, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join, posix, dirname } from 'node:path'
 import { define, unavailable, checkFiles, invalid, isObject, scoreOfEnd } from '../../../src/contract/index.ts'
 import type { Dependencies, Episode, ModelAddress, Play, Scene, Files, Json, Task } from '../../../src/contract/index.ts'
-import { makeOwnFolder } from '../../../src/kit/index.ts'
+import { isFolder, makeOwnFolder } from '../../../src/kit/index.ts'
 import { copyWorkspace, openCopy } from './copy.ts'
 
 /** Reads a task's verifier. */
@@ -148,12 +148,6 @@ async function makeWay(folder: string, path: string): Promise<void> {
   await remove(here)
   await mkdir(here)
 }
-
-const isFolder = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
 
 const remove = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 

@@ -3,11 +3,11 @@
  * since test runners keep their caches in it.
  */
 import type { Dirent } from 'node:fs'
-import { access, constants, lstat, readdir, readFile, readlink, symlink } from 'node:fs/promises'
+import { access, constants, readdir, readFile, readlink, symlink } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { unavailable, type Dependencies } from '../../../src/contract/index.ts'
-import { hasCode, mkdirp } from '../../../src/kit/index.ts'
+import { hasCode, isFolder, mkdirp } from '../../../src/kit/index.ts'
 
 export interface Installed {
   /** Where each leads, by its path in the workspace. */
@@ -33,12 +33,6 @@ async function installedIn(path: string, folder: string): Promise<Installed> {
     `${JSON.stringify(folder)}, which a task needs, holds no installed packages on this machine; install them there, or take it out of dependencies in its task.yaml`,
   )
 }
-
-const isFolder = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    (found) => found.isDirectory(),
-    () => false,
-  )
 
 /** Other hidden folders are caches, which may hold code of later commits. */
 const HIDDEN_SHOWN: ReadonlySet<string> = new Set(['.bin', '.pnpm'])
