@@ -3,6 +3,7 @@ import {
   goalsOf,
   distinct,
   gainedShareOf,
+  GAPS_NAME,
   isReached,
   meanOf,
   shareOf,
@@ -29,8 +30,6 @@ export const tablesOf = (results: Results): readonly Table[] => [
   chainTable(results),
 ]
 
-const GAPS: Readonly<Record<Gaps, string>> = { wide: 'Wide gaps', modest: 'Modest or sparse gaps' }
-
 const goalTable = (results: Results): Table => ({
   title: 'Goals',
   head: ['goal', 'wanted', 'reached', ''],
@@ -45,7 +44,7 @@ function verdictOf(isMet: boolean | null): string {
 function gateTable(gaps: Gaps, lives: readonly LifeOf[], seeds: number): Table {
   const families = distinct(lives.map(({ family }) => family)).length
   return {
-    title: `${GAPS[gaps]}: ${families} worlds x ${seeds} seeds, at most 150 episodes each`,
+    title: `${families} worlds with ${GAPS_NAME[gaps]} x ${seeds} seeds, at most 150 episodes each`,
     head: [
       'gate',
       'sealed score',
@@ -84,7 +83,7 @@ function gateRow(gate: string, lives: readonly LifeOf[]): readonly string[] {
 function familyTable(gaps: Gaps, lives: readonly LifeOf[]): Table {
   const gates = distinct(lives.map(({ gate }) => gate))
   return {
-    title: `${GAPS[gaps]}: sealed score by world, mean over the seeds`,
+    title: `Worlds with ${GAPS_NAME[gaps]}: sealed score, mean over the seeds`,
     head: ['world', 'at the start', 'optimum', ...gates],
     rows: distinct(lives.map(({ family }) => family)).map((family) => {
       const own = lives.filter((life) => life.family === family)
