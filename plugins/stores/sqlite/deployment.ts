@@ -8,7 +8,7 @@ import {
   type StoredToken,
   type TokenChange,
 } from '../../../src/contract/index.ts'
-import type { Changes } from './changes.ts'
+import type { Changes } from './writing/changes.ts'
 import { Query } from './query.ts'
 
 export function makeDeployment(db: DatabaseSync, changes: Changes) {

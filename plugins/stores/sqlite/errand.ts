@@ -3,11 +3,11 @@ import { workerData } from 'node:worker_threads'
 import type { Damage, ForgetOrder, SearchedPlace } from '../../../src/contract/index.ts'
 import type { SealSettings } from '../common/seal.ts'
 import { exportScenario, type ExportSettings } from './export.ts'
-import { findTagged, forgetArchived, proveForgotten, type Removed, type TaggedRecords } from './forget.ts'
+import { findTagged, forgetArchived, proveForgotten, type Removed, type TaggedRecords } from './forgetting/forget.ts'
 import { readFailed, writeRefusal } from './refusals.ts'
 import { threadPort } from './thread.ts'
 import { verifyStore } from './verify.ts'
-import { toWire, type WireRefusal } from './wire.ts'
+import { toWire, type WireRefusal } from './messages/wire.ts'
 
 /** What each errand comes to. */
 export interface ErrandResults {

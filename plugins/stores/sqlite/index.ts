@@ -5,7 +5,7 @@
  */
 import { define, invalid, RECORD_CAPACITY_BYTES_DEFAULT, type JsonObject } from '../../../src/contract/index.ts'
 import { readSealSettings } from '../common/seal.ts'
-import { forgetTag } from './forget.ts'
+import { forgetTag } from './forgetting/forget.ts'
 import { joinStore, openStore } from './store.ts'
 
 export default define('store', {

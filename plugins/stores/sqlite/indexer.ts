@@ -10,7 +10,7 @@ import { openForReading } from './open.ts'
 import { isDamage } from './refusals.ts'
 import { openForIndexing, removeIndex } from './search/file.ts'
 import { makeIndexing } from './search/indexing.ts'
-import type { StoreSettings } from './wire.ts'
+import type { StoreSettings } from './messages/wire.ts'
 
 /** The last of the disk is for records. */
 const ROOM_BYTES_LEAST = 256 * 1024 * 1024

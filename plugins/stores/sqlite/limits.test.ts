@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { describe, it } from 'vitest'
 import { HOUSEKEEPING_ROWS_PER_TURN, Refusal } from '../../../src/contract/index.ts'
-import { Channel } from './channel.ts'
+import { Channel } from './messages/channel.ts'
 import { bytes, counted, evicted, record, sequences } from '../../../conformance/store-samples.ts'
 import { change, fresh, rowsOf } from './testing/stores.ts'
 

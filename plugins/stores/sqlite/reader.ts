@@ -3,11 +3,11 @@ import { workerData, type MessagePort } from 'node:worker_threads'
 import type { DatabaseSync } from 'node:sqlite'
 import { StoreSeal } from '../common/seal.ts'
 import { openForReading } from './open.ts'
-import { makeQueries, type Queries } from './queries.ts'
-import { perform } from './perform.ts'
+import { makeQueries, type Queries } from './reading/queries.ts'
+import { perform } from './reading/perform.ts'
 import { isBusy, readFailed } from './refusals.ts'
 import { threadPort } from './thread.ts'
-import { toWire, type ReaderCall, type StoreReply, type StoreSettings, type ThreadOrder, type WireRefusal } from './wire.ts'
+import { toWire, type ReaderCall, type StoreReply, type StoreSettings, type ThreadOrder, type WireRefusal } from './messages/wire.ts'
 
 const port = threadPort()
 const settings: StoreSettings = workerData

@@ -3,7 +3,7 @@ import { storeClosed } from '../../../src/contract/index.ts'
 import type { Errand, ErrandReport, ErrandResults } from './errand.ts'
 import { storageFailed } from './refusals.ts'
 import { startThread } from './thread.ts'
-import { fromWire, isRefused } from './wire.ts'
+import { fromWire, isRefused } from './messages/wire.ts'
 
 export async function runErrand<Name extends Errand['errand']>(
   errand: Errand & { readonly errand: Name },

@@ -7,7 +7,7 @@ import { indexDamaged, isDamage, readFailed } from './refusals.ts'
 import { indexIdentity, openForSearching } from './search/file.ts'
 import { makeExcerpts, makeFind } from './search/find.ts'
 import { threadPort } from './thread.ts'
-import { toWire, type SearcherAnswers, type SearcherCall, type StoreReply, type StoreSettings, type WireRefusal } from './wire.ts'
+import { toWire, type SearcherAnswers, type SearcherCall, type StoreReply, type StoreSettings, type WireRefusal } from './messages/wire.ts'
 
 const port = threadPort()
 const settings: StoreSettings = workerData

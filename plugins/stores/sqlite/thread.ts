@@ -1,7 +1,7 @@
 /** Starting the store's threads, from source and from a build alike. */
 import { parentPort, Worker, type MessagePort } from 'node:worker_threads'
 import { storageFailed } from './refusals.ts'
-import { fromWire, isRefused, type StoreReply } from './wire.ts'
+import { fromWire, isRefused, type StoreReply } from './messages/wire.ts'
 
 export type ThreadName = 'writer' | 'reader' | 'errand' | 'indexer' | 'searcher'
 

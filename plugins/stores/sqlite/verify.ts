@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Damage } from '../../../src/contract/index.ts'
 import { StoreSeal, type SealSettings } from '../common/seal.ts'
-import { BODY_COLUMNS, DamagedBody, openBody, readBody, WITH_BODY, type BodyColumns } from './bodies.ts'
+import { BODY_COLUMNS, DamagedBody, openBody, readBody, WITH_BODY, type BodyColumns } from './bodies/bodies.ts'
 import { openForReading } from './open.ts'
 import { Query } from './query.ts'
 

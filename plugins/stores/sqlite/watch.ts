@@ -2,7 +2,7 @@
 import type { Refusal, Writing } from '../../../src/contract/index.ts'
 import { storageFailed } from './refusals.ts'
 import { onEnd, type ThreadLine } from './thread.ts'
-import { fromWire, type WireRefusal } from './wire.ts'
+import { fromWire, type WireRefusal } from './messages/wire.ts'
 
 /** A writer that hangs on a slow disk answers later than this: then what was known before is the answer. */
 const LOOK_MS_MAX = 700

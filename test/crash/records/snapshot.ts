@@ -10,7 +10,7 @@ import { ask, get, listIn, objectIn, textIn, textsIn } from '../http.ts'
 import { readRecords } from '../steps.ts'
 import type { SeenArchive, SeenRow, SeenScenario, Snapshot } from './oracle.ts'
 import { IN_THE_CLEAR, StoreSeal } from '../../../plugins/stores/common/seal.ts'
-import { BODY_COLUMNS, readBody, WITH_BODY, type BodyColumns } from '../../../plugins/stores/sqlite/bodies.ts'
+import { BODY_COLUMNS, readBody, WITH_BODY, type BodyColumns } from '../../../plugins/stores/sqlite/bodies/bodies.ts'
 import { Query } from '../../../plugins/stores/sqlite/query.ts'
 
 const READS_AT_ONCE = 16

@@ -7,7 +7,7 @@ import { SESSION_REFERENCES_MAX, type RecordRow } from '../../../../src/contract
 import { excerptOf, factsOfRecord, shownExcerpt } from '../../../../src/excerpts/index.ts'
 import { factWord } from '../../common/facts.ts'
 import { IN_THE_CLEAR, StoreSeal } from '../../common/seal.ts'
-import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from '../bodies.ts'
+import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from '../bodies/bodies.ts'
 import { Query } from '../query.ts'
 import { RECORD_COLUMNS, recordRow, type RecordColumns } from '../rows.ts'
 import { indexedText } from './facts.ts'

@@ -1,9 +1,9 @@
 /** The search as the store sees it: one thread that keeps the index, while there is something to do, and one that answers, from the first question on. */
 import { isRefusal, storeClosed, type RecordSearch } from '../../../../src/contract/index.ts'
 import { IndexerThread } from '../../common/indexer-thread.ts'
-import { Channel } from '../channel.ts'
+import { Channel } from '../messages/channel.ts'
 import { startThread } from '../thread.ts'
-import type { SearcherAnswers, SearcherCall, StoreSettings } from '../wire.ts'
+import type { SearcherAnswers, SearcherCall, StoreSettings } from '../messages/wire.ts'
 
 const GROUPS_IN_FLIGHT = 1
 
