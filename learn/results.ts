@@ -130,7 +130,7 @@ export const rateOf = ({ publishing, scenarios }: NoOpWorld): number => publishi
 
 interface ShareMeasure {
   readonly name: string
-  of(life: Life): number
+  readonly of: (life: Life) => number
 }
 
 const OF_OPTIMUM: ShareMeasure = { name: 'share of the optimum', of: shareOf }
