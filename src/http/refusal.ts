@@ -7,7 +7,7 @@ import { isObject, ROUTE_PREFIX, type JsonObject } from '../contract/index.ts'
 import type { HttpContext } from './context.ts'
 import { answerError, isInstallPath } from './errors.ts'
 import type { HttpReply } from './reply.ts'
-import { SIGN_IN_START } from './sign-in.ts'
+import { SIGN_IN_START } from './handlers/sign-in.ts'
 import type { TrafficServices } from './services.ts'
 
 const PAGE = new RegExp(`^${ROUTE_PREFIX}/(?:harness/(releases|requests)/[^/]+/page|(sign-in)/(?:start|callback))$`)
@@ -29,7 +29,7 @@ export async function refusalReply(
   const [, shown, signingIn] = PAGE.exec(path) ?? []
   const section = SECTIONS[shown ?? signingIn ?? '']
   if (section !== undefined && prefers(accept, ['text', 'html'])) {
-    const { refusedPage } = await import('./pages.ts')
+    const { refusedPage } = await import('./handlers/pages.ts')
     const url =
       signIn === null ? '' : `${signIn.origin}${SIGN_IN_START}${section === 'Sign-in' ? '' : `?${returnTo(path, rawQuery).toString()}`}`
     const page = refusedPage({

@@ -1,6 +1,6 @@
 /** Every route: its access, its body limit and its handler. This file holds nothing else. */
 import type { HttpRoute } from './context.ts'
-import { consoleRoutes } from './console.ts'
+import { consoleRoutes } from './handlers/console.ts'
 import { accessRoutes } from './routes/access.ts'
 import { fleetRoutes } from './routes/fleet.ts'
 import { harnessRoutes } from './routes/harness.ts'

@@ -21,11 +21,11 @@ import type { DeploymentSigner } from '../keys/index.ts'
 import type { Recorder } from '../recording/index.ts'
 import type { Registry } from '../scenarios/index.ts'
 import type { GroupAccess, SignInProvider } from '../sign-in/index.ts'
-import type { Authenticator } from './auth.ts'
+import type { Authenticator } from './credentials/auth.ts'
 import type { Bodies } from './bodies/index.ts'
-import type { Log } from './log.ts'
+import type { Log } from './log/log.ts'
 import type { ListenerCounts, Metrics, WebhookCounts } from './metrics.ts'
-import type { WrongTokens } from './wrong-tokens.ts'
+import type { WrongTokens } from './credentials/wrong-tokens.ts'
 
 /** What the inference routes use. A listener thread has these, and relays every other route. */
 export interface TrafficServices {

@@ -201,7 +201,7 @@ export const CLASSES: readonly AttackClass[] = [
       { file: 'console/src/views/record/exchange-hostile.test.ts' },
       { file: 'test/spec/cors.test.ts', titles: /may not act|answers no request under|lets no page of another site|is refused/ },
       { file: 'test/browser/hostile.test.ts' },
-      { file: 'src/http/sign-in.test.ts', titles: /leads? to the console/ },
+      { file: 'src/http/handlers/sign-in.test.ts', titles: /leads? to the console/ },
       { file: 'test/sign-in/flow.test.ts', titles: /^attacks|^a person of no group/, except: /one name is a group/ },
       { file: 'test/sign-in/hostile.test.ts', except: /what tells the truth|off by less than a minute/ },
     ],

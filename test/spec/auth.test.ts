@@ -1,7 +1,7 @@
 /** Every route with every kind of credentials: which are accepted, and which get 401. */
 import { createHmac, hash } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Access } from '../../src/http/auth.ts'
+import type { Access } from '../../src/http/credentials/auth.ts'
 import { routes } from '../../src/http/routes.ts'
 import { ownWorld, sharedWorld, world } from '../support/world.ts'
 import { bearer, handedEvaluation, named, OPEN_RECIPE, scenarioNames } from './support/helpers.ts'

@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { execute, fakeSurroundings } from '../../src/cli/testing/surroundings.ts'
-import { wholeLines } from '../../src/http/log.ts'
+import { wholeLines } from '../../src/http/log/log.ts'
 import { knowSecrets, withoutSecrets, wordsOf } from '../../src/kit/index.ts'
 import { FORM_NAMES, SECRETS } from '../fixtures/training/leaking.ts'
 import { fresh } from '../spec/support/trainee.ts'

@@ -1,7 +1,7 @@
 /** The routes of tokens, the audit, and who is forgotten. */
 import { SMALL_BODY_BYTES_MAX } from '../../contract/index.ts'
 import * as wire from '../../contract/wire/index.ts'
-import * as access from '../access.ts'
+import * as access from '../handlers/access.ts'
 import type { HttpRoute } from '../context.ts'
 import { after, before, limit, order } from '../openapi/parameters.ts'
 import { CHECKED_BODY, QUERIED, READING, refusals, WRITING } from '../openapi/refusals.ts'

@@ -12,7 +12,7 @@ const { get, post } = rowsOf('fleet')
 const fleet =
   (name: 'offer' | 'distrusted' | 'take' | 'beat' | 'finish' | 'show'): Handler =>
   async (context) =>
-    (await import('../fleet.ts'))[name](context)
+    (await import('../handlers/fleet.ts'))[name](context)
 
 const OFFERED = {
   access: 'evaluation',

@@ -24,19 +24,19 @@ const { get, post } = rowsOf('harness')
 const harness =
   (name: 'manifest' | 'catalog' | 'stepRecords' | 'progress' | 'running' | 'runningRecords' | 'proposals' | 'adapters'): Handler =>
   async (context) =>
-    (await import('../harness.ts'))[name](context)
+    (await import('../handlers/harness.ts'))[name](context)
 const pages =
   (name: 'versionPage' | 'requestPage'): Handler =>
   async (context) =>
-    (await import('../pages.ts'))[name](context)
+    (await import('../handlers/pages.ts'))[name](context)
 const tasks =
   (name: 'list' | 'show' | 'create' | 'change'): Handler =>
   async (context) =>
-    (await import('../tasks.ts'))[name](context)
+    (await import('../handlers/tasks.ts'))[name](context)
 const installing =
   (name: 'install' | 'installLine'): Handler =>
   async (context) =>
-    (await import('../install.ts'))[name](context)
+    (await import('../handlers/install.ts'))[name](context)
 
 const OF_SCENARIO = refusals(NAMED, KNOWN)
 const OF_TASKS = refusals(OF_SCENARIO, { 404: ['no_tasks'] })

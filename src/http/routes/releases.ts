@@ -1,7 +1,7 @@
 /** The routes of commits and releases. */
 import * as wire from '../../contract/wire/index.ts'
 import type { HttpRoute } from '../context.ts'
-import * as releases from '../releases.ts'
+import * as releases from '../handlers/releases.ts'
 import { rowsOf } from './row.ts'
 import { z } from 'zod'
 import { COMMIT_FILTER_IDS_MAX, RECORD_ID_CHARACTERS_MAX, SMALL_BODY_BYTES_MAX } from '../../contract/index.ts'

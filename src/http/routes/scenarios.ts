@@ -2,7 +2,7 @@
 import { SMALL_BODY_BYTES_MAX } from '../../contract/index.ts'
 import * as wire from '../../contract/wire/index.ts'
 import type { HttpRoute } from '../context.ts'
-import * as scenarios from '../scenarios.ts'
+import * as scenarios from '../handlers/scenarios.ts'
 import { rowsOf } from './row.ts'
 import { answer, live } from '../openapi/spec.ts'
 import { AUDITED, CHECKED_BODY, CREATED, KNOWN, MODEL_SETTINGS, READING, refusals } from '../openapi/refusals.ts'

@@ -5,7 +5,7 @@ import type { HttpRoute } from '../context.ts'
 import { openApi } from '../openapi/document.ts'
 import { CHECKED_BODY, READING, refusals, WRITING } from '../openapi/refusals.ts'
 import { answer, live, other } from '../openapi/spec.ts'
-import * as status from '../status.ts'
+import * as status from '../handlers/status.ts'
 import { rowsOf } from './row.ts'
 
 const { get, post } = rowsOf('service')

@@ -4,8 +4,8 @@ import type { HttpRoute } from '../context.ts'
 import { query } from '../openapi/parameters.ts'
 import { refusals, WRITING, type Refusals } from '../openapi/refusals.ts'
 import { live, other } from '../openapi/spec.ts'
-import * as signIn from '../sign-in.ts'
-import { SIGN_IN_START } from '../sign-in.ts'
+import * as signIn from '../handlers/sign-in.ts'
+import { SIGN_IN_START } from '../handlers/sign-in.ts'
 import { rowsOf } from './row.ts'
 
 const { del, get } = rowsOf('access')
