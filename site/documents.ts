@@ -15,6 +15,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     'docs/privacy.md',
     'docs/performance.md',
     'docs/learning.md',
+    'docs/weights-measured.md',
   ],
   Extend: ['docs/extend/README.md', 'docs/extend/'],
   Project: ['ARCHITECTURE.md', 'docs/decisions/README.md', 'CONTRIBUTING.md', 'AGENTS.md', 'CHANGELOG.md'],
