@@ -9,7 +9,9 @@ import { filesUnder } from './inputs.mjs'
 import { at } from './run.mjs'
 
 /** Modules that run as threads, which are started by the name of their file. */
-const THREAD = /[-/]thread\.ts$|^plugins\/stores\/sqlite\/(writer|reader|errand|indexer|searcher)\.ts$/
+const THREAD = /[-/]thread\.ts$/
+/** Threads that load no plug-in. A thread shares no module with another, so each of these is one file that holds only what it uses. */
+const LONE_THREAD = /^plugins\/stores\/sqlite\/(writer|reader|errand|indexer|searcher)\.ts$/
 const COMMAND = 'src/cli/index.ts'
 const SERVICE = 'src/main.ts'
 const BUILT = 'dist/'
@@ -28,15 +30,19 @@ export { Client, EnvHttpProxyAgent, Pool }
 `
 const CONNECTIONS_ID = at('node_modules/undici/connections.js')
 /** An import of these as modules reads each of their names, and some load much on being read: a second fetch, the Web Crypto API. */
-const BUILTIN = /^node:(?:http|crypto)$/
+const BUILTIN = /^node:(?:crypto|dns|fs|http|tls|util)$/
 const BUILTIN_PREFIX = '\0builtin:'
 /** Escapes in raw text would be read as they stand, so that is left alone. */
 const BEYOND_LATIN = /String\.raw`[^`]*`|[^\0-\xFF]/g
 const HOME = /__home_(url|folder)__\("([^"]+)"\)/g
 
 export async function bundleService(folder) {
+  await Promise.all([bundle(entries(), folder), ...filesWhere(LONE_THREAD).map((file) => bundle([file], folder))])
+}
+
+async function bundle(files, folder) {
   const made = await rolldown({
-    input: Object.fromEntries(entries().map((file) => [file.replace(/\.ts$/, ''), at(file)])),
+    input: Object.fromEntries(files.map((file) => [file.replace(/\.ts$/, ''), at(file)])),
     platform: 'node',
     transform: { target: 'es2024' },
     treeshake: { moduleSideEffects: hasOwnEffects },
@@ -70,9 +76,10 @@ const hasOwnEffects = (id) => !id.startsWith(at('src/')) && !id.startsWith(at('p
 
 /** The command, the service, its threads, and what the package exports. */
 function entries() {
-  const threads = ['src', 'plugins'].flatMap(filesUnder).filter((file) => THREAD.test(file))
-  return [COMMAND, SERVICE, ...threads, ...exported()]
+  return [COMMAND, SERVICE, ...filesWhere(THREAD), ...exported()]
 }
+
+const filesWhere = (pattern) => ['src', 'plugins'].flatMap(filesUnder).filter((file) => pattern.test(file))
 
 function exported() {
   const { exports } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
@@ -130,15 +137,16 @@ const oneByteEach = {
 
 const escaped = (found) => (found.length === 1 ? `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}` : found)
 
-/** The same functions, without the names that are made when they are read. */
+/** The same functions; of each module only the names that are used are read. */
 const builtinsAsTheyAre = {
   name: 'builtins-as-they-are',
   resolveId: (name, importer, { kind }) => (BUILTIN.test(name) && kind === 'import-statement' ? `${BUILTIN_PREFIX}${name}` : null),
   load(id) {
     if (!id.startsWith(BUILTIN_PREFIX)) return null
     const name = id.slice(BUILTIN_PREFIX.length)
-    const members = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(name)))
-    const names = members.flatMap(([member, { value }]) => (value === undefined ? [] : [member]))
-    return `const { ${names.join(', ')} } = process.getBuiltinModule('${name}')\nexport { ${names.join(', ')} }`
+    const builtin = `process.getBuiltinModule('${name}')`
+    const names = Object.keys(process.getBuiltinModule(name)).filter((member) => member !== 'default')
+    const read = names.map((member) => `export const ${member} = /* @__PURE__ */ (() => ${builtin}.${member})()`)
+    return [`export default /* @__PURE__ */ ${builtin}`, ...read].join('\n')
   },
 }

@@ -39,6 +39,19 @@ it('has every thread that the sources start', () => {
   expect([...threads, ...ofStore].filter((file) => !existsSync(join(ROOT, 'dist', file)))).toEqual([])
 })
 
+it('has each thread of the SQLite store in one file, which reads no built-in module that it does not use', () => {
+  for (const name of ['writer', 'reader', 'errand', 'indexer', 'searcher']) {
+    const text = textOf(`dist/plugins/stores/sqlite/${name}.js`)
+    const imported = [...text.matchAll(/^import .*?"([^"]+)";$/gm)].map(([, from = '']) => from)
+    expect(imported, name).toContain('node:sqlite')
+    expect(
+      imported.filter((from) => !from.startsWith('node:')),
+      name,
+    ).toEqual([])
+    expect(text, name).not.toMatch(/node:(?:net|tls|dns|http|fs\/promises)"/)
+  }
+})
+
 it('gives a plug-in that imports a room by the name of the package its own modules', async () => {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'node_modules/@svc-ai'), { recursive: true })
