@@ -9,18 +9,18 @@ const WEIGHT_RULE = 'must be a number from 0 to 1000000'
 const ALIASES_RULE = "must be a section with the upstream's name of a model under each name of clients"
 
 const tls = section({
-  ca_file: text()
+  ca_file: text
     .nullable()
     .default(null)
     .describe('A PEM file with the authorities that are trusted for this upstream, instead of the usual ones.'),
-  cert_file: text().nullable().default(null).describe('A PEM file with the certificate that the service shows, with `key_file`.'),
-  key_file: text().nullable().default(null).describe('A PEM file with the private key of `cert_file`.'),
+  cert_file: text.nullable().default(null).describe('A PEM file with the certificate that the service shows, with `key_file`.'),
+  key_file: text.nullable().default(null).describe('A PEM file with the private key of `cert_file`.'),
   min_version: oneOf(['TLSv1.2', 'TLSv1.3']).default('TLSv1.2').describe('The oldest version of TLS that is spoken with this upstream.'),
 })
 
 export const upstream = section({
-  url: baseUrl().describe('The base address of the provider, without `/v1`.'),
-  api_key: secret().nullable().default(null).describe('The key sent to this upstream, and to no other.'),
+  url: baseUrl.describe('The base address of the provider, without `/v1`.'),
+  api_key: secret.nullable().default(null).describe('The key sent to this upstream, and to no other.'),
   formats: z
     .array(oneOf(FORMATS), FORMATS_RULE)
     .min(1, FORMATS_RULE)
@@ -29,12 +29,12 @@ export const upstream = section({
       'The formats it speaks: `chat`, `responses`, `messages`, `gemini`, the best first. Where no upstream of a model speaks the format of a call, the call is translated. Its models are listed in the first.',
     ),
   models: z
-    .array(text(), 'must be a list of model names')
+    .array(text, 'must be a list of model names')
     .nullable()
     .default(null)
     .describe('The models it has, by the names that clients use; `claude-*` stands for all that begin so. Unset: any.'),
   aliases: z
-    .lazy(() => z.record(text(), text(), ALIASES_RULE))
+    .lazy(() => z.record(text, text, ALIASES_RULE))
     .default({})
     .describe("Further names of its models: what clients ask for, and the upstream's own name for it, as in `{fast: gpt-5-mini}`."),
   priority: whole('must be a whole number from 0 to 1000', 0, 1000)
@@ -58,10 +58,7 @@ export const upstream = section({
 export const upstreamRules = {
   allow_inside: z
     .array(
-      text().refine(
-        (value) => isAddressRange(value) || isHostName(value),
-        'must be a host name, an address, or a range such as 10.1.0.0/16',
-      ),
+      text.refine((value) => isAddressRange(value) || isHostName(value), 'must be a host name, an address, or a range such as 10.1.0.0/16'),
       'must be a list of host names, addresses and ranges',
     )
     .nullable()
@@ -75,7 +72,7 @@ export const upstreamRules = {
       'With `inference.upstreams`: how often a call that got no answer is sent again, first to the other upstreams. What was answered is never sent again.',
     ),
   breaker: section({
-    failures: from0()
+    failures: from0
       .default(5)
       .describe('With `inference.upstreams`: after so many failures in a row an upstream is not asked for a while. 0: it is always asked.'),
     rest_s: seconds('above zero').default(30).describe('How long it is not asked, in seconds. Then one call tries it.'),

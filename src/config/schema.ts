@@ -42,29 +42,29 @@ const WEBHOOK_EVENTS = ['held', 'published', 'failed', 'budget'] as const
 const OWN_NAME = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
 
 const tls = section({
-  certificate: text().describe(
+  certificate: text.describe(
     'A PEM file with the certificate of the service, followed by those between it and the authority. Setting it makes the port speak https alone.',
   ),
-  key: text().describe('A PEM file with the private key of that certificate, without a passphrase.'),
+  key: text.describe('A PEM file with the private key of that certificate, without a passphrase.'),
   min_version: oneOf(['TLSv1.2', 'TLSv1.3']).default('TLSv1.2').describe('The oldest version of TLS that is spoken.'),
 })
 
 const svc = section({
-  host: host().default('127.0.0.1').describe('The address to listen on. Anything but loopback needs a token.'),
+  host: host.default('127.0.0.1').describe('The address to listen on. Anything but loopback needs a token.'),
   port: whole('must be a whole number from 0 to 65535', 0, 65_535).default(8900).describe('The port to listen on; 0 takes any free one.'),
   tls: tls.nullable().default(null).describe('Makes the service speak https itself.'),
-  token: secret().nullable().default(null).describe('A token for every route. Without any token the service is open, on loopback only.'),
-  tokens: z.array(secret(), 'must be a list of tokens').default([]).describe('Further tokens with the same rights as `svc.token`.'),
+  token: secret.nullable().default(null).describe('A token for every route. Without any token the service is open, on loopback only.'),
+  tokens: z.array(secret, 'must be a list of tokens').default([]).describe('Further tokens with the same rights as `svc.token`.'),
   sign_in: signIn.nullable().default(null).describe('Lets people sign in with accounts of their company, beside tokens.'),
-  allow_implicit_scenario_creation: flag().default(true).describe('Whether a first call under a new scenario name creates the scenario.'),
+  allow_implicit_scenario_creation: flag.default(true).describe('Whether a first call under a new scenario name creates the scenario.'),
   listeners: whole('must be a whole number from 1 to 64', 1, 64)
     .nullable()
     .default(null)
     .describe(
       'How many threads accept connections and answer inference. Unset: as many as the machine has cores less one, from 1 to 8, and 1 where records lie in a database, of which every thread takes three connections. With 1 the main thread does everything; so it does where threads cannot share the store, the runtime or a port (anywhere but on Linux), and a line of the log says why.',
     ),
-  max_scenarios: count().default(10_000).describe('How many scenarios may exist.'),
-  max_loaded_scenarios: count().default(256).describe('How many scenarios are in memory at once; idle ones are unloaded.'),
+  max_scenarios: count.default(10_000).describe('How many scenarios may exist.'),
+  max_loaded_scenarios: count.default(256).describe('How many scenarios are in memory at once; idle ones are unloaded.'),
   training_threads: whole('must be a whole number from 1 to 64', 1, 64)
     .default(4)
     .describe(
@@ -76,7 +76,7 @@ const svc = section({
       'How the log is written to standard error: `json` for programs, `lines` for people, without successful reads. `auto`: lines on a terminal, JSON elsewhere.',
     ),
   console_origins: z
-    .array(origin(), 'must be a list of origins')
+    .array(origin, 'must be a list of origins')
     .default([])
     .describe('Browser origins that may call the service, each with scheme, host and port.'),
   compat: oneOf(['reef'])
@@ -85,30 +85,30 @@ const svc = section({
     .describe(
       '`reef` also answers the clients of the system reef: `/reef/…` beside `/svc/…`, `x-reef-…` headers, and its receipt in streams.',
     ),
-  served_url: baseUrl()
+  served_url: baseUrl
     .nullable()
     .default(null)
     .describe('The address at which episodes call this service back. Unset: the loopback address of the bind port.'),
 })
 
 const gateway = section({
-  url: baseUrl().describe('The base address that multimodal calls are relayed to, without `/v1`. Setting it enables those routes.'),
-  api_key: secret().nullable().default(null).describe('The key of the multimodal gateway.'),
-  api_key_env: text().nullable().default(null).describe("The environment variable that holds the gateway's key, instead of `api_key`."),
+  url: baseUrl.describe('The base address that multimodal calls are relayed to, without `/v1`. Setting it enables those routes.'),
+  api_key: secret.nullable().default(null).describe('The key of the multimodal gateway.'),
+  api_key_env: text.nullable().default(null).describe("The environment variable that holds the gateway's key, instead of `api_key`."),
 })
 
 const inference = section({
-  runtime: text()
+  runtime: text
     .nullable()
     .default(null)
     .describe(
       'Which runtime answers: `provider`, `practice` (a built-in mock model; no API key needed), an engine whose weights can be trained (`llama`, `sglang`, `vllm`), or a runtime plug-in. Unset: `provider` when an upstream is set or found, else `practice`.',
     ),
-  upstream_url: baseUrl()
+  upstream_url: baseUrl
     .nullable()
     .default(null)
     .describe('The base address of the model provider, without `/v1`. Unset: detected, see below.'),
-  upstream_model: text()
+  upstream_model: text
     .nullable()
     .default(null)
     .describe('The model for calls of the service itself. Client calls keep their own model name.'),
@@ -123,7 +123,7 @@ const inference = section({
     .describe(
       'With `upstream_url`: the formats that the upstream speaks, the best first: `chat`, `responses`, `messages`, `gemini`. A call in another one is translated. Unset: every call goes as it came.',
     ),
-  upstream_api_key: secret().nullable().default(null).describe('The key sent to the upstream. Tokens of callers are never sent.'),
+  upstream_api_key: secret.nullable().default(null).describe('The key sent to the upstream. Tokens of callers are never sent.'),
   upstreams: z
     .record(z.string().regex(OWN_NAME), upstream, 'must be a section with one upstream per name')
     .default({})
@@ -131,7 +131,7 @@ const inference = section({
   ...upstreamRules,
   timeout_s: seconds('above zero').default(300).describe('How long an upstream may take, in seconds.'),
   retry_timeout_s: seconds('zero').default(300).describe('How long a call that conflicts with a weight update is retried, in seconds.'),
-  max_answer_bytes: count()
+  max_answer_bytes: count
     .default(ANSWER_BYTES_DEFAULT)
     .describe(
       'The largest answer in bytes, as it comes from the upstream. A longer stream is cut with an error event and kept as incomplete; a longer whole answer is a 502.',
@@ -141,33 +141,33 @@ const inference = section({
 })
 
 const s3 = section({
-  endpoint: baseUrl().nullable().default(null).describe('The address of the S3 server. Unset: Amazon, in the region of the bucket.'),
-  region: text().default('us-east-1').describe('The region of the bucket. Servers other than Amazon take any, mostly this one.'),
-  access_key_id: secret()
+  endpoint: baseUrl.nullable().default(null).describe('The address of the S3 server. Unset: Amazon, in the region of the bucket.'),
+  region: text.default('us-east-1').describe('The region of the bucket. Servers other than Amazon take any, mostly this one.'),
+  access_key_id: secret
     .nullable()
     .default(null)
     .describe('The name of the key. Unset: a key is lent by the role of the pod, the container or the instance.'),
-  secret_access_key: secret().nullable().default(null).describe('The key.'),
-  session_token: secret().nullable().default(null).describe('The token of a key that is lent for a while. It is read once, at the start.'),
-  cache_bytes: count()
+  secret_access_key: secret.nullable().default(null).describe('The key.'),
+  session_token: secret.nullable().default(null).describe('The token of a key that is lent for a while. It is read once, at the start.'),
+  cache_bytes: count
     .default(S3_CACHE_BYTES_DEFAULT)
     .describe('How many bytes the copy of the bucket on this machine may take. Above that, what was used longest ago is removed from it.'),
 })
 
 const storage = section({
-  agent_record_dir: text().default(`${STATE_DIRECTORY}/agent-record`).describe('The directory of the records.'),
-  artifact_repository: repository()
+  agent_record_dir: text.default(`${STATE_DIRECTORY}/agent-record`).describe('The directory of the records.'),
+  artifact_repository: repository
     .default(`${STATE_DIRECTORY}/artifacts.git`)
     .describe(
       'Where releases are kept: the path of a git repository, the URL of a remote git repository, or a bucket, `s3://bucket/folder`. With records in a database, several services may share the remote or the bucket.',
     ),
   s3: s3.prefault({}).describe('How the bucket of `storage.artifact_repository` is reached.'),
-  record_backend: text()
+  record_backend: text
     .default('sqlite')
     .describe(
       'Where records are kept: `sqlite`, `postgres` (after `svc store add postgres`), `memory` (lost at exit), or a store plug-in.',
     ),
-  record_database_url: text()
+  record_database_url: text
     .nullable()
     .default(null)
     .describe(
@@ -184,21 +184,21 @@ const storage = section({
       'must be a section with one setting per name',
     )
     .default({}),
-  record_capacity_bytes: count()
+  record_capacity_bytes: count
     .default(RECORD_CAPACITY_BYTES_DEFAULT)
     .describe('How many bytes record bodies may take on the disk, where most lie compressed. Above that the oldest bodies are evicted.'),
-  secret_key: sealingKey()
+  secret_key: sealingKey
     .nullable()
     .default(null)
     .describe(
       'Encrypts the keys of models that scenarios have of their own, the key that signs releases where all gateways share it, and with `storage.encrypt_bodies` the bodies of records. 32 random bytes in base64 (`openssl rand -base64 32`); to replace it, the new key, a comma, and the old one. With `postgres` it is needed before a scenario may have a key.',
     ),
-  encrypt_bodies: flag()
+  encrypt_bodies: flag
     .default(false)
     .describe(
       'Whether the bodies of records are encrypted before they reach the disk, with the first key of `storage.secret_key`; `sqlite` and `postgres` can. Records from before stay as they are and are read as before. No index of the words is kept, so nothing can be searched.',
     ),
-  keep_raw_streams: flag().default(false).describe('Whether the raw frames of streamed answers are kept with the assembled answer.'),
+  keep_raw_streams: flag.default(false).describe('Whether the raw frames of streamed answers are kept with the assembled answer.'),
 })
 
 const MODES_IN_WORDS =
@@ -208,7 +208,7 @@ const recording = section({
   mode: oneOf(RECORDING_MODES)
     .default('full')
     .describe(`How much of a record is stored. ${MODES_IN_WORDS} A request may ask for less with the header \`${HEADER.recording}\`.`),
-  redactor: text()
+  redactor: text
     .default('personal')
     .describe('What takes personal data out of what is `redacted`: `personal`, or a redactor plug-in, by path or package.'),
   redactor_settings: z
@@ -222,7 +222,7 @@ const recording = section({
       'must be a section with one setting per name',
     )
     .default({}),
-  retention_days: count()
+  retention_days: count
     .nullable()
     .default(null)
     .describe('After how many days the words of a record are removed; what is known about it stays. Unset: only capacity removes them.'),
@@ -230,7 +230,7 @@ const recording = section({
     .record(
       z.string().min(1),
       section({
-        retention_days: count()
+        retention_days: count
           .nullable()
           .default(null)
           .describe('After how many days the words of a record of this scenario are removed. Unset: `recording.retention_days`.'),
@@ -243,7 +243,7 @@ const recording = section({
 })
 
 const traces = section({
-  endpoint: collectorUrl()
+  endpoint: collectorUrl
     .nullable()
     .default(null)
     .describe(
@@ -252,17 +252,17 @@ const traces = section({
   headers: z
     .record(
       z.string().regex(OWN_NAME),
-      headerValue().describe(
+      headerValue.describe(
         'A header sent with spans. From `OTEL_EXPORTER_OTLP_TRACES_HEADERS` or `OTEL_EXPORTER_OTLP_HEADERS` when none is set.',
       ),
       'must be a section with one header per name',
     )
     .default({}),
-  service_name: text().default(PRODUCT).describe('The service name in traces. From `OTEL_SERVICE_NAME`.'),
-  sample_ratio: ratio()
+  service_name: text.default(PRODUCT).describe('The service name in traces. From `OTEL_SERVICE_NAME`.'),
+  sample_ratio: ratio
     .default(1)
     .describe('The share of sampled traces among those that begin here. For traces that begin at the caller, the caller decides.'),
-  content: flag().default(false).describe('Whether spans include prompts and answers, cut to 8,192 characters each.'),
+  content: flag.default(false).describe('Whether spans include prompts and answers, cut to 8,192 characters each.'),
 })
 
 const data = section({
@@ -275,7 +275,7 @@ const data = section({
 const pipeline = section({
   task2batch: section({
     config: section({
-      batch_size: count().default(1).describe('How many units form a batch.'),
+      batch_size: count.default(1).describe('How many units form a batch.'),
     }).prefault({}),
   }).prefault({}),
 })
@@ -288,7 +288,7 @@ const recipeSections = {
 }
 
 const recipe = section({
-  use: text()
+  use: text
     .nullable()
     .default(null)
     .describe('The recipe plug-in: a built-in name, a path or a package. Unset: the built-in of the same name.'),
@@ -296,8 +296,8 @@ const recipe = section({
 })
 
 const webhook = section({
-  url: collectorUrl().describe('Where events are sent, with POST. It is asked directly, and redirects are not followed.'),
-  secret: secret()
+  url: collectorUrl.describe('Where events are sent, with POST. It is asked directly, and redirects are not followed.'),
+  secret: secret
     .regex(
       /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/,
       'must be whsec_ and at least 24 random bytes as base64, such as: echo whsec_$(openssl rand -base64 32)',
@@ -309,7 +309,7 @@ const webhook = section({
     .describe(
       'Which events: `held` (a release waits for review), `published`, `failed` (a step), `budget` (`evolution.max_steps` or `evolution.max_failure_streak` is used up; 80 and 100 % of the money that a token or a scenario may spend in a day are spent).',
     ),
-  allow_inside: flag().default(false).describe('Whether the target may have an address of this machine or of a private network.'),
+  allow_inside: flag.default(false).describe('Whether the target may have an address of this machine or of a private network.'),
 })
 
 export const schema = section({
@@ -323,7 +323,7 @@ export const schema = section({
     .record(z.string().regex(OWN_NAME), webhook, 'must be a section with one target per name')
     .default({})
     .describe('Programs that are told of what happens, each under a name.'),
-  recipe: text().default('record-only').describe('The default recipe: a name under `recipes`, a built-in name, a path or a package.'),
+  recipe: text.default('record-only').describe('The default recipe: a name under `recipes`, a built-in name, a path or a package.'),
   recipes: z
     .record(z.string().regex(OWN_NAME), recipe, 'must be a section with one recipe per name')
     .default({})

@@ -1,4 +1,4 @@
-/** The value types of the configuration, each with one sentence that states the rule. */
+/** The value types of the configuration, each with one sentence that states the rule. Keys share them, since making one takes time at every start. */
 import { isIP } from 'node:net'
 import * as z from 'zod'
 import { Sealing } from '../kit/index.ts'
@@ -9,28 +9,25 @@ import { isLoopback } from './loopback.ts'
 const TIMER_SECONDS_MAX = 2_147_483
 const SECRET_SHAPE = /^[\x21-\x7e]*$/
 
-export const text = () => z.string('must be text').min(1, 'must not be empty')
+export const text = z.string('must be text').min(1, 'must not be empty')
 /** Must fit into a header line. */
-export const secret = () => text().regex(SECRET_SHAPE, 'must be printable ASCII without blanks')
+export const secret = text.regex(SECRET_SHAPE, 'must be printable ASCII without blanks')
 /** Unlike a token it may contain blanks, as in `Basic …`. */
-export const headerValue = () => text().regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII')
-export const flag = () => z.boolean('must be true or false')
-export const count = () => whole('must be a whole number of at least 1', 1, Number.MAX_SAFE_INTEGER)
+export const headerValue = text.regex(/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/, 'must be printable ASCII')
+export const flag = z.boolean('must be true or false')
+export const count = whole('must be a whole number of at least 1', 1, Number.MAX_SAFE_INTEGER)
+export const from0 = whole('must be a whole number of at least 0', 0, Number.MAX_SAFE_INTEGER)
 /** A limit; 0, the default, means none. */
-export const none = () => from0().default(0)
-export const from0 = () => whole('must be a whole number of at least 0', 0, Number.MAX_SAFE_INTEGER)
+export const none = from0.default(0)
 export const oneOf = <const T extends readonly string[]>(words: T) => z.enum(words, `must be one of ${words.join(', ')}`)
 
-export function ratio() {
-  const rule = 'must be a number from 0 to 1'
-  return z.number(rule).min(0, rule).max(1, rule)
-}
+const RATIO = 'must be a number from 0 to 1'
+export const ratio = z.number(RATIO).min(0, RATIO).max(1, RATIO)
 
-export const sealingKey = () =>
-  secret().refine(
-    (value) => Sealing.read(value) !== null,
-    'must be 32 random bytes in base64, or several such keys with commas between them, the newest first; make one with: openssl rand -base64 32',
-  )
+export const sealingKey = secret.refine(
+  (value) => Sealing.read(value) !== null,
+  'must be 32 random bytes in base64, or several such keys with commas between them, the newest first; make one with: openssl rand -base64 32',
+)
 
 export function whole(rule: string, least: number, most: number) {
   return z.int(rule).min(least, rule).max(most, rule)
@@ -43,17 +40,17 @@ export function seconds(least: 'zero' | 'above zero') {
 }
 
 /** A base address. Messages never quote it, since it may hold a password. */
-export const baseUrl = () => address((value) => addressProblem(value) ?? v1Problem(value))
+export const baseUrl = address((value) => addressProblem(value) ?? v1Problem(value))
 
 /** The address for spans: it may end in /v1/traces. */
-export const collectorUrl = () => address(addressProblem)
+export const collectorUrl = address(addressProblem)
 
 function address(problemOf: (value: string) => string | null) {
   return addressChecked(problemOf).overwrite((url) => url.replace(/\/+$/, ''))
 }
 
 function addressChecked(problemOf: (value: string) => string | null) {
-  return text().check((context) => {
+  return text.check((context) => {
     const problem = problemOf(context.value)
     if (problem !== null) context.issues.push({ code: 'custom', input: context.value, message: problem })
   })
@@ -73,11 +70,12 @@ function v1Problem(value: string): string | null {
 }
 
 /** Compared character by character, so nothing is taken off its end. */
-export const issuerUrl = () => addressChecked((value) => addressProblem(value) ?? plainProblem(value))
+export const issuerUrl = addressChecked((value) => addressProblem(value) ?? plainProblem(value))
 
 /** An address that passes over a network in the clear would give sign-ins away. */
-export const publicUrl = () =>
-  addressChecked((value) => addressProblem(value) ?? plainProblem(value) ?? pathProblem(value)).overwrite((url) => new URL(url).origin)
+export const publicUrl = addressChecked((value) => addressProblem(value) ?? plainProblem(value) ?? pathProblem(value)).overwrite(
+  (url) => new URL(url).origin,
+)
 
 function plainProblem(value: string): string | null {
   const { protocol, hostname } = new URL(value)
@@ -97,22 +95,19 @@ function originProblem(value: string): string | null {
   return url.origin === value ? null : `${wanted}; browsers send ${url.origin}`
 }
 
-export const origin = () =>
-  text().check((context) => {
-    const problem = originProblem(context.value)
-    if (problem !== null) context.issues.push({ code: 'custom', input: context.value, message: problem })
-  })
+export const origin = text.check((context) => {
+  const problem = originProblem(context.value)
+  if (problem !== null) context.issues.push({ code: 'custom', input: context.value, message: problem })
+})
 
 export const isHostName = (value: string): boolean => /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(value)
 
-export const host = () =>
-  text().refine(
-    (value) => isIP(value) !== 0 || isHostName(value),
-    'must be a host name or an address alone: no scheme, no port (that is svc.port), no brackets',
-  )
+export const host = text.refine(
+  (value) => isIP(value) !== 0 || isHostName(value),
+  'must be a host name or an address alone: no scheme, no port (that is svc.port), no brackets',
+)
 
-export const repository = () =>
-  text().refine((value) => !hasCredentials(value), "must not hold credentials; use one of git's credential helpers")
+export const repository = text.refine((value) => !hasCredentials(value), "must not hold credentials; use one of git's credential helpers")
 
 export function section<S extends z.core.$ZodLooseShape>(shape: S) {
   return z.strictObject(shape, 'must be a section with keys of its own')
