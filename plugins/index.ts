@@ -79,3 +79,8 @@ export const builtins = {
     memory: () => import('./contents/memory/index.ts'),
   },
 }
+
+/** By the name of a store: what needs no settings and takes long to start, for a process that opens the store a little later. */
+export const startAhead: Readonly<Record<string, () => Promise<void>>> = {
+  sqlite: async () => (await import('./stores/sqlite/ahead.ts')).startWriterAhead(),
+}

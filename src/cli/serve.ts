@@ -1,4 +1,5 @@
 /** `svc serve`: starts the service, prints where it is, and stops it on a signal. */
+import { startAhead } from '../../plugins/index.ts'
 import { localUrl, type LoadedConfig } from '../config/index.ts'
 import { collectOnceIdle, withoutSecrets } from '../kit/index.ts'
 import { banner } from './banner.ts'
@@ -69,6 +70,8 @@ function firstLine(reason: unknown): string {
 }
 
 async function start(loaded: LoadedConfig, options: ServeCommandOptions, surroundings: Surroundings): Promise<RunningService | null> {
+  // Runs while the service is loaded.
+  await startAhead[loaded.config.storage.record_backend]?.()
   const service = await surroundings.service()
   // One line per call would hide the welcome text on a terminal. A redirected log stays complete.
   const isWelcoming = options.welcome === true && surroundings.isTerminal && process.stderr.isTTY

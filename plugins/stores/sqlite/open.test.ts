@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'vitest'
 import type { JsonObject } from '../../../src/contract/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
+import { startWriterAhead } from './ahead.ts'
 import sqlite from './index.ts'
 import { change, fileIn, openAndClose, rowsOf } from './testing/stores.ts'
 
@@ -15,6 +16,19 @@ describe('opening', () => {
     const store = await make({ directory: join(temporaryFolder(), 'a', 'b') })
     assert.deepEqual(await store.scenarios(), [])
     await store.close()
+  })
+  it('takes the writer that was started ahead, once', async () => {
+    let threads = 0
+    const onThread = () => void (threads += 1)
+    process.on('worker', onThread)
+    startWriterAhead()
+    startWriterAhead()
+    const store = await make({ directory: temporaryFolder() })
+    assert.equal(threads, 1)
+    await store.close()
+    await openAndClose(temporaryFolder())
+    assert.equal(threads, 2)
+    process.off('worker', onThread)
   })
   it('refuses a store of a newer version and leaves it as it is', async () => {
     const directory = temporaryFolder()

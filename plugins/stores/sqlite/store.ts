@@ -23,6 +23,7 @@ import type {
   StoreUsage,
 } from '../../../src/contract/index.ts'
 import { IN_THE_CLEAR, type SealSettings } from '../common/seal.ts'
+import { takeWriter } from './ahead.ts'
 import { Carriers } from './messages/carriers.ts'
 import { Channel } from './messages/channel.ts'
 import type { Errand } from './errand.ts'
@@ -34,7 +35,7 @@ import { runErrand } from './run-errand.ts'
 import { removeIndex } from './search/file.ts'
 import { StoreSearch } from './search/search.ts'
 import { JoinedThreads, receivePorts } from './messages/sharing.ts'
-import { onEnd, startThread, untilReady, type ThreadLine } from './thread.ts'
+import { onEnd, untilReady, type ThreadLine } from './thread.ts'
 import { packGroup, payloadBytes } from './messages/wire.ts'
 import type { AppendAnswer, StoreSettings, WriterAnswers, WriterCall } from './messages/wire.ts'
 import { WriterWatch } from './watch.ts'
@@ -58,7 +59,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const { directory, capacityBytes, lockWaitMs = LOCK_WAIT_MS, waitingBytesMax = WAITING_BYTES_MAX, isSearched = true } = options
   const { secretKey, encrypts } = { ...IN_THE_CLEAR, ...options }
   const settings: StoreSettings = { directory, capacityBytes, lockWaitMs, secretKey, encrypts }
-  const writer = await untilReady(startThread('writer', settings))
+  const writer = await untilReady(takeWriter(settings))
   // Made before bodies were encrypted, it holds their words.
   if (encrypts) removeIndex(directory)
   const reader = new Reads(settings)

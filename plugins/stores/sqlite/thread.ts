@@ -5,7 +5,7 @@ import { fromWire, isRefused, type StoreReply } from './messages/wire.ts'
 
 export type ThreadName = 'writer' | 'reader' | 'errand' | 'indexer' | 'searcher'
 
-export function startThread(name: ThreadName, settings: object): Worker {
+export function startThread(name: ThreadName, settings?: object): Worker {
   const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   return new Worker(new URL(`./${name}.${extension}`, import.meta.url), { workerData: settings, name })
 }

@@ -1,6 +1,6 @@
 /** The one thread that writes: all that waits is one transaction and one sync; between them it tidies up. */
 import type { DatabaseSync } from 'node:sqlite'
-import { receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
+import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads'
 import type { Refusal } from '../../../src/contract/index.ts'
 import { collectOnceIdle } from '../../../src/kit/index.ts'
 import { StoreSeal } from '../common/seal.ts'
@@ -25,7 +25,8 @@ const LOOK_AGAIN_MS = 250
 const LOOK_WAIT_MS = 400
 
 const port = threadPort()
-start(workerData)
+// Its settings come as a message, since it may be started before they are known.
+port.once('message', start)
 
 type WritableStore = ReturnType<typeof openForWriting>
 type Order = ThreadOrder | 'look'
