@@ -12,9 +12,9 @@ const ROOT = join(import.meta.dirname, '..')
 /** How a module names the file of its thread. */
 const THREAD_NAME = /'\.\/([\w-]+)\.js'|threadEntry\('([\w-]+)'\)/g
 
-/** Rooms for agents, pages, training of weights, imports and traces. */
+/** Rooms for agents, pages, training of weights, imports and traces, and other commands. */
 const UNNEEDED =
-  /^src\/(?:harness|pages|evolution|weights|traces|reef\/carry)\/|^src\/cli\/(?:doctor|init)\.ts$|undici\/lib\/web\/fetch\/index/
+  /^src\/(?:harness|pages|evolution|weights|traces|reef\/carry)\/|^src\/cli\/(?:doctor|init|import|token|program-others)\.ts$|undici\/lib\/web\/fetch\/index/
 
 const TOKEN = 'token-of-this-test-8f41c07d'
 /** Says whether the tools it imports know a secret that the service was given. */
@@ -72,6 +72,8 @@ it('loads no room that the first answers do not need', async () => {
   const urls = readFileSync(list, 'utf8').split('\n')
   const sources = urls.flatMap(sourcesOf)
   expect(sources).toContain('src/main.ts')
+  // The writer's thread starts while the service is loaded.
+  expect(sources.slice(0, sources.indexOf('src/main.ts'))).toContain('plugins/stores/sqlite/ahead.ts')
   expect(sources.filter((file) => UNNEEDED.test(file))).toEqual([])
   expect(urls.filter(isWide)).toEqual([])
   expect(await (await fetch(`${address}/svc/harness/adapters`)).json()).toHaveProperty('adapters')

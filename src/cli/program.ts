@@ -1,28 +1,16 @@
 /** The command line: all commands with their options, help and exit codes. */
 import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
-import { Command, CommanderError, InvalidArgumentError } from 'commander'
+import { Command, CommanderError } from 'commander'
 import { readCommandLine, type CommandLineReading } from '../config/index.ts'
 import { PRODUCT } from '../contract/index.ts'
 import { showHidden, withoutSecrets } from '../kit/index.ts'
-import { configPrint, configSchema } from './config.ts'
-import type { DocsOptions } from './docs.ts'
+import { configured } from './configured.ts'
 import { printError } from './explain.ts'
-import { addHarnessCommands } from './harness.ts'
-import { addImportCommands } from './import.ts'
-import { addImproveCommand } from './program-improve.ts'
-import { addKeyCommands } from './key.ts'
-import { addRemoteCommands } from './program-remote.ts'
-import { addOnDemandCommands } from './on-demand.ts'
-import type { ForgetOptions } from './forget.ts'
 import { serve } from './serve.ts'
-import { EXIT, later, type Action, type BindCommand, type ConfigOptions, type Surroundings } from './surroundings.ts'
-import { addTasksCommands } from './tasks.ts'
-import { addTokenCommands } from './token.ts'
-import { addTrainerCommands } from './trainer.ts'
-import { addWorkCommands } from './program-work.ts'
-import { addWorkerCommand } from './program-worker.ts'
+import { EXIT, type Action, type BindCommand, type ConfigOptions, type Surroundings } from './surroundings.ts'
 
+const SERVE = 'serve'
 const EXAMPLES = `
 Examples:
   svc serve                                   start; no configuration needed
@@ -72,7 +60,8 @@ export async function runCli(args: readonly string[], given: Surroundings): Prom
   const commandLine = readCommandLine(args)
   const outcome = { exit: EXIT.misconfigured as number }
   try {
-    await makeProgram(commandLine, surroundings, outcome).parseAsync([...commandLine.rest], { from: 'user' })
+    const program = await makeProgram(commandLine, surroundings, outcome)
+    await program.parseAsync([...commandLine.rest], { from: 'user' })
     return outcome.exit
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.fine : EXIT.misconfigured
@@ -81,7 +70,7 @@ export async function runCli(args: readonly string[], given: Surroundings): Prom
   }
 }
 
-function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings, outcome: { exit: number }): Command {
+async function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings, outcome: { exit: number }): Promise<Command> {
   const program = new Command(PRODUCT)
     .description('Sits in front of a language model, records every exchange durably, and makes the agent better from its own traffic.')
     .version(version())
@@ -103,18 +92,8 @@ function makeProgram(commandLine: CommandLineReading, surroundings: Surroundings
     command.action(async () => {
       outcome.exit = await action({ ...command.opts<T & object>(), ...argumentsOf(command), commandLine }, surroundings)
     })
-  addOwnCommands(program, run)
-  addImproveCommand(program, run)
-  addHarnessCommands(program, run)
-  addImportCommands(program, run)
-  addKeyCommands(program, run)
-  addOnDemandCommands(program, run)
-  addTasksCommands(program, run)
-  addTrainerCommands(program, run)
-  addRemoteCommands(program, run)
-  addWorkCommands(program, run)
-  addTokenCommands(program, run)
-  addWorkerCommand(program, run)
+  addServeCommand(program, run)
+  if (commandLine.rest[0] !== SERVE) (await import('./program-others.ts')).addOtherCommands(program, run)
   return program
 }
 
@@ -123,85 +102,11 @@ function argumentsOf({ registeredArguments, processedArgs }: Command): Readonly<
   return Object.fromEntries(named.filter(([, value]) => value !== undefined))
 }
 
-/** Commands on this machine's configuration, service and records. */
-function addOwnCommands(program: Command, run: BindCommand): void {
-  run<ConfigOptions>(configured(program, 'serve', 'start the service', 'svc serve -c svc.yaml'), serve)
+function addServeCommand(program: Command, run: BindCommand): void {
+  run<ConfigOptions>(configured(program, SERVE, 'start the service', 'svc serve -c svc.yaml'), serve)
     .option('--print-config', 'print every value and where it came from, then exit')
     .option('--welcome', 'also run a demo scenario that improves on the built-in mock model')
-  run(
-    program
-      .command('init')
-      .description('write a configuration, after three questions')
-      .addHelpText('after', example('svc init -o svc.yaml')),
-    later(async () => (await import('./init.ts')).init),
-  )
-    .option('-o, --output <file>', 'the file to write (default: svc.yaml)')
-    .option('--model <answer>', 'which model answers, instead of the first question')
-    .option('--adapter <answer>', 'the agent that improves, instead of the second')
-    .option('--tasks <path>', 'the tasks that changes are measured by, instead of the third')
-    .option('--yes', 'use the defaults for everything not given')
-    .option('--force', 'overwrite an existing file')
-  run<ConfigOptions>(
-    configured(program, 'doctor', 'name each misconfiguration and its fix', 'svc doctor -c svc.yaml'),
-    later(async () => (await import('./doctor.ts')).doctor),
-  )
-  run<ConfigOptions>(
-    configured(program, 'verify', 'check every stored record for damage', 'svc verify -c svc.yaml'),
-    later(async () => (await import('./verify.ts')).verify),
-  )
-  run<DocsOptions>(
-    program
-      .command('docs')
-      .description('open the documents of this version in a browser; needs no network')
-      .addHelpText('after', example('svc docs extend/recipe')),
-    later(async () => (await import('./docs.ts')).docs),
-  )
-    .argument('[page]', 'such as quickstart, configuration, guides/improve or extend/recipe')
-    .option('--port <number>', 'the port to serve them at (default: 8980, or a free one)', portOf)
-    .option('--no-open', 'only print the address')
-    .option('--json', 'print the address and the folder of the documents as JSON, and open nothing')
-  run<ForgetOptions>(
-    configured(program, 'forget', "remove a person's records by their tag, and prove it", 'svc forget -c svc.yaml --tag user=u7 --yes'),
-    later(async () => (await import('./forget.ts')).forget),
-  )
-    .requiredOption('--tag <name=value>', 'the tag of the records, such as user=u7')
-    .option('--backup <folder>', 'also in a copy of the records; may be repeated', collected, [])
-    .option(
-      '--export <place>',
-      'name the files of an export that hold some of it, in a folder or s3://bucket; may be repeated',
-      collected,
-      [],
-    )
-    .option('--url <address>', 'ask the service at this address, with the token of the configuration or SVC_TOKEN')
-    .option('--yes', 'remove them; without it they are only counted')
-    .option('--dry-run', 'only count, also with --yes')
-  const config = program.command('config').description('show the configuration')
-  config.addHelpText('after', example('svc config print -c svc.yaml'))
-  run<ConfigOptions>(configured(config, 'print', 'print every value and where it came from', 'svc config print -c svc.yaml'), configPrint)
-  const schema = config.command('schema').description('print the JSON schema of the configuration')
-  run<ConfigOptions>(schema.addHelpText('after', example('svc config schema > svc.schema.json')), configSchema)
 }
-
-function portOf(text: string): number {
-  const port = Number(text)
-  if (text.trim() === '' || !Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError('It must be a number from 0 to 65535; 0 takes any free port.')
-  return port
-}
-
-function configured(parent: Command, name: string, description: string, line: string): Command {
-  return parent
-    .command(name)
-    .description(description)
-    .usage('[-c FILE] [--section.key value …]')
-    .option('-c, --config <file>', 'the configuration file (YAML)')
-    .option('--json', 'print JSON instead of a table')
-    .addHelpText('after', example(line))
-}
-
-const collected = (value: string, before: readonly string[]): readonly string[] => [...before, value]
-
-const example = (line: string): string => `\nExample:\n  ${line}`
 
 function version(): string {
   const path = findPackageJSON(import.meta.url)
