@@ -69,10 +69,10 @@ async function bundle(files, folder) {
 const fromBuilt = (source, map) => relative(dirname(at(map)), source).replaceAll('\\', '/')
 
 /**
- * Our modules do nothing but define, apart from entries. So an entry takes along what it uses of a room, and not the whole room: the thread of
+ * Node's modules and ours do nothing but define, apart from entries. So an entry takes along what it uses of a room, and not the whole room: the thread of
  * a trainer takes half the CPU to start.
  */
-const hasOwnEffects = (id) => !id.startsWith(at('src/')) && !id.startsWith(at('plugins/'))
+const hasOwnEffects = (id) => !id.startsWith('node:') && !id.startsWith(at('src/')) && !id.startsWith(at('plugins/'))
 
 /** The command, the service, its threads, and what the package exports. */
 function entries() {
