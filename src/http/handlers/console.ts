@@ -9,7 +9,7 @@ import type { Handler, HttpContext, HttpRoute } from '../context.ts'
 import type { HttpReply } from '../reply.ts'
 
 /** Where the build puts it: next to the sources, and next to the compiled files. */
-const FOLDER = join(import.meta.dirname, '..', '..', 'console', 'dist')
+const FOLDER = join(import.meta.dirname, '..', '..', '..', 'console', 'dist')
 const PAGE = 'index.html'
 
 const TYPES: Readonly<Record<string, string>> = {
