@@ -1,6 +1,8 @@
 /** Records as they are stored, until the command is stopped. */
-import { describe, expect, test, vi } from 'vitest'
+import { createServer } from 'node:http'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { importInference, inference, named } from '../../../test/spec/support/helpers.ts'
+import { closeServer, listenOnLoopback } from '../../../test/support/listen.ts'
 import { makePlace } from '../../../test/support/place.ts'
 import { ownWorld, send } from '../../../test/support/world.ts'
 import { runCli } from '../program.ts'
@@ -87,7 +89,11 @@ describe('tail', () => {
   })
 
   test('ends at once also while no answer comes', async () => {
-    const { screen, exit } = tail('http://127.0.0.1:2')
+    const asked = Promise.withResolvers<void>()
+    const server = createServer(() => asked.resolve())
+    onTestFinished(() => closeServer(server))
+    const { screen, exit } = tail(`http://127.0.0.1:${await listenOnLoopback(server)}`)
+    await asked.promise
     screen.signal('SIGINT')
     expect(await exit).toBe(0)
   })
