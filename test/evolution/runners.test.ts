@@ -1,15 +1,18 @@
-/** Tasks mined from real repositories whose tests run by pytest, unittest, go, cargo and vitest, without a sandbox: their programs lie in homes. */
+/** Tasks mined from real repositories whose tests run by pytest, unittest, go, cargo and vitest: without a sandbox, since their programs lie in homes, and compilers also in it. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import verify from '../../plugins/evaluators/verify/index.ts'
 import local from '../../plugins/executors/local/index.ts'
+import sandbox from '../../plugins/executors/sandbox/index.ts'
 import git from '../../plugins/miners/git/index.ts'
 import { historyIn } from '../../plugins/miners/git/testing/history.ts'
 import type { Files } from '../../src/contract/index.ts'
 import { mineTasks, readMinedTask } from '../../src/mining/index.ts'
 import { sharedFolder, temporaryFolder } from '../support/folder.ts'
+import { describeSandboxed } from '../support/sandbox.ts'
+import { IS_SHORT } from '../support/short.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -71,25 +74,6 @@ const CASES: readonly Case[] = [
     cheat: { 'unittest.py': 'raise SystemExit(0)\n', 'argparse.py': 'raise SystemExit(0)\n' },
   },
   {
-    runner: 'go test',
-    bin: binOf('go', ['env', 'GOROOT']),
-    before: { 'go.mod': 'module example.com/sums\n\ngo 1.20\n', 'add.go': 'package sums\n\nfunc Add(a, b int) int { return a - b }\n' },
-    after: {
-      'add.go': 'package sums\n\nfunc Add(a, b int) int { return a + b }\n',
-      'add_test.go':
-        'package sums\n\nimport "testing"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal("wrong")\n\t}\n}\n',
-    },
-  },
-  {
-    runner: 'cargo test',
-    bin: binOf('rustc', ['--print', 'sysroot']),
-    before: { 'Cargo.toml': MANIFEST, 'src/lib.rs': 'pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n' },
-    after: {
-      'src/lib.rs': 'pub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n',
-      'tests/add.rs': '#[test]\nfn adds() {\n    assert_eq!(sums::add(1, 2), 3);\n}\n',
-    },
-  },
-  {
     runner: 'all.mjs, which looks for tests everywhere',
     bin: dirname(process.execPath),
     before: {
@@ -117,42 +101,72 @@ const CASES: readonly Case[] = [
   },
 ]
 
-describe.each(CASES)('$runner', ({ bin, before, after, cheat, runner }) => {
-  it.skipIf(bin === null)(
-    'tells a solution from nothing done, and from files that keep tests from running',
-    { timeout: 300_000 },
-    async () => {
-      vi.stubEnv('PATH', [bin ?? '', process.env['PATH'] ?? ''].join(delimiter))
-      const history = historyIn(temporaryFolder())
-      history.commit('root', before)
-      history.commit('Let the sum of two numbers be their sum', after)
-      const directory = join(temporaryFolder(), 'tasks')
-      const executor = await local.plugin.make({})
-      const judge = { executor, evaluator: async () => verify.plugin }
-      const miner = await git.plugin.make({})
-      const run = {
-        directory,
-        miner,
-        source: history.folder,
-        tasksMax: 1,
-        seed: 's',
-        judge,
-        secondsMax: 120,
-        report: () => undefined,
-        signal,
-      }
-      const { added, passedOver } = await mineTasks(run)
-      expect({ added: added.length, passedOver }).toEqual({ added: 1, passedOver: [] })
-      const { task } = await readMinedTask(directory, added[0] ?? '')
-      expect(JSON.stringify(task.data)).toContain(runner.split(/[ ,]/)[0])
-      if (cheat === undefined) return
-      const workspace = temporaryFolder()
-      for (const [path, text] of Object.entries({ ...task.files, ...cheat })) {
-        mkdirSync(dirname(join(workspace, path)), { recursive: true })
-        writeFileSync(join(workspace, path), text)
-      }
-      const played = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
-      expect(await verify.plugin.score(task, played, { workspace, models: {}, executor, reference: null, signal })).toBe(0)
+const COMPILED: readonly Case[] = [
+  {
+    runner: 'go test',
+    bin: binOf('go', ['env', 'GOROOT']),
+    before: { 'go.mod': 'module example.com/sums\n\ngo 1.20\n', 'add.go': 'package sums\n\nfunc Add(a, b int) int { return a - b }\n' },
+    after: {
+      'add.go': 'package sums\n\nfunc Add(a, b int) int { return a + b }\n',
+      'add_test.go':
+        'package sums\n\nimport "testing"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal("wrong")\n\t}\n}\n',
     },
-  )
+  },
+  {
+    runner: 'cargo test',
+    bin: binOf('rustc', ['--print', 'sysroot']),
+    before: { 'Cargo.toml': MANIFEST, 'src/lib.rs': 'pub fn add(a: i32, b: i32) -> i32 {\n    a - b\n}\n' },
+    after: {
+      'src/lib.rs': 'pub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n',
+      'tests/add.rs': '#[test]\nfn adds() {\n    assert_eq!(sums::add(1, 2), 3);\n}\n',
+    },
+  },
+]
+
+async function expectTold({ bin, before, after, cheat, runner }: Case, { plugin }: typeof local): Promise<void> {
+  vi.stubEnv('PATH', [bin ?? '', process.env['PATH'] ?? ''].join(delimiter))
+  const history = historyIn(temporaryFolder())
+  history.commit('root', before)
+  history.commit('Let the sum of two numbers be their sum', after)
+  const directory = join(temporaryFolder(), 'tasks')
+  const executor = await plugin.make({})
+  const judge = { executor, evaluator: async () => verify.plugin }
+  const miner = await git.plugin.make({})
+  const run = {
+    directory,
+    miner,
+    source: history.folder,
+    tasksMax: 1,
+    seed: 's',
+    judge,
+    secondsMax: 120,
+    report: () => undefined,
+    signal,
+  }
+  const { added, passedOver } = await mineTasks(run)
+  expect({ added: added.length, passedOver }).toEqual({ added: 1, passedOver: [] })
+  const { task } = await readMinedTask(directory, added[0] ?? '')
+  expect(JSON.stringify(task.data)).toContain(runner.split(/[ ,]/)[0])
+  if (cheat === undefined) return
+  const workspace = temporaryFolder()
+  for (const [path, text] of Object.entries({ ...task.files, ...cheat })) {
+    mkdirSync(dirname(join(workspace, path)), { recursive: true })
+    writeFileSync(join(workspace, path), text)
+  }
+  const played = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
+  expect(await verify.plugin.score(task, played, { workspace, models: {}, executor, reference: null, signal })).toBe(0)
+}
+
+const TITLE = 'tells a solution from nothing done, and from files that keep tests from running'
+const TIMEOUT_MS = 300_000
+
+describe.each([...CASES, ...COMPILED])('$runner', (each) => {
+  it.skipIf(each.bin === null)(TITLE, { timeout: TIMEOUT_MS }, () => expectTold(each, local))
+})
+
+await describeSandboxed('in the sandbox', () => {
+  // Go compiles its library anew for each run of tests.
+  describe.each(COMPILED.filter(({ runner }) => !IS_SHORT || runner !== 'go test'))('$runner', (each) => {
+    it.skipIf(each.bin === null)(TITLE, { timeout: TIMEOUT_MS }, () => expectTold(each, sandbox))
+  })
 })

@@ -3,6 +3,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
+import { delimiter } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { define, unavailable, type Launch } from '../../../src/contract/index.ts'
 import { playEpisode } from '../common/episode.ts'
@@ -10,11 +11,12 @@ import { removeLeftovers, type Folder } from '../common/folder.ts'
 import { readLimits, type EpisodeLimits } from '../common/limits.ts'
 import { watch, type Processes } from '../common/processes.ts'
 import { supervise, EXIT_NOT_STARTED, type CommandEnd, type Supervision } from '../common/supervise.ts'
+import { programsOf, toolchains } from '../common/toolchains.ts'
 import { unlessGone } from '../common/walk.ts'
 
 /** Agents have lower priority than the service. */
 const NICENESS = 10
-const KEPT = ['PATH', 'TMPDIR', 'LANG'] as const
+const KEPT = ['TMPDIR', 'LANG'] as const
 
 export default define('executor', {
   contains: false,
@@ -68,7 +70,7 @@ function start({ root, workspace }: Folder, { argv: [command = '', ...words], en
   try {
     const child = spawn(command, words, {
       cwd: workspace,
-      env: { ...kept, HOME: root, ...env, SVC_EPISODE: mark },
+      env: { ...kept, ...pathHere(), HOME: root, ...env, SVC_EPISODE: mark },
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
     })
@@ -77,6 +79,12 @@ function start({ root, workspace }: Folder, { argv: [command = '', ...words], en
   } catch {
     return null
   }
+}
+
+/** Compilers first: the programs of rustup find theirs by the home of a person. */
+function pathHere(): Readonly<Record<string, string>> {
+  const path = process.env['PATH']
+  return path === undefined ? {} : { PATH: [...programsOf(toolchains()), path].join(delimiter) }
 }
 
 function lower(pid: number): void {

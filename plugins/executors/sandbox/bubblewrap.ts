@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { invalid, unavailable } from '../../../src/contract/index.ts'
 import type { Folder } from '../common/folder.ts'
+import { programsOf, toolchains } from '../common/toolchains.ts'
 import { walk } from '../common/walk.ts'
 import { everyPathTo, neededFolder, parents, systemFolders } from './exposed.ts'
 
@@ -16,7 +17,8 @@ export const INSIDE = { root: '/episode', workspace: '/episode/workspace', socke
 const PROGRAM = fileURLToPath(new URL('./entries/inner.mjs', import.meta.url))
 /** The uid inside a user namespace. */
 const USER_INSIDE = 1000
-export const PATH_INSIDE = [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter)
+export const pathInside = (): string =>
+  [dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin', ...programsOf(toolchains())].join(delimiter)
 
 /** Only these settings of the machine: folders beside them may hold keys. */
 const SETTINGS = ['/etc/alternatives', '/etc/ssl/certs', '/etc/ssl/openssl.cnf', '/etc/ld.so.cache', '/etc/localtime']

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { dirname, join, relative, resolve } from 'node:path'
+import { toolchains } from '../common/toolchains.ts'
 import { unlessGone, walk } from '../common/walk.ts'
 
 /** Of `/usr` only these: the rest may hold anything, such as a deployment or its tasks. */
@@ -13,9 +14,10 @@ const SYSTEM = [...ROOTS, ...['/usr', '/usr/local'].flatMap((folder) => PARTS.ma
 /** The service's own package: tasks with their answers are in it. */
 const OWN_PACKAGE = dirname(findPackageJSON(import.meta.url) ?? import.meta.filename)
 
-/** The folders with the system's programs, as arguments of bubblewrap. */
+/** The folders with the system's programs and compilers, as arguments of bubblewrap. */
 export function systemFolders(hidden: readonly string[]): string[] {
-  return SYSTEM.flatMap((path) => [...parents(path), ...expose(path, hidden)])
+  const compilers = toolchains().filter((path) => !SYSTEM.some((folder) => isInside(path, folder)))
+  return [...SYSTEM, ...compilers].flatMap((path) => [...parents(path), ...expose(path, hidden)])
 }
 
 /** A folder that the agent needs, although it may lie in one of the deployment; others of those may lie in it. */

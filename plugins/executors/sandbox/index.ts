@@ -10,7 +10,7 @@ import { playEpisode, written } from '../common/episode.ts'
 import { removeLeftovers, type Folder } from '../common/folder.ts'
 import { readLimits, type EpisodeLimits } from '../common/limits.ts'
 import { tasksMax, watch } from '../common/processes.ts'
-import { bubblewrapArguments, findBubblewrap, prepareFolder, INSIDE, PATH_INSIDE, socketOf, asUser, chooseUser } from './bubblewrap.ts'
+import { bubblewrapArguments, findBubblewrap, prepareFolder, INSIDE, pathInside, socketOf, asUser, chooseUser } from './bubblewrap.ts'
 import type { Bubblewrap } from './bubblewrap.ts'
 import { makeGroup } from './cgroup.ts'
 import { namespaceOf } from './namespace.ts'
@@ -192,7 +192,7 @@ function notesOf(stream: Readable): { readonly sofar: () => string; readonly who
 }
 
 function orderOf({ argv, env }: Launch): string {
-  const usual = { PATH: PATH_INSIDE, HOME: INSIDE.root, TMPDIR: '/tmp', LANG: 'C.UTF-8' }
+  const usual = { PATH: pathInside(), HOME: INSIDE.root, TMPDIR: '/tmp', LANG: 'C.UTF-8' }
   return `${JSON.stringify({ argv, env: { ...usual, ...env }, socket: INSIDE.socket, port: PORT, niceness: NICENESS })}\n`
 }
 

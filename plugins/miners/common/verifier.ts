@@ -106,7 +106,7 @@ const RUNNERS: readonly Runner[] = [
     fits: ({ tests, settings }) =>
       Object.hasOwn(settings, 'go.mod') ? Object.keys(tests).filter((path) => path.endsWith('_test.go')) : [],
     script: (files) => [
-      'export PATH="$PATH:/usr/local/go/bin" GOPROXY=off GOTOOLCHAIN=local GOCACHE="${TMPDIR:-/tmp}/go-cache"',
+      'export GOPROXY=off GOTOOLCHAIN=local GOCACHE="${TMPDIR:-/tmp}/go-cache"',
       has('go'),
       `exec go test ${[...new Set(files.map((path) => pathWord(posix.dirname(path))))].join(' ')}`,
     ],

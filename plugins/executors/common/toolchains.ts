@@ -1,0 +1,56 @@
+/** Compilers beside the system's programs: Go as its makers pack it, and Rust as rustup installs it. Nothing of a person lies in their folders. */
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
+
+type Variables = Readonly<Record<string, string | undefined>>
+
+/** Of this machine, those that the service would start and the usual ones. The programs of each are in its folder `bin`. */
+export function toolchains(variables: Variables = process.env): readonly string[] {
+  const home = variables['HOME'] ?? homedir()
+  const found = [goFolder(variables), rustFolder(variables, home)]
+  return found.filter((folder) => folder !== null).filter((folder) => !`${home}/`.startsWith(`${folder}/`))
+}
+
+export const programsOf = (folders: readonly string[]): readonly string[] => folders.map((folder) => join(folder, 'bin'))
+
+const GO = '/usr/local/go'
+
+const isGo = (folder: string): boolean => existsSync(join(folder, 'bin/go')) && existsSync(join(folder, 'src/runtime'))
+
+function goFolder(variables: Variables): string | null {
+  const program = programOn(variables, 'go')
+  return [...(program === null ? [] : [above(program)]), GO].find(isGo) ?? null
+}
+
+const isRust = (folder: string): boolean => existsSync(join(folder, 'bin/cargo')) && existsSync(join(folder, 'lib/rustlib'))
+
+/** The program on the PATH is usually rustup's, which starts that of a toolchain. */
+function rustFolder(variables: Variables, home: string): string | null {
+  const program = programOn(variables, 'cargo')
+  const direct = program === null || basename(program) === 'rustup' ? [] : [above(program)]
+  return [...direct, ...rustupFolders(variables['RUSTUP_HOME'] ?? join(home, '.rustup'), variables)].find(isRust) ?? null
+}
+
+function rustupFolders(rustup: string, variables: Variables): readonly string[] {
+  const settings = textOf(join(rustup, 'settings.toml'))
+  const name = variables['RUSTUP_TOOLCHAIN'] ?? /^default_toolchain *= *"([^"]+)"$/m.exec(settings)?.[1]
+  // A name that is a path leads elsewhere.
+  return name === undefined || basename(name) !== name ? [] : [join(rustup, 'toolchains', name)]
+}
+
+function programOn(variables: Variables, name: string): string | null {
+  const folders = (variables['PATH'] ?? '').split(delimiter).filter(isAbsolute)
+  const found = folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
+  return found === undefined ? null : realpathSync(found)
+}
+
+const above = (program: string): string => dirname(dirname(program))
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
