@@ -71,6 +71,14 @@ describe('Rust', () => {
     expect(own({ HOME: temporaryFolder(), PATH: '', RUSTUP_HOME: rustup })).toEqual([stable])
   })
 
+  it('is found behind a link, as rustup makes for a toolchain of a person’s own', () => {
+    const { home, rustup, variables } = withRustup('default_toolchain = "mine"\n')
+    const mine = filled(join(home, 'rust/build'), RUST)
+    mkdirSync(join(rustup, 'toolchains'))
+    symlinkSync(mine, join(rustup, 'toolchains/mine'))
+    expect(own(variables)).toEqual([mine])
+  })
+
   it.each(['../../private', '/etc', '..', ''])('is none where its name is %j, or nothing is installed under it', (name) => {
     const { home, variables } = withRustup(`default_toolchain = "${name}"\n`)
     filled(join(home, 'private'), RUST)

@@ -8,8 +8,9 @@ type Variables = Readonly<Record<string, string | undefined>>
 /** Of this machine, those that the service would start and the usual ones. The programs of each are in its folder `bin`. */
 export function toolchains(variables: Variables = process.env): readonly string[] {
   const home = variables['HOME'] ?? homedir()
-  const found = [goFolder(variables), rustFolder(variables, home)]
-  return found.filter((folder) => folder !== null).filter((folder) => !`${home}/`.startsWith(`${folder}/`))
+  const found = [goFolder(variables), rustFolder(variables, home)].filter((folder) => folder !== null)
+  // Behind a link, only what it leads to can be shown.
+  return found.map((folder) => realpathSync(folder)).filter((folder) => !`${home}/`.startsWith(`${folder}/`))
 }
 
 export const programsOf = (folders: readonly string[]): readonly string[] => folders.map((folder) => join(folder, 'bin'))
