@@ -1,7 +1,8 @@
 /** Compilers beside the system's programs: Go as its makers pack it, and Rust as rustup installs it. Nothing of a person lies in their folders. */
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { basename, delimiter, dirname, isAbsolute, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
+import { findProgram } from './program.ts'
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -41,9 +42,8 @@ function rustupFolders(rustup: string, variables: Variables): readonly string[] 
 }
 
 function programOn(variables: Variables, name: string): string | null {
-  const folders = (variables['PATH'] ?? '').split(delimiter).filter(isAbsolute)
-  const found = folders.map((folder) => join(folder, name)).find((path) => existsSync(path))
-  return found === undefined ? null : realpathSync(found)
+  const found = findProgram(name, variables['PATH'] ?? '')
+  return found === null ? null : realpathSync(found)
 }
 
 const above = (program: string): string => dirname(dirname(program))

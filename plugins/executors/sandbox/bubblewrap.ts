@@ -1,13 +1,14 @@
 /** Finds bubblewrap and builds its arguments: few files are visible in the sandbox, and fewer are writable. */
 import { execFile } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { accessSync, constants, existsSync, realpathSync, lchownSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, realpathSync, lchownSync, readFileSync, statSync } from 'node:fs'
 import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { delimiter, dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { invalid, unavailable } from '../../../src/contract/index.ts'
 import type { Folder } from '../common/folder.ts'
+import { findProgram } from '../common/program.ts'
 import { programsOf, toolchains } from '../common/toolchains.ts'
 import { walk } from '../common/walk.ts'
 import { everyPathTo, neededFolder, parents, systemFolders } from './exposed.ts'
@@ -43,20 +44,10 @@ export interface Bubblewrap {
 
 /** The first on the service's PATH. */
 export async function findBubblewrap(): Promise<Bubblewrap> {
-  const folders = (process.env['PATH'] ?? '').split(delimiter).filter(isAbsolute)
-  const path = folders.map((folder) => join(folder, 'bwrap')).find(isProgram)
-  if (path === undefined) throw unavailable('no_sandbox', 'bubblewrap is not installed; install it with: apt-get install bubblewrap')
+  const path = findProgram('bwrap')
+  if (path === null) throw unavailable('no_sandbox', 'bubblewrap is not installed; install it with: apt-get install bubblewrap')
   const { stdout } = await help(path, ['--help'], { env: {} })
   return { path, disablesNamespaces: stdout.includes('--disable-userns') }
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    return false
-  }
 }
 
 export interface SandboxLayout {
