@@ -219,6 +219,11 @@ describe('rooms', () => {
     expect(files.filter((file) => !MAKES_OWN_FOLDERS.test(file) && makes.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
   })
 
+  it('list what lies below a folder in one way: that of Node follows links in some versions', () => {
+    const lists = /\breaddir(?:Sync)?\([^\n]*recursive: true/
+    expect(files.filter((file) => lists.test(readFileSync(join(root, file), 'utf8')))).toEqual([])
+  })
+
   it('are all in the table', () => {
     const known = new Set(Object.keys(MAY_IMPORT))
     const rooms = new Set(files.map(roomOf).filter((room) => !room.startsWith('plugins/')))

@@ -1,11 +1,11 @@
 /** `svc docs`: serves the documents that came with this version to the browser of this machine, without a network. */
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { extname, join, relative, sep } from 'node:path'
 import { conflict, unknown, unsupported } from '../contract/index.ts'
-import { hasCode } from '../kit/index.ts'
+import { entriesBelow, hasCode } from '../kit/index.ts'
 import { printError } from './explain.ts'
 import { jsonText, oneLine } from './screen/text.ts'
 import { stoppable } from './stopping.ts'
@@ -72,7 +72,7 @@ interface Site {
 async function openSite(): Promise<Site> {
   const folder = FOLDERS.find((each) => existsSync(join(each, MISSING_PAGE)))
   if (folder === undefined) throw unsupported('docs_not_built', 'the documents are not built here; npm run build makes them')
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const entries = await entriesBelow(folder)
   const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
   return { folder, files: new Set(files.map((file) => file.split(sep).join('/'))) }
 }

@@ -6,7 +6,7 @@ import { readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { childEnvironment, PACKAGE_SOURCES, unavailable } from '../contract/index.ts'
-import { hasCode, mkdirp } from '../kit/index.ts'
+import { entriesBelow, hasCode, mkdirp } from '../kit/index.ts'
 
 const run = promisify(execFile)
 
@@ -93,7 +93,7 @@ async function moveInto(beside: string, folder: string, wanted: LockedPackage): 
 }
 
 export async function bytesIn(folder: string): Promise<number> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  const entries = await entriesBelow(folder)
   const sizes = entries.filter((entry) => entry.isFile()).map(async (entry) => (await stat(join(entry.parentPath, entry.name))).size)
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0)
 }

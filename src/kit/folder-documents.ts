@@ -3,6 +3,7 @@ import type { Dirent } from 'node:fs'
 import { link, lstat, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { makeFolder, sync, writeAtomicFile, writeSynced } from './atomic-file.ts'
+import { entriesBelow } from './entries-below.ts'
 import { hasCode, isMissing } from './error-code.ts'
 import { newId } from './ids.ts'
 import { LaneByName } from './lane.ts'
@@ -122,8 +123,9 @@ const isUnfinished = (name: string): boolean => name.startsWith('.')
 async function bytesOf(folder: string, entry: Dirent): Promise<number> {
   const place = join(folder, entry.name)
   if (!entry.isDirectory()) return (await lstat(place).catch(nullWhenMissing))?.size ?? 0
-  const inside = (await readdir(place, { withFileTypes: true, recursive: true }).catch(nullWhenMissing)) ?? []
-  const sizes = inside.filter((each) => each.isFile()).map((each) => lstat(join(each.parentPath, each.name)).catch(nullWhenMissing))
+  const sizes = (await entriesBelow(place))
+    .filter((each) => each.isFile())
+    .map((each) => lstat(join(each.parentPath, each.name)).catch(nullWhenMissing))
   return (await Promise.all(sizes)).reduce((sum, found) => sum + (found?.size ?? 0), 0)
 }
 

@@ -4,6 +4,7 @@
  */
 export { exists, isFolder, makeFolder, removeFile, sync, writeAtomicFile, writeSynced } from './atomic-file.ts'
 export { clamp } from './clamp.ts'
+export { entriesBelow } from './entries-below.ts'
 export { codeOf, hasCode, isMissing } from './error-code.ts'
 export { FolderDocuments } from './folder-documents.ts'
 export { asData, fence } from './fence.ts'

@@ -16,7 +16,19 @@ import {
   type TaskRole,
 } from '../contract/index.ts'
 import { readTask, taskFile } from '../evolution/index.ts'
-import { hasCode, isAlive, isMissing, makeFolder, mkdirp, newId, sync, wordsOf, writeAtomicFile, writeSynced } from '../kit/index.ts'
+import {
+  entriesBelow,
+  hasCode,
+  isAlive,
+  isMissing,
+  makeFolder,
+  mkdirp,
+  newId,
+  sync,
+  wordsOf,
+  writeAtomicFile,
+  writeSynced,
+} from '../kit/index.ts'
 
 export type TaskStatus = (typeof TASK_STATUSES)[number]
 
@@ -116,11 +128,7 @@ export async function readMinedTask(directory: string, name: string): Promise<Mi
 }
 
 async function textsBelow(folder: string): Promise<Files> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-    if (isMissing(error)) return []
-    throw error
-  })
-  const paths = found.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const paths = (await entriesBelow(folder)).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   const texts = paths.map(async (path) => [relative(folder, path).split(sep).join('/'), await readFile(path, 'utf8')] as const)
   return Object.fromEntries(await Promise.all(texts))
 }

@@ -4,7 +4,7 @@
  */
 import { readdir, stat, unlink, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isMissing } from '../../../src/kit/index.ts'
+import { entriesBelow } from '../../../src/kit/index.ts'
 import { UNPACKED } from '../common/files/unpacked.ts'
 import type { Workbench } from '../common/files/workbench.ts'
 import type { FolderUsage } from '../common/usage.ts'
@@ -137,11 +137,7 @@ interface FoundFile {
 }
 
 async function statsBelow(root: string): Promise<readonly FoundFile[]> {
-  const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-    if (isMissing(error)) return []
-    throw error
-  })
-  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+  const paths = (await entriesBelow(root)).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   const found: FoundFile[] = []
   for (let at = 0; at < paths.length; at += STATS_AT_ONCE)
     for (const each of await Promise.all(paths.slice(at, at + STATS_AT_ONCE).map(statOf))) if (each !== null) found.push(each)

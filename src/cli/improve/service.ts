@@ -1,14 +1,13 @@
 /** The service of a run: in this process, on a free port of the loopback, with its records in the folder of the run. */
 import { randomBytes } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { join } from 'node:path'
 import { stringify } from 'yaml'
 import { builtins } from '../../../plugins/index.ts'
 import { ConfigProblem, loadConfig, loadPlugin, type CommandLineReading, type LoadedConfig } from '../../config/index.ts'
 import { ENV, type Adapter, type Entry, type Parts } from '../../contract/index.ts'
 import { openPlayer, type Player } from '../../evolution/index.ts'
 import { NATIVE, type OpenedService, type RoundLimits } from '../../improve/index.ts'
-import { writeAtomicFile } from '../../kit/index.ts'
+import { entriesBelow, writeAtomicFile } from '../../kit/index.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { calmLog } from '../welcome/index.ts'
 
@@ -101,6 +100,6 @@ export async function startFor(loaded: LoadedConfig, folder: string, surrounding
 
 /** The steps leave a file of each episode as it ends. */
 async function episodesIn(folder: string): Promise<number> {
-  const listed = await readdir(folder, { recursive: true }).catch(() => [])
-  return listed.filter((path) => basename(path) === 'episode.json').length
+  const listed = await entriesBelow(folder).catch(() => [])
+  return listed.filter(({ name }) => name === 'episode.json').length
 }

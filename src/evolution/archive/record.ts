@@ -11,7 +11,7 @@ import {
   type StepArchive,
   type StepFile,
 } from '../../contract/index.ts'
-import { countCodePoints, firstCodePoints, hasCode, isMissing, mkdirp, withoutSecrets, wordsOf } from '../../kit/index.ts'
+import { countCodePoints, entriesBelow, firstCodePoints, hasCode, isMissing, mkdirp, withoutSecrets, wordsOf } from '../../kit/index.ts'
 import {
   badPath,
   checkPath,
@@ -225,7 +225,7 @@ async function newestFirst(folder: string): Promise<readonly string[]> {
 }
 
 async function bytesOf(path: string): Promise<number> {
-  const entries = await readdir(path, { withFileTypes: true, recursive: true }).catch(() => [])
+  const entries = await entriesBelow(path).catch(() => [])
   const sizes = await Promise.all(entries.filter((entry) => entry.isFile()).map((entry) => sizeOf(join(entry.parentPath, entry.name))))
   return sizes.reduce((sum, size) => sum + size, 0)
 }

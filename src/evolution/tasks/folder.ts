@@ -3,7 +3,7 @@
  * files, `verify/` the verifier's files. A subfolder with `task.toml` is a Harbor task: its instruction and `tests/` are read, its images and
  * limits are not.
  */
-import { readdir, lstat, readFile } from 'node:fs/promises'
+import { readdir, lstat, readFile, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { parse } from 'yaml'
 import {
@@ -18,7 +18,7 @@ import {
   type Refusal,
   type Task,
 } from '../../contract/index.ts'
-import { codeOf, isMissing } from '../../kit/index.ts'
+import { codeOf, entriesBelow, isMissing } from '../../kit/index.ts'
 import { TASK_BYTES_MAX, taskFrom } from './task.ts'
 
 const KEY = 'evolution.tasks_dir'
@@ -162,14 +162,11 @@ async function textAt(path: string, bytesMax: number): Promise<string | null> {
 
 /** Null when there is no such folder. */
 async function filesBelow(folder: string, bytesMax: number): Promise<Files | null> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch((error: unknown) => {
-    if (isMissing(error)) return null
-    throw error
-  })
-  if (found === null) return null
+  const place = await stat(folder).catch(() => null)
+  if (place?.isDirectory() !== true) return null
   const files: Record<string, string> = {}
   let bytes = 0
-  for (const entry of found.filter((each) => !each.isDirectory())) {
+  for (const entry of (await entriesBelow(folder)).filter((each) => !each.isDirectory())) {
     const path = join(entry.parentPath, entry.name)
     const name = relative(folder, path).split(sep).join('/')
     if (!entry.isFile()) throw new Error(`${JSON.stringify(name)} is not a plain file; put the file itself there`)

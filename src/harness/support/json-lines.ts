@@ -1,8 +1,8 @@
 /** Reads agents' session logs: mostly JSON lines, else one document per session. */
-import { lstat, readdir, readFile } from 'node:fs/promises'
+import { lstat, readFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
-import { isMissing } from '../../kit/index.ts'
+import { entriesBelow } from '../../kit/index.ts'
 
 /** Agents write the logs, and they are read into memory. */
 const LOG_BYTES_MAX = 64 * 1024 * 1024
@@ -32,16 +32,10 @@ async function logsBelow(folder: string, ending: string): Promise<readonly strin
 
 /** Paths of plain files below a folder, sorted; links are not followed. */
 export async function filesBelow(folder: string): Promise<readonly string[]> {
-  const found = await readdir(folder, { recursive: true, withFileTypes: true }).catch(noneThere)
-  return found
+  return (await entriesBelow(folder))
     .filter((file) => file.isFile())
     .map((file) => relative(folder, join(file.parentPath, file.name)))
     .sort()
-}
-
-function noneThere(error: unknown): never[] {
-  if (isMissing(error)) return []
-  throw error
 }
 
 /** A killed agent may leave half a last line; any other invalid line means an unknown format. */

@@ -1,8 +1,9 @@
 /** The refs of the repository on this machine: read once, then remembered, and written by `git update-ref --stdin`. */
-import { readdir, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FORMER_REF, ORIGINAL, REF } from '../../../../src/contract/index.ts'
 import { GitFailure } from '../../../../src/git/index.ts'
+import { entriesBelow } from '../../../../src/kit/index.ts'
 import { REF_LOCK_WAIT_MILLIS, git } from '../process.ts'
 import type { Change, RefPlace } from '../../common/refs/goals.ts'
 import { displacedRef } from '../../common/refs/ref-names.ts'
@@ -95,8 +96,8 @@ function lineOf({ ref, from, to }: Change): string {
 }
 
 async function locksBelow(root: string): Promise<readonly string[]> {
-  const names = await readdir(root, { recursive: true }).catch(() => [])
-  return names.filter((name) => name.endsWith(LOCK)).map((name) => join(root, name))
+  const entries = await entriesBelow(root).catch(() => [])
+  return entries.filter(({ name }) => name.endsWith(LOCK)).map(({ parentPath, name }) => join(parentPath, name))
 }
 
 async function removeWhenStale(lock: string): Promise<void> {
