@@ -27,3 +27,17 @@ export class Query<Row> {
     return this.#statement.iterate(...values) as Iterable<Row>
   }
 }
+
+/** A prepared statement that writes to tables of words: SQLite numbers their rows higher than a number of JavaScript counts, which `run` would refuse to answer. */
+export class Change {
+  readonly #statement: StatementSync
+
+  constructor(db: DatabaseSync, sql: string) {
+    this.#statement = db.prepare(sql)
+    this.#statement.setReadBigInts(true)
+  }
+
+  run(...values: SQLInputValue[]): void {
+    this.#statement.run(...values)
+  }
+}
