@@ -13,10 +13,11 @@ import {
   type EntryKind,
   type JsonObject,
 } from '../contract/index.ts'
+import { isDeeperThan } from '../kit/index.ts'
 import { codeParses } from './code.ts'
 import { brokenRule, isName, NAME_RULE } from './fields.ts'
 import { SCHEMAS } from './schemas.ts'
-import { consoleProblem, isCredential, isTooDeep, secretField, textProblem } from './screens.ts'
+import { consoleProblem, isCredential, secretField, textProblem } from './screens.ts'
 
 /** The rule that an entry breaks, naming the field, or null. Disabled entries keep the same rules: they may be enabled later. */
 export function entryProblem(adapter: Adapter, entry: Entry, parses = codeParses): string | null {
@@ -38,7 +39,7 @@ export function shapeProblem(entry: Entry): string | null {
   if ('group' in entry && Boolean(entry.group)) return 'group must not be set: a tree is flat'
   if (Object.keys(entry).some((field) => !FIELDS.has(field))) return 'holds an unknown field; there are: name, config, disabled'
   if (!isObject(entry.config)) return 'config must be an object'
-  if (isTooDeep(entry.config)) return `config must not be nested more than ${JSON_DEPTH_MAX} levels deep`
+  if (isDeeperThan(entry.config, JSON_DEPTH_MAX)) return `config must not be nested more than ${JSON_DEPTH_MAX} levels deep`
   if (entry.disabled !== undefined && typeof entry.disabled !== 'boolean') return 'disabled must be true or false'
   return originProblem(entry)
 }

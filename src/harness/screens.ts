@@ -1,20 +1,8 @@
 /** Checks entries for invalid Unicode, credentials, and code that writes to the terminal. */
-import { isObject, JSON_DEPTH_MAX, type Json, type JsonObject } from '../contract/index.ts'
+import { isObject, type Json, type JsonObject } from '../contract/index.ts'
 import { firstCodePoints, screenText } from '../kit/index.ts'
 
 const PATH_CHARACTERS_SHOWN_MAX = 200
-
-/** Not recursive: it protects the recursive checks. */
-export function isTooDeep(value: Json): boolean {
-  let level: readonly Json[] = [value]
-  for (let depth = 0; depth <= JSON_DEPTH_MAX && level.length > 0; depth += 1) level = level.flatMap(membersOf)
-  return level.length > 0
-}
-
-function membersOf(value: Json): readonly Json[] {
-  if (Array.isArray(value)) return value
-  return isObject(value) ? Object.values(value) : []
-}
 
 /** The first text, field names included, that is invalid Unicode or looks like a vendor's key. */
 export function textProblem(value: Json, path: string): string | null {

@@ -14,6 +14,7 @@ export { newId } from './ids.ts'
 export { tlsOptions, type TlsOptions } from './tls-files.ts'
 export { INSIDE_ADDRESS, InsideAddresses, isAddressRange } from './inside-address.ts'
 export { faultInDocument, faultInJson, type JsonFault, type JsonRules } from './json/check.ts'
+export { isDeeperThan } from './json/depth.ts'
 export {
   cutOut,
   Cutting,

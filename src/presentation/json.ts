@@ -8,6 +8,7 @@ export function pretty(value: unknown): string {
     const compact = JSON.stringify(value) ?? ''
     return depthOf(compact) > INDENTED_DEPTH_MAX ? compact : (JSON.stringify(value, null, 2) ?? '')
   } catch {
+    // Up to Node 24.
     return 'nested too deep to be shown; read it with curl'
   }
 }

@@ -11,8 +11,8 @@ import {
   type ModelReply,
   type ReplyCall,
 } from '../../../src/dialects/index.ts'
+import { isDeeperThan } from '../../../src/kit/index.ts'
 import { digest } from './draw.ts'
-import { isDeeperThan } from './json.ts'
 import type { Prompt, Thought } from './prompt.ts'
 import { isFault, readPrompt } from './read-prompt.ts'
 import { think } from './think.ts'

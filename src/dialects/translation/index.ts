@@ -1,6 +1,6 @@
 /** Translates a call from the format of a client into that of an upstream, and the answer back. Pure: nothing is asked here. */
-import { invalid, STREAM_FRAME_BYTES_MAX, upstream, type JsonObject } from '../../contract/index.ts'
-import { firstCodePoints, FrameSplitter, readEvent } from '../../kit/index.ts'
+import { invalid, JSON_DEPTH_MAX, STREAM_FRAME_BYTES_MAX, upstream, type JsonObject } from '../../contract/index.ts'
+import { firstCodePoints, FrameSplitter, isDeeperThan, readEvent } from '../../kit/index.ts'
 import type { DialectSpec } from '../dialect.ts'
 import { parsedExactly } from '../digits.ts'
 import { isObject } from '../values.ts'
@@ -37,6 +37,8 @@ export function translate(from: DialectSpec, to: DialectSpec, call: ClientCall):
   const { asUpstream: target } = to
   if (client === undefined || target === undefined || from.openStream === undefined)
     throw new Error(`no call of ${from.name} is translated to ${to.name}`)
+  if (isDeeperThan(call.body, JSON_DEPTH_MAX))
+    throw invalid('nested_too_deep', `the body is nested deeper than ${JSON_DEPTH_MAX} levels; flatten it`)
   const { openStream } = from
   try {
     const leftOut: string[] = []
@@ -54,7 +56,6 @@ export function translate(from: DialectSpec, to: DialectSpec, call: ClientCall):
       openStream: () => new StreamTranslation(target.hear(), client.say(listener)),
     }
   } catch (error) {
-    if (error instanceof RangeError) throw invalid('nested_too_deep', 'the body is nested too deep to be translated; flatten it')
     if (!(error instanceof Untranslatable)) throw error
     const [where, why] = [error.where, error.message].map((words) => firstCodePoints(words, QUOTED_CHARACTERS_MAX))
     throw invalid(

@@ -42,7 +42,8 @@ describe('a step result', () => {
     [{ kind: 'reject', metrics: () => 1 }, 'metrics: must be plain JSON'],
     [{ kind: 'reject', state: { count: 1n } }, 'state: must be plain JSON'],
     [{ kind: 'reject', state: nested(300) }, 'state: must be nested at most 256 deep'],
-    [{ kind: 'reject', state: nested(100_000) }, 'state: must be plain JSON'],
+    // Some versions of Node do not print it.
+    [{ kind: 'reject', state: nested(100_000) }, /state: must be (?:plain JSON|nested at most 256 deep)/],
     [{ kind: 'reject', requires: {} }, 'requires: must be an array'],
   ])('is not anything else: %#', (answer, message) => {
     expect(() => parseResult(answer)).toThrow(message)

@@ -1,6 +1,7 @@
 /** Validates a trainer's answer once, where it was given. From there on it is plain, typed data. */
 import { z } from 'zod'
 import { isObject, JSON_DEPTH_MAX, STEP_PRINTED_BYTES_MAX, type Json, type JsonObject, type StepResult } from '../../contract/index.ts'
+import { isDeeperThan } from '../../kit/index.ts'
 import { StepFailure } from './host.ts'
 
 const MIB = 1024 * 1024
@@ -48,7 +49,7 @@ const printed = z.unknown().transform((value, context): Json => {
   if (Buffer.byteLength(text) > STEP_PRINTED_BYTES_MAX)
     return refuse(context, `must print to at most ${STEP_PRINTED_BYTES_MAX / MIB} MiB; keep what is larger in the trainer's directory`)
   const plain: Json = JSON.parse(text)
-  return isDeeperThan(JSON_DEPTH_MAX, plain) ? refuse(context, `must be nested at most ${JSON_DEPTH_MAX} deep`) : plain
+  return isDeeperThan(plain, JSON_DEPTH_MAX) ? refuse(context, `must be nested at most ${JSON_DEPTH_MAX} deep`) : plain
 })
 
 function print(value: unknown): string | undefined {
@@ -63,11 +64,6 @@ function print(value: unknown): string | undefined {
 function refuse(context: z.RefinementCtx, message: string): never {
   context.addIssue(message)
   return z.NEVER
-}
-
-function isDeeperThan(levels: number, value: Json): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((member: Json) => isDeeperThan(levels - 1, member))
 }
 
 const printedObject = printed.refine((value): value is JsonObject => isObject(value), 'must be a plain JSON object')

@@ -1,5 +1,6 @@
 /** Builds JSON again from the members that a shape knows. Whatever else is there is left out, and said. */
 import { isObject, type Json, type JsonObject } from '../../../../src/contract/index.ts'
+import { isDeeperThan } from '../../../../src/kit/index.ts'
 
 /** Undefined: left out. */
 export type Shape = (value: Json, at: string, drop: Drop) => Json | undefined
@@ -27,16 +28,7 @@ export const inline: Shape = only((value) => typeof value === 'string' && /^data
 export const base64: Shape = only((value) => typeof value === 'string' && /^[\w+/=\s-]*$/.test(value))
 
 /** Any JSON that is not too deep: schemas and inputs of the agent's own tools, which the provider does not act on. */
-export const plain: Shape = (value, at, drop) => (isShallow(value) ? value : drop(at))
-
-function isShallow(value: Json): boolean {
-  let level: readonly Json[] = [value]
-  for (let depth = 0; level.length > 0; depth += 1) {
-    if (depth > DEPTH_MAX) return false
-    level = level.flatMap((inner) => (isList(inner) ? inner : isObject(inner) ? Object.values(inner) : []))
-  }
-  return true
-}
+export const plain: Shape = (value, at, drop) => (isDeeperThan(value, DEPTH_MAX) ? drop(at) : value)
 
 export const list =
   (item: Shape): Shape =>

@@ -2,7 +2,7 @@
 import type { Json } from '../../../../src/contract/index.ts'
 import { isList, isObject, parsed, written } from '../../../../src/dialects/index.ts'
 import { drawInteger, drawOne } from '../draw.ts'
-import { isDeeperThan } from '../json.ts'
+import { isDeeperThan } from '../../../../src/kit/index.ts'
 import { sentences } from '../rules.ts'
 import type { Family, Problem } from './family.ts'
 
