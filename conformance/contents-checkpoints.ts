@@ -1,8 +1,9 @@
 /** Content store conformance for checkpoints: folders are stored and unpacked unchanged. */
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { TEXT_FILE_BYTES_MAX, type ContentStore } from '../src/contract/index.ts'
+import { entriesBelow } from '../src/kit/index.ts'
 import { over, written, type ContentsSuite } from './contents-support.ts'
 import { assertRefused, withFolder } from './support.ts'
 
@@ -149,7 +150,7 @@ const bytesOf = (files: FolderFiles): Record<string, Buffer> =>
   Object.fromEntries(Object.entries(files).map(([path, bytes]) => [path, Buffer.from(bytes)]))
 
 async function filesIn(root: string): Promise<Record<string, Buffer>> {
-  const entries = await readdir(root, { recursive: true, withFileTypes: true })
+  const entries = await entriesBelow(root)
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
   return Object.fromEntries(await Promise.all(files.map(async (file) => [file.slice(root.length + 1), await readFile(file)])))
 }
