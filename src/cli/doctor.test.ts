@@ -37,7 +37,8 @@ async function examine(
   const base = ['--storage.agent_record_dir', directory, '--storage.artifact_repository', join(directory, 'a.git'), '--svc.port', '0']
   const own = new Set(args)
   const kept = base.flatMap((arg, index) => (index % 2 === 0 && !own.has(arg) ? [arg, base[index + 1] ?? ''] : []))
-  const { exit, out } = await execute(['doctor', '--json', ...kept, ...args], surroundings)
+  const { exit, out, err } = await execute(['doctor', '--json', ...kept, ...args], surroundings)
+  expect(out, `exit ${exit}: ${err}`).not.toBe('')
   const { findings }: { readonly findings: readonly Finding[] } = JSON.parse(out)
   return { exit, find: (check: string) => findings.find((finding) => finding.check === check), findings }
 }

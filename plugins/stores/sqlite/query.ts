@@ -29,7 +29,7 @@ export class Query<Row> {
 }
 
 /** A prepared statement that writes to tables of words: SQLite numbers their rows higher than a number of JavaScript counts, which `run` would refuse to answer. */
-export class Change {
+export class WordsChange {
   readonly #statement: StatementSync
 
   constructor(db: DatabaseSync, sql: string) {

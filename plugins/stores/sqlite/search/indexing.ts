@@ -8,7 +8,7 @@ import { excerptOf, factsOfRecord, shownExcerpt } from '../../../../src/excerpts
 import { factWord } from '../../common/facts.ts'
 import { IN_THE_CLEAR, StoreSeal } from '../../common/seal.ts'
 import { BODY_COLUMNS, readWholeBody, WITH_BODY, type BodyColumns } from '../bodies/bodies.ts'
-import { Change, Query } from '../query.ts'
+import { WordsChange, Query } from '../query.ts'
 import { RECORD_COLUMNS, recordRow, type RecordColumns } from '../rows.ts'
 import { indexedText } from './facts.ts'
 import { idOf, sequenceOf } from './file.ts'
@@ -47,7 +47,7 @@ export function makeIndexing(index: DatabaseSync, records: DatabaseSync) {
   )
   const selectIndexed = new Query<IndexedScenario>(index, 'SELECT key, place, newest, lost, sweeping, kept FROM scenario')
   const selectId = new Query<{ agent_record_id: string }>(records, 'SELECT agent_record_id FROM record WHERE scenario = ? AND sequence = ?')
-  const disown = new Change(index, `UPDATE scenario SET newest = '' WHERE key = ?`)
+  const disown = new WordsChange(index, `UPDATE scenario SET newest = '' WHERE key = ?`)
   const [take, remove, sweep] = [makeTake(index, records), makeRemove(index), makeSweep(index, records)]
   const drop = makeDrop(index)
   /** Where the last turn was, so that a scenario with much to do keeps no other waiting. */
@@ -98,10 +98,10 @@ function makeTake(index: DatabaseSync, records: DatabaseSync): (scenario: LiveSc
     `SELECT ${RECORD_COLUMNS}, r.age IS NOT NULL AS is_kept, ${BODY_COLUMNS} FROM record r ${WITH_BODY}
      WHERE r.scenario = ? AND r.sequence > ? AND r.sequence <= ? ORDER BY r.sequence LIMIT ${ROWS_PER_TURN}`,
   )
-  const insertDoc = new Change(index, 'INSERT INTO doc (id, created_at, score) VALUES (?, ?, ?)')
-  const insertExcerpt = new Change(index, 'INSERT INTO excerpt (id, input, output, tags, cost) VALUES (?, ?, ?, ?, ?)')
-  const insertWords = new Change(index, 'INSERT INTO words (rowid, input, output, facts) VALUES (?, ?, ?, ?)')
-  const savePlace = new Change(
+  const insertDoc = new WordsChange(index, 'INSERT INTO doc (id, created_at, score) VALUES (?, ?, ?)')
+  const insertExcerpt = new WordsChange(index, 'INSERT INTO excerpt (id, input, output, tags, cost) VALUES (?, ?, ?, ?, ?)')
+  const insertWords = new WordsChange(index, 'INSERT INTO words (rowid, input, output, facts) VALUES (?, ?, ?, ?)')
+  const savePlace = new WordsChange(
     index,
     `INSERT INTO scenario (key, place, newest, lost, sweeping, kept) VALUES (?, ?, ?, ?, 0, 0)
      ON CONFLICT (key) DO UPDATE SET place = excluded.place, newest = excluded.newest`,
@@ -141,7 +141,7 @@ function makeScore(index: DatabaseSync, records: DatabaseSync): (key: number, ro
     records,
     'SELECT sequence, score FROM record WHERE scenario = ? AND agent_record_id = ?',
   )
-  const update = new Change(index, 'UPDATE doc SET score = ? WHERE id = ?')
+  const update = new WordsChange(index, 'UPDATE doc SET score = ? WHERE id = ?')
   return (key, { request_type: type, score, references }) => {
     if (type !== 'report' || score === null) return
     for (const id of references.slice(0, SESSION_REFERENCES_MAX)) {
@@ -153,7 +153,7 @@ function makeScore(index: DatabaseSync, records: DatabaseSync): (key: number, ro
 
 function makeDelete(index: DatabaseSync): (id: number) => void {
   const removals = ['DELETE FROM words WHERE rowid = ?', 'DELETE FROM excerpt WHERE id = ?', 'DELETE FROM doc WHERE id = ?'].map(
-    (sql) => new Change(index, sql),
+    (sql) => new WordsChange(index, sql),
   )
   return (id) => {
     for (const removal of removals) removal.run(id)
@@ -167,7 +167,7 @@ const PAGES_PER_TURN = 256
 
 /** Of a record that was taken out, the index only notes that it is gone; its words go once the parts that hold them are written anew. */
 function makeDrop(index: DatabaseSync): { again(): void; turn(): boolean } {
-  const merge = new Change(index, `INSERT INTO words (words, rank) VALUES ('merge', ?)`)
+  const merge = new WordsChange(index, `INSERT INTO words (words, rank) VALUES ('merge', ?)`)
   const countChanges = new Query<{ changes: number }>(index, 'SELECT total_changes() AS changes')
   const changes = (): number => countChanges.first()?.changes ?? 0
   // A run that was killed may have left some.
@@ -192,7 +192,7 @@ function makeDrop(index: DatabaseSync): { again(): void; turn(): boolean } {
 /** Takes out a few records of a scenario, and the scenario once there are none. */
 function makeRemove(index: DatabaseSync): (key: number) => void {
   const selectDocs = new Query<{ id: number }>(index, `SELECT id FROM doc WHERE id >= ? AND id < ? LIMIT ${ROWS_PER_TURN}`)
-  const forget = new Change(index, 'DELETE FROM scenario WHERE key = ?')
+  const forget = new WordsChange(index, 'DELETE FROM scenario WHERE key = ?')
   const removeDoc = makeDelete(index)
   return (key) => {
     const docs = selectDocs.all(idOf(key, 0), idOf(key + 1, 0))
@@ -208,7 +208,7 @@ function makeSweep(index: DatabaseSync, records: DatabaseSync): (scenario: Index
     `SELECT id FROM doc WHERE id > ? AND id < ? ORDER BY id LIMIT ${ROWS_PER_TURN} OFFSET ?`,
   )
   const selectKept = new Query(records, 'SELECT 1 FROM record WHERE scenario = ? AND sequence = ? AND age IS NOT NULL')
-  const save = new Change(index, 'UPDATE scenario SET lost = ?, sweeping = ?, kept = ? WHERE key = ?')
+  const save = new WordsChange(index, 'UPDATE scenario SET lost = ?, sweeping = ?, kept = ? WHERE key = ?')
   const removeDoc = makeDelete(index)
 
   return ({ key, lost: before, sweeping, kept }, live) => {
