@@ -27,12 +27,18 @@ export class KeyParts {
   readonly #parts = noParts()
   /** Of the keys' letters alone. */
   readonly #bare = noParts()
+  /** Keys that no text was searched for yet: most of those that come and go with an episode never are. */
+  readonly #unread: string[] = []
 
   constructor(partCharacters: number) {
     this.#part = partCharacters
   }
 
   add(key: string): void {
+    this.#unread.push(key)
+  }
+
+  #read(key: string): void {
     addSpellings(key, Math.min(this.#part, key.length), this.#parts)
     const bare = lettersOf(key)
     if (bare.length >= PART) addSpellings(bare, Math.min(this.#part, bare.length), this.#bare)
@@ -40,6 +46,7 @@ export class KeyParts {
 
   /** The text without them; without any of its words where one is found only after decoding. */
   without(text: string): string {
+    for (const key of this.#unread.splice(0)) this.#read(key)
     // Nothing is longer once it is decoded, apart from letters beyond ASCII.
     if (text.length < Math.min(this.#parts.shortest, this.#bare.shortest) && isAscii(text)) return text
     const cut = withoutParts(text, this.#parts)
