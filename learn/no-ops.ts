@@ -67,12 +67,18 @@ function plan(): readonly Wanted[] {
   ].filter(({ scenarios }) => scenarios > 0)
 }
 
-/** One per core. */
+/** One per core. What each found is told as it ends: all of them take an hour. */
 async function inProcesses(wanted: readonly Wanted[]): Promise<readonly NoOpWorld[]> {
   const waiting = [...wanted]
   const found = new Map<string, NoOpWorld>()
   const work = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) found.set(next.family, await inProcess(next))
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const world = await inProcess(next)
+      found.set(next.family, world)
+      process.stderr.write(
+        `${found.size} of ${wanted.length}: ${world.family}, ${world.publishing} of ${world.scenarios} published a no-op\n`,
+      )
+    }
   }
   await Promise.all(Array.from({ length: availableParallelism() }, work))
   return wanted.flatMap(({ family }) => found.get(family) ?? [])
