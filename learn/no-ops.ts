@@ -1,5 +1,6 @@
 /** `npm run learn:no-ops`: in every world a hundred scenarios of fifty no-op changes, played by the trainer; one process per core. */
 import { execFile } from 'node:child_process'
+import { existsSync, renameSync, writeFileSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { availableParallelism } from 'node:os'
 import { parseArgs, promisify } from 'node:util'
@@ -18,6 +19,7 @@ const { values: options } = parseArgs({
     offers: { type: 'string', default: '50' },
     family: { type: 'string', multiple: true, default: [] },
     others: { type: 'string', default: '0' },
+    kept: { type: 'string' },
     json: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -29,6 +31,7 @@ const HELP = `npm run learn:no-ops -- [options]
   --offers N       no-op changes that each of them is offered (50)
   --family NAME    this world; may be given several times (all worlds)
   --others N       scenarios of the worlds that are not named (0)
+  --kept FILE      keep what each world found in this file, and play no world again that is in it with as many scenarios
   --json           print JSON instead of a table
   --write          write the table into docs/learning.md
 
@@ -69,12 +72,15 @@ function plan(): readonly Wanted[] {
 
 /** One per core. What each found is told as it ends: all of them take an hour. */
 async function inProcesses(wanted: readonly Wanted[]): Promise<readonly NoOpWorld[]> {
-  const waiting = [...wanted]
-  const found = new Map<string, NoOpWorld>()
+  const found = new Map(
+    (await keptWorlds()).filter((world) => wanted.some((one) => isOf(world, one))).map((world) => [world.family, world]),
+  )
+  const waiting = wanted.filter(({ family }) => !found.has(family))
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const world = await inProcess(next)
       found.set(next.family, world)
+      keep([...found.values()])
       process.stderr.write(
         `${found.size} of ${wanted.length}: ${world.family}, ${world.publishing} of ${world.scenarios} published a no-op\n`,
       )
@@ -82,6 +88,24 @@ async function inProcesses(wanted: readonly Wanted[]): Promise<readonly NoOpWorl
   }
   await Promise.all(Array.from({ length: availableParallelism() }, work))
   return wanted.flatMap(({ family }) => found.get(family) ?? [])
+}
+
+function isOf(world: NoOpWorld, { family, scenarios }: Wanted): boolean {
+  return world.family === family && world.scenarios >= scenarios && world.offers === offers
+}
+
+/** Of a run that was stopped. */
+async function keptWorlds(): Promise<readonly NoOpWorld[]> {
+  if (options.kept === undefined || !existsSync(options.kept)) return []
+  const worlds: readonly NoOpWorld[] = JSON.parse(await readFile(options.kept, 'utf8'))
+  return worlds
+}
+
+/** Whole or not at all, whenever the run is stopped. */
+function keep(worlds: readonly NoOpWorld[]): void {
+  if (options.kept === undefined) return
+  writeFileSync(`${options.kept}.new`, JSON.stringify(worlds))
+  renameSync(`${options.kept}.new`, options.kept)
 }
 
 async function inProcess({ family, scenarios }: Wanted): Promise<NoOpWorld> {
