@@ -301,7 +301,7 @@ async function finish(
       screen.show({ event: 'change', files, branch: options.branch, commit })
     } else {
       const patch = resolve(options.patch ?? join(place.state.folder, 'change.patch'))
-      await writePatch(patch, await patchOf(changes, message))
+      await writePatch(patch, await patchOf(repository, changes, message))
       screen.show({ event: 'change', files, patch })
     }
   }

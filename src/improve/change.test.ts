@@ -1,6 +1,6 @@
 /** The change as a patch and as a branch, in repositories of all kinds. Nothing but the new branch may be touched. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
@@ -76,7 +76,7 @@ it('of a folder below the top is placed below the top', async () => {
 
 it('a patch applies to the files as they lie there, and holds the message', async () => {
   const folder = dirtyRepository()
-  const patch = await patchOf(CHANGES, MESSAGE)
+  const patch = await patchOf(folder, CHANGES, MESSAGE)
   expect(patch.startsWith(MESSAGE)).toBe(true)
   const file = join(temporaryFolder(), 'change.patch')
   writeFileSync(file, patch)
@@ -87,11 +87,40 @@ it('a patch applies to the files as they lie there, and holds the message', asyn
   expect(git(folder, 'status', '--porcelain')).toContain(' D .claude/commands/old.md')
 })
 
+it('a patch of a folder below the top applies from there and from the top', async () => {
+  for (const from of ['.', 'packages/one']) {
+    const folder = dirtyRepository()
+    const below = join(folder, 'packages/one')
+    mkdirSync(below, { recursive: true })
+    writeFileSync(join(below, 'CLAUDE.md'), 'Be kind.\n')
+    const patch = await patchOf(below, [{ path: 'CLAUDE.md', before: 'Be kind.\n', after: 'Be short.\n', isExecutable: false }], MESSAGE)
+    const file = join(temporaryFolder(), 'change.patch')
+    writeFileSync(file, patch)
+    git(join(folder, from), 'apply', file)
+    expect(readFileSync(join(below, 'CLAUDE.md'), 'utf8')).toBe('Be short.\n')
+    expect(readFileSync(join(folder, 'CLAUDE.md'), 'utf8')).toBe('Be kind.\n')
+  }
+})
+
+it('a branch never changes what the folder does not hold: a link above a new file, or a file that is committed and gone', async () => {
+  const folder = dirtyRepository()
+  symlinkSync('../.agents', join(folder, '.claude/skills'))
+  git(folder, 'add', '.claude/skills')
+  git(folder, 'commit', '-qm', 'link', '--', '.claude/skills')
+  await expect(makeBranch(folder, 'better', CHANGES, MESSAGE)).rejects.toThrow('would also change .claude/skills')
+  const added = [{ path: 'CLAUDE.md', before: null, after: 'x', isExecutable: false }]
+  await expect(makeBranch(folder, 'better', added, MESSAGE)).rejects.toThrow('would also change CLAUDE.md')
+  expect(git(folder, 'branch', '--list', 'better')).toBe('')
+})
+
 it('a patch of lines that end like those of Windows applies too', async () => {
   const folder = temporaryFolder()
   writeFileSync(join(folder, 'CLAUDE.md'), 'One.\r\n')
   const file = join(folder, 'p')
-  writeFileSync(file, await patchOf([{ path: 'CLAUDE.md', before: 'One.\r\n', after: 'One.\r\nTwo.\r\n', isExecutable: false }], MESSAGE))
+  writeFileSync(
+    file,
+    await patchOf(folder, [{ path: 'CLAUDE.md', before: 'One.\r\n', after: 'One.\r\nTwo.\r\n', isExecutable: false }], MESSAGE),
+  )
   git(folder, 'apply', file)
   expect(readFileSync(join(folder, 'CLAUDE.md'), 'utf8')).toBe('One.\r\nTwo.\r\n')
 })

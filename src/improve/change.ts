@@ -115,6 +115,7 @@ async function commitTo(folder: string, name: string, changes: readonly Reposito
     await git(folder, ['read-tree', head], { env })
     await stage(folder, await likeCommitted(folder, prefix, changes), { prefix, env, absent: '0'.repeat(head.length) })
     const tree = (await git(folder, ['write-tree'], { env })).trim()
+    await refuseOthers(folder, [head, tree], changes, prefix)
     const there = await commitOf(folder, name)
     if (there !== null && (await git(folder, ['rev-parse', `${there}^{tree}`, `${there}^@`])).trim() === `${tree}\n${head}`) return there
     const commit = (
@@ -125,6 +126,17 @@ async function commitTo(folder: string, name: string, changes: readonly Reposito
     })
     return commit
   })
+}
+
+/** A new file would take the place of a link or a folder above it, or of a file that the folder no longer holds. */
+async function refuseOthers(folder: string, trees: readonly string[], changes: readonly RepositoryChange[], prefix: string): Promise<void> {
+  const lines = (await git(folder, ['diff-tree', '-r', '-z', '--name-status', '--no-renames', ...trees])).split('\0')
+  const touched = lines.flatMap((status, at) => (at % 2 === 0 && status !== '' ? [{ status, path: lines[at + 1] ?? '' }] : []))
+  const fits = ({ status, path }: { readonly status: string; readonly path: string }): boolean =>
+    changes.some((change) => `${prefix}${change.path}` === path && (change.before === null) === (status === 'A'))
+  const others = touched.filter((each) => !fits(each)).map(({ path }) => path)
+  if (others.length > 0)
+    throw invalid('in_the_way', `the branch would also change ${others.join(', ')}, which the folder does not hold so; take --patch FILE`)
 }
 
 /** With the line ends that the file has in the repository, so that the branch changes no other line. */
@@ -181,19 +193,24 @@ async function authorOf(folder: string): Promise<Readonly<Record<string, string>
   return { GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email, GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email }
 }
 
-/** Against the files as they lie in the folder, committed or not; `git apply` takes it there. */
-export const patchOf = (changes: readonly RepositoryChange[], message: string): Promise<string> =>
-  withFolder(async (folder) => {
+/** Against the files as they lie in the folder, committed or not. Git reads its paths from the top of the repository, wherever it is applied. */
+export async function patchOf(place: string, changes: readonly RepositoryChange[], message: string): Promise<string> {
+  const prefix = await gitPlaceOf(place).then(
+    (found) => found?.prefix ?? '',
+    () => '',
+  )
+  return withFolder(async (folder) => {
     await git(folder, ['init', '-q', '--bare', '--template=', '--object-format=sha1'])
     const treeOf = async (name: string, side: 'before' | 'after'): Promise<string> => {
       const env = { GIT_DIR: folder, GIT_INDEX_FILE: join(folder, name) }
       const files = changes.filter((change) => change[side] !== null).map((change) => ({ ...change, after: change[side] }))
-      await stage(folder, files, { prefix: '', env, absent: '' })
+      await stage(folder, files, { prefix, env, absent: '' })
       return (await git(folder, ['write-tree'], { env })).trim()
     }
     const [before, after] = [await treeOf('old', 'before'), await treeOf('new', 'after')]
     const diff = await git(folder, ['diff-tree', '-r', '-p', '--full-index', '--no-renames', '--no-ext-diff', before, after])
     return `${message.trimEnd()}\n\n${diff}`
   })
+}
 
 export const writePatch = (path: string, text: string): Promise<void> => writeAtomicFile(path, text)

@@ -48,11 +48,12 @@ describe.each(ADAPTERS.map((adapter) => ({ name: adapter.name, adapter })))('the
 
   it.each([0, 1])('is read as entries that render to the same texts: place %#', async (place) => {
     const files = whole(places, place)
-    const { entries, sources, leftOut } = await readHarness(adapter, places, repositoryOf(files))
+    const tree = await readHarness(adapter, places, repositoryOf(files))
+    const { entries, sources, leftOut } = tree
     expect(leftOut).toEqual([])
     const rendered = renderTree(adapter, entries)
     expect(Object.fromEntries(Object.entries(sources).map(([path, source]) => [source.path, rendered[path]]))).toEqual(files)
-    expect(changesOf(adapter, places, { entries, sources, leftOut }, pulledFiles(contentOf(adapter, entries)))).toEqual([])
+    expect(changesOf(adapter, places, tree, pulledFiles(contentOf(adapter, entries)))).toEqual([])
   })
 
   it('is read back from what is rendered: the same files', async () => {
@@ -81,7 +82,7 @@ describe.each(ADAPTERS.map((adapter) => ({ name: adapter.name, adapter })))('the
 
   it('that is empty has no entries, and new rules get a file', async () => {
     const read = await readHarness(adapter, places, temporaryFolder())
-    expect(read).toEqual({ entries: [], sources: {}, leftOut: [] })
+    expect(read).toMatchObject({ entries: [], sources: {}, leftOut: [] })
     const better = [{ id: 'a', name: 'rules', config: { text: 'Be short.' } }]
     expect(changesOf(adapter, places, read, pulledFiles(contentOf(adapter, better)))).toEqual([
       { path: places.rules[0], before: null, after: 'Be short.\n', isExecutable: false },
@@ -146,7 +147,7 @@ describe('a file of the repository', () => {
   ])('that is a link to %s is left out: such a file may hold a secret, or have no end', async (target, why) => {
     const folder = repositoryOf({ '.env': 'KEY=secret\n', '.git/notes.md': 'x' })
     symlinkSync(target, join(folder, 'CLAUDE.md'))
-    expect(await read(folder)).toEqual({ entries: [], sources: {}, leftOut: [{ path: 'CLAUDE.md', why }] })
+    expect(await read(folder)).toMatchObject({ entries: [], sources: {}, leftOut: [{ path: 'CLAUDE.md', why }] })
   })
 
   it('that is a pipe is left out, and not waited for', async () => {
@@ -173,9 +174,25 @@ describe('a file of the repository', () => {
         { path: '.claude/skills', why: 'it leads out of the repository' },
         { path: '.claude/commands', why: 'it cannot be read (ELOOP)' },
       ],
+      newAt: {},
     })
     const better = [{ id: 'new', name: 'skill', config: { name: 'new', text: SKILL.replaceAll('sum', 'new') } }]
     expect(changesOf(claude.plugin, places, tree, contentOf(claude.plugin, better))).toEqual([])
+  })
+
+  it.each([
+    ['.claude/skills', '../.agents/skills', '.agents/skills/new/SKILL.md'],
+    ['.claude', '.agents', '.agents/skills/new/SKILL.md'],
+    ['.claude/skills', '../.agents/none', null],
+  ])('a new one lies where the link %s to %s leads', async (link, target, path) => {
+    const folder = repositoryOf({ 'CLAUDE.md': 'Be kind.', '.agents/skills/sum/SKILL.md': SKILL })
+    if (link !== '.claude') mkdirSync(join(folder, '.claude'))
+    symlinkSync(target, join(folder, link))
+    const tree = await read(folder)
+    const better = [...tree.entries, { id: 'new', name: 'skill', config: { name: 'new', text: SKILL.replaceAll('sum', 'new') } }]
+    expect(changesOf(claude.plugin, places, tree, contentOf(claude.plugin, better)).map((change) => change.path)).toEqual(
+      path === null ? [] : [path],
+    )
   })
 
   it('that is empty is where new rules go', async () => {

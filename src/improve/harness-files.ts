@@ -14,6 +14,8 @@ export interface HarnessRead {
   /** The file of each entry, by the path that the adapter renders it to. */
   readonly sources: Readonly<Record<string, SourceFile>>
   readonly leftOut: readonly LeftOut[]
+  /** Where new ones of a kind go, with `{name}`. */
+  readonly newAt: Readonly<Partial<Record<Kind, string>>>
 }
 
 interface SourceFile {
@@ -30,12 +32,19 @@ export interface LeftOut {
 
 const FILE_BYTES_MAX = 1024 * 1024
 const KINDS = ['skill', 'agent_command'] as const
+type Kind = (typeof KINDS)[number]
 
 /** The tree of a repository for an agent. Nothing is written. */
 export async function readHarness(adapter: Adapter, places: HarnessPlaces, folder: string): Promise<HarnessRead> {
   const { candidates, leftOut } = await candidatesIn(places, folder)
   const read = await Promise.all(candidates.map((place) => readCandidate(folder, place)))
-  let tree: HarnessRead = { entries: [], sources: {}, leftOut: [...leftOut, ...read.flatMap((each) => ('why' in each ? [each] : []))] }
+  const newAt = await newPlaces(places, folder)
+  let tree: HarnessRead = {
+    entries: [],
+    sources: {},
+    leftOut: [...leftOut, ...read.flatMap((each) => ('why' in each ? [each] : []))],
+    newAt,
+  }
   for (const each of read) if ('entry' in each) tree = taken(adapter, tree, each)
   return tree
 }
@@ -75,7 +84,7 @@ interface NamedCandidate extends Candidate {
   readonly key: string
 }
 
-async function namesIn(folder: string, kind: (typeof KINDS)[number], template: string): Promise<readonly NamedCandidate[] | LeftOut> {
+async function namesIn(folder: string, kind: Kind, template: string): Promise<readonly NamedCandidate[] | LeftOut> {
   const [head = '', tail = ''] = template.split('{name}')
   const path = head.replace(/\/$/, '')
   const listed = await listing(folder, path)
@@ -98,6 +107,25 @@ async function listing(folder: string, path: string) {
   } catch (error) {
     return isMissing(error) ? [] : { path, why: unreadable(error) }
   }
+}
+
+async function newPlaces(places: HarnessPlaces, folder: string): Promise<HarnessRead['newAt']> {
+  const found = await Promise.all(KINDS.map(async (kind) => [kind, await newPlace(folder, places[kind][0])] as const))
+  return Object.fromEntries(found.filter(([, place]) => place !== null))
+}
+
+/** A folder may be a link to where another agent has the same: a new file must not take its place. Null where it leads nowhere, or out of the repository. */
+async function newPlace(folder: string, template: string | undefined): Promise<string | null> {
+  if (template === undefined) return null
+  const [head = '', tail = ''] = template.split('{name}')
+  const parts = head.split('/').slice(0, -1)
+  for (let count = parts.length; count > 0; count -= 1) {
+    const path = parts.slice(0, count).join('/')
+    if ((await lstat(join(folder, path)).catch(() => null)) === null) continue
+    const below = await pathBelow(folder, path).catch(() => null)
+    return below === null ? null : `${[below, ...parts.slice(count)].join('/')}/{name}${tail}`
+  }
+  return template
 }
 
 const OUTSIDE = 'it leads out of the repository'
@@ -194,13 +222,13 @@ export interface RepositoryChange {
 }
 
 /** What the better tree changes in the repository: texts that render the same stay as they are, byte by byte. */
-export function changesOf(adapter: Adapter, places: HarnessPlaces, read: HarnessRead, served: Files): readonly RepositoryChange[] {
+export function changesOf(adapter: Adapter, { rules }: HarnessPlaces, read: HarnessRead, served: Files): readonly RepositoryChange[] {
   const before = renderTree(adapter, read.entries)
   const after = renderTree(adapter, entriesOf(adapter, served))
   const paths = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((path) => before[path] !== after[path])
   return paths.flatMap((path) => {
     const source = read.sources[path]
-    const target = source?.path ?? targetOf(adapter, places, path)
+    const target = source?.path ?? (path === adapter.layout.rules ? (rules[0] ?? null) : targetOf(adapter, read.newAt, path))
     if (target === null || read.leftOut.some(({ path: left }) => left === target || target.startsWith(`${left}/`))) return []
     const text = after[path]
     return [
@@ -214,13 +242,11 @@ export function changesOf(adapter: Adapter, places: HarnessPlaces, read: Harness
   })
 }
 
-/** Where a new entry goes; null for what has no place in a repository. */
-function targetOf({ layout }: Adapter, places: HarnessPlaces, path: string): string | null {
-  if (path === layout.rules) return places.rules[0] ?? null
+/** Where a new skill or command goes; null for what has no place in a repository. */
+function targetOf({ layout }: Adapter, newAt: HarnessRead['newAt'], path: string): string | null {
   for (const kind of KINDS) {
     const name = nameAt(layout.named[kind] ?? '', path)
-    const [template] = places[kind]
-    if (name !== null && template !== undefined) return template.replaceAll('{name}', () => name)
+    if (name !== null) return newAt[kind]?.replaceAll('{name}', () => name) ?? null
   }
   return null
 }
