@@ -38,7 +38,7 @@ async function examine(
   const own = new Set(args)
   const kept = base.flatMap((arg, index) => (index % 2 === 0 && !own.has(arg) ? [arg, base[index + 1] ?? ''] : []))
   const { exit, out, err } = await execute(['doctor', '--json', ...kept, ...args], surroundings)
-  expect(out, `exit ${exit}: ${err}`).not.toBe('')
+  expect(out, `exit ${exit}: ${err.join()}`).not.toBe('')
   const { findings }: { readonly findings: readonly Finding[] } = JSON.parse(out)
   return { exit, find: (check: string) => findings.find((finding) => finding.check === check), findings }
 }

@@ -159,6 +159,23 @@ describe('svc improve', () => {
     expect(await again('--fresh')).toContain(STOPPED)
   })
 
+  it('goes on with the model it began with alone', async () => {
+    const [folder, data] = [repositoryOf(CLAUDE), temporaryFolder()]
+    const begun = { agent: 'claude', practice: false }
+    const said = async (name: string, ...args: readonly string[]) =>
+      (await typed([folder, ...args], { SVC_UPSTREAM_MODEL: name, XDG_DATA_HOME: data })).err.join()
+    await said('first', ...NO_TASKS)
+    const state = await openState(folder, { XDG_DATA_HOME: data })
+    expect(await state.read('begun')).toMatchObject(begun)
+    await state.write('tasks', { from: folder })
+    mkdirSync(join(state.folder, 'tasks'))
+    state.close()
+    expect(await said('first')).not.toContain('another model')
+    expect(await said('second')).toContain('began with another model than second: go back to that one, or begin anew with --fresh')
+    expect(await said('first')).not.toContain('another model')
+    expect(await said('second', '--fresh', ...NO_TASKS)).toContain(STOPPED)
+  })
+
   it('says which files it leaves out', async () => {
     const folder = repositoryOf(CLAUDE)
     mkdirSync(join(folder, '.claude/commands'), { recursive: true })

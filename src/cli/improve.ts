@@ -123,6 +123,7 @@ async function run(options: ImproveOptions, place: RunPlace): Promise<number> {
   const loaded = await configFor(config, null, surroundings)
   requireModel(loaded, options.practice === true)
   await takeTasks(options, place, subject, loaded, screen)
+  await keepModel(state, loaded.upstream.model?.model ?? null)
   const player = await playerFor(loaded, subject.adapter, (line) => surroundings.err(line))
   const problem = await player.problem()
   if (problem !== null) throw noEpisodes(problem)
@@ -228,6 +229,17 @@ async function begin(state: ImproveState, begins: Beginning): Promise<void> {
     await state.clear()
   }
   await state.write('begun', begins)
+}
+
+/** Scores of two models say nothing about a change of rules. */
+async function keepModel(state: ImproveState, model: string | null): Promise<void> {
+  const kept = await state.read('model')
+  if (kept === null) return state.write('model', { model })
+  if (JSON.stringify(kept) === JSON.stringify({ model })) return
+  throw invalid(
+    'another_run',
+    `a run that has not ended began with another model than ${model}; go back to that one, or begin anew with --fresh`,
+  )
 }
 
 /** Kept as they are once taken: a run is measured by the same tasks to its end. */

@@ -27,9 +27,10 @@ interface World {
 }
 
 /** The service publishes with the round of that number, and not at all with 0. An agent with the better rules solves everything. */
-async function makeWorld(publishes: number, failure: string | null = null): Promise<World> {
+async function makeWorld(publishes: number | 'always', failure: string | null = null): Promise<World> {
   const played: string[] = []
   const reports = new Map<string, unknown>()
+  const used: number[] = []
   let looks = 0
   const rounds = (): readonly string[] => [...new Set([...reports.keys()].map((id) => id.split('-')[1] ?? ''))]
   const rowsNow = (): readonly object[] =>
@@ -37,11 +38,14 @@ async function makeWorld(publishes: number, failure: string | null = null): Prom
       ? rounds().map((_, at) => ({
           step: at + 1,
           operation: 'train',
-          result: at + 1 === publishes ? 'published' : 'rejected',
-          metrics: { episodes_used: 8, proposer_calls: 1, selection: { reason: `round ${at + 1}` } },
+          result: publishes === 'always' || at + 1 === publishes ? 'published' : 'rejected',
+          metrics: { episodes_used: used[at] ?? 8, proposer_calls: 1, selection: { reason: `round ${at + 1}` } },
         }))
       : Array.from({ length: looks }, (_, at) => ({ step: at + 1, operation: 'train', result: 'failed', metrics: { error: failure } }))
-  const isBetter = (): boolean => publishes > 0 && rounds().length >= publishes
+  const served = (): readonly Entry[] => {
+    if (publishes === 'always') return [rules(`Be kind.${' Be short.'.repeat(rounds().length)}`)]
+    return publishes > 0 && rounds().length >= publishes ? BETTER : START
+  }
   const url = await testServer(async (request, response) => {
     const body = await text(request)
     const path = request.url ?? ''
@@ -57,7 +61,7 @@ async function makeWorld(publishes: number, failure: string | null = null): Prom
       : path.includes('/commits')
         ? { commits: failure === null ? [{ step: rounds().length }] : [] }
         : path === '/svc/harness'
-          ? { files: contentOf(adapter, isBetter() ? BETTER : START) }
+          ? { files: contentOf(adapter, served()) }
           : {}
     response.end(JSON.stringify(answer))
   })
@@ -91,14 +95,16 @@ async function makeWorld(publishes: number, failure: string | null = null): Prom
       budget: 100,
       workers: 1,
       signal: new AbortController().signal,
-      open: () =>
-        Promise.resolve({
+      open: (step) => {
+        if (publishes === 'always' && step !== null) used.push(Math.ceil(step.episodesMax / 2))
+        return Promise.resolve({
           url,
           token: 't',
           model: { model: 'm', api: 'openai' },
           played: () => Promise.resolve(0),
           close: () => Promise.resolve(),
-        }),
+        })
+      },
       emit: () => undefined,
       agree: () => Promise.resolve(true),
       ...over,
@@ -151,6 +157,40 @@ describe('a run', () => {
     expect(played).toEqual([])
     const end = await improve(await order({ budget: 24 }))
     expect(end).toMatchObject({ result: { rounds: [{ round: 1 }] } })
+  })
+
+  it('plays no more episodes than its budget however often it publishes, and counts them all', async () => {
+    for (let budget = 24; budget < 80; budget += 5) {
+      const { order, played } = await makeWorld('always')
+      const given = await order({ budget })
+      // Tasks that fail with the better rules too are learnt from again.
+      const play: ImproveOrder['player']['play'] = async (parts) => {
+        const end = await given.player.play(parts)
+        return parts.task.role === 'train' ? { ...end, score: 0 } : end
+      }
+      const end = await improve({ ...given, player: { ...given.player, play } })
+      if (end.kind !== 'ended') throw new Error('it was agreed to')
+      const inRounds = end.result.rounds.reduce((sum, { episodes }) => sum + episodes, 0)
+      expect(end.result.rounds.length).toBeGreaterThan(budget < 40 ? 0 : 1)
+      expect([budget, end.result.episodes]).toEqual([budget, played.length + inRounds])
+      expect(end.result.episodes).toBeLessThanOrEqual(budget)
+      given.state.close()
+    }
+  })
+
+  it('asks again for a larger budget than was agreed to, and for no other', async () => {
+    const { order } = await makeWorld(0)
+    const asked: number[] = []
+    for (const [budget, says] of [
+      [40, true],
+      [41, false],
+      [40, true],
+    ] as const) {
+      const given = await order({ budget, agree: () => Promise.resolve(asked.push(budget) > 0 && says) })
+      await improve(given)
+      given.state.close()
+    }
+    expect(asked).toEqual([40, 41])
   })
 
   it('whose tasks cannot teach or cannot decide says so before anything is played', async () => {

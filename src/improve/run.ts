@@ -73,7 +73,7 @@ export async function improve(given: ImproveOrder): Promise<ImproveEnd> {
   const files = rounds.at(-1)?.files ?? start
   const isBetter = rounds.some(({ result }) => result === 'published')
   const compared = isBetter ? await compare(order, before, files) : before.map(same)
-  const result = resultOf({ improved: isBetter, rounds, before, compared, taken: [...order.taken.values()] })
+  const result = resultOf({ improved: isBetter, rounds, compared, taken: [...order.taken.values()] })
   await state.write('result', { result, files })
   emit({ event: 'result', ...result })
   return { kind: 'ended', result, files }
@@ -128,9 +128,9 @@ function refuseUnscored(plays: readonly KeptPlay[]): void {
   throw invalid('no_scores', `no episode of the baseline has a score; the first: ${plays[0]?.failure ?? 'no episode was played'}`)
 }
 
-/** Answered once for a run: one that goes on does not ask again. */
+/** Answered once for a run: one that goes on asks again only for a larger budget. */
 async function agreed(order: ImproveRun, before: readonly KeptPlay[], left: number): Promise<boolean> {
-  if ((await order.state.read('agreed')) !== null) return true
+  if (budgetIn(await order.state.read('agreed')) >= order.budget) return true
   const cost = estimateRest(before, left + lastEpisodes(order.player.tasks), order.workers)
   order.emit({ event: 'estimate', budget: order.budget, used: before.length, ...cost, shortage: order.player.shortage(ROUNDS_MAX) })
   if (!(await order.agree(cost))) return false
@@ -138,19 +138,28 @@ async function agreed(order: ImproveRun, before: readonly KeptPlay[], left: numb
   return true
 }
 
+const budgetIn = (kept: unknown): number =>
+  typeof kept === 'object' && kept !== null && 'budget' in kept && typeof kept.budget === 'number' ? kept.budget : 0
+
 async function learn(order: ImproveRun, before: readonly KeptPlay[], budget: number): Promise<readonly RoundEnd[]> {
   const ends: RoundEnd[] = []
+  const learntFrom = order.player.tasks.filter(({ role }) => role === 'train')
   let plays = before
+  let replays = 0
   for (let round = 1; round <= ROUNDS_MAX; round += 1) {
     const kept = await readEnd(order.state, round)
-    const left = budget - ends.reduce((sum, { episodes }) => sum + episodes, 0)
+    const left = budget - replays - ends.reduce((sum, { episodes }) => sum + episodes, 0)
     const plan = kept === null ? await planFor(order, round, plays, left) : null
     if (kept === null && plan === null) break
     const end = kept ?? (await roundWith(order, plan, plays))
     if (end === null) break
     ends.push(end)
     if (ends.length >= IDLE_ROUNDS_MAX && ends.slice(-IDLE_ROUNDS_MAX).every(({ result }) => result !== 'published')) break
-    if (end.result === 'published') plays = await replayed(order, plays, end.files)
+    if (end.result !== 'published') continue
+    // Their next failures are what the next round learns from.
+    if (left - end.episodes - learntFrom.length < STEP_EPISODES_LEAST) break
+    replays += learntFrom.length
+    plays = await replayed(order, learntFrom, plays, end.files)
   }
   return ends
 }
@@ -183,9 +192,8 @@ async function roundWith(order: ImproveRun, plan: RoundPlan | null, plays: reado
 }
 
 /** The tasks that are learnt from, with what is served now. */
-async function replayed(order: ImproveRun, plays: readonly KeptPlay[], files: Files): Promise<readonly KeptPlay[]> {
-  const train = order.player.tasks.filter(({ role }) => role === 'train')
-  const again = await playStage(order, 'after', train, entriesOf(order.adapter, files))
+async function replayed(order: ImproveRun, tasks: readonly Task[], plays: readonly KeptPlay[], files: Files): Promise<readonly KeptPlay[]> {
+  const again = await playStage(order, 'after', tasks, entriesOf(order.adapter, files))
   return plays.map((play) => again.find(({ task }) => task === play.task) ?? play)
 }
 
@@ -204,19 +212,17 @@ const same = ({ task, role, score }: KeptPlay): TaskComparison => ({ name: task,
 interface EndParts {
   readonly improved: boolean
   readonly rounds: readonly RoundEnd[]
-  readonly before: readonly KeptPlay[]
   readonly compared: readonly TaskComparison[]
   readonly taken: readonly KeptPlay[]
 }
 
-function resultOf({ improved, rounds, before, compared, taken }: EndParts): ImproveResult {
-  const sealed = compared.filter(({ role }) => role === 'sealed').length
+function resultOf({ improved, rounds, compared, taken }: EndParts): ImproveResult {
   const inRounds = rounds.reduce((sum, { episodes }) => sum + episodes, 0)
   return {
     improved,
     rounds: rounds.map(({ files: _files, ...outcome }) => outcome),
     tasks: compared,
-    episodes: before.length + inRounds + (improved ? compared.length + sealed : 0),
+    episodes: taken.length + inRounds,
     ...takenAltogether(taken, rounds),
   }
 }
