@@ -351,7 +351,7 @@ function firstWords(text: string): string {
 
 /** Why no task could show that a requested change does no harm, or null: such a change waits for a person. */
 function unprotected({ order: { batch }, episodes }: StepRun, pairs: readonly Pair[], { selected }: Decision): string | null {
-  if (batch.request === null || episodes.capReached !== null || pairs.some(isUnhealthy)) return null
+  if (batch.request === null || (episodes.capReached !== null && !selected) || pairs.some(isUnhealthy)) return null
   const guarding = pairs.filter(({ task: { role } }) => role === 'gate' || role === 'regression')
   if (guarding.length > 0 && guarding.every(isUncompared)) {
     // What an agent printed may hold the task, so only the words of an evaluator are said.

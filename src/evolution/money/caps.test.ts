@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { testServer } from '../../../test/support/server.ts'
 import type { Executor, Selection } from '../../contract/index.ts'
-import { ALWAYS, episodeOf, metric, REQUEST, taskNamed, testBench, WORSE, type Tools } from '../testing/bench.ts'
+import { ALWAYS, episodeOf, metric, REQUEST, RULE, taskNamed, testBench, WORSE, type Tools } from '../testing/bench.ts'
 
 const TASKS = Array.from({ length: 10 }, (_, n) => taskNamed(`task-${n}`))
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -115,6 +115,19 @@ describe('a cap', () => {
     const words = `the step has used 0 tokens, its next call may take ${NEXT}, and its cap is 99: raise evolution.max_tokens_per_step`
     expect(metric(await (await bench).step(), 'selection')).toMatchObject({ reason: `${words}; until then: always` })
     expect(played).toEqual([])
+  })
+
+  it('that is reached before anything protects a request leaves it to a person [trust.unprotected]', async () => {
+    const { bench } = world({
+      settings: { max_tokens_per_step: 99 },
+      propose: async ({ models }) => {
+        for (const model of Object.values(models)) await expect(model.chat([{ role: 'user', content: 'x' }])).rejects.toThrow('cap')
+        return { mutations: [RULE] }
+      },
+      selection: { next: () => [], ...ALWAYS },
+    })
+    const held_because = expect.stringContaining('no task could show that it harms nothing')
+    expect(await (await bench).step({ request: REQUEST })).toMatchObject({ kind: 'hold', metrics: { held_because } })
   })
 
   it.each([4, 7])('is not passed by the calls of %i pairs at once, and all of it is used', async (episode_workers) => {
