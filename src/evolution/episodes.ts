@@ -43,7 +43,7 @@ export async function playUntilScored(
     const luck = input.luck === null || failed === 0 ? input.luck : `${input.luck} ${failed + 1}`
     const played = await setup.host.play({ ...input, luck }, setup)
     if (played.trouble === null) return played
-    if (played.trouble === 'machine' && tries === TRIES_MAX) throw new MachineProblem(`an episode ${played.failure ?? 'failed'}`)
+    if (played.trouble === 'machine' && tries >= TRIES_MAX) throw new MachineProblem(`an episode ${played.failure ?? 'failed'}`)
     if (played.trouble !== 'machine' && !mayRepeat(played.trouble, compares)) return played
     if (played.trouble !== 'machine') failed += 1
     if (played.trouble !== 'evaluator') await wait(setup.pauseMs * tries ** 2, undefined, { signal: setup.signal })

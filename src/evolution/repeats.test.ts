@@ -61,3 +61,7 @@ it('keeps its luck where workers were lost, so that its score is that of an undi
 it('has other luck where the model or the evaluator failed', async () => {
   expect(await lucksAfter('model', 'evaluator')).toEqual(['x', 'x 2', 'x 3'])
 })
+
+it('ends where the machine fails it after all its tries, whatever failed the first of them', async () => {
+  await expect(lucksAfter('model', 'model', 'model', 'machine')).rejects.toThrow('an episode failed')
+})
