@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Brief, JsonObject, Mutation, Rejection } from '../contract/index.ts'
 import { describeRejected } from './proposing/describe.ts'
-import { withRejections } from './rejections.ts'
+import { keptRejections, withRejections } from './rejections.ts'
 import { RULE, testBench, WORSE } from './testing/bench.ts'
 
 const plain = (mutation: Mutation): JsonObject => JSON.parse(JSON.stringify(mutation))
@@ -42,6 +42,24 @@ describe('a change that a person rejected', () => {
     const request = { id: 'r', text: 'Say the word after all.', session: 's', release_id: 'x', requires: [] }
     expect((await bench.step({ request, rejections: [rejection('no')] })).kind).not.toBe('skip')
     expect(bench.played.length).toBeGreaterThan(0)
+  })
+
+  it('is not played again however many others were rejected since', async () => {
+    const others = Array.from({ length: 6 }, (_, n): Mutation => ({
+      op: 'create',
+      id: 'a',
+      options: { name: 'rules', config: { text: `${n}` } },
+    }))
+    const offers = [...others, RULE]
+    const bench = await testBench({ settings: { max_rejected_history: 1 }, propose: () => ({ mutations: offers.splice(0, 1) }) })
+    const rejections = [rejection('no')]
+    for (const _ of others) expect(await bench.step({ rejections })).toMatchObject({ kind: 'reject' })
+    expect(await bench.step({ rejections })).toMatchObject({ kind: 'skip', reason: 'refused: a person rejected it: no' })
+  })
+
+  it.each([0, 2])('stays beside the newest %i of the others in a row', (others) => {
+    const rejected = [1, 2, 3, 4].map((step) => ({ step, mutations: [], reason: 'x', ...(step === 1 && { byPerson: true as const }) }))
+    expect(keptRejections(rejected, others).map(({ step }) => step)).toEqual([1, 3, 4].slice(0, others + 1))
   })
 
   it('leaves other changes alone', async () => {

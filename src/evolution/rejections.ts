@@ -38,3 +38,20 @@ export function personsNo(rejected: readonly Rejected[], mutations: readonly Mut
   const plain: Json = JSON.parse(JSON.stringify(mutations))
   return rejected.find((each) => each.byPerson === true && isDeepStrictEqual(each.mutations, plain))?.reason ?? null
 }
+
+/** Every row holds them; beyond this size the oldest are dropped. */
+const REJECTED_BYTES_MAX = 1024 * 1024
+
+/** What people rejected, and the newest of the others. One that is too large is left out. */
+export function keptRejections(rejected: readonly Rejected[], othersMax: number): readonly Rejected[] {
+  const [persons, others] = [true, false].map((wanted) => rejected.filter(({ byPerson = false }) => byPerson === wanted).toReversed())
+  let left = REJECTED_BYTES_MAX
+  const fits = (each: Rejected): boolean => {
+    const bytes = Buffer.byteLength(JSON.stringify(each))
+    if (bytes > left) return false
+    left -= bytes
+    return true
+  }
+  const kept = new Set([...(persons ?? []), ...(others ?? []).slice(0, othersMax)].filter(fits))
+  return rejected.filter((each) => kept.has(each))
+}

@@ -33,7 +33,7 @@ import { Purse } from './money/purse.ts'
 import { spentJson } from './money/spent.ts'
 import { evaluatorOf } from './tasks/read.ts'
 import { EpisodeTelling } from './telling.ts'
-import { withRejections } from './rejections.ts'
+import { keptRejections, withRejections } from './rejections.ts'
 import type { UnplayedProposal } from './unplayed.ts'
 
 /** What the steps of one scenario share. */
@@ -330,11 +330,8 @@ function newKey(): string {
   return randomBytes(16).toString('hex')
 }
 
-/** Every row holds all rejected changes; beyond this size the oldest are dropped. */
-const REJECTED_BYTES_MAX = 1024 * 1024
-
 export function stateOf({ state, context }: StepRun): JsonObject {
-  const rejected = newest(state.rejected.slice(-context.settings.max_rejected_history))
+  const rejected = keptRejections(state.rejected, context.settings.max_rejected_history)
   return JSON.parse(
     JSON.stringify({
       ...state,
@@ -343,16 +340,4 @@ export function stateOf({ state, context }: StepRun): JsonObject {
       asked: state.asked.slice(-ASKED_ENTRIES_MAX),
     }),
   )
-}
-
-/** As many as fit, newest first; one that is too large is skipped. */
-function newest(rejected: readonly Rejected[]): readonly Rejected[] {
-  let left = REJECTED_BYTES_MAX
-  const fits = (each: Rejected): boolean => {
-    const bytes = Buffer.byteLength(JSON.stringify(each))
-    if (bytes > left) return false
-    left -= bytes
-    return true
-  }
-  return rejected.toReversed().filter(fits).toReversed()
 }

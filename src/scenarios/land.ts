@@ -57,10 +57,12 @@ function landUndecided(services: Services, scenario: Scenario, { row, gain, cont
     return landRow(services, scenario, { ...row, metrics: { ...row.metrics, ...endedMetrics(provisional.row, 'refuted') } }, null, {
       fence,
     })
-  const wasWithdrawn = totals?.provisional.withdrawn.includes(contents.content_id) === true
+  const wasRefused =
+    totals?.provisional.withdrawn.includes(contents.content_id) === true ||
+    totals?.rejected.some(({ content_id }) => content_id === contents.content_id) === true
   const isUnchanged = contents.content_id === scenario.head().content_id
   const isLess = provisional !== null && provisional.gain >= (gain ?? 0)
-  if (gain === null || isThere || wasWithdrawn || isUnchanged || isLess) return landRow(services, scenario, row, null, { fence })
+  if (gain === null || isThere || wasRefused || isUnchanged || isLess) return landRow(services, scenario, row, null, { fence })
   const offered = { ...row, outcome: 'pending', metrics: { ...row.metrics, [PROVISIONAL_METRIC]: { gain } } } as const
   return landRow(services, scenario, offered, contents, { fence })
 }

@@ -45,6 +45,14 @@ describe('a candidate that looks better', () => {
     expect(await marks()).toEqual([undefined, false, undefined, true])
   })
 
+  it('is no candidate where a person rejected it', async () => {
+    const held = await here.step({ kind: 'hold', content: contentOf('better') })
+    await here.members[0]?.move('a', held.release?.release_id ?? '', 'reject', { words: 'no', by: null })
+    await here.settled()
+    expect(await here.step(offer('better', 0.2))).toMatchObject({ outcome: 'rejected', release: null })
+    expect(here.provisional).toBeUndefined()
+  })
+
   it('is no candidate where it is what is served', async () => {
     await here.step(publish('served'))
     expect(await here.step(offer('served', 0.2))).toMatchObject({ outcome: 'rejected', release: null })
