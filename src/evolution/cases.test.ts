@@ -137,6 +137,23 @@ describe('a candidate for which the budget was too small', () => {
     expect(metric(await bench.step(), 'pairs_resumed')).toBeUndefined()
   })
 
+  it('goes on in the families that it was drawn from, whatever was learnt since', async () => {
+    const { asked, selection } = drawing(isOpen)
+    const offers = [[rule('a', 'Be kind.')], [rule('a', 'Be kind.')], [rule('b', 'Be brave.')]]
+    const propose = offering(...offers)
+    const first = await testBench({ selection, propose })
+    const { state = {} } = await first.step()
+    const rows = Array.from({ length: 30 }, (_, n) => {
+      const [one, two] = [100 * (n % 2), 100 * (Math.floor(n / 2) % 2)]
+      return { tree: `tree-${n}`, candidate: [one, one, two], current: [50, 50, 50] }
+    })
+    const second = await testBench({ selection, propose, state: { ...state, moves: { tasks: ['one', 'two', 'three'], rows } } })
+    for (let step = 0; step < 2; step += 1) await second.step()
+    const families = asked.map(({ tasks }) => tasks.map(({ family }) => family))
+    expect(families).toEqual([[], [], ['like one', 'like one']].map(([one, two]) => [one, two, undefined]))
+    expect(asked[1]?.pairs).toHaveLength(6)
+  })
+
   it('with known scores of another step has them played again before it is published', async () => {
     const { selection } = drawing(({ pairs, seed }) => (seed.includes(':2:') && pairs.length > 12 ? { selected: true } : { isOpen: true }))
     const offers = [[rule('a', 'Be brave.')], [rule('b', 'Be kind.')], [rule('b', 'Be kind.')]]

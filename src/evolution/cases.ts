@@ -6,12 +6,15 @@ import type { Entry, Json, Pair, Question, Task } from '../contract/index.ts'
 import { renderTree } from '../harness/index.ts'
 import { cacheKey } from './cache.ts'
 import type { PriorPair } from './evaluate.ts'
+import { joined, joinedAs } from './families/join.ts'
 import { objectiveJson, weighs } from './objective.ts'
 import { othersIn, type GateCase, type KeptPair, type OpenCase, type StepRun } from './run.ts'
 
 /** What a decision is asked with: those of an open case are its own. */
 export interface Standing extends Pick<Question, 'seed' | 'history'> {
   readonly pairs: readonly PriorPair[]
+  /** Null where none are kept. */
+  readonly families: OpenCase['families'] | null
 }
 
 /** Where the candidate stands: null for a closed case. */
@@ -19,13 +22,26 @@ export function standingOf(run: StepRun, gate: readonly Task[], entries: readonl
   const { state, order, context } = run
   const known = order.batch.request === null ? find(run, gate, entries) : undefined
   if (known !== undefined && known.open === undefined) return null
-  const { decided, selected, seed, pairs } = known?.open ?? {
+  const { decided, selected, seed, pairs, families } = known?.open ?? {
     decided: state.decided,
     selected: state.selected,
     seed: `${context.scenario}:${order.step}:${order.batch.id}`,
     pairs: [],
   }
-  return { seed, history: { decided, selected }, pairs: pairs.flatMap((pair) => priorPair(gate, pair)) }
+  return { seed, history: { decided, selected }, pairs: pairs.flatMap((pair) => priorPair(gate, pair)), families: families ?? null }
+}
+
+interface Joining {
+  /** The candidate's. */
+  readonly tree?: string
+  /** Those of the case's first decision. */
+  readonly families?: Standing['families']
+}
+
+/** Where any may be alike, none are joined: each counts as a part of a family, which holds whatever the families are. */
+export function gateTasks({ context: { settings }, state }: StepRun, gate: readonly Task[], { tree, families }: Joining): readonly Task[] {
+  if (families != null) return joinedAs(gate, families)
+  return settings.tasks_alike > 1 ? gate : joined(gate, state.moves, tree)
 }
 
 /** Whether the candidate goes on with a case, which was counted when it was first decided. */
@@ -57,12 +73,10 @@ function bounded(cases: readonly GateCase[]): readonly GateCase[] {
   return cases.slice(-CASES_MAX).toReversed().filter(fits).toReversed()
 }
 
-export const openCase = ({ history: { decided, selected }, seed }: Standing, pairs: readonly PriorPair[]): OpenCase => ({
-  decided,
-  selected,
-  seed,
-  pairs: pairs.map(keptPair),
-})
+export function openCase({ history, seed }: Standing, pairs: readonly PriorPair[], families: Readonly<Record<string, string>>): OpenCase {
+  const { decided, selected } = history
+  return { decided, selected, seed, pairs: pairs.map(keptPair), families }
+}
 
 function keptPair({ pair: { task, repeat, candidate, current, weight, gain }, isStale }: PriorPair): KeptPair {
   const kept = [task.name, repeat, candidate, current, weight ?? null, isStale] as const

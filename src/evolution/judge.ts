@@ -16,12 +16,12 @@ import { contentOf, reviewedEntry, touchedEntries } from '../harness/index.ts'
 import { firstCodePoints } from '../kit/index.ts'
 import { baselineAfter, isAdded, judgeSum, sumBefore, type JudgedSum } from './baseline.ts'
 import type { HarnessCandidate } from './candidate.ts'
-import { casesBeside, casesWith, isResumed, openCase, standingOf, treeOf, type Standing } from './cases.ts'
+import { casesBeside, casesWith, gateTasks, isResumed, openCase, standingOf, treeOf, type Standing } from './cases.ts'
 import type { TaskChoice } from './choose-tasks.ts'
 import { evaluate, futileReason, uncapped, type EvaluationEnd } from './evaluate.ts'
 import { type EpisodeResult, type EpisodeRunner } from './episodes.ts'
 import { ScorerProblem } from './scoring.ts'
-import { joined, joinedNames } from './families/join.ts'
+import { joinedFamilies, joinedNames } from './families/join.ts'
 import { movesWith } from './families/moves.ts'
 import { gainAfterRound } from './looks-better.ts'
 import { isSeeded } from './luck.ts'
@@ -36,7 +36,8 @@ const LISTED_EPISODES_MAX = 8
 export async function judge(run: StepRun, choice: TaskChoice, candidate: HarnessCandidate): Promise<StepResult> {
   const standing = standingOf(run, choice.gate, candidate.entries)
   if (standing === null) throw new Error('this case is closed')
-  const end = await play(run, choice, candidate, standing)
+  const tasks = gateTasks(run, choice.gate, { tree: treeOf(run, candidate.entries), families: standing.families })
+  const end = await play(run, choice, candidate, { standing, tasks })
   const { pairs, played } = end
   const unshown = unprotected(run, pairs, end.decision)
   if (unshown === null) refuseUnscored(run)
@@ -45,12 +46,12 @@ export async function judge(run: StepRun, choice: TaskChoice, candidate: Harness
   run.report.line('check', decision.reason, !decision.selected)
   const { unsolved_tasks: unsolved } = run.metrics
   if (Array.isArray(unsolved)) run.report.line('check', `both sides score 0 in ${unsolved.join(', ')}; see the evaluator's notes`, true)
-  remember(run, choice, candidate, { decision, pairs, open: decision.isOpen === true ? openCase(standing, played) : null })
+  const open = decision.isOpen === true ? openCase(standing, played, joinedFamilies(choice.gate, tasks)) : null
+  remember(run, choice, candidate, { decision, pairs, open })
   const { requires } = candidate
   const content = { kind: 'files', files: contentOf(run.context.adapter, candidate.entries) } as const
   const review = reviewReason(run, candidate, unshown)
   if (!decision.selected) {
-    const tasks = gateTasks(run, choice, treeOf(run, candidate.entries))
     return { ...unproven(run, { decision, pairs, held: review, content, tasks }), state: stateOf(run), requires }
   }
   // What waits for a person anyway needs no further episodes.
@@ -101,7 +102,13 @@ function healthy(pairs: readonly Pair[], decision: Decision): Decision {
   return { ...decision, selected: false, reason: `it fails the health task ${failing.task.name}${why}` }
 }
 
-async function play(run: StepRun, choice: TaskChoice, { entries }: HarnessCandidate, standing: Standing) {
+interface Asked {
+  readonly standing: Standing
+  /** The gate's, in their families. */
+  readonly tasks: readonly Task[]
+}
+
+async function play(run: StepRun, choice: TaskChoice, { entries }: HarnessCandidate, { standing, tasks }: Asked) {
   const { context, episodes, report } = run
   const { selection } = context.method
   const { episode_workers: workers, objective } = context.settings
@@ -114,7 +121,7 @@ async function play(run: StepRun, choice: TaskChoice, { entries }: HarnessCandid
   }
   const expected = run.purse.estimate(episodesAtMost(run, choice).episodes_total ?? null, workers)
   if (expected !== null) report.line('check', expected)
-  const question = questionOf(run, gateTasks(run, choice, treeOf(run, entries)), standing)
+  const question = questionOf(run, tasks, standing)
   const together = joinedNames(choice.gate, question.tasks)
   if (together.length > 0) run.metrics['joined_tasks'] = together
   const sides = { candidate: entries, current: run.entries, against: 'current' } as const
@@ -135,7 +142,7 @@ const SIDES = 2
 function questionOf(
   { context, order, state }: StepRun,
   tasks: readonly Task[],
-  { seed, history }: Standing,
+  { seed, history }: Pick<Standing, 'seed' | 'history'>,
 ): Omit<Question, 'pairs' | 'episodesLeft'> {
   return {
     kind: order.batch.request === null ? 'traffic' : 'request',
@@ -146,18 +153,14 @@ function questionOf(
   }
 }
 
-/** Where any may be alike, none are joined: each counts as a part of a family, which holds whatever the families are. */
-const gateTasks = ({ context: { settings }, state }: StepRun, { gate }: TaskChoice, tree?: string): readonly Task[] =>
-  settings.tasks_alike > 1 ? gate : joined(gate, state.moves, tree)
-
 /** Of a case that goes on, as of its first decision. */
 const recentOf = ({ selected_at: at }: StepRun['state'], decided: number): number =>
   at.filter((decision) => decision > decided - RECENT_DECISIONS && decision <= decided).length
 
 /** Why no new change from traffic could be selected: then no proposal is asked for. Null where one could. */
 export function unplayable(run: StepRun, choice: TaskChoice): string | null {
-  const standing = { seed: '', history: { decided: run.state.decided, selected: run.state.selected }, pairs: [] }
-  const question = { ...questionOf(run, gateTasks(run, choice), standing), pairs: [], episodesLeft: run.episodes.left }
+  const standing = { seed: '', history: { decided: run.state.decided, selected: run.state.selected } }
+  const question = { ...questionOf(run, gateTasks(run, choice.gate, {}), standing), pairs: [], episodesLeft: run.episodes.left }
   return question.kind === 'request' ? null : futileReason(run.context.method.selection, question)
 }
 
@@ -265,9 +268,11 @@ function decisionMetrics({ context, episodes }: StepRun, { selected, reason, met
 }
 
 /** Saved by the cache and by early decisions, against playing the whole budget. */
-function savedMetrics({ used }: EpisodeRunner, most: readonly (number | undefined)[]): JsonObject {
+function savedMetrics({ used, left }: EpisodeRunner, most: readonly (number | undefined)[]): JsonObject {
   const known = most.filter((count) => count !== undefined)
-  return known.length === 0 ? {} : { episodes_saved: Math.max(0, known.reduce((sum, count) => sum + count) - used) }
+  if (known.length === 0) return {}
+  const saved = Math.max(0, known.reduce((sum, count) => sum + count) - used)
+  return { episodes_saved: Math.min(saved, left ?? saved) }
 }
 
 /** What the comparison with the baseline adds to those of the first. */

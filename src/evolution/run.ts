@@ -253,6 +253,8 @@ export interface OpenCase {
   readonly selected: number
   readonly seed: string
   readonly pairs: readonly KeptPair[]
+  /** The families that tasks were joined into for its first decision. What is learnt meanwhile would count its pairs otherwise than they were drawn. */
+  readonly families?: Readonly<Record<string, string>>
 }
 export type KeptPair = readonly [
   task: string,

@@ -2,7 +2,7 @@
 import type { JsonObject, Pair, Question, Task } from '../../../src/contract/index.ts'
 import { counted } from '../../../src/kit/index.ts'
 import { intervalOf } from './wealth.ts'
-import { NonInferiority } from './noninferiority.ts'
+import { NonInferiority, type GuardTerms } from './noninferiority.ts'
 import { countsOf, differencesOf, drawsOf, pairsMaxOf, rounded, seenOf, evidenceOf, outlook, weighed } from './stage.ts'
 import type { EvidenceSettings, SeenPair, TestStage } from './stage.ts'
 
@@ -14,16 +14,15 @@ export function openGuard(
 ): TestStage {
   const seen = seenOf(pairs, tasks)
   const pairsMax = pairsMaxOf(tasks.length, seen.length, question, 0, PAIRS_OF_FEW_TASKS_MAX)
-  const exam = new NonInferiority({ tasks: tasks.length, margin, level: alpha, pairsMax })
-  // A pair without a current score is no evidence: a candidate is not harmless because nothing could be compared.
-  for (const { task, difference, isCompared } of seen) exam.add(task, isCompared ? difference : -margin)
+  const terms = { tasks: tasks.length, margin, level: alpha, pairsMax }
+  const exam = examOf(seen, terms)
   // More of such pairs would show nothing either.
   const isBlind = seen.length >= tasks.length && seen.every(({ isCompared }) => !isCompared)
   return {
     draws: isBlind ? [] : drawsOf(exam.next(), tasks),
     passed: exam.stopped === 'success',
     reason: reasonOf(exam, margin, tasks.length) + uncomparedWords(seen),
-    isOpen: exam.stopped === 'budget',
+    isOpen: exam.stopped === 'budget' || (exam.stopped === 'futility' && isShort(seen, terms, question)),
     episodesMax: 2 * pairsMax,
     metrics: () => ({
       evidence: {
@@ -33,6 +32,19 @@ export function openGuard(
       ...countsOf(seen),
     }),
   }
+}
+
+/** Whether only the budget makes it hopeless. */
+function isShort(seen: readonly SeenPair[], terms: GuardTerms, question: Question): boolean {
+  const pairsMax = pairsMaxOf(terms.tasks, seen.length, { ...question, episodesLeft: null }, 0, PAIRS_OF_FEW_TASKS_MAX)
+  return examOf(seen, { ...terms, pairsMax }).stopped === null
+}
+
+function examOf(seen: readonly SeenPair[], terms: GuardTerms): NonInferiority {
+  const exam = new NonInferiority(terms)
+  // A pair without a current score is no evidence: a candidate is not harmless because nothing could be compared.
+  for (const { task, difference, isCompared } of seen) exam.add(task, isCompared ? difference : -terms.margin)
+  return exam
 }
 
 /** So many show nineteen times of twenty that a change is harmless, also together with others, where four tasks protect and plays differ. */

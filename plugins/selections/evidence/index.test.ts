@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { playSelection, selectionConformance, type SimulatedGate } from '../../../conformance/index.ts'
-import type { Decision, Json, Question, Task, TaskRole } from '../../../src/contract/index.ts'
+import type { Decision, Json, Pair, Question, Task, TaskRole } from '../../../src/contract/index.ts'
 import evidence from './index.ts'
 
 const tasksOf = (role: TaskRole, count: number): readonly Task[] =>
@@ -36,6 +36,14 @@ const byPlace =
 const alike = (families: number, each: number): readonly Task[] =>
   tasksOf('gate', families * each).map((task, n) => ({ ...task, family: `family-${Math.floor(n / each)}` }))
 
+/** Better on twelve tasks of the gate, and lost on some of eight plays of three protected tasks. */
+const wonAtGate = (isLost: (place: number) => boolean): readonly Pair[] => [
+  ...tasksOf('gate', 12).map((task) => ({ task, repeat: 0, candidate: 1, current: 0 })),
+  ...Array.from({ length: 8 }, (_, repeat) => tasksOf('regression', 3).map((task) => ({ task, repeat })))
+    .flat()
+    .map((pair, place) => ({ ...pair, candidate: isLost(place) ? 0 : 1, current: 1 })),
+]
+
 const skewed: SimulatedGate = ({ name }, side) => (side === 'current' ? 0.9 : Number(name.replace(/\D+/, '')) < 6 ? 0.1 : 1)
 const gained: SimulatedGate = (_, side) => (side === 'current' ? 0.4 : 0.7)
 
@@ -44,6 +52,9 @@ describe('evidence', async () => {
   selectionConformance({ describe, it, selection })
   const play = (gate: SimulatedGate, tasks: readonly Task[], changes: Partial<Question> = {}) =>
     playSelection(selection, asked(tasks, changes), gate)
+
+  const decideOn = (tasks: readonly Task[], pairs: readonly Pair[], episodesLeft: number) =>
+    selection.decide(pairs, asked(tasks, { pairs, episodesLeft }))
 
   it('leaves a case open that only the budget makes hopeless, and none that is hopeless anyway', () => {
     const tasks = tasksOf('gate', 20)
@@ -155,6 +166,12 @@ describe('evidence', async () => {
     expect(play(gained, tasksOf('gate', 60)).decision.selected).toBe(true)
   })
 
+  it('never bets more than it has on a pair that was drawn with another chance', () => {
+    const tasks = tasksOf('gate', 12)
+    const pairs = tasks.map((task) => ({ task, repeat: 0, candidate: 0, current: 1, weight: 2 }))
+    expect(evidenceIn(selection.decide(pairs, asked(tasks, { pairs })))).toMatchObject({ e_value: expect.closeTo(0, 1) })
+  })
+
   it('says that the gate is empty', () => {
     expect(play(better, []).decision.reason).toMatch(/no task of role gate/)
   })
@@ -213,6 +230,13 @@ describe('evidence', async () => {
       expect(pairs).toHaveLength(2)
       const metrics = { evidence: { stopped: 'health' } }
       expect(decision).toMatchObject({ selected: false, reason: '1 of 2 health tasks failed', metrics })
+    })
+
+    it('wait for more episodes where the budget ended before them', () => {
+      const passed = tasks.slice(12, 13).map((task) => ({ task, repeat: 0, candidate: 1, current: null }))
+      expect(decideOn(tasks, passed, 0)).toMatchObject({ selected: false, isOpen: true, reason: expect.stringContaining('1 not played') })
+      const failed = passed.map((pair) => ({ ...pair, candidate: 0 }))
+      expect(decideOn(tasks, failed, 0)).toMatchObject({ selected: false, isOpen: false })
     })
 
     it('fail when they could not be scored', () => {
@@ -293,6 +317,25 @@ describe('evidence', async () => {
     it('is rejected when it breaks one of them', () => {
       const { decision } = playSelection(selection, asked(tasks), byRole(breaks((number) => number === 0)))
       expect(decision).toMatchObject({ selected: false, metrics: { evidence: { stopped: 'success' } } })
+    })
+
+    it('waits for more episodes where only the budget keeps it from being shown harmless', () => {
+      const few = wonAtGate(() => false).slice(0, 15)
+      expect(decideOn(tasks, few, 0)).toMatchObject({ selected: false, isOpen: true, reason: expect.stringMatching(/budget ended/) })
+      const some = wonAtGate((place) => place % 12 === 0)
+      expect(decideOn(tasks, some, 6)).toMatchObject({
+        selected: false,
+        isOpen: true,
+        reason: expect.stringMatching(/those left are not expected/),
+      })
+      expect(decideOn(tasks, some, 6).episodesMax).toBeGreaterThan(2 * some.length)
+      expect(
+        decideOn(
+          tasks,
+          wonAtGate(() => true),
+          6,
+        ),
+      ).toMatchObject({ selected: false, isOpen: false })
     })
 
     it('keeps enough of the budget to look at them', () => {

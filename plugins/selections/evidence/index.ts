@@ -47,10 +47,9 @@ function traffic(pairs: readonly Pair[], question: Question, settings: EvidenceS
   if (!gate.passed || regression.length === 0) return ended(gate)
   const guard = openGuard(pairs, regression, question, settings)
   return ended({
-    ...gate,
-    draws: guard.draws,
-    passed: guard.passed,
+    ...guard,
     reason: `${gate.reason}; ${guard.reason}`,
+    episodesMax: (gate.episodesMax ?? 0) + (guard.episodesMax ?? 0),
     metrics: () => ({ ...gate.metrics(), evidence_regression: guard.metrics()['evidence'] ?? null }),
   })
 }
@@ -84,6 +83,7 @@ function openHealth(pairs: readonly Pair[], question: Question): TestStage {
     reason: passed
       ? `all of ${counted(tasks.length, 'health task')} passed`
       : `${failed.length} of ${counted(tasks.length, 'health task')} failed${waiting.length > 0 ? `, ${waiting.length} not played` : ''}`,
+    isOpen: failed.length === 0,
     metrics: () => ({ evidence: { stopped: failed.length > 0 ? 'health' : 'unfinished' } }),
   }
 }

@@ -69,7 +69,7 @@ export class Superiority {
       squares: before.squares + difference ** 2,
       isGraded: before.isGraded || isGraded,
     }
-    const weightMax = this.#pairs < this.#first.length ? 1 : WEIGHT_MAX
+    const weightMax = this.#pairs < this.#first.length && weight <= 1 ? 1 : WEIGHT_MAX
     this.#bet({ value: weight * difference, weightMax })
     this.#betOnScore(weight * (scoreDifference + (this.#terms.guard?.margin ?? 0)), weightMax)
     this.#pairs += 1

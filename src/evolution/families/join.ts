@@ -29,6 +29,16 @@ export function joined(tasks: readonly Task[], moves: Moves, tree?: string): rea
   })
 }
 
+/** The families of tasks that were joined. */
+export const joinedFamilies = (before: readonly Task[], after: readonly Task[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    after.flatMap(({ name, family }, place) => (family === undefined || family === before[place]?.family ? [] : [[name, family] as const])),
+  )
+
+/** The tasks, joined as they were. */
+export const joinedAs = (tasks: readonly Task[], families: Readonly<Record<string, string>>): readonly Task[] =>
+  tasks.map((task) => (Object.hasOwn(families, task.name) ? { ...task, family: families[task.name] ?? '' } : task))
+
 const JOINED_MAX = 50
 
 /** The names of tasks that were joined, for the row: one list for each family. */
