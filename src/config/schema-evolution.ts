@@ -195,7 +195,7 @@ export const evolution = section({
     .describe('Whether failing reports become tasks: half of them are kept from the proposer and join the gate.'),
   max_promoted_tasks: count.default(50).describe('How many tasks may come from reports.'),
   max_promoted_per_client: count.default(5).describe('How many of them may come from one client.'),
-  max_rejected_history: count.default(25).describe('How many rejected proposals a proposer is shown.'),
+  max_rejected_history: count.default(25).describe('How many rejected proposals a proposer is shown, beside those that people rejected.'),
   proposals_dir: text.default(`${STATE_DIRECTORY}/proposals`).describe('Where proposals of agents wait.'),
   max_pending_proposals: count.default(8).describe('How many proposals may wait in one scenario.'),
   step_record_dir: text
