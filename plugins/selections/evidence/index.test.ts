@@ -344,7 +344,7 @@ describe('evidence', async () => {
     })
   })
 
-  const unusable = [{ alpha: 0 }, { alpha: 0.6 }, { alpha: 'low' }, { margin: 0 }, { margin: 2 }]
+  const unusable = [{ alpha: 0 }, { alpha: 0.6 }, { alpha: 'low' }, { margin: 0 }, { margin: 2 }, { margin: 1e-9 }]
   it.each(unusable)('refuses settings it cannot use: %o', async (config) => {
     await expect(async () => evidence.plugin.make(config)).rejects.toMatchObject({ code: 'bad_setting' })
   })

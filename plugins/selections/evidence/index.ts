@@ -2,17 +2,18 @@
  * Evidence: selects what is shown to be better by sequential e-value tests, keeps false publications within alpha over a scenario's life, and
  * stops early either way. Scores count from 0 to 1. Does not play, score or store anything. docs/decisions/0016-evidence.md has the reasons.
  */
-import { define, type Decision, type Draw, type Pair, type Question, type Task } from '../../../src/contract/index.ts'
+import { define, invalid, type Decision, type Draw, type Pair, type Question, type Task } from '../../../src/contract/index.ts'
 import { counted } from '../../../src/kit/index.ts'
 import { openGate } from './gate.ts'
 import { openGuard } from './guard.ts'
 import { sumLevelOf } from './levels.ts'
 import { pairsNeeded } from './noninferiority.ts'
-import { readSettings, tasksOf, type EvidenceSettings, type TestStage } from './stage.ts'
+import { PAIRS_MAX, readSettings, tasksOf, type EvidenceSettings, type TestStage } from './stage.ts'
 
 export default define('selection', {
   make(config) {
     const settings = readSettings(config)
+    refuseTooFine(settings)
     return {
       next: (question) => examine(question.pairs, question, settings).draws,
       decide: (pairs, question) => examine(pairs, question, settings).decide(),
@@ -20,6 +21,12 @@ export default define('selection', {
     }
   },
 })
+
+/** A margin that not even ties can show holds every change back for ever. */
+function refuseTooFine({ alpha, margin }: EvidenceSettings): void {
+  if (pairsNeeded({ tasks: 1, margin, level: alpha }) <= PAIRS_MAX) return
+  throw invalid('bad_setting', `evolution.margin is too small to be shown with ${PAIRS_MAX} pairs; raise it, or evolution.alpha`)
+}
 
 const PASSED_SCORE = 1
 

@@ -1,6 +1,7 @@
 /** Tests that a candidate is not worse than a margin on protected tasks, which are played in whole rounds. */
 import { Wealth } from '../../../src/kit/index.ts'
 import { reachOf } from './wealth.ts'
+import { PAIRS_MAX } from './stage.ts'
 import type { StopReason, PairDraw } from './superiority.ts'
 
 export interface GuardTerms {
@@ -74,13 +75,12 @@ export class NonInferiority {
   }
 }
 
-/** The fewest pairs that can pass, if all are ties, in whole rounds. */
+/** The fewest pairs that can pass, if all are ties, in whole rounds; Infinity where no test is as long. */
 export function pairsNeeded({ tasks, margin, level }: Omit<GuardTerms, 'pairsMax'>): number {
   const wealth = new Wealth(STAKES)
-  let pairs = 0
-  while (wealth.log < -Math.log(level)) {
+  for (let pairs = 1; pairs <= PAIRS_MAX; pairs += 1) {
     wealth.add(margin, 1)
-    pairs += 1
+    if (wealth.log >= -Math.log(level)) return Math.ceil(pairs / tasks) * tasks
   }
-  return Math.ceil(pairs / tasks) * tasks
+  return Infinity
 }

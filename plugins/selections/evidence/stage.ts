@@ -65,7 +65,8 @@ export const drawsOf = (turns: readonly PairDraw[], tasks: readonly Task[]): rea
     return name === undefined ? [] : [{ task: name, repeat, weight }]
   })
 
-const PAIRS_MAX = 1000
+/** Of one test. */
+export const PAIRS_MAX = 1000
 const REPEATS_MAX = 20
 const PAIRS_OF_FEW_TASKS_MAX = 400
 
