@@ -103,6 +103,8 @@ export type ImproveEvent =
     } & Estimate)
   | { readonly event: 'round'; readonly round: number; readonly tasks: readonly string[]; readonly episodes_max: number }
   | { readonly event: 'progress'; readonly round: number; readonly episodes: number; readonly seconds_left: number }
+  /** The step is tried again: a cap of the day is reached, or the machine fails it. */
+  | { readonly event: 'waiting'; readonly round: number; readonly reason: string }
   | ({ readonly event: 'step' } & RoundOutcome)
   | ({ readonly event: 'result' } & ImproveResult)
   | ChangeMade

@@ -2,7 +2,17 @@
 import { isObject, type Files } from '../contract/index.ts'
 import type { ImproveEvent, RoundOutcome } from './events.ts'
 import type { KeptPlay } from './plays.ts'
-import { createScenario, readRows, reasonOf, sendReport, servedFiles, settledBy, type ServiceAddress, type TaskReport } from './service.ts'
+import {
+  createScenario,
+  readRows,
+  reasonOf,
+  sendReport,
+  servedFiles,
+  settledBy,
+  troubleOf,
+  type ServiceAddress,
+  type TaskReport,
+} from './service.ts'
 import type { ImproveState } from './state.ts'
 
 /** One round as it was begun. Kept before anything is sent, so that a second run sends the same. */
@@ -102,7 +112,11 @@ export async function runRound({ state, service, emit, played, secondsPerEpisode
   for (const report of reports) await sendReport(service, report)
   const before = await played()
   let told = -1
+  let trouble = ''
   const row = await settledBy(service, reports.at(-1)?.id ?? '', last, async () => {
+    const reason = await troubleOf(service)
+    if (reason !== trouble && reason !== '') emit({ event: 'waiting', round, reason })
+    trouble = reason
     const episodes = (await played()) - before
     if (episodes === told) return
     told = episodes

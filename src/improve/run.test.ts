@@ -27,10 +27,11 @@ interface World {
 }
 
 /** The service publishes with the round of that number, and not at all with 0. An agent with the better rules solves everything. */
-async function makeWorld(publishes: number | 'always', failure: string | null = null): Promise<World> {
+async function makeWorld(publishes: number | 'always', failure: string | null = null, troubles: readonly string[] = []): Promise<World> {
   const played: string[] = []
   const reports = new Map<string, unknown>()
   const used: number[] = []
+  const waiting = [...troubles]
   let looks = 0
   const rounds = (): readonly string[] => [...new Set([...reports.keys()].map((id) => id.split('-')[1] ?? ''))]
   const rowsNow = (): readonly object[] =>
@@ -59,10 +60,12 @@ async function makeWorld(publishes: number | 'always', failure: string | null = 
     const answer = path.endsWith('/releases')
       ? { releases: rowsNow() }
       : path.includes('/commits')
-        ? { commits: failure === null ? [{ step: rounds().length }] : [] }
-        : path === '/svc/harness'
-          ? { files: contentOf(adapter, served()) }
-          : {}
+        ? { commits: failure === null && waiting.length === 0 ? [{ step: rounds().length }] : [] }
+        : path === '/svc/status'
+          ? { error: waiting.shift() ?? null }
+          : path === '/svc/harness'
+            ? { files: contentOf(adapter, served()) }
+            : {}
     response.end(JSON.stringify(answer))
   })
   const [repository, data] = [temporaryFolder(), temporaryFolder()]
@@ -226,6 +229,15 @@ describe('a run', () => {
     await expect(improve({ ...given, player })).rejects.toThrow('no episode of the baseline has a score; the first: no network')
     expect(await improve(given)).toMatchObject({ kind: 'ended' })
     expect(played.filter((each) => each.startsWith('before')).length).toBe(TASKS.length)
+  })
+
+  it('whose step cannot begin says why, once for each reason, and goes on', async () => {
+    const { order } = await makeWorld(1, null, ['the cap of the day', 'the cap of the day', 'no sandbox'])
+    const told: ImproveEvent[] = []
+    expect(await improve(await order({ emit: (event) => told.push(event) }))).toMatchObject({ kind: 'ended' })
+    expect(told.filter(({ event }) => event === 'waiting')).toEqual(
+      ['the cap of the day', 'no sandbox'].map((reason) => ({ event: 'waiting', round: 1, reason })),
+    )
   })
 
   it('whose step fails again and again ends with the reason, and goes on with the same reports', async () => {

@@ -108,6 +108,12 @@ export async function settledBy(service: ServiceAddress, id: string, after: numb
   }
 }
 
+/** Why steps cannot go on now, in the service's words; empty where they can. */
+export async function troubleOf(service: ServiceAddress): Promise<string> {
+  const { body } = await call(service, `${ROUTE_PREFIX}/status`)
+  return textOf(body['error'])
+}
+
 /** Why a step ended as it did, in the service's words. */
 export function reasonOf(row: ServedRow | undefined): string {
   const metrics = row?.metrics ?? {}

@@ -42,6 +42,8 @@ function linesOf(event: ImproveEvent): readonly string[] {
       return [`round ${event.round}: learns from ${event.tasks.map(oneLine).join(', ')}; at most ${counted(event.episodes_max, 'episode')}`]
     case 'progress':
       return [`round ${event.round}: ${counted(event.episodes, 'episode')} played, at most ${timeText(event.seconds_left)} left`]
+    case 'waiting':
+      return [`round ${event.round}: waits: ${oneLine(event.reason)}`]
     case 'step':
       return [`round ${event.round}: ${event.result}: ${oneLine(event.reason)}`]
     case 'result':
