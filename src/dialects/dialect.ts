@@ -105,12 +105,22 @@ interface UpstreamCount {
 export const flatRequest = {
   facts: ['max_tokens', 'max_completion_tokens', 'max_output_tokens', 'temperature'],
   settingsIn: ({ max_tokens, max_completion_tokens, max_output_tokens, temperature }) => ({
-    maxTokens: max_tokens ?? max_completion_tokens ?? max_output_tokens,
+    maxTokens: widestLimit([max_tokens, max_completion_tokens, max_output_tokens]),
     temperature,
   }),
   modelIn: (_path, { model }) => textOf(model),
   isStreamed: (_path, { stream }) => stream === true,
 } satisfies Partial<DialectSpec>
+
+/** A provider may keep to any of several limits: the largest of those that are set, or one that bounds nothing. */
+export function widestLimit(limits: readonly (Json | undefined)[]): Json | undefined {
+  return limits.reduce((widest, limit) => (widthOf(limit) > widthOf(widest) ? limit : widest), undefined)
+}
+
+function widthOf(limit: Json | undefined): number {
+  if ((limit ?? null) === null) return 0
+  return typeof limit === 'number' && limit > 0 ? limit : Infinity
+}
 
 interface AnswerMembers {
   readonly model: string

@@ -2,13 +2,13 @@
 import { PRODUCT, type JsonObject } from '../../contract/index.ts'
 import { countContentBodySchema, geminiErrorSchema, generateContentBodySchema } from '../../contract/wire/index.ts'
 import { chatPromptOf, chatRequestOf } from '../chat-request.ts'
-import { errorIn, type DialectSpec } from '../dialect.ts'
+import { errorIn, widestLimit, type DialectSpec } from '../dialect.ts'
 import { choiceFault, fault, type RequestFault } from '../faults.ts'
 import { filledText, isObject, listOf, objectOf } from '../values.ts'
 import { askGemini } from './ask.ts'
 import { geminiBesides, geminiConversation, geminiFields } from './fields.ts'
 import { GeminiHearing } from './hear.ts'
-import { GEMINI_MODELS, geminiReader, memberOf } from './read.ts'
+import { GEMINI_MODELS, geminiReader, memberOf, spellingsOf } from './read.ts'
 import { GeminiSaying } from './say.ts'
 import { GeminiReader } from './stream.ts'
 import { geminiFrames, writeGemini, writeGeminiRequest } from './write.ts'
@@ -46,8 +46,11 @@ export const gemini: DialectSpec = {
   facts: ['generationConfig', 'generation_config'],
   seedAt: [['generationConfig', 'generation_config'], ['seed']],
   settingsIn(facts) {
-    const config = objectOf(memberOf(facts, 'generationConfig'))
-    return { maxTokens: memberOf(config, 'maxOutputTokens'), temperature: config['temperature'] }
+    const configs = spellingsOf(facts, 'generationConfig').map(objectOf)
+    return {
+      maxTokens: widestLimit(configs.flatMap((config) => spellingsOf(config, 'maxOutputTokens'))),
+      temperature: objectOf(memberOf(facts, 'generationConfig'))['temperature'],
+    }
   },
   answer: {
     model: 'modelVersion',

@@ -9,6 +9,9 @@ export const inSnakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (
 /** The member under its own name, or under the same name in snake case. */
 export const memberOf = (value: JsonObject, name: string): Json | undefined => value[name] ?? value[inSnakeCase(name)]
 
+/** The member under each of its names: a request may have both. */
+export const spellingsOf = (value: JsonObject, name: string): readonly (Json | undefined)[] => [value[name], value[inSnakeCase(name)]]
+
 /** Where the models of the format are. */
 export const GEMINI_MODELS = '/v1beta/models'
 

@@ -59,8 +59,9 @@ export class EpisodeBounds {
 
 /** A request may ask for several answers, each of which may be as long. */
 function answersIn(request: Readonly<Record<string, unknown>>): number {
-  const config = Object(request['generationConfig'] ?? request['generation_config'])
-  const most = Math.max(...[request['n'], config['candidateCount'], config['candidate_count']].map((count) => Number(count ?? 1)))
+  const configs = [request['generationConfig'], request['generation_config']].map(Object)
+  const counts = [request['n'], ...configs.flatMap((config) => [config['candidateCount'], config['candidate_count']])]
+  const most = Math.max(...counts.map((count) => Number(count ?? 1)))
   return Number.isInteger(most) && most > 1 ? most : 1
 }
 

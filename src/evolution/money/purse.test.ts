@@ -146,14 +146,28 @@ it.each([
   ['chat', dialects.chat, { max_tokens: 7 }, 7],
   ['chat, by its other name', dialects.chat, { max_completion_tokens: 7 }, 7],
   ['chat, of several answers', dialects.chat, { max_tokens: 7, n: 3 }, 21],
+  ['chat, with two limits, of which the larger may hold', dialects.chat, { max_tokens: 7, max_completion_tokens: 90 }, 90],
+  [
+    'chat, with two limits and one that is not set',
+    dialects.chat,
+    { max_tokens: 90, max_completion_tokens: 7, max_output_tokens: null },
+    90,
+  ],
   ['responses', dialects.responses, { max_output_tokens: 7 }, 7],
   ['messages', dialects.messages, { max_tokens: 7 }, 7],
   ['gemini', dialects.gemini, { generationConfig: { maxOutputTokens: 7, candidateCount: 2 } }, 14],
+  ['gemini, in two spellings', dialects.gemini, { generationConfig: { maxOutputTokens: 7, max_output_tokens: 9 } }, 9],
+  [
+    'gemini, in two settings',
+    dialects.gemini,
+    { generationConfig: { maxOutputTokens: 7 }, generation_config: { max_output_tokens: 9, candidate_count: 2 } },
+    18,
+  ],
 ])('the bound of an answer is read from a request of %s', (_title, dialect, request, output) => {
   expect(new EpisodeBounds().of(asked(request, dialect))).toMatchObject({ output, isBounded: true })
 })
 
-it.each([[{}], [{ max_tokens: null }], [{ max_tokens: -1 }], [{ max_tokens: 'many' }]])(
+it.each([[{}], [{ max_tokens: null }], [{ max_tokens: -1 }], [{ max_tokens: 'many' }], [{ max_tokens: 7, max_completion_tokens: -1 }]])(
   'an answer without a bound (%j) counts as long as one may be that nothing is known of',
   (request) => {
     expect(new EpisodeBounds().of(asked(request))).toMatchObject({ output: OUTPUT_UNBOUNDED, isBounded: false })
