@@ -109,9 +109,9 @@ export async function beginRun(context: EvolutionContext, order: StepOrder, repo
     callsMax: settings.max_model_calls_per_step,
     report,
     signal,
-    hold: async (bound) => {
+    hold: async (bound, over) => {
       await refuseSpent(purse, begun?.phase ?? 'proposing')
-      return purse.hold('model', bound, signal)
+      return purse.hold('model', bound, over)
     },
     used: (call, held) => void purse.spend('model', call, held),
   })

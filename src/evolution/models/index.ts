@@ -4,18 +4,9 @@ import { Agent, fetch } from 'undici'
 import { isObject } from '../../contract/index.ts'
 import type { ChatMessage, ChatOptions, ChatTool, JsonObject, Model, ModelAddress, Reporter } from '../../contract/index.ts'
 import { dialectsByApi, parsed, readModelAnswer, type ModelAnswer } from '../../dialects/index.ts'
-import {
-  wordsOf,
-  codeOf,
-  dataWithoutKnownSecrets,
-  firstCodePoints,
-  knowPassingSecret,
-  TokenCounter,
-  withoutKnownSecrets,
-} from '../../kit/index.ts'
-import { EpisodeBounds, usedWithin, type CallBound } from '../money/bounds.ts'
-import type { HeldCall } from '../money/purse.ts'
-import { NO_TOKENS, type ModelCallUse } from '../money/spent.ts'
+import { wordsOf, codeOf, dataWithoutKnownSecrets, firstCodePoints, knowPassingSecret, withoutKnownSecrets } from '../../kit/index.ts'
+import { CapReached } from '../money/caps.ts'
+import { Attempts, type AttemptsOptions } from './attempts.ts'
 
 const TIMEOUT_SECONDS_DEFAULT = 120
 const TOKENS_MAX_DEFAULT = 8192
@@ -24,15 +15,11 @@ const UNNAMED = 'default'
 /** One file of the step's record holds this much JSON. */
 const CALLS_BYTES_MAX = 3 * 1024 * 1024
 
-export interface ModelsOptions {
+export interface ModelsOptions extends AttemptsOptions {
   /** 0: no limit. */
   readonly callsMax: number
   readonly report: Reporter
   readonly signal: AbortSignal
-  /** Resolves once the call may be made, with what is held for it. Throws where no further call may be made. */
-  readonly hold?: (bound: CallBound) => Promise<HeldCall | null>
-  /** After each call. */
-  readonly used?: (call: ModelCallUse, held: HeldCall | null) => void
 }
 
 export interface OpenedModels {
@@ -73,11 +60,13 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
   }
 
   const call = async (question: Question): Promise<ModelAnswer> => {
-    const held = (await options.hold?.(boundOf(address, question))) ?? null
+    const attempts = new Attempts(address, options)
+    const asking = { address, model: name, question, attempts }
+    await attempts.hold(requestOf(asking).body, options.signal)
     try {
       spend()
     } catch (error) {
-      options.used?.(NOT_MADE, held)
+      attempts.refused()
       throw error
     }
     options.report.line('model', `asking ${name}`)
@@ -86,20 +75,20 @@ export function openModels(address: ModelAddress, options: ModelsOptions): Opene
     const messages: readonly JsonObject[] = JSON.parse(JSON.stringify(dataWithoutKnownSecrets(question.messages)))
     const record = { model: name, messages, params: paramsOf(question) }
     try {
-      const { response, answer } = await ask(address, name, question, options.signal)
+      const { response, answer } = await ask(asking, options.signal)
       const { text, inputTokens, outputTokens } = answer
       keep({ ...record, reply: text, response, seconds: seconds(), usage: { input_tokens: inputTokens, output_tokens: outputTokens } })
       usage = sum(usage, { seconds: seconds(), inputTokens, outputTokens })
-      options.used?.(useOf(address, messages, response, answer, held), held)
+      attempts.answered(messages, response, answer)
       options.report.line('model', `${name} answered in ${seconds()} s, ${inputTokens} -> ${outputTokens} tokens`)
       return answer
     } catch (error) {
       const words = wordsOf(error)
-      if (held !== null) options.used?.(error instanceof ModelRefusal ? NOT_MADE : lostUse(address, held), held)
+      attempts.lost()
       keep({ ...record, error: words, seconds: seconds() })
       usage = sum(usage, { seconds: seconds(), inputTokens: 0, outputTokens: 0 })
       options.report.line('model', `${name} failed after ${seconds()} s: ${words}`, true)
-      throw options.signal.aborted ? error : new Error(words)
+      throw options.signal.aborted || error instanceof CapReached ? error : new Error(words)
     }
   }
 
@@ -140,12 +129,36 @@ const paramsOf = ({ tokensMax, timeoutSeconds, tools }: Question): JsonObject =>
   ...(tools.length > 0 && { tools: tools.map((tool) => tool.name) }),
 })
 
+interface ModelRequest {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: JsonObject
+}
+
+interface Asking {
+  readonly address: ModelAddress
+  readonly model: string
+  readonly question: Question
+  /** The first is held. */
+  readonly attempts: Attempts
+}
+
+function requestOf({ address, model, question }: Asking, tokensMax: number | null = question.tokensMax): ModelRequest {
+  const dialect = dialectsByApi[address.api]
+  return {
+    url: `${address.url.replace(/\/+$/, '')}${dialect.reader.askPath(model)}`,
+    headers: { ...(address.apiKey !== null && { authorization: `Bearer ${address.apiKey}` }), ...dialect.defaultHeaders },
+    body: dialect.writeRequest({ ...question, model, tokensMax }),
+  }
+}
+
 /** The time limit is for all attempts of the call together. */
-async function ask(address: ModelAddress, model: string, question: Question, signal: AbortSignal) {
+async function ask(asking: Asking, signal: AbortSignal) {
+  const { address, question } = asking
   const limit = AbortSignal.timeout(question.timeoutSeconds * 1000)
   const over = AbortSignal.any([signal, limit])
   try {
-    const response = await asked(address, model, question, over)
+    const response = await asked(asking, over)
     const answer = readModelAnswer(dialectsByApi[address.api], response)
     if (answer === null) throw new Error('the model answered with something that is no answer of its format')
     return { response, answer }
@@ -157,17 +170,15 @@ async function ask(address: ModelAddress, model: string, question: Question, sig
 const TOKENS_REFUSED = /max_?(?:completion_|output_?)?tokens/i
 
 /** Models differ in their limit of tokens and in the name of that parameter: one that refuses it is called again without it. */
-async function asked(address: ModelAddress, model: string, question: Question, signal: AbortSignal): Promise<JsonObject> {
-  const dialect = dialectsByApi[address.api]
-  const request = {
-    url: `${address.url.replace(/\/+$/, '')}${dialect.reader.askPath(model)}`,
-    headers: { ...(address.apiKey !== null && { authorization: `Bearer ${address.apiKey}` }), ...dialect.defaultHeaders },
-  }
+async function asked(asking: Asking, signal: AbortSignal): Promise<JsonObject> {
+  const { attempts } = asking
   try {
-    return await send({ ...request, body: dialect.writeRequest({ ...question, model }) }, signal)
+    return await send(requestOf(asking), attempts, signal)
   } catch (error) {
     if (!(error instanceof ModelRefusal) || error.status !== 400 || !TOKENS_REFUSED.test(error.message)) throw error
-    return send({ ...request, body: dialect.writeRequest({ ...question, model, tokensMax: null }) }, signal)
+    const unbounded = requestOf(asking, null)
+    await attempts.hold(unbounded.body, signal)
+    return send(unbounded, attempts, signal)
   }
 }
 
@@ -180,47 +191,7 @@ function sum(usage: Usage, more: { readonly seconds: number; readonly inputToken
   }
 }
 
-/** A call takes no more than this. */
-function boundOf({ api, model }: ModelAddress, question: Question): CallBound {
-  const dialect = dialectsByApi[api]
-  const body = Buffer.from(JSON.stringify(dialect.writeRequest({ ...question, model: model ?? UNNAMED })))
-  return new EpisodeBounds().of({ dialect, model, body, bytes: body.length })
-}
-
-const NOT_MADE: ModelCallUse = { ...NO_TOKENS, model: null, isAnswered: false }
-
-/** It was sent, and nobody says what it took. */
-const lostUse = ({ model }: ModelAddress, { bound: { input, output } }: HeldCall): ModelCallUse => ({
-  input,
-  cached: 0,
-  output,
-  model,
-  isAnswered: true,
-})
-
-/** What the answer does not say is estimated; under a cap it is the most that it may have been. */
-function useOf(
-  { model }: ModelAddress,
-  messages: readonly JsonObject[],
-  response: JsonObject,
-  answer: ModelAnswer,
-  held: HeldCall | null,
-): ModelCallUse {
-  const counter = new TokenCounter()
-  counter.ask(Buffer.byteLength(JSON.stringify(messages)))
-  counter.read(Buffer.from(JSON.stringify(response)))
-  const { input, cached, output } = held === null ? counter.counts() : usedWithin(held.bound, counter, 'whole')
-  const said = { input: answer.inputTokens || input, output: answer.outputTokens || output }
-  return { ...said, cached: Math.min(cached, said.input), model: model ?? counter.model, isAnswered: true }
-}
-
 const isEmpty = ({ text, calls }: ModelAnswer): boolean => text.trim() === '' && calls.length === 0
-
-interface ModelRequest {
-  readonly url: string
-  readonly headers: Readonly<Record<string, string>>
-  readonly body: JsonObject
-}
 
 const ATTEMPTS_MAX = 3
 const REST_FIRST_SECONDS = 0.25
@@ -228,6 +199,8 @@ const REST_MAX_SECONDS = 10
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024
 const REFUSAL_CHARACTERS_MAX = 500
 const TRY_AGAIN = new Set([408, 429])
+/** No connection was made. */
+const NEVER_SENT = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'])
 
 class ModelRefusal extends Error {
   readonly status: number
@@ -237,16 +210,19 @@ class ModelRefusal extends Error {
   }
 }
 
-/** Sends a request, and again where that may help. After an abort it throws the signal's reason. */
-async function send(request: ModelRequest, signal: AbortSignal): Promise<JsonObject> {
+/** Sends a request, and again where that may help; its last attempt counts once the answer is read. After an abort it throws the signal's reason. */
+async function send(request: ModelRequest, attempts: Attempts, signal: AbortSignal): Promise<JsonObject> {
   for (let attempt = 1; ; attempt += 1) {
     const { status, restSeconds, text } = await attemptOf(request, signal)
     if (status === 200) return answerOf(text)
+    if (status !== null || NEVER_SENT.has(text)) attempts.refused()
+    else attempts.lost()
     const isLast = attempt === ATTEMPTS_MAX
     if (status !== null && (isLast || (status < 500 && !TRY_AGAIN.has(status)))) throw new ModelRefusal(status, wordsIn(text))
     if (isLast) throw new Error(`the model could not be reached: ${text}`)
     const rest = restSeconds ?? REST_FIRST_SECONDS * 2 ** (attempt - 1)
     await wait(Math.min(rest, REST_MAX_SECONDS) * 1000, undefined, { signal }).catch(() => signal.throwIfAborted())
+    await attempts.hold(request.body, signal)
   }
 }
 
