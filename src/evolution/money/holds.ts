@@ -14,8 +14,15 @@ export interface OpenHold {
   readonly file: string
 }
 
-/** Which of them: of a day, or of a step. */
-type Of = Partial<Pick<OpenHold, 'day' | 'step' | 'by'>>
+/** Both included. */
+export interface Days {
+  readonly first: string
+  readonly last: string
+}
+export const isIn = ({ first, last }: Days, day: string): boolean => first <= day && day <= last
+
+/** Which of them: of some days, or of a step. */
+type Of = Partial<Pick<OpenHold, 'step' | 'by'>> & { readonly days?: Days }
 
 export class Holds {
   readonly #open = new Map<string, OpenHold & { readonly place: number }>()
@@ -65,10 +72,11 @@ export class Holds {
     return this.#sum(of, (hold) => hold.owner !== owner)
   }
 
-  #sum({ day, step, by }: Of, counts: (hold: OpenHold & { readonly place: number }) => boolean): Spent {
+  #sum({ days, step, by }: Of, counts: (hold: OpenHold & { readonly place: number }) => boolean): Spent {
     let sum = NOTHING_SPENT
     for (const hold of this.#open.values()) {
-      if ((day ?? hold.day) !== hold.day || (step ?? hold.step) !== hold.step || (by ?? hold.by) !== hold.by) continue
+      if (days !== undefined && !isIn(days, hold.day)) continue
+      if ((step ?? hold.step) !== hold.step || (by ?? hold.by) !== hold.by) continue
       if (counts(hold)) sum = spentBoth(sum, hold.most)
     }
     return sum

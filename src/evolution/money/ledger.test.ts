@@ -77,9 +77,16 @@ it('goes on in another file where a day is longer than a document may be, for ev
   await next.settle(NOON)
   for (const ledger of [one, late, next]) expect(ledger.today(NOON).calls).toBe(lines + 3)
   expect(readdirSync(folder).toSorted()).toEqual(['2026-05-04.1.jsonl', '2026-05-04.jsonl'])
+  await spendForAWeek(next)
   await next.tidy(NOON + 8 * DAY)
-  expect(readdirSync(folder)).toEqual([])
+  expect(readdirSync(folder).filter((name) => name.startsWith('2026-05-04'))).toEqual([])
 })
+
+/** After the first day. */
+async function spendForAWeek(ledger: Ledger): Promise<void> {
+  for (let day = 1; day <= 7; day += 1) ledger.spend(NOON + day * DAY, 9, 'episode', SPENT)
+  await ledger.settle(NOON + 7 * DAY)
+}
 
 /** Bounded as those of a database are. */
 class BoundedDocuments extends FolderDocuments {
@@ -100,8 +107,80 @@ it('counts a day by itself, a step over midnight whole, and removes what is a we
   expect(ledger.ofStep(1).episode.calls).toBe(2)
   expect(ledger.after(0)).toMatchObject({ steps: 1, spent: { calls: 2 } })
   writeFileSync(join(folder, 'of-a-person.txt'), '')
+  await spendForAWeek(ledger)
   await ledger.tidy(NOON + 8 * DAY)
-  expect(readdirSync(folder).toSorted()).toEqual(['2026-05-05.jsonl', 'of-a-person.txt'])
+  expect(readdirSync(folder).toSorted()).toEqual([...[5, 6, 7, 8, 9, 10, 11].map((day) => fileOf(day)), 'of-a-person.txt'])
+})
+
+const fileOf = (day: number): string => `2026-05-${String(day).padStart(2, '0')}.jsonl`
+
+it.each([3, 30])('a clock that is %i days ahead for a while takes nothing away of what was spent today', async (days) => {
+  const folder = join(temporaryFolder(), 'spending')
+  const ledger = new Ledger(documentsOf(folder), '')
+  ledger.spend(NOON, 1, 'episode', SPENT)
+  await ledger.settle(NOON)
+  await ledger.tidy(NOON + days * DAY)
+  await ledger.settle(NOON + days * DAY)
+  expect(ledger.today(NOON + days * DAY).calls).toBe(0)
+  await ledger.tidy(NOON)
+  const next = new Ledger(documentsOf(folder), '')
+  next.spend(NOON, 1, 'episode', SPENT)
+  for (const each of [next, ledger]) {
+    await each.settle(NOON)
+    expect(each.today(NOON).calls).toBe(2)
+  }
+})
+
+it('what was spent while the clock was ahead counts today, and no longer once that day is over', async () => {
+  const folder = join(temporaryFolder(), 'spending')
+  const ledger = new Ledger(documentsOf(folder), '')
+  ledger.spend(NOON, 1, 'episode', SPENT)
+  ledger.spend(NOON + 2 * DAY, 1, 'episode', SPENT)
+  await ledger.hold(NOON + 2 * DAY, 1, 'episode', SPENT)
+  const next = new Ledger(documentsOf(folder), '')
+  for (const each of [ledger, next]) {
+    await each.settle(NOON)
+    expect(each.taken(NOON, 1)).toMatchObject({ day: { calls: 3 }, step: { calls: 3 } })
+    await each.settle(NOON + DAY)
+    expect(each.taken(NOON + DAY, 1)).toMatchObject({ day: { calls: 2 }, step: { calls: 3 } })
+    await each.settle(NOON + 3 * DAY)
+    expect(each.taken(NOON + 3 * DAY, 1)).toMatchObject({ day: { calls: 0 }, step: { calls: 3 } })
+  }
+})
+
+it('a clock that is set back does not open the day again that was spent', async () => {
+  const folder = join(temporaryFolder(), 'spending')
+  const ledger = new Ledger(documentsOf(folder), '')
+  ledger.spend(NOON, 1, 'episode', SPENT)
+  await ledger.settle(NOON)
+  const next = new Ledger(documentsOf(folder), '')
+  for (const each of [ledger, next]) {
+    await each.tidy(NOON - 3 * DAY)
+    await each.settle(NOON - 3 * DAY)
+    expect(each.certain(NOON - 3 * DAY, 1).day.calls).toBe(1)
+    await each.settle(NOON)
+    expect(each.today(NOON).calls).toBe(1)
+  }
+})
+
+it('a file that was removed and begun anew is read from its beginning, and what is known of it is kept', async () => {
+  const folder = join(temporaryFolder(), 'spending')
+  const [ledger, other] = [new Ledger(documentsOf(folder), 'a'), new Ledger(documentsOf(folder), 'b')]
+  for (let call = 0; call < 3; call += 1) ledger.spend(NOON, 1, 'episode', SPENT)
+  await ledger.settle(NOON)
+  rmSync(join(folder, fileOf(4)))
+  other.spend(NOON, 1, 'episode', SPENT)
+  await other.settle(NOON)
+  for (const _ of ['first', 'second']) {
+    await ledger.settle(NOON)
+    expect(ledger.today(NOON).calls).toBe(4)
+  }
+  // As long as what was read of the one before.
+  rmSync(join(folder, fileOf(4)))
+  for (let call = 0; call < 7; call += 1) other.spend(NOON, 1, 'episode', { ...SPENT, inputTokens: 1234 })
+  await other.written()
+  await ledger.settle(NOON)
+  expect(ledger.today(NOON).calls).toBe(11)
 })
 
 it('says that the disk took nothing, keeps it, and writes it once it can', async () => {

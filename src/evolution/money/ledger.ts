@@ -5,11 +5,14 @@
  */
 import { randomBytes } from 'node:crypto'
 import { DOCUMENT_BYTES_MAX, type Documents } from '../../contract/index.ts'
-import { Holds, type OpenHold } from './holds.ts'
+import { Holds, isIn, type Days, type OpenHold } from './holds.ts'
 import { NOTHING_SPENT, spentBoth, type Spender, type Spent } from './spent.ts'
 
 const FOLDER = 'spending'
-/** What is older is removed, and missing in the sum of an improvement. */
+/**
+ * What is older is missing in the sum of an improvement, and removed once so many days have files after it: a clock that is ahead for a while
+ * takes nothing away. What the next so many days have counts today: the clock was ahead, or is behind now.
+ */
 const DAYS_KEPT = 7
 /** Clocks differ, and one may begin the next day before another. */
 const DAYS_WRITTEN = 2
@@ -68,6 +71,8 @@ export class Ledger {
   /** How far each file was read. */
   readonly #read = new Map<string, number>()
   readonly #days = new Map<string, Spent>()
+  /** Those that have files. */
+  #written: readonly string[] = []
   /** Of all components. */
   readonly #steps = new Map<string, StepSpent>()
   /** Of this one. */
@@ -145,20 +150,24 @@ export class Ledger {
 
   /** Spent, and held by calls that are under way; with `before` only what counts for that hold. */
   taken(now: number, step: number, before: string | null = null): Sums {
-    const [day, key] = [dayOf(now), this.#keyOf(step)]
+    const [days, key] = [countedOn(now), this.#keyOf(step)]
     return {
       step: spentBoth(allOf(this.#steps.get(key) ?? NO_STEP_SPENT), this.#holds.sum({ step: key }, before)),
-      day: spentBoth(this.#days.get(day) ?? NOTHING_SPENT, this.#holds.sum({ day }, before)),
+      day: spentBoth(this.#spentOn(days), this.#holds.sum({ days }, before)),
     }
   }
 
   /** Of which nothing is given back any more: spent, and held by who is gone. */
   certain(now: number, step: number): Sums {
-    const [day, key] = [dayOf(now), this.#keyOf(step)]
+    const [days, key] = [countedOn(now), this.#keyOf(step)]
     return {
       step: spentBoth(allOf(this.#steps.get(key) ?? NO_STEP_SPENT), this.#holds.lost({ step: key }, this.#owner)),
-      day: spentBoth(this.#days.get(day) ?? NOTHING_SPENT, this.#holds.lost({ day }, this.#owner)),
+      day: spentBoth(this.#spentOn(days), this.#holds.lost({ days }, this.#owner)),
     }
+  }
+
+  #spentOn(days: Days): Spent {
+    return [...this.#days].filter(([day]) => isIn(days, day)).reduce((sum, [, spent]) => spentBoth(sum, spent), NOTHING_SPENT)
   }
 
   #keyOf(step: number): string {
@@ -171,6 +180,7 @@ export class Ledger {
 
   /** Once this resolves, everything spent is on the disk, and what other trainers of the scenario spent is known. */
   async settle(now: number): Promise<void> {
+    this.#written = [...(await this.#filesByDay()).keys()]
     await this.#flushAndRead(now, DAYS_KEPT)
   }
 
@@ -188,19 +198,26 @@ export class Ledger {
 
   async #readDays(now: number, days: number): Promise<void> {
     for (let back = days - 1; back >= 0; back -= 1) await this.#readDay(dayOf(now - back * DAY_MS))
+    for (const day of this.#written) if (day > dayOf(now) && isIn(countedOn(now), day)) await this.#readDay(day)
+  }
+
+  async #filesByDay(): Promise<ReadonlyMap<string, readonly string[]>> {
+    const names = (await this.#documents.list(FOLDER)).map(({ name }) => name).filter((name) => DAY_FILE.test(name))
+    return Map.groupBy(names, (name) => name.slice(0, DAY_CHARACTERS))
   }
 
   /** Removes what is too old. */
   async tidy(now: number): Promise<void> {
-    const oldest = dayOf(now - DAYS_KEPT * DAY_MS)
-    for (const { name } of await this.#documents.list(FOLDER).catch(() => []))
-      if (DAY_FILE.test(name) && name < oldest) await this.#documents.remove(`${FOLDER}/${name}`)
+    const files = await this.#filesByDay().catch(() => new Map<string, readonly string[]>())
+    const past = [...files.keys()].filter((day) => day <= dayOf(now)).toSorted()
+    for (const day of past.slice(0, -DAYS_KEPT))
+      if (day < dayOf(now - DAYS_KEPT * DAY_MS)) for (const name of files.get(day) ?? []) await this.#documents.remove(`${FOLDER}/${name}`)
   }
 
   /** By all trainers of the scenario. What others hold counts: nobody may be left to say what that took. */
   today(now: number): Spent {
-    const day = dayOf(now)
-    return spentBoth(this.#days.get(day) ?? NOTHING_SPENT, this.#holds.besides({ day }, this.#owner))
+    const days = countedOn(now)
+    return spentBoth(this.#spentOn(days), this.#holds.besides({ days }, this.#owner))
   }
 
   ofStep(step: number): StepSpent {
@@ -260,11 +277,20 @@ export class Ledger {
   }
 
   async #readFile(day: string, path: string): Promise<void> {
-    const from = this.#read.get(path) ?? 0
-    const text = Buffer.from((await this.#documents.read(path, from)) ?? [])
-    const whole = text.subarray(0, text.lastIndexOf('\n') + 1)
+    const { from, text } = await this.#unread(path)
+    const whole = text.subarray(0, text.lastIndexOf(LINE_END) + 1)
     this.#read.set(path, from + whole.length)
     for (const line of whole.toString('utf8').split('\n')) this.#take(day, path, line)
+  }
+
+  /** One that does not go on where it was read was removed and begun anew: all of it counts beside what is known. */
+  async #unread(path: string): Promise<{ readonly from: number; readonly text: Buffer }> {
+    const from = this.#read.get(path) ?? 0
+    if (from > 0) {
+      const text = Buffer.from((await this.#documents.read(path, from - 1)) ?? [])
+      if (text.toString('utf8', 0, 1) === LINE_END) return { from, text: text.subarray(1) }
+    }
+    return { from: 0, text: Buffer.from((await this.#documents.read(path)) ?? []) }
   }
 
   #take(day: string, file: string, line: string): void {
@@ -319,7 +345,11 @@ const fullKey = (day: string, tokens: unknown, cost: unknown): string => JSON.st
 const keyOf = (component: string, step: number): string => JSON.stringify([component, step])
 export const allOf = ({ episode, model }: StepSpent): Spent => spentBoth(episode, model)
 
-const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, 'YYYY-MM-DD'.length)
+const LINE_END = '\n'
+const DAY_CHARACTERS = 'YYYY-MM-DD'.length
+const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, DAY_CHARACTERS)
+/** Today, and what cannot have been spent yet. */
+const countedOn = (now: number): Days => ({ first: dayOf(now), last: dayOf(now + DAYS_KEPT * DAY_MS) })
 const pathOf = (day: string, place: number): string => `${FOLDER}/${day}${place === 0 ? '' : `.${place}`}.jsonl`
 
 function parsed(line: string): readonly unknown[] {
