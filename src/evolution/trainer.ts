@@ -16,13 +16,14 @@ export function makeTrainer(configured: EvolutionContext): Trainer {
   return {
     async step(order, report, signal) {
       const context = settled(configured, order)
-      const spent = await spentToday(context)
-      if (spent !== null) return { kind: 'fail', error: spent, retry: true }
+      const spent = await spentToday(context, order)
+      if (spent !== null) return tomorrow(spent)
       const run = await beginRun(context, order, report, signal)
-      const result = await takeStep(run).catch((error: unknown) => failed(run, error))
-      await keepUnplayed(run, result)
+      const taken = await takeStep(run).catch((error: unknown) => failed(run, error))
       // Where the disk does not take it, it is kept for the next step.
       await run.purse.settle().catch(() => undefined)
+      const result = postponed(run, taken)
+      await keepUnplayed(run, result)
       const kept = await endRun(run)
       signal.throwIfAborted()
       return accounted(run, { ...result, metrics: { ...rowMetrics(run, result), ...result.metrics, ...kept } })
@@ -34,12 +35,19 @@ export function makeTrainer(configured: EvolutionContext): Trainer {
 const settled = (context: EvolutionContext, { evolution }: StepOrder): EvolutionContext =>
   evolution === undefined ? context : { ...context, settings: { ...context.settings, ...evolution } }
 
-/** Nothing begins on a day whose cap is reached: the batch waits. */
-async function spentToday({ ledger, settings, now }: EvolutionContext): Promise<string | null> {
+/** Nothing begins on a day whose cap is reached, nor a step that a call of did not fit into what is left of it: the batch waits. */
+async function spentToday({ ledger, settings, now }: EvolutionContext, { step }: StepOrder): Promise<string | null> {
   await ledger.tidy(now()).catch(() => undefined)
   await ledger.settle(now()).catch(() => undefined)
-  const { reachedToday } = new Purse(ledger, settings, 0, now)
-  return reachedToday === null ? null : `${reachedToday}; it goes on tomorrow (UTC)`
+  return new Purse(ledger, settings, step, now).reachedToday
+}
+
+const tomorrow = (reached: string): StepResult => ({ kind: 'fail', error: `${reached}; it goes on tomorrow (UTC)`, retry: true })
+
+/** Where a call did not fit into the day before anything was decided, the step is taken again: else it would use up its batch or request. */
+function postponed({ purse: { refusedToday }, phase }: StepRun, result: StepResult): StepResult {
+  const isUndecided = phase === 'proposing' && (result.kind === 'fail' || result.kind === 'skip')
+  return isUndecided && refusedToday !== null ? tomorrow(refusedToday) : result
 }
 
 /** A result that makes a release says what all steps since the last one took. A failed step has no state; the next one counts it too. */

@@ -195,6 +195,40 @@ describe('a cap', () => {
     expect(played.length).toBeGreaterThan(10)
   })
 
+  it.each([
+    ['traffic', {}],
+    ['a request', { request: REQUEST }],
+  ])('of the day that a call of a proposer does not fit into makes a step on %s wait, and it is not asked again', async (_of, batch) => {
+    let [asked, tokensMax] = [0, 100]
+    const { bench: opening } = world({
+      settings: { max_tokens_per_day: 1000 },
+      modelUrl: await testServer((_request, response) =>
+        response.end('{"choices":[{"message":{"content":"yes"}}],"usage":{"prompt_tokens":300,"completion_tokens":100}}'),
+      ),
+      propose: async ({ models }) => {
+        asked += 1
+        await models['served']?.chat([{ role: 'user', content: 'What now?' }], { tokensMax })
+        return null
+      },
+    })
+    const bench = await opening
+    expect(await bench.step(batch)).toMatchObject({ kind: 'skip' })
+    tokensMax = 700
+    const waits = { kind: 'fail', retry: true, error: expect.stringMatching(/has used today 400 tokens.*it goes on tomorrow \(UTC\)$/) }
+    expect(await bench.step(batch)).toMatchObject(waits)
+    tokensMax = 100
+    expect(await bench.step(batch)).toMatchObject(waits)
+    expect(asked).toBe(2)
+    bench.time.ms += DAY_MS
+    expect(await bench.step(batch)).toMatchObject({ kind: 'skip' })
+    tokensMax = 2000
+    const never = await bench.step(batch)
+    expect(never).toMatchObject({ kind: 'fail', error: expect.stringContaining('raise evolution.max_tokens_per_day') })
+    expect(never).not.toHaveProperty('retry')
+    tokensMax = 100
+    expect(await bench.step(batch)).toMatchObject({ kind: 'skip' })
+  })
+
   it('holds for the attempts of a step together: what a killed one spent is in the ledger', async () => {
     const { bench: first } = world({ selection: twice })
     const killed = await first

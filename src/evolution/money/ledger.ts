@@ -115,14 +115,14 @@ export class Ledger {
     this.#over(hold)
   }
 
-  /** A call did not fit below these caps of the day: nothing begins before the next, or before one of them is raised. */
+  /** A call did not fit below these caps of the day: its step does not begin again before the next, or before one of them is raised. */
   full(at: number, step: number, { tokens, cost, words }: FullDay): void {
     this.#add(at, [this.#component, step, 'full', tokens, cost, words])
   }
 
   /** In the words of who found that out; null where nobody did. */
-  fullToday(now: number, { tokens, cost }: Omit<FullDay, 'words'>): string | null {
-    return this.#full.get(fullKey(dayOf(now), tokens, cost)) ?? null
+  fullToday(now: number, step: number, { tokens, cost }: Omit<FullDay, 'words'>): string | null {
+    return this.#full.get(fullKey(dayOf(now), this.#keyOf(step), tokens, cost)) ?? null
   }
 
   #over(hold: string): void {
@@ -303,7 +303,7 @@ export class Ledger {
     if (kind === 'hold') return this.#takeHold(rest, { day, step: key, file })
     if (kind === 'drop' && typeof first === 'string') return this.#holds.end(first)
     if (kind === 'beat' && typeof first === 'string') return this.#holds.hear(first)
-    if (kind === 'full') return void this.#full.set(fullKey(day, rest[0], rest[1]), String(rest[2]))
+    if (kind === 'full') return void this.#full.set(fullKey(day, key, rest[0], rest[1]), String(rest[2]))
     const spent = spentIn(rest)
     if (spent === null || !isSpender(kind)) return
     const hold = rest[NUMBERS]
@@ -341,7 +341,7 @@ const numbersOf = ({ calls, inputTokens, cachedTokens, outputTokens, cost, unpri
   unpricedCalls,
 ]
 const isSpender = (value: unknown): value is Spender => value === 'episode' || value === 'model'
-const fullKey = (day: string, tokens: unknown, cost: unknown): string => JSON.stringify([day, tokens, cost])
+const fullKey = (day: string, step: string, tokens: unknown, cost: unknown): string => JSON.stringify([day, step, tokens, cost])
 const keyOf = (component: string, step: number): string => JSON.stringify([component, step])
 export const allOf = ({ episode, model }: StepSpent): Spent => spentBoth(episode, model)
 

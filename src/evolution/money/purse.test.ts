@@ -115,20 +115,44 @@ it('counts what was under way when a process was killed at the most that it may 
   await expect(next.hold('episode', bound(1, 0), SIGNAL)).rejects.toThrow('the step has used 100 tokens, its next call may take 1 tokens')
 })
 
-it('of a day that a call did not fit into nothing begins, until the cap is raised', async () => {
+it('a call that does not fit into what is left of the day is refused alone: smaller ones and other steps go on', async () => {
   const folder = temporaryFolder()
-  const purse = purseIn(folder, { max_tokens_per_day: 100 })
+  const caps = { max_tokens_per_day: 100 }
+  const purse = purseIn(folder, caps)
   purse.spend('episode', use(60, 0), await purse.hold('episode', bound(60, 0), SIGNAL))
   const words = 'the scenario has used today 60 tokens, its next call may take 50 tokens (30 of its question, 20 of its answer)'
   await expect(purse.hold('episode', bound(30, 20), SIGNAL)).rejects.toThrow(words)
-  for (const [cap, reached] of [
-    [100, expect.stringContaining(words)],
-    [200, null],
+  purse.spend('episode', use(10, 0), await purse.hold('episode', bound(10, 0), SIGNAL))
+  const next = purseIn(folder, caps, { step: 2 })
+  await next.settle()
+  expect(next.reached).toBeNull()
+  next.spend('episode', use(30, 0), await next.hold('episode', bound(20, 10), SIGNAL))
+  await next.settle()
+  expect(next.reachedToday).toBe('the scenario has used today 100 tokens, and its cap is 100 (evolution.max_tokens_per_day)')
+})
+
+it('a step whose call did not fit into the day does not begin again on it, until the cap is raised', async () => {
+  const folder = temporaryFolder()
+  const purse = purseIn(folder, { max_tokens_per_day: 100 })
+  purse.spend('episode', use(60, 0), null)
+  await expect(purse.hold('episode', bound(30, 20), SIGNAL)).rejects.toThrow('raise evolution.max_tokens_per_day')
+  for (const [step, cap, reached] of [
+    [1, 100, expect.stringContaining('its next call may take 50 tokens')],
+    [1, 200, null],
+    [2, 100, null],
   ] as const) {
-    const next = purseIn(folder, { max_tokens_per_day: cap }, { step: 2 })
+    const next = purseIn(folder, { max_tokens_per_day: cap }, { step })
     await next.settle()
     expect(next.reachedToday).toEqual(reached)
   }
+})
+
+it('a call that fits into no day is refused, and nothing waits for the next day', async () => {
+  const folder = temporaryFolder()
+  const purse = purseIn(folder, { max_tokens_per_day: 100 })
+  await expect(purse.hold('episode', bound(100, 20), SIGNAL)).rejects.toThrow('raise evolution.max_tokens_per_day')
+  await purse.settle()
+  expect([purse.reachedToday, purse.reached]).toEqual([null, expect.stringContaining('its next call may take 120 tokens')])
 })
 
 it('does not hold, wait or write anything where there is no cap', async () => {

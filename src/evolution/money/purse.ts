@@ -4,7 +4,7 @@ import type { CallBound } from './bounds.ts'
 import { CapReached, isCapped, mostWords, passedWords, reachedWords, type CapSettings } from './caps.ts'
 import { estimate, estimateWords } from './estimate.ts'
 import { allOf, type Ledger, type StepSpent, type Sums } from './ledger.ts'
-import { dearestOf, pricesOf, spentBy, spentJson, type ModelCallUse, type Spender, type Spent } from './spent.ts'
+import { dearestOf, NOTHING_SPENT, pricesOf, spentBy, spentJson, type ModelCallUse, type Spender, type Spent } from './spent.ts'
 
 /** The most that a call may take is held for it, until it is over. */
 export interface HeldCall {
@@ -55,7 +55,9 @@ export class Purse {
     const today = passedWords(this.#settings, { day }, most, bound)
     const words = today ?? passedWords(this.#settings, { step }, most, bound)
     if (words === null) return
-    if (today !== null) this.#ledger.full(this.#now(), this.#step, { tokens, cost, words })
+    // One that fits into no day is not waited for.
+    const fitsTomorrow = passedWords(this.#settings, { day: NOTHING_SPENT }, most, bound) === null
+    if (today !== null && fitsTomorrow) this.#ledger.full(this.#now(), this.#step, { tokens, cost, words })
     throw new CapReached(this.refuse(words))
   }
 
@@ -108,9 +110,14 @@ export class Purse {
 
   /** The step may not begin. */
   get reachedToday(): string | null {
-    const { max_tokens_per_day: tokens, max_cost_per_day: cost } = this.#settings
     const { day } = this.#ledger.certain(this.#now(), this.#step)
-    return reachedWords(this.#settings, { day }) ?? this.#ledger.fullToday(this.#now(), { tokens, cost })
+    return reachedWords(this.#settings, { day }) ?? this.refusedToday
+  }
+
+  /** A call of the step did not fit into the day, and would into the next. */
+  get refusedToday(): string | null {
+    const { max_tokens_per_day: tokens, max_cost_per_day: cost } = this.#settings
+    return this.#ledger.fullToday(this.#now(), this.#step, { tokens, cost })
   }
 
   get reachedByStep(): string | null {

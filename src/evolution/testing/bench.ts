@@ -269,7 +269,8 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
         ...(evolution !== undefined && { evolution }),
       }
       const result = await trainer.step(order, report, signal)
-      step = next
+      // One that is tried again leaves no row.
+      if (result.kind !== 'fail' || result.retry !== true) step = next
       if (result.kind === 'publish' && result.content.kind === 'files') files = result.content.files
       state = result.state ?? state
       return result
