@@ -13,7 +13,7 @@ import {
   type Task,
 } from '../contract/index.ts'
 import { contentOf, reviewedEntry, touchedEntries } from '../harness/index.ts'
-import { firstCodePoints } from '../kit/index.ts'
+import { clamp, firstCodePoints, meanOf } from '../kit/index.ts'
 import { baselineAfter, isAdded, judgeSum, sumBefore, type JudgedSum } from './baseline.ts'
 import type { HarnessCandidate } from './candidate.ts'
 import { casesBeside, casesWith, gateTasks, isResumed, openCase, standingOf, treeOf, type Standing } from './cases.ts'
@@ -28,7 +28,7 @@ import { isSeeded } from './luck.ts'
 import { objectiveJson } from './objective.ts'
 import { heldPowers } from './powers.ts'
 import { stateOf, type AskedEntry, type StepRun } from './run.ts'
-import { episodeOf, meanOf, taskScoreMetrics } from './task-scores.ts'
+import { episodeOf, roundedMean, taskScoreMetrics } from './task-scores.ts'
 
 /** How many of the candidate's episodes a row lists; the step's record has all. */
 const LISTED_EPISODES_MAX = 8
@@ -215,7 +215,15 @@ function unsolvedMetrics(pairs: readonly Pair[]): JsonObject {
 }
 const UNSOLVED_MAX = 50
 
-const sumOf = (pairs: readonly Pair[], side: Side): number => pairs.reduce((sum, pair) => sum + (pair[side] ?? 0), 0)
+const scoresOf = (pairs: readonly Pair[], side: Side): readonly number[] => pairs.map((pair) => pair[side] ?? 0)
+
+/** A row holds finite numbers alone. */
+const sumOf = (pairs: readonly Pair[], side: Side): number =>
+  clamp(
+    scoresOf(pairs, side).reduce((sum, score) => sum + score, 0),
+    -Number.MAX_VALUE,
+    Number.MAX_VALUE,
+  )
 
 /**
  * Both means are over the pairs that both sides played, so that they are comparable. Where only the candidate was played, the mean is over its
@@ -229,14 +237,12 @@ function meanMetrics(pairs: readonly Pair[], results: readonly EpisodeResult[]):
   const both = by('current', alone)
   if (both.length > 0)
     return {
-      candidate_mean_score: sumOf(both, 'candidate') / both.length,
-      current_mean_score: sumOf(both, 'current') / both.length,
+      candidate_mean_score: meanOf(scoresOf(both, 'candidate')),
+      current_mean_score: meanOf(scoresOf(both, 'current')),
       ...tookMetrics('candidate', both, results),
       ...tookMetrics('current', both, results),
     }
-  return alone.length > 0
-    ? { candidate_mean_score: sumOf(alone, 'candidate') / alone.length, ...tookMetrics('candidate', alone, results) }
-    : {}
+  return alone.length > 0 ? { candidate_mean_score: meanOf(scoresOf(alone, 'candidate')), ...tookMetrics('candidate', alone, results) } : {}
 }
 
 /** Means of what the side's episodes of these pairs took. Without the cost where one of them has no price. */
@@ -248,8 +254,8 @@ function tookMetrics(side: Side, pairs: readonly Pair[], results: readonly Episo
   if (took.length === 0 || took.length < wanted.size) return {}
   const costs = took.map(({ cost }) => cost).filter((cost) => cost !== null)
   return {
-    [`${side}_mean_seconds`]: meanOf(took.map(({ seconds }) => seconds)),
-    ...(costs.length === took.length && { [`${side}_mean_cost`]: meanOf(costs) }),
+    [`${side}_mean_seconds`]: roundedMean(took.map(({ seconds }) => seconds)),
+    ...(costs.length === took.length && { [`${side}_mean_cost`]: roundedMean(costs) }),
   }
 }
 

@@ -16,3 +16,8 @@ it('names the family of a task that has one', () => {
     ],
   })
 })
+
+it('is a number also of scores whose sum is none', () => {
+  const pairs = [0, 1].map((repeat) => ({ ...pair('a', {}), repeat, candidate: 1e308, current: -1e308 }))
+  expect(taskScoreMetrics(pairs, [])).toEqual({ task_scores: [{ task: 'a', pairs: 2, candidate: 1e308, current: -1e308 }] })
+})

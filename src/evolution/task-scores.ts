@@ -1,5 +1,6 @@
 /** Both sides of a step task by task: their means, and where an episode of each can be read. */
 import type { JsonObject, Pair, Side } from '../contract/index.ts'
+import { meanOf } from '../kit/index.ts'
 import type { EpisodeResult } from './episodes.ts'
 
 /** A row lists no more tasks. */
@@ -11,7 +12,7 @@ export function taskScoreMetrics(pairs: readonly Pair[], results: readonly Episo
   const meanIn = (side: Side, own: readonly Pair[]): JsonObject => {
     // Pairs of earlier steps have their scores alone.
     const known = own.filter(({ task, repeat, [side]: score }) => score !== null || played.has(episodeOf(side, task.name, repeat)))
-    return known.length === 0 ? {} : { [side]: meanOf(known.map(({ [side]: score }) => score ?? 0)) }
+    return known.length === 0 ? {} : { [side]: roundedMean(known.map(({ [side]: score }) => score ?? 0)) }
   }
   const byTask = [...Map.groupBy(pairs, ({ task }) => task.name)].slice(0, TASK_SCORES_MAX)
   const rows = byTask.map(([task, own]) => ({
@@ -41,8 +42,7 @@ function recordedIn(results: readonly EpisodeResult[]): JsonObject {
   return { ...(after != null && { candidate_episode: after }), ...(before != null && { current_episode: before }) }
 }
 
-export const meanOf = (values: readonly number[]): number =>
-  Number((values.reduce((sum, value) => sum + value, 0) / values.length).toPrecision(MEAN_DIGITS))
+export const roundedMean = (values: readonly number[]): number => Number(meanOf(values).toPrecision(MEAN_DIGITS))
 const MEAN_DIGITS = 6
 
 export const episodeOf = (side: string, task: string, repeat: number): string => `${side} ${repeat} ${task}`

@@ -74,6 +74,12 @@ describe('one client', () => {
     expect(end(-1)).toBeLessThan(2)
   })
 
+  it('leaves the means numbers, whatever scores it sends', () => {
+    const scores = new LiveScores()
+    for (const session of ['a', 'b', 'c']) scores.add('head', session, 1e308)
+    expect(scores.summary()).toMatchObject({ head_mean: 1e308, provisional_mean: null })
+  })
+
   it('cannot count for both sides in one session', () => {
     const scores = new LiveScores()
     scores.add('provisional', 's', 0)

@@ -28,7 +28,7 @@ export class LiveScores {
   readonly #wealth = new Wealth(STAKES)
   readonly #sessions = new Set<string>()
   readonly #waiting: Record<LiveSide, number[]> = { provisional: [], head: [] }
-  readonly #sums: Record<LiveSide, number> = { provisional: 0, head: 0 }
+  readonly #means: Record<LiveSide, number> = { provisional: 0, head: 0 }
   readonly #counts: Record<LiveSide, number> = { provisional: 0, head: 0 }
   #pairs = 0
 
@@ -36,8 +36,9 @@ export class LiveScores {
   add(side: LiveSide, session: string, score: number): void {
     if (this.#sessions.has(session) || this.#sessions.size >= SESSIONS_MAX) return
     this.#sessions.add(session)
-    this.#sums[side] += score
     this.#counts[side] += 1
+    // Of scores that are large their sum would be no number.
+    this.#means[side] += score / this.#counts[side] - this.#means[side] / this.#counts[side]
     const other = this.#waiting[side === 'head' ? 'provisional' : 'head'].pop()
     if (other === undefined) {
       this.#waiting[side].push(score)
@@ -57,7 +58,7 @@ export class LiveScores {
 
   /** For the row and the status. */
   summary(): JsonObject {
-    const mean = (side: LiveSide): number | null => (this.#counts[side] === 0 ? null : rounded(this.#sums[side] / this.#counts[side]))
+    const mean = (side: LiveSide): number | null => (this.#counts[side] === 0 ? null : rounded(this.#means[side]))
     return {
       pairs: this.#pairs,
       provisional_sessions: this.#counts.provisional,

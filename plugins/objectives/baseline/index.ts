@@ -1,7 +1,8 @@
 /** Policy gradient of single rollouts: a rollout's weight is its score above the running mean of all scores before. */
 import { define, type JsonObject, type Prepared, type Rollout } from '../../../src/contract/index.ts'
+import { meanOf } from '../../../src/kit/index.ts'
 import { priced, readShaping, shaped, SHAPING } from '../common/shaping.ts'
-import { meanOf, scoredIn } from '../common/scores.ts'
+import { scoredIn } from '../common/scores.ts'
 import { numberIn, refuseUnknown } from '../common/settings.ts'
 
 const DECAY_NORMALLY = 0.9

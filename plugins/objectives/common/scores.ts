@@ -1,5 +1,6 @@
 /** Scores that an objective can compute with, alone and by group. */
 import type { JsonObject, Rollout } from '../../../src/contract/index.ts'
+import { meanOf } from '../../../src/kit/index.ts'
 
 export interface Scored {
   readonly at: number
@@ -48,6 +49,3 @@ export function isConstant(members: readonly Scored[]): boolean {
 /** Of a batch of any length, which `Math.max(...)` could not take. */
 export const largest = (values: readonly number[]): number => values.reduce((most, value) => Math.max(most, value), -Infinity)
 export const smallest = (values: readonly number[]): number => values.reduce((least, value) => Math.min(least, value), Infinity)
-
-export const meanOf = (values: readonly number[]): number =>
-  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length

@@ -1,7 +1,7 @@
 /** What a policy gradient may be given beside its scores: a pull towards the base, room for chance, a clipped ratio, a price for length. */
 import { invalid, type JsonObject, type Objective, type Prepared, type Rollout } from '../../../src/contract/index.ts'
+import { meanOf } from '../../../src/kit/index.ts'
 import { driftOf } from './drift.ts'
-import { meanOf } from './scores.ts'
 import { numberIn } from './settings.ts'
 
 export const SHAPING = ['kl_coef', 'entropy_coef', 'clip_low', 'clip_high', 'length_penalty', 'length_free'] as const

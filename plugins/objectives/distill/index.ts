@@ -1,7 +1,6 @@
 /** On-policy distillation: a token's weight is how much likelier the teacher finds it than the student that sampled it. */
 import { define, type Rollout } from '../../../src/contract/index.ts'
-import { clamp } from '../../../src/kit/index.ts'
-import { meanOf } from '../common/scores.ts'
+import { clamp, meanOf } from '../../../src/kit/index.ts'
 import { numberIn, refuseUnknown } from '../common/settings.ts'
 
 /** In nats. A token that the teacher finds nearly impossible may not outweigh all others. */

@@ -1,7 +1,8 @@
 /** Direct preference optimization: of two answers to one prompt the one with the higher score becomes likelier, compared with the base. */
 import { define, type Prepared, type Rollout } from '../../../src/contract/index.ts'
+import { meanOf } from '../../../src/kit/index.ts'
 import { policyRatio, sigmoid } from '../common/drift.ts'
-import { groupsIn, isConstant, meanOf, type Scored } from '../common/scores.ts'
+import { groupsIn, isConstant, type Scored } from '../common/scores.ts'
 import { numberIn, refuseUnknown } from '../common/settings.ts'
 
 const BETA_NORMALLY = 0.1

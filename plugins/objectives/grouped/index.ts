@@ -1,7 +1,8 @@
 /** Grouped policy gradient: a rollout's weight is its score above the others of its group. */
 import { define, invalid, type JsonObject, type Prepared, type Rollout } from '../../../src/contract/index.ts'
+import { meanOf } from '../../../src/kit/index.ts'
 import { priced, readShaping, shaped, SHAPING } from '../common/shaping.ts'
-import { groupsIn, largest, meanOf, smallest } from '../common/scores.ts'
+import { groupsIn, largest, smallest } from '../common/scores.ts'
 import { refuseUnknown } from '../common/settings.ts'
 
 type Weigh = (scores: readonly number[]) => readonly number[]

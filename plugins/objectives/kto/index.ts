@@ -1,7 +1,8 @@
 /** Kahneman-Tversky optimization: single answers are wanted or unwanted by their score, compared with the base and with the batch. */
 import { define, type Prepared, type Rollout } from '../../../src/contract/index.ts'
+import { meanOf } from '../../../src/kit/index.ts'
 import { policyRatio, sigmoid } from '../common/drift.ts'
-import { meanOf, scoredIn } from '../common/scores.ts'
+import { scoredIn } from '../common/scores.ts'
 import { numberIn, refuseUnknown } from '../common/settings.ts'
 
 const BETA_NORMALLY = 0.1

@@ -1,7 +1,8 @@
 /** Test-time training to discover: the best of each group count for more, and tokens are pulled towards the frozen base. */
 import { define, type Prepared, type Rollout } from '../../../src/contract/index.ts'
+import { meanOf } from '../../../src/kit/index.ts'
 import { driftOf } from '../common/drift.ts'
-import { groupsIn, isConstant, meanOf, type Scored, largest } from '../common/scores.ts'
+import { groupsIn, isConstant, type Scored, largest } from '../common/scores.ts'
 import { numberIn, refuseUnknown } from '../common/settings.ts'
 
 /** The KL distance of the weights from equal ones: that of choosing one half of the group. */

@@ -1,4 +1,5 @@
 /** Which tasks move together: what a change does to one of them tells what it does to the other. */
+import { meanOf } from '../../kit/index.ts'
 import type { MovesRow } from './moves.ts'
 
 /** Two tasks, by their places, and how surely they move together: in standard errors. */
@@ -67,6 +68,3 @@ function strengthOf(rows: readonly Residuals[], one: number, other: number): num
   }
   return count === 0 ? 0 : sum / Math.sqrt(count)
 }
-
-const meanOf = (values: readonly number[]): number =>
-  values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length

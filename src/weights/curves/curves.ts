@@ -1,5 +1,6 @@
 /** What people watch over the steps of a training: reward, length, entropy, and the distance from the base. */
 import type { JsonObject, Rollout } from '../../contract/index.ts'
+import { meanOf } from '../../kit/index.ts'
 
 /** Estimates from the tokens that were sampled. What a batch does not tell is left out. */
 export function curvesOf(rollouts: readonly Rollout[]): JsonObject {
@@ -19,5 +20,3 @@ export function curvesOf(rollouts: readonly Rollout[]): JsonObject {
 /** Those that are learnt from. */
 const tokensOf = ({ lossMask, logProbs, baseLogProbs }: Rollout) =>
   lossMask.flatMap((mark, at) => (mark === 0 ? [] : [{ logProb: logProbs[at], base: baseLogProbs?.[at] }]))
-
-const meanOf = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length
