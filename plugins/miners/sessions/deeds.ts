@@ -2,19 +2,20 @@
 import { posix } from 'node:path'
 import { pathProblem, type Json, type JsonObject } from '../../../src/contract/index.ts'
 import { isList, isObject, objectsOf, ownWords, parsed } from '../../../src/dialects/index.ts'
-import { isTestCommand, type SessionStep } from '../../../src/sessions/index.ts'
+import type { SessionStep } from '../../../src/sessions/index.ts'
+import { onlyLooks } from './looking.ts'
 import { changesIn, isPatch, PATCH_CHARACTERS_MAX, type PatchChunk } from './patch.ts'
 
 export type CallStep = Extract<SessionStep, { by: 'call' }>
 
-/** Tools and commands that only look. */
+/** Tools that only look, unless their names say too that they change what they find. */
 const LOOKS = /read|view|list|^ls|glob|grep|search|find|fetch|todo|plan|think|status|diff/i
-const LOOKING = /^\s*(?:cat|ls|grep|rg|find|head|tail|wc|pwd|which|tree|stat|file|sed -n|git (?:status|log|diff|show))\b[^>|;&]*$/
+const CHANGES = /replace|delete|remove|rename|apply/i
 
 /** Whether it may have changed files without showing it. */
 export function mayChange({ name, input }: CallStep): boolean {
   const command = textAt(fieldsOf(input), ['command', 'cmd'])
-  return command === null ? !LOOKS.test(name) : !LOOKING.test(command) && !isTestCommand(command)
+  return command === null ? !LOOKS.test(name) || CHANGES.test(name) : !onlyLooks(command)
 }
 
 export type Deed = { readonly path: string } & (
@@ -40,7 +41,7 @@ const NEW_FIELDS = ['new_string', 'newString', 'newText', 'new_str', 'new_text']
 const PART_FIELDS = ['offset', 'limit', 'view_range', 'start_line', 'end_line', 'startLine', 'endLine', 'range']
 const READS = /^(?:read|view|open|cat|get)|(?:read|view)(?:_?file)?$|^str_replace/i
 /** Commands that show one file; the second one so many lines of it. */
-const CAT = /^\s*(?:cat|sed -n ["']?1,(?<lines>\d{1,6})p["']?)\s+(?:--\s+)?["']?(?<path>[\w./@+-]+)["']?\s*$/
+const CAT = /^\s*(?:cat|sed -n ["']?1,(?<lines>\d{1,6})p["']?)[ \t]+(?:--[ \t]+)?["']?(?<path>[\w./@+-]+)["']?\s*$/
 
 /** What a call did to files, whatever the agent calls its tools; null for any other call. */
 export function deedsOf(call: CallStep, result: string, folder: string | null): readonly Deed[] | null {
@@ -116,7 +117,18 @@ function fieldsOf(input: Json): JsonObject {
   const value = typeof input === 'string' ? parsed(input) : input
   if (!isObject(value)) return {}
   const { command } = value
-  return isList(command) ? { ...value, command: command.filter((word) => typeof word === 'string').slice(-1)[0] ?? '' } : value
+  return isList(command) ? { ...value, command: lineOf(command.filter((word) => typeof word === 'string')) } : value
+}
+
+const SHELL = /(?:^|\/)(?:ba|da|k|z)?sh$/
+const PLAIN = /^[\w./@+=:,-]+$/
+
+/** What a shell is told, or the patch alone; else the words as a shell would be given them. */
+function lineOf(words: readonly string[]): string {
+  const [program = '', ...args] = words
+  const isTold = SHELL.test(program) && /^-\w*c$/.test(args.at(-2) ?? '')
+  if (isTold || isPatch(args.at(-1) ?? '')) return args.at(-1) ?? ''
+  return words.map((word) => (PLAIN.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`)).join(' ')
 }
 
 const textAt = (fields: JsonObject, names: readonly string[]): string | null => {

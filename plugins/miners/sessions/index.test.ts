@@ -205,7 +205,15 @@ describe('the miner of sessions', () => {
   })
 
   it('takes no file as it was before that is read after a change which nothing shows', async () => {
-    for (const command of ['sed -i s/a/b/ b.js', 'ls; rm b.js', 'cat c.js > b.js'])
+    for (const command of [
+      'sed -i s/a/b/ b.js',
+      'ls; rm b.js',
+      'cat c.js > b.js',
+      'ls\nrm b.js',
+      'cat $(rm b.js)',
+      'find . -delete',
+      'cat\nb.js',
+    ])
       expect(await pathsAfter({ call: 'bash', input: { command }, result: '' })).toEqual(['a.js'])
     expect(await pathsAfter({ call: 'apply_patch', input: { patch: '…' }, result: '' })).toEqual(['a.js'])
     for (const command of ['ls -la', 'git diff', 'npm test'])
