@@ -1,11 +1,12 @@
 /** What `svc improve` says before it plays anything: which agent, which model, which tasks, and what to do where one is missing. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { openState } from '../improve/index.ts'
+import { keepTasks } from './improve/asked.ts'
 import { execute, fakeSurroundings, type FakeTerminal } from './testing/surroundings.ts'
 
 function repositoryOf(files: Readonly<Record<string, string>>): string {
@@ -174,6 +175,31 @@ describe('svc improve', () => {
     expect(await said('second')).toContain('began with another model than second: go back to that one, or begin anew with --fresh')
     expect(await said('first')).not.toContain('another model')
     expect(await said('second', '--fresh', ...NO_TASKS)).toContain(STOPPED)
+  })
+
+  it('that has its tasks goes on with them, and refuses to take others, until it is told to begin anew', async () => {
+    const [folder, tasks] = [repositoryOf(CLAUDE), temporaryFolder()]
+    mkdirSync(join(tasks, 'one'))
+    writeFileSync(join(tasks, 'one/task.yaml'), 'role: gate\nanswer: x\nprompt: Say x.\n')
+    const environment = { ...MODEL, XDG_DATA_HOME: temporaryFolder() }
+    const again = async (...args: readonly string[]): Promise<string> =>
+      (await typed([folder, '--agent', 'native', '--evolution.executor', 'local', ...args], environment)).err.join()
+    const goesOn = expect.stringContaining('of 1 tasks 0 have the role train')
+    for (const args of [['--tasks-dir', tasks], [], ['--tasks-dir', `${tasks}/../${basename(tasks)}`, '--tasks', '7']])
+      expect(await again(...args)).toEqual(goesOn)
+    const given = `this run began with --tasks-dir ${tasks} and keeps its tasks to its end`
+    expect(await again(...NO_TASKS)).toBe(`${given}: leave out --tasks-dir to go on, or begin anew with --fresh`)
+    expect(await again('--tasks', '40')).toBe(`${given}: leave out --tasks to go on, or begin anew with --fresh`)
+    expect(await again('--scenario', 'x')).toContain(`${given}: leave out --scenario`)
+
+    // As if they were mined.
+    const state = await openState(folder, environment)
+    await keepTasks(state, tasks, {})
+    state.close()
+    for (const args of [[], ['--tasks', '40']]) expect(await again(...args)).toEqual(goesOn)
+    expect(await again('--tasks', '41')).toContain('began with --tasks 40 and')
+    expect(await again('--tasks-dir', tasks)).toContain('leave out --tasks-dir to go on')
+    expect(await again('--tasks-dir', '/nowhere', '--fresh')).toContain(STOPPED)
   })
 
   it('says which files it leaves out', async () => {

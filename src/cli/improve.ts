@@ -30,6 +30,7 @@ import {
   type ImproveState,
 } from '../improve/index.ts'
 import { printError } from './explain.ts'
+import { keepTasks, refuseOtherTasks, TASKS_MINED, type TaskOptions } from './improve/asked.ts'
 import { mineFor } from './improve/mine.ts'
 import { costText, openScreen, type ImproveScreen } from './improve/screen.ts'
 import { configFor, loadAdapter, playerFor, requireModel, startFor, tasksFolder, withTools, type RunConfig } from './improve/service.ts'
@@ -38,14 +39,9 @@ import { shellWord } from './screen/text.ts'
 import { stoppable } from './stopping.ts'
 import { EXIT, type Surroundings } from './surroundings.ts'
 
-export interface ImproveOptions {
+export interface ImproveOptions extends TaskOptions {
   readonly dir?: string
   readonly agent?: string
-  readonly tasksDir?: string
-  /** How many tasks are mined. */
-  readonly tasks: number
-  /** Whose recorded sessions are mined too. */
-  readonly scenario?: string
   readonly url?: string
   readonly budget: number
   readonly modelUrl?: string
@@ -112,6 +108,7 @@ async function run(options: ImproveOptions, place: RunPlace): Promise<number> {
   const ended = (await isBegun(state, begins)) ? await readResult(state) : null
   await checkBranch(options, subject, ended !== null)
   await begin(state, begins)
+  await refuseOtherTasks(state, options)
   const { agent, why, read } = subject
   screen.show({ event: 'found', agent, why, files: Object.values(read.sources).map(({ path }) => path), left_out: read.leftOut })
   if (ended !== null) {
@@ -262,7 +259,7 @@ async function takeTasks(
     (await mineFor({
       repository,
       folder: state.folder,
-      tasksMax: options.tasks,
+      tasksMax: options.tasks ?? TASKS_MINED,
       recorded: recordedOf(options),
       executor,
       signal,
@@ -271,7 +268,7 @@ async function takeTasks(
     }))
   const below = given === null ? (await gitPlaceOf(repository))?.prefix : undefined
   await copyTasks(resolve(from), tasksFolder(state.folder), layout.places, below)
-  await state.write('tasks', { from: resolve(from) })
+  await keepTasks(state, resolve(from), options)
 }
 
 /** Keys of the command line are those of the run's own service. */

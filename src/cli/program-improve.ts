@@ -1,10 +1,10 @@
 /** What `svc improve` takes, and examples of it. */
 import { InvalidArgumentError, Option, type Command } from 'commander'
+import { TASKS_MINED } from './improve/asked.ts'
 import { later, type BindCommand } from './surroundings.ts'
 import type { ImproveOptions } from './improve.ts'
 
 const BUDGET_EPISODES = 300
-const TASKS_MINED = 40
 
 const HELP = `
 Example:
@@ -26,7 +26,7 @@ export function addImproveCommand(program: Command, run: BindCommand): void {
     .argument('[dir]', 'the repository (default: the working directory)')
     .option('--agent <name>', 'claude, codex, opencode, pi or native, instead of the one that is found')
     .option('--tasks-dir <dir>', "a folder with one folder per task, instead of tasks from the repository's history")
-    .addOption(new Option('--tasks <count>', 'how many tasks are mined').argParser(countOf).default(TASKS_MINED))
+    .addOption(new Option('--tasks <count>', `how many tasks are mined (default: ${TASKS_MINED})`).argParser(countOf))
     .addOption(new Option('--budget <episodes>', 'how many episodes the whole run may play').argParser(countOf).default(BUDGET_EPISODES))
     .addOption(
       new Option('--scenario <name>', 'mine the recorded sessions of this scenario of a running service too').conflicts('tasksDir'),
