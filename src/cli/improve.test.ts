@@ -71,7 +71,6 @@ describe('svc improve', () => {
       MODEL,
       'command line: inference.upstream_url must not end in /v1',
     ],
-    ['a budget that is none', ['--budget', '0'], MODEL, 'whole number above 0'],
     ['no place for its state', [], { ...MODEL, XDG_DATA_HOME: '' }, 'set XDG_DATA_HOME'],
   ])('with %s says what to do, and leaves the repository alone', async (_, args, environment, words) => {
     const folder = repositoryOf(CLAUDE)
@@ -80,6 +79,14 @@ describe('svc improve', () => {
     expect(err.join('\n')).toContain(words)
     expect(out).not.toContain('before')
     expect(readdirSync(folder)).toEqual(['CLAUDE.md'])
+  })
+
+  it.each(['0', '-1', '1.5', '1e300', '9007199254740993', '0x10', ' ', 'x'])('takes no count of %j', async (count) => {
+    for (const option of ['--budget', '--tasks']) {
+      const { exit, err } = await typed([repositoryOf(CLAUDE), option, count])
+      const wrong = `argument '${count}' is invalid. It must be a whole number from 1 to 9007199254740991, in digits.`
+      expect([exit, err]).toEqual([2, [expect.stringContaining(wrong)]])
+    }
   })
 
   it('that finds no task counts the commits and says why each has none, also the second time', async () => {

@@ -44,6 +44,6 @@ export function addImproveCommand(program: Command, run: BindCommand): void {
 
 function countOf(text: string): number {
   const count = Number(text)
-  if (Number.isInteger(count) && count > 0) return count
-  throw new InvalidArgumentError('it must be a whole number above 0.')
+  if (/^\d+$/.test(text) && count >= 1 && Number.isSafeInteger(count)) return count
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${Number.MAX_SAFE_INTEGER}, in digits.`)
 }
