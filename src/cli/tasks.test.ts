@@ -140,6 +140,9 @@ describe('svc tasks', () => {
   it.each([
     [['check', 'x', '--repeats', '0'], '--repeats must be a whole number above 0'],
     [['mine', '.', '--number', 'many'], '--number must be a whole number above 0'],
+    [['mine', '.', '--number', '1e300'], '--number must be a whole number above 0'],
+    [['mine', '.', '--seconds', '2147484'], '--seconds must be at most 2147483'],
+    [['check', 'x', '--seconds', '2147484'], '--seconds must be at most 2147483'],
     [['mine', '.', '--miner', 'gold'], 'miner plug-in gold is neither built in'],
     [['check', 'x', '--executor', 'cloud'], 'Allowed choices are sandbox, local'],
   ])('%j is refused', async (args, words) => {

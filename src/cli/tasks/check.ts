@@ -10,7 +10,7 @@ import { shortageText } from '../screen/shortage.ts'
 import { jsonText, oneLine } from '../screen/text.ts'
 import { stoppable } from '../stopping.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
-import { countOf, judgeWith, placeOf, STOPPED } from './place.ts'
+import { countOf, judgeWith, placeOf, secondsOf, STOPPED } from './place.ts'
 
 export interface CheckOptions {
   readonly folder: readonly string[]
@@ -23,7 +23,7 @@ export interface CheckOptions {
 export async function check(options: CheckOptions, surroundings: Surroundings): Promise<number> {
   const stopping = stoppable(surroundings, STOPPED)
   try {
-    const order = { repeats: countOf('--repeats', options.repeats), secondsMax: countOf('--seconds', options.seconds) }
+    const order = { repeats: countOf('--repeats', options.repeats), secondsMax: secondsOf('--seconds', options.seconds) }
     const judge = await judgeWith(options.executor)
     const { signal } = stopping
     const results: (CheckResult['record'] & { readonly name: string })[] = []

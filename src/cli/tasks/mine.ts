@@ -11,7 +11,7 @@ import { withService } from '../remote/service.ts'
 import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { stoppable } from '../stopping.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
-import { countOf, judgeWith, STOPPED, TASKS_FOLDER } from './place.ts'
+import { countOf, judgeWith, secondsOf, STOPPED, TASKS_FOLDER } from './place.ts'
 import { withRecords } from './recorded.ts'
 
 export interface MineOptions extends RemoteOptions {
@@ -47,7 +47,7 @@ type Order = Omit<Parameters<typeof mineTasks>[0], 'source' | 'report'> & { read
 
 async function orderOf(options: MineOptions, name: string, signal: AbortSignal): Promise<Order> {
   const { output = TASKS_FOLDER, seed, executor, json } = options
-  const [tasksMax, secondsMax] = [countOf('--number', options.number), countOf('--seconds', options.seconds)]
+  const [tasksMax, secondsMax] = [countOf('--number', options.number), secondsOf('--seconds', options.seconds)]
   const miner = await (await loadPlugin('miner', name, builtins, resolve('.'))).make({})
   const judge = await judgeWith(executor)
   return { output, isJson: json === true, directory: resolve(output), miner, tasksMax, seed, judge, secondsMax, signal }

@@ -20,6 +20,15 @@ export function countOf(option: string, typed: string): number {
   throw new ConfigProblem([`${option} must be a whole number above 0`])
 }
 
+/** A timer of more than that fires at once. */
+const TIMER_SECONDS_MAX = 2_147_483
+
+export function secondsOf(option: string, typed: string): number {
+  const seconds = countOf(option, typed)
+  if (seconds <= TIMER_SECONDS_MAX) return seconds
+  throw new ConfigProblem([`${option} must be at most ${TIMER_SECONDS_MAX}`])
+}
+
 /** Refuses an executor that does not work here, before anything is tried. */
 export async function judgeWith(executor: string): Promise<Judge> {
   const plugin = await loadPlugin('executor', executor, builtins, resolve('.'))
