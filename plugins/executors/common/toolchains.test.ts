@@ -65,6 +65,28 @@ describe('Rust', () => {
     expect(own({ ...variables, RUSTUP_TOOLCHAIN: 'nightly' })).toEqual([nightly])
   })
 
+  it.runIf(process.platform === 'linux' && process.arch === 'x64')('is found by a name that leaves out this machine', () => {
+    const { variables, toolchain } = withRustup('default_toolchain = "stable"\n')
+    const [stable, nightly] = [toolchain('stable-x86_64-unknown-linux-gnu'), toolchain('nightly-x86_64-unknown-linux-gnu')]
+    toolchain('nightly-2026-01-01-x86_64-unknown-linux-gnu')
+    expect(own(variables)).toEqual([stable])
+    expect(own({ ...variables, RUSTUP_TOOLCHAIN: 'nightly' })).toEqual([nightly])
+    expect(own({ ...variables, RUSTUP_TOOLCHAIN: 'stable' })).toEqual([stable])
+  })
+
+  it('is found by a name that leaves out the host that rustup is set to', () => {
+    const { variables, toolchain } = withRustup('default_host_triple = "riscv64gc-unknown-linux-gnu"\ndefault_toolchain = "stable"\n')
+    const [stable, named] = [toolchain('stable-riscv64gc-unknown-linux-gnu'), toolchain('1.95.0-riscv64gc-unknown-linux-gnu')]
+    expect(own(variables)).toEqual([stable])
+    expect(own({ ...variables, RUSTUP_TOOLCHAIN: '1.95.0' })).toEqual([named])
+  })
+
+  it.each(['beta', '../../private', ''])('is the default toolchain where the environment names %j, which is not installed', (name) => {
+    const { variables, toolchain } = withRustup('default_toolchain = "stable"\n')
+    const stable = toolchain('stable')
+    expect(own({ ...variables, RUSTUP_TOOLCHAIN: name })).toEqual([stable])
+  })
+
   it('is found where rustup lies elsewhere, and is not on the PATH', () => {
     const { rustup, toolchain } = withRustup('default_toolchain = "stable"\n')
     const stable = toolchain('stable')

@@ -34,12 +34,25 @@ function rustFolder(variables: Variables, home: string): string | null {
   return [...direct, ...rustupFolders(variables['RUSTUP_HOME'] ?? join(home, '.rustup'), variables)].find(isRust) ?? null
 }
 
+/** As rustup resolves a name, which may leave out the host: that of the environment, else the default one. */
 function rustupFolders(rustup: string, variables: Variables): readonly string[] {
   const settings = textOf(join(rustup, 'settings.toml'))
-  const name = variables['RUSTUP_TOOLCHAIN'] ?? /^default_toolchain *= *"([^"]+)"$/m.exec(settings)?.[1]
-  // A name that is a path leads elsewhere.
-  return name === undefined || basename(name) !== name ? [] : [join(rustup, 'toolchains', name)]
+  const host = fieldOf(settings, 'default_host_triple')
+  const hosts = host !== undefined && isInFolder(host) ? [host] : HOSTS
+  return [variables['RUSTUP_TOOLCHAIN'] ?? '', fieldOf(settings, 'default_toolchain') ?? '']
+    .flatMap((name) => (isInFolder(name) ? [name, ...hosts.map((triple) => `${name}-${triple}`)] : []))
+    .map((name) => join(rustup, 'toolchains', name))
 }
+
+/** A name that is a path leads elsewhere. */
+const isInFolder = (name: string): boolean => name !== '' && basename(name) === name
+
+const fieldOf = (settings: string, name: string): string | undefined => new RegExp(`^${name} *= *"([^"]+)"$`, 'm').exec(settings)?.[1]
+
+/** Rust's words for this machine; nearly every Linux has the first library of C. */
+const ARCH = process.arch === 'x64' ? 'x86_64' : process.arch === 'arm64' ? 'aarch64' : process.arch
+const SYSTEMS = process.platform === 'darwin' ? ['apple-darwin'] : ['unknown-linux-gnu', 'unknown-linux-musl']
+const HOSTS = SYSTEMS.map((system) => `${ARCH}-${system}`)
 
 function programOn(variables: Variables, name: string): string | null {
   const found = findProgram(name, variables['PATH'] ?? '')
