@@ -38,6 +38,7 @@ function surroundingsOfProcess(): Surroundings {
     environment: process.env,
     isTerminal,
     width: isTerminal ? process.stdout.columns || WIDTH_UNKNOWN : Infinity,
+    height: () => (isTerminal && process.stdout.rows) || Infinity,
     colours: wantsColours(process.env, isTerminal),
     out: print,
     page: (text) => page(text, { rows: isTerminal ? process.stdout.rows : 0, environment: process.env, print }),

@@ -28,6 +28,8 @@ export interface Surroundings {
   readonly isTerminal: boolean
   /** The terminal's width in characters; Infinity without a terminal. */
   readonly width: number
+  /** The lines that the terminal has now; Infinity without a terminal, or where it does not say. */
+  readonly height: () => number
   readonly colours: boolean
   readonly out: (line: string) => void
   /** A long text: on a terminal that it does not fit, in the person's pager. */

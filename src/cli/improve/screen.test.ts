@@ -1,7 +1,7 @@
 /** How a run looks on a terminal, in a file, and to a program. */
 import { expect, it } from 'vitest'
 import type { ImproveEvent } from '../../improve/index.ts'
-import { fakeSurroundings } from '../testing/surroundings.ts'
+import { fakeSurroundings, type FakeTerminal } from '../testing/surroundings.ts'
 import { openScreen } from './screen.ts'
 
 const SCORE = {
@@ -57,15 +57,23 @@ const EVENTS: readonly ImproveEvent[] = [
   { event: 'change', files: ['CLAUDE.md'], branch: 'better', commit: 'abc' },
 ]
 
-function shown(json: boolean, width?: number): string {
-  const surroundings = fakeSurroundings({}, {}, width === undefined ? undefined : { width })
+interface TestScreen {
+  readonly terminal?: FakeTerminal
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+function shown(json: boolean, { terminal, environment }: TestScreen = {}, events = EVENTS): string {
+  const surroundings = fakeSurroundings({}, environment, terminal)
   const screen = openScreen(surroundings, json)
-  for (const event of EVENTS) screen.show(event)
+  for (const event of events) screen.show(event)
   return surroundings.printed.join('\n')
 }
 
-it('without a terminal every event is plain lines, in which nothing controls the terminal', () => {
-  expect(shown(false).split('\n')).toEqual([
+it.each<[string, TestScreen?]>([
+  ['without a terminal'],
+  ['on a terminal that cannot draw', { terminal: { width: 100 }, environment: { TERM: 'dumb' } }],
+])('%s every event is plain lines, in which nothing controls the terminal', (_, on) => {
+  expect(shown(false, on).split('\n')).toEqual([
     'claude, by its files: CLAUDE.md',
     'left out, and not touched: x[U+001B][2J: it is odd',
     '2 tasks: 1 gate, 1 train',
@@ -90,7 +98,7 @@ it('for programs every event is one object, and means what it was', () => {
 })
 
 it('on a terminal the table is drawn again in place, and shows what is known so far', () => {
-  const drawn = shown(false, 100).split('\u001B[J')
+  const drawn = shown(false, { terminal: { width: 100 } }).split('\u001B[J')
   const last = drawn.at(-1)?.split('\n') ?? []
   expect(last.slice(-4)).toEqual(
     ['TASK  ROLE   BEFORE  AFTER', 'one   gate        0      1', 'two   train       -       ', '11 episodes, 7 model calls'].map((line) =>
@@ -99,4 +107,17 @@ it('on a terminal the table is drawn again in place, and shows what is known so 
   )
   // Each drawing goes up over just the lines of the table before it.
   expect(drawn.slice(1, -1).filter((part) => !/\[\dA$/.test(part))).toEqual([])
+})
+
+it.each([2, 4, 5, 10, 23, 60])('on a terminal of %i lines no drawing is higher than it, and the tasks left out are counted', (height) => {
+  const names = Array.from({ length: 30 }, (_each, at) => `task-${at}`)
+  const tasks: ImproveEvent = { event: 'tasks', tasks: names.map((name) => ({ name, role: 'gate' })), folder: '/f' }
+  const played = names.map((task): ImproveEvent => ({ event: 'played', side: 'before', task, score: 0, ...SCORE }))
+  const drawn = shown(false, { terminal: { width: 100, height } }, [tasks, ...played]).split('\u001B[J')
+  const last = drawn.at(-1)?.split('\n') ?? []
+  // Beside its lines the cursor needs one.
+  expect(last.length).toBeLessThan(height)
+  const rows = Math.min(24, Math.max(0, height - 4))
+  expect(last.filter((line) => line.startsWith('task-'))).toHaveLength(rows)
+  expect(last.slice(-2)).toEqual([...(rows === 0 ? [] : [`and ${30 - rows} more`]), '30 episodes, 60 model calls'])
 })

@@ -15,7 +15,8 @@ export interface ImproveScreen {
 
 export function openScreen(surroundings: Surroundings, json: boolean): ImproveScreen {
   if (json) return { show: (event) => surroundings.out(jsonText(event)), say: (line) => surroundings.err(line) }
-  if (!surroundings.isTerminal)
+  // A dumb terminal would print what moves the cursor.
+  if (!surroundings.isTerminal || surroundings.environment['TERM'] === 'dumb')
     return {
       show: (event) => linesOf(event).forEach((line) => surroundings.out(line)),
       say: (line) => surroundings.out(line),
@@ -121,6 +122,8 @@ function resultLines({
 }
 
 const ROWS_MAX = 24
+/** The titles, the count of what is left out, the status, and the line of the cursor. */
+const OTHER_LINES = 4
 const REASON_CHARACTERS_MAX = 100
 
 /** The table is drawn again in place; what was said stays above it. */
@@ -132,11 +135,13 @@ function liveScreen(surroundings: Surroundings): ImproveScreen {
   let calls = 0
   const erase = (): string => (drawn === 0 ? '' : `\u001B[${drawn}A\u001B[J`)
   const draw = (above: readonly string[]): void => {
-    const rows = [...scores].slice(0, ROWS_MAX).map(([task, { role, before, after }]): readonly Cell[] => [task, role, before, after])
-    const more = scores.size > ROWS_MAX ? [`and ${scores.size - ROWS_MAX} more`] : []
+    // What has scrolled away cannot be drawn over.
+    const rowsMax = Math.max(0, Math.min(ROWS_MAX, surroundings.height() - OTHER_LINES))
+    const rows = [...scores].slice(0, rowsMax).map(([task, { role, before, after }]): readonly Cell[] => [task, role, before, after])
+    const more = scores.size > rowsMax ? [cut(`and ${scores.size - rowsMax} more`, surroundings.width - 1)] : []
     const shown = rows.length === 0 ? [] : [table(COLUMNS, rows, surroundings), ...more].join('\n').split('\n')
     const last =
-      rows.length === 0
+      scores.size === 0
         ? []
         : [
             paint(

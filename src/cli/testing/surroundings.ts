@@ -22,9 +22,10 @@ export interface FakeSurroundings extends Surroundings, ReturnType<typeof noOutp
   hangUp(): void
 }
 
-/** A terminal of that many characters; a person types these answers, and then no more. */
+/** A terminal of that many characters and lines; a person types these answers, and then no more. */
 export interface FakeTerminal {
   readonly width?: number
+  readonly height?: number
   readonly colours?: boolean
   readonly answers?: readonly string[]
   readonly hasBrowser?: boolean
@@ -45,6 +46,7 @@ export function fakeSurroundings(
     environment: { SVC_UPSTREAM_URL: 'http://127.0.0.1:9', ...environment },
     isTerminal: terminal !== undefined,
     width: terminal?.width ?? Infinity,
+    height: () => terminal?.height ?? Infinity,
     colours: terminal?.colours ?? false,
     out: (line) => void fake.printed.push(line),
     page: async (text) => void fake.printed.push(text),
