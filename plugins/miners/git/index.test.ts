@@ -130,10 +130,36 @@ describe('the git miner', () => {
     ['Round half up with a regression test', 'Round half up.'],
     ['test: more tests for the parser', null],
     ['chore', null],
-    ['Parse dates (GH-12) as PROJ-77 wants', 'Parse dates as wants.'],
+    ['Parse dates (GH-12) as users want', 'Parse dates as users want.'],
+    ['PROJ-77: Parse dates', 'Parse dates.'],
+    ['fix: PROJ-77: parse dates', 'Parse dates.'],
+    ['[PROJ-77] Parse dates, closes PROJ-78 and PROJ-79', 'Parse dates.'],
+    ['fix(PROJ-77): parse dates (PROJ-78, PROJ-79)', 'Parse dates.'],
+    ['Decode UTF-8 and hash it with SHA-256', 'Decode UTF-8 and hash it with SHA-256.'],
+    ['UTF-8: decode it without a mark', 'UTF-8: decode it without a mark.'],
+    ['Fix ISO-8601 dates (ISO-8601)', 'Fix ISO-8601 dates (ISO-8601).'],
+    ['Turn COVID-19 charts into part-2 charts, see part-1', 'Turn COVID-19 charts into part-2 charts, see part-1.'],
+    ['Keep the suffix #12 out of names', 'Keep the suffix out of names.'],
     ['Speed up the parser; see abc1234def for why', 'Speed up the parser; see for why.'],
   ])('of the subject %j it makes %j', (subject, first) => {
     expect(promptOf(subject, [])?.split('\n', 1)[0] ?? null).toBe(first)
+  })
+
+  it('keeps a line of a body that begins with a standard, and takes only the key from one that begins with an issue', () => {
+    const body = 'UTF-8: it is decoded now.\nPROJ-12: it is fast now.\nChange-Id: I123'
+    expect(promptOf(`Read texts of users\n\n${body}`, [])).toMatch(/\.\n\nUTF-8: it is decoded now\. it is fast now\.\n\nThe folder/)
+  })
+
+  it.each<readonly [string, readonly string[], string | null]>([
+    ['Keep data.js and a.json as they are', ['src/a.js'], 'Keep data.js and a.json as they are.'],
+    ['Let the tool add numbers', ['bin/add'], 'Let the tool add numbers.'],
+    ['Round numbers, and change a.js', ['src/a.js'], 'Round numbers.'],
+    ['Round numbers, and change ./src/a.js:12', ['src/a.js'], 'Round numbers.'],
+    ['Round numbers, and change bin/add', ['bin/add'], 'Round numbers.'],
+    ['Round numbers; change the Makefile.', ['Makefile'], 'Round numbers.'],
+    ['Round numbers; change (x)[y].js', ['src/(x)[y].js'], 'Round numbers.'],
+  ])('of the subject %j of a commit that changes %j it makes %j', (subject, paths, first) => {
+    expect(promptOf(subject, paths)?.split('\n', 1)[0] ?? null).toBe(first)
   })
 
   it('leaves code, diffs and statistics out of a prompt', () => {

@@ -2,12 +2,26 @@
 import { visible } from '../common/words.ts'
 
 const TRAILER =
-  /^(?:[A-Z][\w]*(?:-[\w]+)+|Fixes|Fixed|Closes|Closed|Resolves|Refs?|References|Link|Links|Bug|Issue|Related|See|Test Plan|Reviewers|BUG|PR|Cc)\s*:.*$/
+  /^(?:[A-Z]\w*(?:-[A-Za-z]\w*)+|Fixes|Fixed|Closes|Closed|Resolves|Refs?|References|Link|Links|Bug|Issue|Related|See|Test Plan|Reviewers|BUG|PR|Cc)\s*:.*$/
 const NOISE =
   /^(?:\(?cherry[- ]picked from .*|This reverts .*|git-svn-id:.*|Merge .*|[|+@-]{2,}.*|diff --git.*|index [0-9a-f]+\.\..*|\s*\d+ files? changed.*|[*•\s-]*$)/i
 const LINK = /(?:\b(?:see|cf\.?)( also)? )?<?\bhttps?:\/\/[^\s>)\]]*[^\s>)\].,;:]>?/gi
-const ISSUE =
-  /\s*[([]?\s*(?:(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?|refs?|see|issue|pr|pull request)\s*:?\s*)?(?:[\w.-]+\/[\w.-]+)?(?:#\d+|\bGH-\d+|\b[A-Z][A-Z0-9]+-\d+)\s*[)\]]?/gi
+const VERB = String.raw`\b(?:fix(?:es|ed)?|close[sd]?|resolve[sd]?|refs?|references|see|issue|pr|pull request)\s*:?\s*`
+const ISSUE = new RegExp(String.raw`\s*[([]?\s*(?:${VERB})?(?:[\w.-]+\/[\w.-]+)?(?:#\d+|\bGH-\d+)\s*[)\]]?`, 'gi')
+const KEY = /\b[A-Z][A-Z0-9]+-\d+\b/g
+const KEYS = String.raw`\b[A-Z][A-Z0-9]+-\d+(?:(?:,| and|\s)\s*[A-Z][A-Z0-9]+-\d+)*(?![\w-])`
+/** What looks like a key is one where it stands as a reference alone: before a subject, in brackets, or after a verb that closes issues. */
+const ISSUE_KEYS = new RegExp(
+  [
+    String.raw`(?<=^\s*|:\s)(?:${VERB})?${KEYS}(?::| -(?=\s)|\.(?=\s))`,
+    String.raw`(?<=^|[\s\])])[([]\s*(?:${VERB})?${KEYS}\s*[)\]]:?`,
+    String.raw`\b(?:fixes|fixed|close[sd]|resolve[sd]|refs?|references|see|issue)\s*:?\s*${KEYS}`,
+  ].join('|'),
+  'gi',
+)
+/** Encodings, algorithms, standards and models have names like keys. */
+const STANDARD =
+  /^(?:UTF|UCS|CP|KOI\d|WINDOWS|LATIN|BASE|SHA\d?|MD|CRC|HMAC|BLAKE|AES|DES|RSA|EC|ED|ISO|IEC|IEEE|ANSI|ECMA|ES|EN|DIN|FIPS|RFC|BCP|PEP|CVE|CWE|HTTP|OAUTH|TLS|IPV|MPEG|MP|GPT)-/
 const COMMIT_ID = /\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b/g
 const KIND = /^(?:feat|fix|bug|bugfix|refactor|perf|chore|build|ci|style|test|tests|docs?|revert)(?:\([^)]*\))?!?:\s*/i
 /** Tests are how it is judged, so that no prompt speaks of them. */
@@ -20,18 +34,18 @@ const READ_CHARACTERS_MAX = 10_000
 
 /** Null where the message says too little. `paths`: the files that the commit changed. */
 export function promptOf(message: string, paths: readonly string[]): string | null {
-  const names = new Set(paths.flatMap((path) => [path, path.split('/').at(-1) ?? path]))
+  const isHint = hintsOf(paths)
   const [subject = '', ...body] = withoutCode(visible(message.slice(0, READ_CHARACTERS_MAX)))
     .replaceAll(/[^\S\n]+/g, ' ')
     .split('\n')
-  const title = clauses(withoutReferences(subject).replace(KIND, ''), names)
+  const title = clauses(withoutReferences(subject).replace(KIND, ''), isHint)
   if (lettersIn(title) < LETTERS_MIN) return null
   const rest = body
     .filter((line) => !TRAILER.test(line.trim()) && !NOISE.test(line.trim()))
     .map(withoutReferences)
     .join('\n')
     .split(/\n\s*\n/)
-    .map((paragraph) => sentences(paragraph, names))
+    .map((paragraph) => sentences(paragraph, isHint))
     .filter((paragraph) => lettersIn(paragraph) > 0)
   const text = [sentence(title), ...rest].join('\n\n').slice(0, CHARACTERS_MAX).toWellFormed().trimEnd()
   return `${text}\n\nThe folder that you are in holds the repository. Make this change in its code.`
@@ -44,29 +58,47 @@ const withoutReferences = (line: string): string =>
   line
     .replaceAll(LINK, '')
     .replaceAll(ISSUE, ' ')
+    .replaceAll(ISSUE_KEYS, (found) => (isOfIssues(found) ? ' ' : found))
     .replaceAll(COMMIT_ID, '')
     .replaceAll(/\(\s*\)/g, '')
     .replaceAll(/[\s,;:]+(?=\.(?:\s|$))/g, '')
     .replaceAll(/ +/g, ' ')
     .trim()
 
-const isHint = (part: string, names: ReadonlySet<string>): boolean => OF_TESTS.test(part) || [...names].some((name) => part.includes(name))
+/** Not in small letters, as `utf-8` or `part-2` is. */
+const isOfIssues = (found: string): boolean => {
+  const keys = found.match(KEY) ?? []
+  return keys.length > 0 && !keys.some((key) => STANDARD.test(key))
+}
+
+type IsHint = (part: string) => boolean
+
+/** A name of a file counts as a whole: `a.js` is no hint in `data.js`. */
+function hintsOf(paths: readonly string[]): IsHint {
+  const names = new Set(paths.flatMap((path) => [path, path.split('/').at(-1) ?? path]))
+  const telling = [...names].filter((name) => !PLAIN_WORD.test(name)).map((name) => name.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&'))
+  if (telling.length === 0) return (part) => OF_TESTS.test(part)
+  const named = new RegExp(String.raw`(?<![\p{L}\p{N}_.-])(?:${telling.join('|')})(?![\p{L}\p{N}_/-]|\.[\p{L}\p{N}_])`, 'u')
+  return (part) => OF_TESTS.test(part) || named.test(part)
+}
+/** A program may be called `add`, and every sentence may speak of adding. */
+const PLAIN_WORD = /^[a-z]+$/
 
 /** A subject may be about the change and its tests at once: a clause goes with what joins it to the one before. */
-function clauses(subject: string, names: ReadonlySet<string>): string {
-  if (!isHint(subject, names)) return subject
+function clauses(subject: string, isHint: IsHint): string {
+  if (!isHint(subject)) return subject
   const parts = subject.replace(WITH_TESTS, '').split(/(,\s*(?:and\s+)?|;\s*|\s+(?:and|plus|&|\+)\s+)/)
   const kept = parts.filter((_, at) => at % 2 === 0).map((text, at) => ({ text, joint: parts[2 * at - 1] ?? '' }))
   return kept
-    .filter(({ text }) => !isHint(text, names))
+    .filter(({ text }) => !isHint(text))
     .map(({ text, joint }, at) => (at === 0 ? text : joint + text))
     .join('')
 }
 
-const sentences = (paragraph: string, names: ReadonlySet<string>): string =>
+const sentences = (paragraph: string, isHint: IsHint): string =>
   paragraph
     .split(/(?<=[.!?])\s+|\n(?=\s*[-*•] )/)
-    .filter((part) => !isHint(part, names))
+    .filter((part) => !isHint(part))
     .join(/^\s*[-*•] /m.test(paragraph) ? '\n' : ' ')
     .trim()
 
