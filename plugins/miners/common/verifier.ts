@@ -1,6 +1,6 @@
 /** Chooses the runner of a commit's tests by what the repository holds, and writes the script that puts them in place and runs them. */
 import { posix } from 'node:path'
-import { isObject, type Dependencies, type Files } from '../../../src/contract/index.ts'
+import { isObject, type Dependencies, type Files, type JsonObject } from '../../../src/contract/index.ts'
 import { isTest, isVendored } from './paths.ts'
 
 export interface Verifier {
@@ -20,7 +20,8 @@ export interface TestSituation {
 }
 
 /** What pytest reads beside tests, in whatever folder: options in it may leave every test out. */
-const PYTEST_FILES = ['conftest.py', 'pytest.ini', '.pytest.ini', 'pytest.toml', '.pytest.toml', 'pyproject.toml', 'setup.cfg', 'tox.ini']
+const PYTEST_SETTINGS = ['pytest.ini', '.pytest.ini', 'pytest.toml', '.pytest.toml', 'pyproject.toml', 'setup.cfg', 'tox.ini']
+const PYTEST_FILES = ['conftest.py', ...PYTEST_SETTINGS]
 const isOfPytest = (path: string): boolean => PYTEST_FILES.includes(posix.basename(path))
 
 /** Files that make a folder a project of its own, such as `backend` and `frontend` in one repository. */
@@ -32,12 +33,22 @@ const PROJECT_DEPTH_MAX = 3
 /** Files that decide how tests run. */
 export const isSetting = (path: string): boolean => path === 'Makefile' || isOfProject(path) || isOfPytest(path)
 
+/** As it looks from a folder. */
+interface Project extends TestSituation {
+  /** '' is the top. */
+  readonly folder: string
+}
+
 interface Runner {
   readonly name: string
   /** The files that it runs; none where it does not fit. */
-  fits(situation: TestSituation): readonly string[]
+  fits(project: Project): readonly string[]
+  /** Whether what the folder holds says that tests run there; absent where that is why it fits. */
+  isAtHome?(project: Project): boolean
+  /** Folders of programs, from the top on; the first one goes before the others. */
+  readonly programs?: (folder: string, dependencies: Dependencies) => readonly string[]
   /** Lines of shell; the last one starts the tests. */
-  script(files: readonly string[], situation: TestSituation): readonly string[]
+  script(files: readonly string[], project: Project): readonly string[]
   /** Settings that the agent may not choose. */
   keeps?(path: string): boolean
 }
@@ -48,24 +59,39 @@ const SCRIPTED = /\.(?:[cm]?js|[cm]?ts|jsx|tsx)$/
 const scripted = ({ tests }: TestSituation): readonly string[] =>
   Object.keys(tests).filter((path) => SCRIPTED.test(path) && /[._-](?:test|spec)\.|(?:^|\/)(?:tests?|__tests__|specs?)\//i.test(path))
 
+interface ScriptRunner extends Pick<Runner, 'name' | 'programs'> {
+  readonly imports: RegExp
+  /** In `npm test`. */
+  readonly command: RegExp
+  readonly lines: (files: readonly string[]) => readonly string[]
+}
+
 /** Test files that import it, or all where `npm test` is it. */
-function scriptRunner(
-  name: string,
-  imports: RegExp,
-  command: RegExp,
-  lines: (files: string) => readonly string[],
-  named = (path: string): string => path,
-): Runner {
+function scriptRunner({ imports, command, lines, ...more }: ScriptRunner): Runner {
   return {
-    name,
-    fits: (situation) => {
-      const files = scripted(situation)
-      const importing = files.filter((path) => imports.test(textOf(situation.tests, path)))
-      return importing.length > 0 ? importing : command.test(npmTest(situation)) ? files : []
+    ...more,
+    fits: (project) => {
+      const files = scripted(project)
+      const importing = files.filter((path) => imports.test(textOf(project.tests, path)))
+      return importing.length > 0 ? importing : command.test(npmTest(project)) ? files : []
     },
-    script: (files) => lines(files.map((path) => pathWord(named(path))).join(' ')),
+    isAtHome: (project) => npmTest(project) !== '' || dependsOn(project, more.name),
+    script: lines,
   }
 }
+
+/** As npm has them: of the folder, and of those above it. Where some are installed, an agent may not put its own before them. */
+function packagedPrograms(folder: string, dependencies: Dependencies): readonly string[] {
+  const all = fromNearest(folder).map((each) => posix.join(each, PACKAGES))
+  const installed = all.filter((path) => Object.hasOwn(dependencies, path))
+  return (installed.length > 0 ? installed : all).map((path) => posix.join(path, '.bin'))
+}
+
+/** The virtual environment that is nearest. */
+const environmentFor = (folder: string, dependencies: Dependencies): string | undefined =>
+  fromNearest(folder)
+    .flatMap((each) => Object.keys(dependencies).filter((path) => path === posix.join(each, posix.basename(path))))
+    .find((path) => posix.basename(path) !== PACKAGES)
 
 /** Node takes what it is told to test for patterns, and finds nothing under `[id].test.js`, which is no failure. */
 const asPattern = (path: string): string => path.replaceAll(/[[*?(]/g, '[$&]').replaceAll('{', '?')
@@ -78,22 +104,42 @@ const UNITTEST = `import sys; del sys.path[0]; import unittest; ${OWN_CODE}; uni
 /** Every Python has unittest: tests that are written for it need no pytest. */
 const isOfUnittest = (text: string): boolean => /^\s*(?:import|from) unittest\b/m.test(text) && !/\bpytest\b/.test(text)
 const PACKAGES = 'node_modules'
-const LOCAL = 'PATH="$PWD/node_modules/.bin:$PATH"'
 
 const RUNNERS: readonly Runner[] = [
-  scriptRunner('node --test', /['"]node:test['"]/, /\bnode\b.*--test\b/, (files) => [has('node'), `exec node --test ${files}`], asPattern),
-  scriptRunner('vitest', /['"]vitest['"]/, /\bvitest\b/, (files) => [LOCAL, has('vitest'), `exec vitest run ${files}`]),
-  scriptRunner('jest', /['"]@jest\/globals['"]/, /\bjest\b/, (files) => [LOCAL, has('jest'), `exec jest --runTestsByPath ${files}`]),
+  scriptRunner({
+    name: 'node --test',
+    imports: /['"]node:test['"]/,
+    command: /\bnode\b.*--test\b/,
+    lines: (files) => [has('node'), `exec node --test ${files.map(asPattern).map(pathWord).join(' ')}`],
+  }),
+  scriptRunner({
+    name: 'vitest',
+    imports: /['"]vitest['"]/,
+    command: /\bvitest\b/,
+    programs: packagedPrograms,
+    lines: (files) => [has('vitest'), `exec vitest run ${files.map(pathWord).join(' ')}`],
+  }),
+  scriptRunner({
+    name: 'jest',
+    imports: /['"]@jest\/globals['"]/,
+    command: /\bjest\b/,
+    programs: packagedPrograms,
+    lines: (files) => [has('jest'), `exec jest --runTestsByPath ${files.map(pathWord).join(' ')}`],
+  }),
   {
     name: 'pytest',
     fits: ({ tests }) => Object.keys(tests).filter((path) => /(?:^|\/)(?:test_[^/]*|[^/]*_test)\.py$/.test(path)),
-    script: (files, { tests, dependencies = {} }) => {
+    isAtHome: ({ settings, dependencies = {} }) =>
+      PYTEST_SETTINGS.some((name) => Object.hasOwn(settings, name)) || environmentFor('', dependencies) !== undefined,
+    // Put in place before, so that it is not the agent's.
+    programs: (folder, dependencies) => {
+      const environment = environmentFor(folder, dependencies)
+      return environment === undefined ? [] : [posix.join(environment, 'bin')]
+    },
+    script: (files, { tests }) => {
       const paths = files.map(pathWord).join(' ')
       const instead = files.every((path) => isOfUnittest(textOf(tests, path))) ? `exec python3 -c '${UNITTEST}' ${paths}` : 'exit 127'
-      const environment = Object.keys(dependencies).find((path) => !path.includes('/') && posix.basename(path) !== PACKAGES)
       return [
-        // Put in place before, so that it is not the agent's.
-        ...(environment === undefined ? [] : [`PATH="$PWD"/${quoted(environment)}/bin:"$PATH"`]),
         has('python3'),
         `python3 -c '${PYTEST}' 2>/dev/null || ${instead}`,
         `exec python3 -c '${PYTEST}; ${OWN_CODE}; sys.exit(pytest.main())' -q -p no:cacheprovider ${paths}`,
@@ -123,8 +169,9 @@ const RUNNERS: readonly Runner[] = [
   },
   {
     name: 'npm test',
-    fits: (situation) => (npmTest(situation) === '' ? [] : scripted(situation)),
-    script: (_, situation) => [LOCAL, `exec sh -c ${quoted(npmTest(situation))}`],
+    fits: (project) => (npmTest(project) === '' ? [] : scripted(project)),
+    programs: packagedPrograms,
+    script: (_, project) => [`exec sh -c ${quoted(npmTest(project))}`],
   },
   {
     name: 'make test',
@@ -134,52 +181,70 @@ const RUNNERS: readonly Runner[] = [
   },
 ]
 
-/** The command of `npm test`; empty where there is none. */
-function npmTest({ settings }: TestSituation): string {
+/** Empty where it is no object. */
+function describedIn({ settings }: Project): JsonObject {
   try {
     const described: unknown = JSON.parse(textOf(settings, 'package.json'))
-    const scripts = isObject(described) && isObject(described['scripts']) ? described['scripts'] : {}
-    const command = scripts['test']
-    return typeof command === 'string' && !command.includes('no test specified') ? command : ''
+    return isObject(described) ? described : {}
   } catch {
-    return ''
+    return {}
   }
+}
+
+/** The command of `npm test`; empty where there is none. */
+function npmTest(project: Project): string {
+  const { scripts } = describedIn(project)
+  const command = isObject(scripts) ? scripts['test'] : undefined
+  return typeof command === 'string' && !command.includes('no test specified') ? command : ''
+}
+
+function dependsOn(project: Project, name: string): boolean {
+  const { dependencies, devDependencies } = describedIn(project)
+  return [dependencies, devDependencies].some((each) => isObject(each) && Object.hasOwn(each, name))
 }
 
 /** Null where no runner is known for these tests. */
 export function verifierOf(situation: TestSituation): Verifier | null {
+  const { dependencies = {} } = situation
   const project = projectOf(situation)
-  const there = project === '' ? situation : below(project, situation)
+  const { folder } = project
   for (const runner of RUNNERS) {
-    const files = runner.fits(there)
+    const files = runner.fits(project)
     if (files.length === 0) continue
     const kept = Object.entries(situation.settings).filter(([path]) => runner.keeps?.(path) === true)
     const placed = { ...Object.fromEntries(kept), ...situation.tests }
-    const lines = [...(project === '' ? [] : [`cd ${pathWord(project)} || exit 126`]), ...runner.script(files, there)]
+    const programs = runner.programs?.(folder, dependencies) ?? []
+    const lines = [
+      ...(programs.length === 0 ? [] : [`PATH=${programs.map((path) => `"$PWD"/${quoted(path)}:`).join('')}"$PATH"`]),
+      ...(folder === '' ? [] : [`cd ${pathWord(folder)} || exit 126`]),
+      ...runner.script(files, project),
+    ]
     return { runner: runner.name, files: { 'verify/run.sh': scriptOf(runner, lines, Object.keys(placed)), ...under(placed) } }
   }
   return null
 }
 
-/** The folder that the tests run in: '' is the top, and so it is where that holds a project. */
-function projectOf({ tests, settings, dependencies = {} }: TestSituation): string {
-  const marks = [...Object.keys(settings).filter((path) => isOfProject(path) || path === 'Makefile'), ...Object.keys(dependencies)]
-  const projects = new Set(marks.map((path) => posix.dirname(path)))
-  if (projects.has('.')) return ''
-  const [first = '', ...others] = Object.keys(tests)
-  const shared = foldersOf(first).filter((folder) => others.every((path) => path.startsWith(`${folder}/`)))
-  return shared.find((folder) => projects.has(folder) && !isTest(`${folder}/x`)) ?? ''
+/** The nearest folder in which a runner is at home: what lies above it may be there for other ends. Else the nearest project. */
+function projectOf(situation: TestSituation): Project {
+  const [first = '', ...others] = Object.keys(situation.tests)
+  const projects = fromNearest(posix.dirname(first))
+    .filter((folder) => folder === '' || (!isTest(`${folder}/x`) && others.every((path) => path.startsWith(`${folder}/`))))
+    .map((folder) => projectAt(folder, situation))
+  const top = projectAt('', situation)
+  return projects.find(canRun) ?? projects.find(({ settings }) => Object.keys(settings).some((path) => PROJECT_FILES.has(path))) ?? top
 }
 
-/** As it looks from that folder. */
-function below(folder: string, { tests, settings, dependencies = {} }: TestSituation): TestSituation {
+const canRun = (project: Project): boolean =>
+  RUNNERS.some((runner) => runner.fits(project).length > 0 && (runner.isAtHome?.(project) ?? true))
+
+function projectAt(folder: string, { tests, settings, dependencies = {} }: TestSituation): Project {
   const inside = (files: Files): Files =>
     Object.fromEntries(
-      Object.entries(files)
-        .filter(([path]) => path.startsWith(`${folder}/`))
-        .map(([path, text]) => [path.slice(folder.length + 1), text]),
+      Object.entries(files).flatMap(([path, text]) => (path.startsWith(`${folder}/`) ? [[path.slice(folder.length + 1), text]] : [])),
     )
-  return { tests: inside(tests), settings: inside(settings), dependencies: inside(dependencies) }
+  return folder === ''
+    ? { folder, tests, settings, dependencies }
+    : { folder, tests: inside(tests), settings: inside(settings), dependencies }
 }
 
 const STORE = 'verify/tests'
@@ -209,6 +274,10 @@ function foldersOf(path: string): readonly string[] {
   const folder = posix.dirname(path)
   return folder === '.' ? [] : [...foldersOf(folder), folder]
 }
+
+/** The folder and those above it, the top last. */
+const fromNearest = (folder: string): readonly string[] =>
+  folder === '' || folder === '.' ? [''] : [folder, ...fromNearest(posix.dirname(folder))]
 
 /** Begins with ./ so that no path is an option. */
 const pathWord = (path: string): string => quoted(`./${path}`)
