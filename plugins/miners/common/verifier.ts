@@ -13,6 +13,8 @@ export interface Verifier {
 export interface TestSituation {
   /** Test files of the commit, as they are after it. */
   readonly tests: Files
+  /** Test files that the commit takes away, or moves. */
+  readonly removed?: readonly string[]
   /** Files of the tree after the commit that decide how tests run. */
   readonly settings: Files
   /** What is installed for the tests. */
@@ -213,13 +215,17 @@ export function verifierOf(situation: TestSituation): Verifier | null {
     if (files.length === 0) continue
     const kept = Object.entries(situation.settings).filter(([path]) => runner.keeps?.(path) === true)
     const placed = { ...Object.fromEntries(kept), ...situation.tests }
+    const removed = situation.removed ?? []
     const programs = runner.programs?.(folder, dependencies) ?? []
     const lines = [
       ...(programs.length === 0 ? [] : [`PATH=${programs.map((path) => `"$PWD"/${quoted(path)}:`).join('')}"$PATH"`]),
       ...(folder === '' ? [] : [`cd ${pathWord(folder)} || exit 126`]),
       ...runner.script(files, project),
     ]
-    return { runner: runner.name, files: { 'verify/run.sh': scriptOf(runner, lines, Object.keys(placed)), ...under(placed) } }
+    return {
+      runner: runner.name,
+      files: { 'verify/run.sh': scriptOf(runner, lines, { placed: Object.keys(placed), removed }), ...under(placed) },
+    }
   }
   return null
 }
@@ -250,14 +256,17 @@ function projectAt(folder: string, { tests, settings, dependencies = {} }: TestS
 const STORE = 'verify/tests'
 const under = (files: Files): Files => Object.fromEntries(Object.entries(files).map(([path, text]) => [`${STORE}/${path}`, text]))
 
-/** The agent's files give way: folders that are links or files, and settings that tests would load. */
-function scriptOf(runner: Runner, lines: readonly string[], placed: readonly string[]): string {
-  const folders = [...new Set(placed.flatMap(foldersOf))].sort((a, b) => a.length - b.length)
+/** The agent's files give way: tests that the commit takes away, folders that are links or files, and settings that tests would load. */
+function scriptOf(runner: Runner, lines: readonly string[], { placed, removed }: Record<'placed' | 'removed', readonly string[]>): string {
+  const folders = foldersOfAll(placed)
   return [
     '# Puts the tests of the commit in place, and runs them.',
     ...(runner.keeps?.('conftest.py') === true
       ? [`find . \\( ${PYTEST_FILES.map((name) => `-name ${name}`).join(' -o ')} \\) -not -path './verify/*' -exec rm -rf {} +`]
       : []),
+    // Through a link something else would be removed.
+    ...foldersOfAll(removed).map((folder) => `if [ -L ${pathWord(folder)} ]; then rm -f ${pathWord(folder)}; fi`),
+    ...removed.map((path) => `rm -rf ${pathWord(path)}`),
     ...folders.map(
       (folder) =>
         `if [ -L ${pathWord(folder)} ] || [ ! -d ${pathWord(folder)} ]; then rm -rf ${pathWord(folder)}; mkdir ${pathWord(folder)}; fi`,
@@ -269,6 +278,10 @@ function scriptOf(runner: Runner, lines: readonly string[], placed: readonly str
     '',
   ].join('\n')
 }
+
+/** Those on top first. */
+const foldersOfAll = (paths: readonly string[]): readonly string[] =>
+  [...new Set(paths.flatMap(foldersOf))].sort((a, b) => a.length - b.length)
 
 function foldersOf(path: string): readonly string[] {
   const folder = posix.dirname(path)

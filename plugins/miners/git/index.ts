@@ -130,7 +130,8 @@ async function taskOf(repository: Repository, commit: HistoryCommit, mining: Min
     installed,
     tree.map(({ path }) => path),
   )
-  const verifier = verifierOf({ tests: ofPaths(contents, isTest), settings, dependencies })
+  const removed = removedIn(wanted)
+  const verifier = verifierOf({ tests: ofPaths(contents, isTest), removed: removed.filter(isTest), settings, dependencies })
   if (verifier === null) return 'no runner is known for its tests'
   const files = await workspaceOf(repository, commit.parent, limits)
   if (typeof files === 'string') return files
@@ -182,6 +183,9 @@ function textIn(bytes: Buffer): string | null {
     return null
   }
 }
+
+const removedIn = (changes: readonly FileChanged[]): readonly string[] =>
+  changes.filter(({ status }) => status === 'deleted').map(({ path }) => path)
 
 const ofPaths = (files: Files, isWanted: (path: string) => boolean): Files =>
   Object.fromEntries(Object.entries(files).filter(([path]) => isWanted(path)))
@@ -250,7 +254,7 @@ function minedTask(commit: HistoryCommit, { prompt, files, dependencies, verifie
     module: moduleOf(tests.find((path) => /\.\w+$/.test(path)) ?? ''),
     reference: {
       files: ofPaths(contents, (path) => !isTest(path)),
-      removed: changes.filter(({ path, status }) => status === 'deleted' && !isTest(path)).map(({ path }) => path),
+      removed: removedIn(changes).filter((path) => !isTest(path)),
     },
   }
 }
