@@ -8,6 +8,8 @@ import { makeTrialFolder, type CheckRecord } from './folder.ts'
 
 /** What scores a task. */
 export interface Judge {
+  /** Of its executor: what holds in one may not hold in another. */
+  readonly name: string
   readonly executor: Executor
   evaluator(name: string): Promise<Evaluator>
 }
@@ -32,6 +34,8 @@ export interface CheckResult {
   readonly record: CheckRecord
   /** Whether another try on another machine, or later, may end otherwise. */
   readonly isOpen: boolean
+  /** Whether it took longer than it may, so that a longer time may end otherwise. */
+  readonly isTooSlow: boolean
 }
 
 export async function checkTask(order: CheckOrder): Promise<CheckResult> {
@@ -61,6 +65,7 @@ const untried = ({ now }: CheckOrder): CheckResult => ({
     untried: 'a model judges it, and there is none here',
   },
   isOpen: false,
+  isTooSlow: false,
 })
 
 const isAgainst = ({ side, score, trouble }: TrialRun): boolean => trouble !== null || passes(score) !== (side === 'reference')
@@ -150,6 +155,7 @@ function resultOf({ reference, repeats, secondsMax, now }: CheckOrder, runs: rea
       problems,
       untried: null,
     },
+    isTooSlow: troubles.includes(tooSlow(secondsMax)),
     isOpen: troubles.some((trouble) => trouble !== tooSlow(secondsMax)),
   }
 }

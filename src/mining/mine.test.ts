@@ -42,7 +42,7 @@ function runOf(tasks: readonly MinedTask[], more: Partial<MiningRun> = {}): Mini
     source: '',
     tasksMax: 100,
     seed: 'seed',
-    judge: { executor: idle, evaluator: async () => looks },
+    judge: { name: 'idle', executor: idle, evaluator: async () => looks },
     report: () => undefined,
     signal: new AbortController().signal,
     ...more,
@@ -170,7 +170,7 @@ describe('a task is passed over', () => {
       'a path of verify_files does not start with verify/',
     ],
   ])('%s', async (_what, more, reason, evaluator = looks) => {
-    const run = runOf([offer(1, more)], { judge: { executor: idle, evaluator: async () => evaluator }, secondsMax: 0.05 })
+    const run = runOf([offer(1, more)], { judge: { name: 'idle', executor: idle, evaluator: async () => evaluator }, secondsMax: 0.05 })
     expect(await mineTasks(run)).toMatchObject({ added: [], kept: 0, passedOver: [{ origin: 'test:1', reason }] })
     expect(shown(run.directory)).toEqual([])
     expect(readdirSync(join(run.directory, '..'))).toEqual(['tasks'])
@@ -180,6 +180,7 @@ describe('a task is passed over', () => {
   it('and tried again where the machine could not judge it', async () => {
     let isBroken = true
     const judge = {
+      name: 'idle',
       executor: idle,
       evaluator: async (): Promise<Evaluator> => ({
         score: async (...given) => (isBroken ? Promise.reject(new Error('no disk')) : looks.score(...given)),
@@ -202,7 +203,7 @@ describe('a task is passed over', () => {
       },
     }
     const task = offer(1, { dependencies: { node_modules: packages } })
-    const run = runOf([task], { judge: { executor: idle, evaluator: async () => needs } })
+    const run = runOf([task], { judge: { name: 'idle', executor: idle, evaluator: async () => needs } })
     const reason = 'the reference does not pass'
     expect(await mineTasks(run)).toMatchObject({ passedOver: [{ reason }] })
     const before = tried
@@ -211,6 +212,50 @@ describe('a task is passed over', () => {
     mkdirSync(join(packages, 'one'))
     const last = await mineTasks(run)
     expect([last.added, countReasons(last.leftOut)]).toEqual([['task-1'], []])
+  })
+
+  it('and tried again by another executor, and once in each', async () => {
+    const ran: string[] = []
+    const judgeOf = (name: string) => ({
+      name,
+      executor: idle,
+      evaluator: async (): Promise<Evaluator> => ({
+        score: async (...given) => {
+          ran.push(name)
+          return name === 'local' ? looks.score(...given) : 0
+        },
+      }),
+    })
+    const run = runOf([offer(1)])
+    for (const name of ['sandbox', 'other', 'sandbox']) await mineTasks({ ...run, judge: judgeOf(name) })
+    expect([...new Set(ran)]).toEqual(['sandbox', 'other'])
+    const tries = ran.length
+    const again = await mineTasks({ ...run, judge: judgeOf('sandbox') })
+    expect([ran.length, countReasons(again.leftOut)]).toEqual([tries, [{ reason: 'the reference does not pass', count: 1 }]])
+    expect(await mineTasks({ ...run, judge: judgeOf('local') })).toMatchObject({ added: ['task-1'] })
+  })
+
+  it('and tried again with more time where it took too long, and only then', async () => {
+    let isSlow = true
+    let tried = 0
+    const evaluator: Evaluator = {
+      score: (...given) => {
+        tried += 1
+        return isSlow ? hanging.score(...given) : looks.score(...given)
+      },
+    }
+    const run = runOf([offer(1)], { judge: { name: 'idle', executor: idle, evaluator: async () => evaluator } })
+    await mineTasks({ ...run, secondsMax: 0.05 })
+    isSlow = false
+    for (const secondsMax of [0.05, 0.04]) expect(await mineTasks({ ...run, secondsMax })).toMatchObject({ added: [], passedOver: [] })
+    expect(tried).toBe(1)
+    expect(await mineTasks({ ...run, secondsMax: 60 })).toMatchObject({ added: ['task-1'] })
+  })
+
+  it('and not tried again with more time where time was no reason', async () => {
+    const run = runOf([offer(1)], { judge: { name: 'idle', executor: idle, evaluator: async () => failing }, secondsMax: 30 })
+    expect((await mineTasks(run)).passedOver).toHaveLength(1)
+    expect((await mineTasks({ ...run, secondsMax: 60 })).passedOver).toEqual([])
   })
 
   it('and mining ends after many that do not hold', async () => {
@@ -247,7 +292,7 @@ const spoken = (n: number, answer: string, more: Partial<MinedTask> = {}): Mined
   offer(n, { files: {}, data: { evaluator: 'answer', answer }, reference: { files: {}, removed: [], answer }, ...more })
 
 describe('a task whose answer is in the text', () => {
-  const judge = { executor: idle, evaluator: async () => listens }
+  const judge = { name: 'idle', executor: idle, evaluator: async () => listens }
 
   it('is tried with the answer of the reference, which stays out of the task', async () => {
     const run = runOf([spoken(1, 'IV'), spoken(2, 'V', { reference: { files: {}, removed: [], answer: 'four' } })], { judge })

@@ -5,7 +5,7 @@ import { codeOf, hiddenCharacters, makeFolder, screenText } from '../kit/index.t
 import { checkTask, type Judge } from './check.ts'
 import { readMined, readMinedTask, removeUnfinished, writeMined, type MinedFolder } from './folder.ts'
 import { place, textOf, type Placed } from './placing.ts'
-import { installedFor, settle, settledIn } from './settled.ts'
+import { holds, installedFor, settle, settledIn, type Conditions } from './settled.ts'
 
 export interface MiningRun {
   /** The folder of the tasks. */
@@ -66,9 +66,9 @@ export async function mineTasks(run: MiningRun): Promise<MiningResult> {
   const added: string[] = []
   const passedOver: { origin: string; reason: string }[] = []
   const settled = await settledIn(directory)
-  const leftOut = new Map([...settled].map(([origin, { reason }]) => [origin, reason]))
+  const leftOut = new Map([...settled].map(([origin, verdicts]) => [origin, verdicts.at(-1)?.reason ?? '']))
   if (kept >= tasksMax) return { added, kept, passedOver, leftOut }
-  const forGood = [...settled].flatMap(([origin, { installed }]) => (installed === null ? [origin] : []))
+  const forGood = [...settled].flatMap(([origin, verdicts]) => (verdicts.some(({ tried }) => tried === null) ? [origin] : []))
   const known = new Set([...there.flatMap(({ mined }) => mined?.origin ?? []), ...forGood])
   const passOver = (origin: string, reason: string): void => {
     leftOut.set(origin, reason)
@@ -77,7 +77,13 @@ export async function mineTasks(run: MiningRun): Promise<MiningResult> {
   for await (const found of miner.mine({ source, tasksMax: tasksMax - kept, known, report, passOver, signal })) {
     signal.throwIfAborted()
     const { name, origin } = found
-    if (known.has(origin) || settled.get(origin)?.installed === (await installedFor(found))) continue
+    if (known.has(origin)) continue
+    const conditions = await conditionsOf(run, found)
+    const verdict = settled.get(origin)?.findLast((each) => holds(each, conditions))
+    if (verdict !== undefined) {
+      leftOut.set(origin, verdict.reason)
+      continue
+    }
     leftOut.delete(origin)
     const reason = await keep(run, state, found)
     if (reason === null) {
@@ -103,11 +109,17 @@ interface Mining {
   readonly names: Set<string>
 }
 
+const conditionsOf = async ({ judge, secondsMax = SECONDS_MAX }: MiningRun, found: MinedTask): Promise<Conditions> => ({
+  installed: await installedFor(found),
+  executor: judge.name,
+  secondsMax,
+})
+
 /** Null when it was kept, else why not. */
 async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<string | null> {
   const screened = screen(found)
   if (typeof screened === 'string') {
-    await settle(run.directory, found.origin, { reason: screened, installed: null })
+    await settle(run.directory, found.origin, { reason: screened, tried: null })
     return screened
   }
   if (state.names.has(found.name)) return 'there is a task of this name'
@@ -118,10 +130,10 @@ async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<st
   const task = { module: found.module, origin: found.origin, shingles: textOf(found, found.files) }
   const placement = place(task, state.placed, run.seed)
   if (placement === null) return 'it is alike to tasks on both sides of the held-out line'
-  const { directory, judge, secondsMax = SECONDS_MAX, now = () => new Date(), signal } = run
+  const { directory, judge, now = () => new Date(), signal } = run
   // Looked at before, so that what is installed meanwhile counts as new.
-  const installed = await installedFor(found)
-  const { record, isOpen } = await checkTask({
+  const { secondsMax, ...conditions } = await conditionsOf(run, found)
+  const { record, isOpen, isTooSlow } = await checkTask({
     directory,
     task: screened,
     reference,
@@ -134,7 +146,8 @@ async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<st
   })
   const [problem] = record.problems
   if (problem !== undefined) {
-    if (!isOpen) await settle(directory, found.origin, { reason: problem, installed })
+    if (!isOpen)
+      await settle(directory, found.origin, { reason: problem, tried: { ...conditions, seconds: isTooSlow ? secondsMax : null } })
     return problem
   }
   if (!(await writeMined(directory, found, placement, { status: 'proposed', check: record }))) return 'another process wrote it meanwhile'

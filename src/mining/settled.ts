@@ -5,35 +5,56 @@ import { join } from 'node:path'
 import type { MinedTask } from '../contract/index.ts'
 import { isMissing } from '../kit/index.ts'
 
+/** What a verdict of tests depends on beside the task. */
+export interface Conditions {
+  /** What was installed when they ran. */
+  readonly installed: string
+  /** The name of the executor. */
+  readonly executor: string
+  /** The longest time of one run. */
+  readonly secondsMax: number
+}
+interface Tried extends Omit<Conditions, 'secondsMax'> {
+  /** The time that was too short; null where it was long enough. */
+  readonly seconds: number | null
+}
 interface Settled {
   readonly reason: string
-  /** What was installed when its tests were tried; null where no test was asked. */
-  readonly installed: string | null
+  /** Null where no test was asked, so that it holds for good. */
+  readonly tried: Tried | null
 }
 
 const SETTLED_FILE = '.passed-over.jsonl'
 
-/** By origin. Lines that a crash cut are no verdicts, and neither are those of a time when it was not written what was installed. */
-export async function settledIn(directory: string): Promise<ReadonlyMap<string, Settled>> {
+/** By origin, the latest last. Lines that a crash cut are no verdicts, and neither are those of a time when less was written of what they depend on. */
+export async function settledIn(directory: string): Promise<ReadonlyMap<string, readonly Settled[]>> {
   const text = await readFile(join(directory, SETTLED_FILE), 'utf8').catch((error: unknown) => {
     if (isMissing(error)) return ''
     throw error
   })
-  return new Map(text.split('\n').flatMap(verdictIn))
+  const verdicts = text.split('\n').flatMap(verdictIn)
+  return new Map([...Map.groupBy(verdicts, ({ origin }) => origin)].map(([origin, all]) => [origin, all.map(({ settled }) => settled)]))
 }
 
-function verdictIn(line: string): readonly (readonly [origin: string, settled: Settled])[] {
+function verdictIn(line: string): readonly { origin: string; settled: Settled }[] {
   try {
-    const { origin, reason, installed }: { origin?: unknown; reason?: unknown; installed?: unknown } = Object(JSON.parse(line))
+    const { origin, reason, installed, executor, seconds }: Readonly<Record<string, unknown>> = Object(JSON.parse(line))
     if (typeof origin !== 'string' || typeof reason !== 'string') return []
-    return installed === null || typeof installed === 'string' ? [[origin, { reason, installed }]] : []
+    if (installed === null) return [{ origin, settled: { reason, tried: null } }]
+    if (typeof installed !== 'string' || typeof executor !== 'string' || (seconds !== null && typeof seconds !== 'number')) return []
+    return [{ origin, settled: { reason, tried: { installed, executor, seconds } } }]
   } catch {
     return []
   }
 }
 
-export const settle = (directory: string, origin: string, settled: Settled): Promise<void> =>
-  appendFile(join(directory, SETTLED_FILE), `${JSON.stringify({ origin, ...settled })}\n`)
+export const settle = (directory: string, origin: string, { reason, tried }: Settled): Promise<void> =>
+  appendFile(join(directory, SETTLED_FILE), `${JSON.stringify({ origin, reason, ...(tried ?? { installed: null }) })}\n`)
+
+/** Whether trying again would end the same. */
+export const holds = ({ tried }: Settled, { installed, executor, secondsMax }: Conditions): boolean =>
+  tried === null ||
+  (tried.installed === installed && tried.executor === executor && (tried.seconds === null || secondsMax <= tried.seconds))
 
 /** Differs as soon as packages were installed for the task, or removed. */
 export async function installedFor({ dependencies = {} }: MinedTask): Promise<string> {

@@ -97,7 +97,7 @@ async function mined(kind: Kind, name: keyof typeof EXECUTORS) {
   const history = made(kind)
   const directory = join(temporaryFolder(), 'tasks')
   const executor = await EXECUTORS[name].plugin.make({})
-  const judge = { executor, evaluator: async () => verify.plugin }
+  const judge = { name, executor, evaluator: async () => verify.plugin }
   const miner = await git.plugin.make({})
   const found = await mineTasks({
     directory,

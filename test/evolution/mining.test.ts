@@ -18,7 +18,11 @@ import { until } from '../support/wait.ts'
 const signal = new AbortController().signal
 const report = (): void => undefined
 
-const judgeHere = async (): Promise<Judge> => ({ executor: await sandbox.plugin.make({}), evaluator: async () => verify.plugin })
+const judgeHere = async (): Promise<Judge> => ({
+  name: 'sandbox',
+  executor: await sandbox.plugin.make({}),
+  evaluator: async () => verify.plugin,
+})
 
 const taskOf = (n: number): MinedTask => ({
   name: `task-${n}`,
@@ -110,7 +114,7 @@ describe('mining that is interrupted', () => {
 import { existsSync } from 'node:fs'
 import { mineTasks } from ${JSON.stringify(join(import.meta.dirname, '../../src/mining/index.ts'))}
 const offers = ${JSON.stringify(Array.from({ length: 12 }, (_, n) => taskOf(n)))}
-const judge = { executor: {}, evaluator: async () => ({ score: async (_task, _episode, { workspace }) => (existsSync(workspace + '/done') ? 1 : 0) }) }
+const judge = { name: 'idle', executor: {}, evaluator: async () => ({ score: async (_task, _episode, { workspace }) => (existsSync(workspace + '/done') ? 1 : 0) }) }
 const miner = { async *mine() { yield* offers } }
 const result = await mineTasks({ directory: ${JSON.stringify(directory)}, miner, source: '', tasksMax: 12, seed: 's', judge, report: () => undefined, signal: new AbortController().signal })
 console.log(result.added.length + result.kept)`
@@ -158,6 +162,7 @@ console.log(result.added.length + result.kept)`
       },
     }
     const judge: Judge = {
+      name: 'idle',
       executor: { run: () => Promise.reject(new Error('unused')) },
       evaluator: async () => ({ score: async (_t, _e, { workspace }) => (readdirSync(workspace ?? '').includes('done') ? 1 : 0) }),
     }

@@ -130,7 +130,7 @@ async function expectTold({ bin, before, after, cheat, runner }: Case, { plugin 
   history.commit('Let the sum of two numbers be their sum', after)
   const directory = join(temporaryFolder(), 'tasks')
   const executor = await plugin.make({})
-  const judge = { executor, evaluator: async () => verify.plugin }
+  const judge = { name: 'tried', executor, evaluator: async () => verify.plugin }
   const miner = await git.plugin.make({})
   const run = {
     directory,

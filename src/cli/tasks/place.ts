@@ -37,6 +37,7 @@ export async function judgeWith(executor: string): Promise<Judge> {
     throw unavailable('no_sandbox', `tests cannot be run here: ${problem}, or use --executor local, which runs them with all your rights`)
   const made = await plugin.make({})
   return {
+    name: executor,
     executor: made,
     evaluator: async (name) => {
       const evaluator = await loadPlugin('evaluator', name, builtins, resolve('.'))
