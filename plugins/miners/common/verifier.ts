@@ -1,6 +1,7 @@
 /** Chooses the runner of a commit's tests by what the repository holds, and writes the script that puts them in place and runs them. */
 import { posix } from 'node:path'
 import { isObject, type Dependencies, type Files, type JsonObject } from '../../../src/contract/index.ts'
+import { nodeOptionsIn } from './node-options.ts'
 import { isTest, isVendored } from './paths.ts'
 
 export interface Verifier {
@@ -65,7 +66,7 @@ interface ScriptRunner extends Pick<Runner, 'name' | 'programs'> {
   readonly imports: RegExp
   /** In `npm test`. */
   readonly command: RegExp
-  readonly lines: (files: readonly string[]) => readonly string[]
+  readonly lines: Runner['script']
 }
 
 /** Test files that import it, or all where `npm test` is it. */
@@ -112,7 +113,10 @@ const RUNNERS: readonly Runner[] = [
     name: 'node --test',
     imports: /['"]node:test['"]/,
     command: /\bnode\b.*--test\b/,
-    lines: (files) => [has('node'), `exec node --test ${files.map(asPattern).map(pathWord).join(' ')}`],
+    lines: (files, project) => {
+      const words = ['node', ...nodeOptionsIn(npmTest(project)), '--test', ...files.map(asPattern).map(pathWord)]
+      return [has('node'), `exec ${words.join(' ')}`]
+    },
   }),
   scriptRunner({
     name: 'vitest',

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { isObject, type Files, type JsonObject, type MinedTask } from '../../../src/contract/index.ts'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import git from './index.ts'
-import { historyIn } from './testing/history.ts'
+import { historyIn, nodeTest } from './testing/history.ts'
 
 /** The task of the last of two commits. */
 async function taskOf(before: Files, after: Readonly<Record<string, string | null>>): Promise<MinedTask> {
@@ -77,4 +77,16 @@ describe('a test that a commit takes away', () => {
     verified(folder, task)
     expect([existsSync(join(elsewhere, 'a.test.js')), existsSync(join(folder, 'tests'))]).toEqual([true, false])
   })
+})
+
+it('tests of `node --test` run with the options of the script', async () => {
+  const task = await taskOf(
+    {
+      'package.json': '{"type":"module","scripts":{"test":"node --import ./setup.js --test test/"}}\n',
+      'setup.js': 'globalThis.three = 3\n',
+      'src/add.js': SUBTRACTS,
+    },
+    { 'src/add.js': ADDS, 'test/add.test.js': nodeTest('../src/add.js', 'add', 'assert.equal(add(1, 2), three)') },
+  )
+  expect([verified(solved(task), task), verified(folderOf(task.files ?? {}), task)]).toEqual([0, 1])
 })
