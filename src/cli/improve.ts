@@ -307,11 +307,11 @@ async function finish(
     const files = changes.map(({ path }) => path)
     if (options.branch !== undefined) {
       const commit = await makeBranch(repository, options.branch, changes, message)
-      screen.show({ event: 'change', files, branch: options.branch, commit })
+      screen.show({ event: 'change', folder: repository, files, branch: options.branch, commit })
     } else {
       const patch = resolve(options.patch ?? join(place.state.folder, 'change.patch'))
       await writePatch(patch, await patchOf(repository, changes, message))
-      screen.show({ event: 'change', files, patch })
+      screen.show({ event: 'change', folder: repository, files, patch })
     }
   }
   if (options.serve === true) await serveScenario(options, place, subject, screen)

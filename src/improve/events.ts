@@ -67,6 +67,8 @@ export interface ImproveResult {
 /** What the run left: a branch with its commit, or a file. */
 interface ChangeMade {
   readonly event: 'change'
+  /** Where the agent's files are: the repository, or the sample of the demonstration. */
+  readonly folder: string
   readonly files: readonly string[]
   readonly branch?: string
   readonly commit?: string

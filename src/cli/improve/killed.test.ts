@@ -81,7 +81,8 @@ test(
 
     const again = await runCommand(['improve', folder, ...PRACTICE, '--patch', join(data, 'p')], environment)
     expect(again).toMatchObject({ code: 0, out: expect.stringContaining('this run has ended') })
-    git(folder, 'apply', join(data, 'p'))
+    // What it says to type works from another folder.
+    execFileSync('sh', ['-c', /apply it with: (.*)/.exec(again.out)?.[1] ?? 'exit 9'], { cwd: data })
     expect(readFileSync(join(folder, 'AGENTS.md'), 'utf8')).toBe(git(folder, 'show', 'better:AGENTS.md'))
     // With the change in place the next run is another one, which begins by itself.
     const next = startCommand(['improve', folder, ...PRACTICE, '--yes'], environment)

@@ -54,7 +54,7 @@ const EVENTS: readonly ImproveEvent[] = [
     output_tokens: 30,
     cost: null,
   },
-  { event: 'change', files: ['CLAUDE.md'], branch: 'better', commit: 'abc' },
+  { event: 'change', folder: '/r', files: ['CLAUDE.md'], branch: 'better', commit: 'abc' },
 ]
 
 interface TestScreen {

@@ -1,4 +1,5 @@
 /** How a run looks: a live table on a terminal, plain lines elsewhere, one JSON object per event for programs. */
+import { resolve } from 'node:path'
 import type { Estimate, ImproveEvent, ImproveResult } from '../../improve/index.ts'
 import { scoreText, summaryLines } from '../../improve/index.ts'
 import { costText as moneyText, counted, whole } from '../../presentation/index.ts'
@@ -67,8 +68,11 @@ const minedLines = ({ added, kept, reasons, folder }: EventOf<'mined'>): readonl
 ]
 export const REASONS_SHOWN_MAX = 5
 
-const changeLine = ({ branch, commit, patch, files }: EventOf<'change'>): string =>
-  `${counted(files.length, 'file')} changed: ${branch === undefined ? `apply it with: git apply ${shellWord(patch ?? '')}` : `branch ${branch}, commit ${commit ?? ''}`}`
+function changeLine({ folder, branch, commit, patch = '', files }: EventOf<'change'>): string {
+  const git = folder === resolve('.') ? 'git' : `git -C ${shellWord(folder)}`
+  const made = branch === undefined ? `apply it with: ${git} apply ${shellWord(patch)}` : `branch ${branch}, commit ${commit ?? ''}`
+  return `${counted(files.length, 'file')} changed: ${made}`
+}
 
 function rolesOf(tasks: EventOf<'tasks'>['tasks']): string {
   const roles = [...new Set(tasks.map(({ role }) => role))]
