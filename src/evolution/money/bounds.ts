@@ -61,8 +61,8 @@ export class EpisodeBounds {
 function answersIn(request: Readonly<Record<string, unknown>>): number {
   const configs = [request['generationConfig'], request['generation_config']].map(Object)
   const counts = [request['n'], ...configs.flatMap((config) => [config['candidateCount'], config['candidate_count']])]
-  const most = Math.max(...counts.map((count) => Number(count ?? 1)))
-  return Number.isInteger(most) && most > 1 ? most : 1
+  // What is no count hides no other one: a provider may not know the member.
+  return Math.max(1, ...counts.map(Number).filter(Number.isInteger))
 }
 
 function sharedBytes(one: Buffer, other: Buffer): number {

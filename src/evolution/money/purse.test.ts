@@ -170,6 +170,7 @@ it.each([
   ['chat', dialects.chat, { max_tokens: 7 }, 7],
   ['chat, by its other name', dialects.chat, { max_completion_tokens: 7 }, 7],
   ['chat, of several answers', dialects.chat, { max_tokens: 7, n: 3 }, 21],
+  ['chat, beside a count that is none', dialects.chat, { max_tokens: 7, n: 3, generationConfig: { candidateCount: 'x' } }, 21],
   ['chat, with two limits, of which the larger may hold', dialects.chat, { max_tokens: 7, max_completion_tokens: 90 }, 90],
   [
     'chat, with two limits and one that is not set',
