@@ -28,6 +28,8 @@ function commandsIn(line: string): readonly (readonly string[])[] | null {
   while (at < line.length) {
     if (next(BLANK) !== null || next(REDIRECTION) !== null) continue
     const word = next(WORD)
+    // A comment: quotes in it are none, and some shells know no comments.
+    if (word?.startsWith('#') === true) return null
     if (word !== null) commands.at(-1)?.push(unquoted(word))
     else if (next(JOINT) !== null) commands.push([])
     else return null
