@@ -112,3 +112,9 @@ it('a Python project below the top has the environment of the top, unless it has
   expect(pathIn(situation, '.venv', 'node_modules')).toEqual([`PATH="$PWD"/'.venv/bin':"$PATH"`, MOVES])
   expect(pathIn(situation, '.venv', 'packages/a/.venv')).toEqual([`PATH="$PWD"/'packages/a/.venv/bin':"$PATH"`, MOVES])
 })
+
+it('a script that no person wrote is not read', () => {
+  const script = `node --test ${'node -a '.repeat(250)}`
+  const settings = { 'package.json': packageWith(script) }
+  expect(verifierOf({ tests: { 'test/a.test.js': 'a' }, settings })).toBeNull()
+})

@@ -197,11 +197,15 @@ function describedIn({ settings }: Project): JsonObject {
   }
 }
 
+/** A person writes no longer ones, and what reads them takes a time that grows with the square of their length. */
+const NPM_TEST_CHARACTERS_MAX = 2000
+
 /** The command of `npm test`; empty where there is none. */
 function npmTest(project: Project): string {
   const { scripts } = describedIn(project)
   const command = isObject(scripts) ? scripts['test'] : undefined
-  return typeof command === 'string' && !command.includes('no test specified') ? command : ''
+  if (typeof command !== 'string' || command.length > NPM_TEST_CHARACTERS_MAX) return ''
+  return command.includes('no test specified') ? '' : command
 }
 
 function dependsOn(project: Project, name: string): boolean {
