@@ -44,11 +44,16 @@ export class Holds {
     this.#open.set(id, { ...hold, place: this.#places })
   }
 
-  end(id: string): void {
+  /** Returns the day on which the call began; null where that was not read. */
+  end(id: string): string | null {
     const hold = this.#open.get(id)
-    if (hold === undefined) return void this.#early.add(id)
+    if (hold === undefined) {
+      this.#early.add(id)
+      return null
+    }
     this.hear(hold.owner)
     this.#open.delete(id)
+    return hold.day
   }
 
   hear(owner: string): void {

@@ -112,6 +112,17 @@ it('counts a day by itself, a step over midnight whole, and removes what is a we
   expect(readdirSync(folder).toSorted()).toEqual([...[5, 6, 7, 8, 9, 10, 11].map((day) => fileOf(day)), 'of-a-person.txt'])
 })
 
+it('a call counts for the day on which it was held, so that those of two days never fill one', async () => {
+  const documents = documentsOf(join(temporaryFolder(), 'spending'))
+  const ledger = new Ledger(documents, '')
+  const [late, early] = [await ledger.hold(NOON, 1, 'episode', SPENT), await ledger.hold(NOON + DAY, 1, 'episode', SPENT)]
+  for (const id of [late, early]) ledger.spend(NOON + DAY, 1, 'episode', SPENT, id)
+  for (const each of [ledger, new Ledger(documents, '')]) {
+    await each.settle(NOON + DAY)
+    expect(each.taken(NOON + DAY, 1)).toMatchObject({ day: { calls: 1 }, step: { calls: 2 } })
+  }
+})
+
 const fileOf = (day: number): string => `2026-05-${String(day).padStart(2, '0')}.jsonl`
 
 it.each([3, 30])('a clock that is %i days ahead for a while takes nothing away of what was spent today', async (days) => {

@@ -301,14 +301,16 @@ export class Ledger {
     const key = keyOf(component, step)
     if (kind === 'ended') return this.#takeEnd(first)
     if (kind === 'hold') return this.#takeHold(rest, { day, step: key, file })
-    if (kind === 'drop' && typeof first === 'string') return this.#holds.end(first)
+    if (kind === 'drop' && typeof first === 'string') return void this.#holds.end(first)
     if (kind === 'beat' && typeof first === 'string') return this.#holds.hear(first)
     if (kind === 'full') return void this.#full.set(fullKey(day, key, rest[0], rest[1]), String(rest[2]))
     const spent = spentIn(rest)
     if (spent === null || !isSpender(kind)) return
     const hold = rest[NUMBERS]
-    if (typeof hold === 'string') this.#holds.end(hold)
-    this.#days.set(day, spentBoth(this.#days.get(day) ?? NOTHING_SPENT, spent))
+    const begun = typeof hold === 'string' ? this.#holds.end(hold) : null
+    // A call over midnight was held below the cap of the day before, and never below that of its last day.
+    const counts = begun !== null && begun === dayBefore(day) ? begun : day
+    this.#days.set(counts, spentBoth(this.#days.get(counts) ?? NOTHING_SPENT, spent))
     if (kind === 'episode') this.#episodes = { ...this.#episodes, spent: spentBoth(this.#episodes.spent, spent) }
     if (component === this.#component) this.#stepsOfOwn.add(step)
     const known = this.#steps.get(key) ?? NO_STEP_SPENT
@@ -348,6 +350,7 @@ export const allOf = ({ episode, model }: StepSpent): Spent => spentBoth(episode
 const LINE_END = '\n'
 const DAY_CHARACTERS = 'YYYY-MM-DD'.length
 const dayOf = (ms: number): string => new Date(ms).toISOString().slice(0, DAY_CHARACTERS)
+const dayBefore = (day: string): string => dayOf(Date.parse(day) - DAY_MS)
 /** Today, and what cannot have been spent yet. */
 const countedOn = (now: number): Days => ({ first: dayOf(now), last: dayOf(now + DAYS_KEPT * DAY_MS) })
 const pathOf = (day: string, place: number): string => `${FOLDER}/${day}${place === 0 ? '' : `.${place}`}.jsonl`
