@@ -44,13 +44,20 @@ export async function playAll(
       // One without a score is played again by the next run: its cause may be gone by then.
       if (kept === null && played.score !== null) await parts.state.write(`${name}/${task.name}`, played)
       results.set(task.name, played)
-      parts.taken.set(`${name}/${task.name}`, played)
+      take(parts.taken, `${name}/${task.name}`, played)
       const { answer: _answer, note: _note, printed: _printed, ...told } = played
       parts.emit({ event: 'played', side, kept: kept !== null, ...told })
     }
   }
   await Promise.all(Array.from({ length: Math.min(parts.workers, tasks.length) }, work))
   return tasks.flatMap((task) => results.get(task.name) ?? [])
+}
+
+/** One without a score is played again, and took what it took. A name of a play has no space. */
+function take(taken: Map<string, KeptPlay>, name: string, played: KeptPlay): void {
+  const before = taken.get(name)
+  if (before?.score === null) taken.set(`${name} ${taken.size}`, before)
+  taken.set(name, played)
 }
 
 async function playOne({ player, model, signal }: PlayParts, task: Task, entries: readonly Entry[]): Promise<KeptPlay> {

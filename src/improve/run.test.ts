@@ -181,6 +181,21 @@ describe('a run', () => {
     }
   })
 
+  it('counts an episode that had no score beside the one that was played in its place', async () => {
+    const { order, played } = await makeWorld('always')
+    const given = await order({ budget: 60 })
+    const play: ImproveOrder['player']['play'] = async (parts) => {
+      const end = await given.player.play(parts)
+      const isFirst = played.filter((each) => each === played.at(-1)).length === 1
+      return parts.task.role === 'train' && played.at(-1)?.startsWith('after') === true ? { ...end, score: isFirst ? null : 1 } : end
+    }
+    const end = await improve({ ...given, player: { ...given.player, play } })
+    if (end.kind !== 'ended') throw new Error('it was agreed to')
+    const inRounds = end.result.rounds.reduce((sum, { episodes }) => sum + episodes, 0)
+    expect(played.length).toBeGreaterThan(new Set(played).size)
+    expect(end.result.episodes).toBe(played.length + inRounds)
+  })
+
   it('asks again for a larger budget than was agreed to, and for no other', async () => {
     const { order } = await makeWorld(0)
     const asked: number[] = []
