@@ -196,6 +196,24 @@ describe('a run', () => {
     expect(end.result.episodes).toBe(played.length + inRounds)
   })
 
+  it('with a smaller budget than before keeps every round that has begun', async () => {
+    const { order } = await makeWorld('always')
+    const endOf = async (budget: number) => {
+      const given = await order({ budget })
+      const play: ImproveOrder['player']['play'] = async (parts) => {
+        const end = await given.player.play(parts)
+        return parts.task.role === 'train' ? { ...end, score: 0 } : end
+      }
+      const end = await improve({ ...given, player: { ...given.player, play } })
+      given.state.close()
+      if (end.kind !== 'ended') throw new Error('it was agreed to')
+      return end
+    }
+    const first = await endOf(60)
+    expect(first.result.rounds.length).toBeGreaterThan(1)
+    expect(await endOf(30)).toEqual(first)
+  })
+
   it('asks again for a larger budget than was agreed to, and for no other', async () => {
     const { order } = await makeWorld(0)
     const asked: number[] = []

@@ -156,8 +156,9 @@ async function learn(order: ImproveRun, before: readonly KeptPlay[], budget: num
     ends.push(end)
     if (ends.length >= IDLE_ROUNDS_MAX && ends.slice(-IDLE_ROUNDS_MAX).every(({ result }) => result !== 'published')) break
     if (end.result !== 'published') continue
-    // Their next failures are what the next round learns from.
-    if (left - end.episodes - learntFrom.length < STEP_EPISODES_LEAST) break
+    // Their next failures are what the next round learns from. One that was begun with a larger budget goes on.
+    const isNextBegun = (await readPlan(order.state, round + 1)) !== null
+    if (!isNextBegun && left - end.episodes - learntFrom.length < STEP_EPISODES_LEAST) break
     replays += learntFrom.length
     plays = await replayed(order, learntFrom, plays, end.files)
   }
