@@ -372,6 +372,7 @@ describe('a hostile repository', () => {
     ['wide spaces', '\u00a0'],
     ['commas', ','],
     ['letters', 'a'],
+    ['links', 'http://a '],
   ])('has a message of a million %s, which is read to an end', (_what, sign) => {
     const long = sign.repeat(1_000_000)
     // A pattern that looks at all of it again from each character would take days.

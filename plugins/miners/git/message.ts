@@ -57,6 +57,8 @@ const withoutCode = (text: string): string => text.replaceAll(/^(?:```|~~~)[^]*?
 const withoutReferences = (line: string): string =>
   line
     .replaceAll(LINK, '')
+    // Several blanks may be shared in many ways.
+    .replaceAll(/ +/g, ' ')
     .replaceAll(ISSUE, ' ')
     .replaceAll(ISSUE_KEYS, (found) => (isOfIssues(found) ? ' ' : found))
     .replaceAll(COMMIT_ID, '')
