@@ -22,6 +22,7 @@ describe('a command line', () => {
     'npm test',
     'cd app && CI=1 npm test 2>&1 | tail -20',
     `npx vitest run -t 'a; b'`,
+    'pytest --fixtures',
   ])('%j only looks', (line) => expect(onlyLooks(line)).toBe(true))
 
   it.each([
@@ -86,6 +87,13 @@ describe('a command line', () => {
     'npm test > b.js',
     'npm test -- -u',
     'vitest --update',
+    'npx jest -u=true',
+    'go test -update ./...',
+    'pytest --inline-snapshot=fix',
+    'npm run check -- --fix',
+    'npm run check -- --write',
+    'UPDATE_SNAPSHOTS=1 npm test',
+    'INSTA_UPDATE=always cargo test',
     `bash -c "npm test; rm b.js"`,
     `rm "; npm test" b.js`,
   ])('%j may change files', (line) => expect(onlyLooks(line)).toBe(false))
