@@ -1,7 +1,7 @@
 /** The request line over frames: each passes as it came; the terminal one waits until the record is durable and then carries the receipt. */
 import { STREAM_FRAME_BYTES_MAX, type ExchangeSummary, type JsonObject, type Refusal } from '../contract/index.ts'
 import type { StreamReader } from '../dialects/index.ts'
-import { FrameSplitter, withoutKey, withoutSecrets } from '../kit/index.ts'
+import { FrameSplitter, readEvent, withoutKey, withoutSecrets } from '../kit/index.ts'
 import { answerTooLarge, isAnswerTooLarge, print } from './payload.ts'
 import { besides, giveBack, isInFull, keep, summarize, type Exchange, type ServedStream } from './serve.ts'
 
@@ -62,7 +62,8 @@ class Relay {
   readonly #raw: Buffer[] | null
   readonly #training: JsonObject | null
   readonly #origin: Origin
-  #held: Buffer | null = null
+  /** The frame that is the terminal one if the stream ends after it, and the comments that came since. */
+  readonly #held: Buffer[] = []
 
   constructor(exchange: Exchange, reader: StreamReader, outlet: Outlet, keepRaw: boolean, training: JsonObject | null, origin: Origin) {
     this.#origin = origin
@@ -97,7 +98,7 @@ class Relay {
       if (passed.length > 0) await this.#outlet.write(this.#withoutEcho(oneBuffer(passed)))
       if (terminal !== null) return terminal
     }
-    return this.#terminalWithoutBlankLine() ?? this.#held
+    return this.#reader.endsWithStream === true ? this.#heldAtEnd() : this.#terminalWithoutBlankLine()
   }
 
   /** What the upstream was asked with. */
@@ -120,14 +121,24 @@ class Relay {
     return end === -1 ? { passed: frames, terminal: null } : { passed: frames.slice(0, end), terminal: frames[end] ?? null }
   }
 
-  /** The last frame waits if it may be the terminal one: only the end of the stream says so. */
+  /** The last frame waits if it may be the terminal one: only the end of the stream says so. Comments end nothing, and wait with it. */
   #takeAll(frames: readonly Buffer[]): Taken {
-    const last = frames.at(-1)
-    if (last === undefined) return { passed: [], terminal: null }
-    const before = this.#held === null ? [] : [this.#held]
-    const isEnd = frames.map((frame) => this.#take(frame)).at(-1) === true
-    this.#held = isEnd ? last : null
-    return { passed: [...before, ...(isEnd ? frames.slice(0, -1) : frames)], terminal: null }
+    const passed: Buffer[] = []
+    for (const frame of frames) {
+      if (this.#held.length > 0 && readEvent(frame) !== null) passed.push(...this.#held.splice(0))
+      if (this.#take(frame) || this.#held.length > 0) this.#held.push(frame)
+      else passed.push(frame)
+    }
+    return { passed, terminal: null }
+  }
+
+  /** What came without a blank line is a frame like any other; one that is not the terminal one is left for the end. */
+  async #heldAtEnd(): Promise<Buffer | null> {
+    const { rest } = this.#splitter
+    const passed = this.#takeAll(rest.length > 0 ? [rest] : []).passed.filter((frame) => frame !== rest)
+    if (passed.length > 0) await this.#outlet.write(this.#withoutEcho(oneBuffer(passed)))
+    const [terminal = null] = this.#held
+    return terminal === rest ? Buffer.concat([rest, BLANK_LINE]) : terminal
   }
 
   #take(frame: Buffer): boolean {
@@ -145,7 +156,8 @@ class Relay {
   async #complete(terminal: Buffer): Promise<StreamEnd> {
     try {
       const end = await this.#keep(this.#reader.failure)
-      this.#outlet.end(this.#withoutEcho(end.receipt === null ? terminal : this.#reader.ending(terminal, end.receipt)))
+      const ending = end.receipt === null ? terminal : this.#reader.ending(terminal, end.receipt)
+      this.#outlet.end(this.#withoutEcho(oneBuffer([ending, ...this.#held.slice(1)])))
       return end
     } catch (error) {
       this.#outlet.cut()

@@ -23,6 +23,7 @@ const FRAMES = [
   data({ ...answerOf('lo', { finishReason: 'STOP' }), usageMetadata: USAGE }),
   data({ ...answerOf('!', { finishReason: 'STOP' }), usageMetadata: USAGE }),
 ]
+const unended = (frame = ''): string => frame.trimEnd()
 
 const recordOf = async (here: World, receipt: unknown): Promise<JsonObject> =>
   (await here.get(`/svc/scenarios/gemini/records/${String(receipt)}`, HERE)).json
@@ -61,6 +62,27 @@ describe('in front of an upstream that speaks it', () => {
         response: { complete: true, stream: true, candidates: [{ content: { parts: [{ text: 'hello!' }] }, finishReason: 'STOP' }] },
       },
     })
+  })
+
+  const COUNTS = data({ usageMetadata: { promptTokenCount: 7 }, modelVersion: 'gemini-2.0-flash-001' })
+  it.each([
+    ['a comment', [': bye\n\n'], 2],
+    ['counts in a chunk of their own', [COUNTS], 3],
+    ['counts without a blank line', [unended(COUNTS)], 3],
+    ['a last chunk without a blank line', [unended(FRAMES[2])], 3],
+    ['a comment without a blank line', [': bye'], 2],
+  ])('a stream with %s behind its last words is whole, and the client gets all of it', async (_what, tail, events) => {
+    const frames = [...FRAMES.slice(0, 2), ...tail]
+    here.upstream.answer((_received, response) => sendFrames(response, frames))
+    const answer = await here.post(STREAM, ASKED, HERE)
+    const sent = eventsOf(Buffer.from(`${frames.join('')}\n\n`)).map(({ data: chunk }) => chunk)
+    const came = eventsOf(Buffer.from(`${answer.text}\n\n`)).map(({ data: chunk }) => chunk)
+    expect(came).toMatchObject(sent)
+    expect(came).toHaveLength(events)
+    const last = came.at(-1)
+    const receipt = isObject(last) ? last['svc.agent_record_id'] : undefined
+    expect(answer.text.endsWith(': bye') || answer.text.endsWith('\n\n')).toBe(true)
+    expect(await recordOf(here, receipt)).toMatchObject({ payload: { response: { complete: true } } })
   })
 
   it('a stream that ends without a reason is kept as interrupted', async () => {

@@ -11,7 +11,7 @@ interface Candidate {
 }
 
 export class GeminiReader implements StreamReader {
-  /** A chunk that gives a reason to end is the last one only when the stream ends after it. */
+  /** A chunk that gives a reason to end, or follows when all candidates have given theirs, is the last one only when the stream ends after it. */
   readonly endsWithStream = true as const
   #head: JsonObject = {}
   readonly #candidates = new Map<number, Candidate>()
@@ -22,10 +22,17 @@ export class GeminiReader implements StreamReader {
     if (chunk === null) return false
     const { candidates: _candidates, ...head } = chunk
     this.#head = { ...this.#head, ...head }
-    if (chunk['error'] !== undefined) this.failure = failureOf(chunk['error'])
+    const isFailure = chunk['error'] !== undefined
+    if (isFailure) this.failure = failureOf(chunk['error'])
     let isEnd = stringAt(objectOf(chunk['promptFeedback']), 'blockReason') !== null
     for (const candidate of listOf(chunk['candidates'])) if (isObject(candidate) && this.#takeCandidate(candidate)) isEnd = true
-    return isEnd
+    return isEnd || (!isFailure && this.#haveAllEnded)
+  }
+
+  /** Some send their counts in a chunk of their own behind that. */
+  get #haveAllEnded(): boolean {
+    const candidates = [...this.#candidates.values()]
+    return candidates.length > 0 && candidates.every(({ rest }) => stringAt(rest, 'finishReason') !== null)
   }
 
   /** Whether it gives a reason to end. */
