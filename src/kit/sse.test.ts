@@ -113,6 +113,12 @@ describe('an event', () => {
     expect(readEvent(Buffer.from('data: a\r\ndata:b\ndata:  c\n\n'))).toEqual({ event: null, data: 'a\nb\n c' })
   })
 
+  it('at the beginning of a stream may have a byte order mark before it', () => {
+    expect(readEvent(Buffer.from('\ufeffdata: a\n\n'))).toEqual({ event: null, data: 'a' })
+    expect(readEvent(Buffer.from('\ufeffevent: b\r\ndata: a\r\n\r\n'))).toEqual({ event: 'b', data: 'a' })
+    expect(readEvent(Buffer.from('data: \ufeff\n\n'))).toEqual({ event: null, data: '\ufeff' })
+  })
+
   it.each([': a comment\n\n', '\n', 'id: 3\n\n', 'event: ping\n\n'])('is not in a frame without data: %j', (frame) => {
     expect(readEvent(Buffer.from(frame))).toBeNull()
   })

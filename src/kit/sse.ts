@@ -75,9 +75,13 @@ export interface ServerSentEvent {
   readonly data: string
 }
 
+/** A stream may begin with it, and it is no part of the first line. */
+const BYTE_ORDER_MARK = '\ufeff'
+
 /** The event a frame holds, or null for comments and empty frames. */
 export function readEvent(frame: Uint8Array): ServerSentEvent | null {
-  const text = asBuffer(frame).toString()
+  const whole = asBuffer(frame).toString()
+  const text = whole.startsWith(BYTE_ORDER_MARK) ? whole.slice(1) : whole
   // Nearly every frame of a chat stream is one line of data: it need not be taken apart to be read.
   const isOneLine = text.startsWith('data: ') && text.indexOf('\n') === text.length - 2 && !text.includes('\r')
   if (isOneLine) return { event: null, data: text.slice(6, -2) }
