@@ -122,6 +122,14 @@ describe('an upstream that', () => {
     expect(answer.text).toContain('"svc.agent_record_id"')
   })
 
+  it.each(['201 Created', '206 Partial Content'])('streams with %s is passed on and kept as with 200', async (status) => {
+    wire.answer(sends(http(['content-type: text/event-stream', 'connection: close'], 'data: [DONE]\n\n', status), 'end'))
+    const answer = await here.post('/v1/chat/completions', { stream: true }, { 'x-svc-scenario': scenario })
+    expect([answer.status, answer.headers['content-type']]).toEqual([Number.parseInt(status, 10), 'text/event-stream'])
+    expect(answer.text).toContain('"svc.agent_record_id"')
+    expect(await responsesOf(here, scenario)).toMatchObject([{ stream: true, complete: true }])
+  })
+
   it('sends its first words early and the answer after them is answered', async () => {
     const early = Buffer.from('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n')
     wire.answer(sends(Buffer.concat([early, json('{"id":"x"}')])))

@@ -85,7 +85,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     if (isEncoded(this.#headers)) {
       this.#reject(encoded(status, this.#headers))
       controller.abort(new Error('the answer came compressed'))
-    } else if (status === 200 && isEventStream(this.#headers)) {
+    } else if (hasAnswer(status) && isEventStream(this.#headers)) {
       this.#chunks = new ChunkQueue(controller, this.#signal)
       this.#resolve({ kind: 'stream', status, headers: this.#headers, chunks: this.#chunks, ...this.#sender() })
     }
@@ -157,6 +157,9 @@ const tooLarge = (bytes: number): Refusal =>
     'answer_too_large',
     `the upstream answered with more than ${bytes} bytes (inference.max_answer_bytes); raise that, or ask for less`,
   )
+
+/** A success with a body. */
+const hasAnswer = (status: number): boolean => status < 300 && status !== 204 && status !== 205
 
 function isEventStream(headers: Headers): boolean {
   return headers['content-type']?.toLowerCase().startsWith('text/event-stream') === true
