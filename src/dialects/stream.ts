@@ -1,6 +1,6 @@
 /** Reading a stream of any format: where it ends, where the receipt goes, what its frames amount to. */
 import { isObject, RECEIPT_FIELD, RECEIPT_OBJECT, type Json, type JsonObject } from '../contract/index.ts'
-import { readEvent } from '../kit/index.ts'
+import { cutOut, joined, readEvent, writeEvent } from '../kit/index.ts'
 
 export interface StreamReader {
   /** Takes a frame in; true when the stream ends with it. */
@@ -21,12 +21,22 @@ export function receiptFields(receipt: string): JsonObject {
   return { [RECEIPT_OBJECT]: { agent_record_id: receipt }, [RECEIPT_FIELD]: receipt }
 }
 
+/** The frame with the receipt in its object, which is otherwise as it came: printed again, its numbers would lose digits. */
+export function withReceipt(frame: Buffer, receipt: string): Buffer {
+  const { event = null, data = '{}' } = readEvent(frame) ?? {}
+  const fields = Object.entries(receiptFields(receipt)).map(([key, value]) => [key, JSON.stringify(value)] as const)
+  // Line ends of JSON text stand between its values alone.
+  const bytes = Buffer.from(data.replaceAll('\n', ' '))
+  const keys = fields.map(([key]) => key)
+  return writeEvent(event, joined(bytes, cutOut(bytes, keys), new Map(fields)).toString())
+}
+
 /** The JSON object a frame carries, or null for comments, marks and text that is no object. */
-export function readObject(frame: Buffer): JsonObject | null {
+export function readObject(frame: Buffer, parse: (text: string) => Json = JSON.parse): JsonObject | null {
   const event = readEvent(frame)
   if (event === null || !event.data.startsWith('{')) return null
   try {
-    const value: Json = JSON.parse(event.data)
+    const value = parse(event.data)
     return isObject(value) ? value : null
   } catch {
     return null

@@ -56,6 +56,17 @@ describe('a stream of generateContent', () => {
     expect(event?.data).toMatchObject({ candidates: [{ finishReason: 'STOP' }], 'svc.agent_record_id': 'rec_1' })
   })
 
+  it('keeps the digits of a call in its last chunk, for the client and for the record', () => {
+    const call = '{"functionCall":{"name":"pay","args":{"order":9007199254740993,"rate":1.0,"id":1,"id":2}}}'
+    const last = `{"candidates":[{"content":{"parts":[${call}],"role":"model"},"finishReason":"STOP"}]`
+    const reader = new GeminiReader()
+    expect(reader.take(Buffer.from(`data: ${last}}\r\n\r\n`))).toBe(true)
+    expect(reader.ending(Buffer.from(`data: ${last}}\r\n\r\n`), 'r').toString()).toBe(
+      `data: ${last},"svc":{"agent_record_id":"r"},"svc.agent_record_id":"r"}\n\n`,
+    )
+    expect(JSON.stringify(reader.answer())).toContain('"order":9007199254740993,')
+  })
+
   it('names the failure that came as a chunk', () => {
     const reader = new GeminiReader()
     reader.take(Buffer.from(data({ error: { code: 503, message: 'overloaded', status: 'UNAVAILABLE' } })))

@@ -1,7 +1,8 @@
 /** generateContent streamed: chunks that are answers of their own, without a terminal event; the receipt is on the last chunk. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { writeEvent } from '../../kit/index.ts'
-import { failureOf, numberAt, readObject, receiptFields, stringAt, type StreamReader } from '../stream.ts'
+import { parseExactly } from '../digits.ts'
+import { failureOf, numberAt, readObject, stringAt, withReceipt, type StreamReader } from '../stream.ts'
 import { listOf, objectOf } from '../values.ts'
 
 interface Candidate {
@@ -18,7 +19,7 @@ export class GeminiReader implements StreamReader {
   failure: string | null = null
 
   take(frame: Buffer): boolean {
-    const chunk = readObject(frame)
+    const chunk = readObject(frame, parseExactly)
     if (chunk === null) return false
     const { candidates: _candidates, ...head } = chunk
     this.#head = { ...this.#head, ...head }
@@ -59,7 +60,7 @@ export class GeminiReader implements StreamReader {
   }
 
   ending(terminal: Buffer, receipt: string): Buffer {
-    return writeEvent(null, JSON.stringify({ ...readObject(terminal), ...receiptFields(receipt) }))
+    return withReceipt(terminal, receipt)
   }
 
   failing(message: string): Buffer {

@@ -1,8 +1,8 @@
 /** Messages: blocks that open, grow and close, ended by `message_stop`; the receipt stands on that event. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
-import { readEvent, writeEvent } from '../../kit/index.ts'
+import { writeEvent } from '../../kit/index.ts'
 import { parseExactly } from '../digits.ts'
-import { failureOf, grownList, numberAt, objectAt, readObject, receiptFields, stringAt, type StreamReader } from '../stream.ts'
+import { failureOf, grownList, numberAt, objectAt, readObject, stringAt, withReceipt, type StreamReader } from '../stream.ts'
 
 /** Which member of a block a delta's text belongs to. A tool's input arrives as JSON text and is parsed when its block is whole. */
 const GROWS: ReadonlyMap<string, readonly [from: string, to: string]> = new Map([
@@ -75,8 +75,7 @@ export class MessagesReader implements StreamReader {
   }
 
   ending(terminal: Buffer, receipt: string): Buffer {
-    const stop = readObject(terminal) ?? { type: 'message_stop' }
-    return writeEvent(readEvent(terminal)?.event ?? null, JSON.stringify({ ...stop, ...receiptFields(receipt) }))
+    return withReceipt(terminal, receipt)
   }
 
   failing(message: string): Buffer {

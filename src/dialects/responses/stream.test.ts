@@ -33,6 +33,29 @@ describe('a responses stream', () => {
     },
   )
 
+  it('keeps the digits of its last event, for the client and for the record', () => {
+    const last = '{"type":"response.completed",\ndata: "response":{"tools":[{"maximum":9223372036854775807}],"temperature":1.0}'
+    const { reader, terminal } = read(responses, Buffer.from(`event: response.completed\ndata: ${last}}\n\n`))
+    expect(
+      reader
+        .ending(terminal ?? Buffer.alloc(0), 'r')
+        .toString()
+        .split('\n\n', 1),
+    ).toEqual([`event: response.completed\ndata: ${last.replace('\ndata:', '')},"svc":{"agent_record_id":"r"},"svc.agent_record_id":"r"}`])
+    expect(JSON.stringify(reader.answer())).toBe('{"tools":[{"maximum":9223372036854775807}],"temperature":1}')
+  })
+
+  it('behind another such service has one receipt', () => {
+    const terminal = named({
+      type: 'response.completed',
+      svc: { agent_record_id: 'theirs' },
+      'svc.agent_record_id': 'theirs',
+      response: {},
+    })
+    const { reader } = read(responses, Buffer.from(terminal))
+    expect(reader.ending(Buffer.from(terminal), 'r').toString()).not.toContain('theirs')
+  })
+
   it('without numbers is numbered by counting', () => {
     const frames = [named({ type: 'response.created', response: {} }), named({ type: 'response.completed', response: {} })]
     const { reader, terminal } = read(responses, bytesOf(frames))

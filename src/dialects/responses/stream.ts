@@ -1,7 +1,8 @@
 /** Responses: items that open and close, ended by an event that repeats the whole answer; the receipt stands on it and in one chunk after. */
 import type { Json, JsonObject } from '../../contract/index.ts'
-import { readEvent, writeEvent } from '../../kit/index.ts'
-import { failureOf, numberAt, objectAt, readObject, receiptFields, stringAt, type StreamReader } from '../stream.ts'
+import { writeEvent } from '../../kit/index.ts'
+import { parseExactly } from '../digits.ts'
+import { failureOf, numberAt, objectAt, readObject, receiptFields, stringAt, withReceipt, type StreamReader } from '../stream.ts'
 import { listOf } from '../values.ts'
 
 const TERMINAL = new Set(['response.completed', 'response.incomplete', 'response.failed'])
@@ -26,7 +27,7 @@ export class ResponsesReader implements StreamReader {
   failure: string | null = null
 
   take(frame: Buffer): boolean {
-    const event = readObject(frame)
+    const event = readObject(frame, parseExactly)
     if (event === null) return false
     this.#sequence = numberAt(event, 'sequence_number') ?? this.#sequence + 1
     const type = stringAt(event, 'type') ?? ''
@@ -64,14 +65,8 @@ export class ResponsesReader implements StreamReader {
   /** `keepalive` is the one event type that every client lets pass; without a type four of them break. */
   ending(terminal: Buffer, receipt: string): Buffer {
     const fields = receiptFields(receipt)
-    const event = readEvent(terminal)?.event ?? null
-    const last = readObject(terminal) ?? {}
     const keepalive = { type: 'keepalive', sequence_number: this.#sequence + 1, choices: [], ...fields }
-    return Buffer.concat([
-      writeEvent(event, JSON.stringify({ ...last, ...fields })),
-      writeEvent('keepalive', JSON.stringify(keepalive)),
-      DONE,
-    ])
+    return Buffer.concat([withReceipt(terminal, receipt), writeEvent('keepalive', JSON.stringify(keepalive)), DONE])
   }
 
   failing(message: string, code: string): Buffer {
