@@ -98,6 +98,12 @@ describe('an upstream that', () => {
     await expectRefused('upstream_encoded', { stream: true })
   })
 
+  it.each(['', 'Identity'])('names its encoding %j is answered: that is none', async (encoding) => {
+    wire.answer(sends(http([`content-encoding: ${encoding}`, 'content-length: 10'], '{"id":"x"}')))
+    const answer = await here.post('/v1/chat/completions', {}, { 'x-svc-scenario': scenario })
+    expect([answer.status, answer.text]).toEqual([200, '{"id":"x"}'])
+  })
+
   it('compresses a refusal keeps its status and its retry headers', async () => {
     const body = gzipSync('{"error":{"message":"slow down"}}')
     wire.answer(sends(http(['content-encoding: gzip', `content-length: ${body.length}`, 'retry-after: 4'], body, '429 Too Many Requests')))

@@ -96,6 +96,7 @@ describe('a body', () => {
 
   it('that is compressed is refused with what to send instead', async () => {
     expectRefusal(await here.post(REPORT, {}, { ...named('kept'), 'content-encoding': 'gzip' }), 400, 'encoded_body', /uncompressed/)
+    expectRefusal(await here.post(REPORT, '[]', { ...named('kept'), 'content-encoding': 'Identity' }), 400, 'malformed_json', /object/)
   })
 
   it.each([REPORT, IMPORT, '/v1/chat/completions'])('of %s that stops half-way stores nothing', async (path) => {

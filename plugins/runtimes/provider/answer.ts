@@ -167,7 +167,7 @@ function isEventStream(headers: Headers): boolean {
 
 /** Every call asks for identity; compressed bytes could be neither relayed as they are nor kept. */
 function isEncoded(headers: Headers): boolean {
-  return (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity'
+  return !['', 'identity'].includes((headers['content-encoding'] ?? '').trim().toLowerCase())
 }
 
 function encoded(status: number, headers: Headers): Refusal {

@@ -12,7 +12,7 @@ const PIECE_BYTES_MIN = 4 * KIB
 
 export function readBody(request: IncomingMessage, bytesMax: number, hold: BodyHold): Promise<BytePieces> {
   const encoding = request.headers['content-encoding'] ?? 'identity'
-  if (encoding !== 'identity') throw invalid('encoded_body', 'content-encoding: send the body uncompressed')
+  if (encoding.toLowerCase() !== 'identity') throw invalid('encoded_body', 'content-encoding: send the body uncompressed')
   const length = Number(request.headers['content-length'] ?? 0)
   if (length > BODY_BYTES_MAX) throw overLimit(bytesMax)
   return new Promise((resolve, reject) => {
