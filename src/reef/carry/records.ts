@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import {
   isObject,
   isRefusal,
+  JSON_DEPTH_MAX,
   LINE_JSON_DEPTH_MAX,
   RECORD_ID_CHARACTERS_MAX,
   type JsonObject,
@@ -10,7 +11,7 @@ import {
   type RequestType,
 } from '../../contract/index.ts'
 import { replay } from '../../inference/index.ts'
-import { countCodePoints } from '../../kit/index.ts'
+import { countCodePoints, isDeeperThan } from '../../kit/index.ts'
 import type { SourceDatabase } from '../source/database.ts'
 import { parsed } from '../source/folder.ts'
 import { readRelease, textsIn } from '../source/log.ts'
@@ -121,18 +122,15 @@ function together(payload: Uint8Array, body: JsonObject, id: string, carrying: C
   return withMember(payload, 'response', answer)
 }
 
-/** Null for an answer that cannot be assembled, or is nested too deep to print. */
+/** Null for an answer that cannot be assembled, or is nested too deep for some Node to print. */
 function answerIn(response: JsonObject, raw: Buffer, keepRaw: boolean): string | null {
   const replayed = replay(raw)
   if (replayed === null) return null
   const cause = replayed.failure ?? textAt(response, 'error') ?? (replayed.isWhole ? null : 'the stream ended before its terminal event')
+  if (isDeeperThan(replayed.answer, JSON_DEPTH_MAX)) return null
   const end = cause === null ? { complete: true } : { complete: false, cause }
   const kept = keepRaw ? { raw: raw.toString() } : {}
-  try {
-    return JSON.stringify({ ...replayed.answer, stream: true, ...end, ...kept })
-  } catch {
-    return null
-  }
+  return JSON.stringify({ ...replayed.answer, stream: true, ...end, ...kept })
 }
 
 function streamText(response: JsonObject): Buffer | null {
