@@ -1,4 +1,5 @@
 /** The memory of a start: what is collected, and when. */
+import { getHeapSpaceStatistics } from 'node:v8'
 import vm from 'node:vm'
 import { afterEach, describe, expect, it } from 'vitest'
 import { collectGarbage, collectOnceIdle } from './spare-memory.ts'
@@ -25,6 +26,8 @@ async function busyFor(looks: number): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
   }
 }
+
+const roomForNew = (): number => getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.physical_space_size ?? NaN
 
 describe('the memory of a start', () => {
   it('is collected once, when there is nothing to do', async () => {
@@ -57,5 +60,12 @@ describe('the memory of a start', () => {
     collectGarbage()
     expect(before - process.memoryUsage().heapUsed).toBeGreaterThan(5_000_000)
     expect(vm.runInNewContext('typeof gc')).toBe('undefined')
+  })
+
+  it('leaves no room for new objects that only loading took', () => {
+    for (let round = 0; round < 20; round += 1) expect(Array.from({ length: 100_000 }, (_, index) => ({ index }))).toHaveLength(100_000)
+    const before = roomForNew()
+    collectGarbage()
+    expect(roomForNew()).toBeLessThan(before / 4)
   })
 })

@@ -29,5 +29,6 @@ export function collectGarbage(): void {
   v8.setFlagsFromString('--expose-gc')
   const collect: unknown = vm.runInNewContext('gc')
   v8.setFlagsFromString('--no-expose-gc')
-  if (typeof collect === 'function') collect()
+  // Other collections leave V8 the room.
+  if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
 }
