@@ -16,3 +16,4 @@ export { reloadConfig } from './reload.ts'
 export { configJsonSchema, configReference } from './reference.ts'
 /** @public */
 export type { Config } from './schema.ts'
+export { TIMER_SECONDS_MAX } from './types.ts'

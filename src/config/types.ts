@@ -6,7 +6,7 @@ import { hasCredentials } from '../contract/index.ts'
 import { isLoopback } from './loopback.ts'
 
 /** A Node timer with more seconds than this fires at once. */
-const TIMER_SECONDS_MAX = 2_147_483
+export const TIMER_SECONDS_MAX = 2_147_483
 const SECRET_SHAPE = /^[\x21-\x7e]*$/
 
 export const text = z.string('must be text').min(1, 'must not be empty')

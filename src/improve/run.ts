@@ -1,6 +1,6 @@
 /** A run from the tree of a repository to a better one, stage by stage. Each stage keeps its result, and a second run goes on after the last. */
 import { hash } from 'node:crypto'
-import { canonicalJson, invalid, type Adapter, type Entry, type Files, type ModelAddress, type Task } from '../contract/index.ts'
+import { canonicalJson, invalid, isObject, type Adapter, type Entry, type Files, type ModelAddress, type Task } from '../contract/index.ts'
 import type { Player } from '../evolution/index.ts'
 import { renderTree } from '../harness/index.ts'
 import { estimateRest, takenAltogether } from './estimate.ts'
@@ -138,8 +138,7 @@ async function agreed(order: ImproveRun, before: readonly KeptPlay[], left: numb
   return true
 }
 
-const budgetIn = (kept: unknown): number =>
-  typeof kept === 'object' && kept !== null && 'budget' in kept && typeof kept.budget === 'number' ? kept.budget : 0
+const budgetIn = (kept: unknown): number => (isObject(kept) && typeof kept['budget'] === 'number' ? kept['budget'] : 0)
 
 async function learn(order: ImproveRun, before: readonly KeptPlay[], budget: number): Promise<readonly RoundEnd[]> {
   const ends: RoundEnd[] = []

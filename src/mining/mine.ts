@@ -85,7 +85,7 @@ export async function mineTasks(run: MiningRun): Promise<MiningResult> {
       continue
     }
     leftOut.delete(origin)
-    const reason = await keep(run, state, found)
+    const reason = await keep(run, state, found, conditions)
     if (reason === null) {
       added.push(name)
       report(`${name}: kept`)
@@ -115,8 +115,8 @@ const conditionsOf = async ({ judge, secondsMax = SECONDS_MAX }: MiningRun, foun
   secondsMax,
 })
 
-/** Null when it was kept, else why not. */
-async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<string | null> {
+/** Null when it was kept, else why not. The conditions are of before, so that what is installed meanwhile counts as new. */
+async function keep(run: MiningRun, state: Mining, found: MinedTask, { secondsMax, ...conditions }: Conditions): Promise<string | null> {
   const screened = screen(found)
   if (typeof screened === 'string') {
     await settle(run.directory, found.origin, { reason: screened, tried: null })
@@ -131,8 +131,6 @@ async function keep(run: MiningRun, state: Mining, found: MinedTask): Promise<st
   const placement = place(task, state.placed, run.seed)
   if (placement === null) return 'it is alike to tasks on both sides of the held-out line'
   const { directory, judge, now = () => new Date(), signal } = run
-  // Looked at before, so that what is installed meanwhile counts as new.
-  const { secondsMax, ...conditions } = await conditionsOf(run, found)
   const { record, isOpen, isTooSlow } = await checkTask({
     directory,
     task: screened,

@@ -1,6 +1,6 @@
 /** Which tasks a run was asked for: once it has them it is measured by them to its end, and a later command may not ask for others. */
 import { resolve } from 'node:path'
-import { invalid } from '../../contract/index.ts'
+import { invalid, isObject } from '../../contract/index.ts'
 import type { ImproveState } from '../../improve/index.ts'
 import { shellWord } from '../screen/text.ts'
 
@@ -43,7 +43,6 @@ function askedIn(kept: unknown): Asked | null {
   return isObject(kept) && isAsked(kept['asked']) ? kept['asked'] : null
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 const isAsked = (value: unknown): value is Asked => isObject(value) && ['tasksDir', 'tasks', 'scenario'].every((name) => name in value)
 
 function otherTasks(option: string, { tasksDir, tasks, scenario }: Asked): Error {

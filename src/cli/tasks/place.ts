@@ -1,7 +1,7 @@
 /** What the commands on tasks share: the folder of a task as its place and its name, numbers as typed, and what judges tasks here. */
 import { basename, dirname, resolve } from 'node:path'
 import { builtins } from '../../../plugins/index.ts'
-import { ConfigProblem, loadPlugin } from '../../config/index.ts'
+import { ConfigProblem, loadPlugin, TIMER_SECONDS_MAX } from '../../config/index.ts'
 import { unavailable } from '../../contract/index.ts'
 import type { Judge } from '../../mining/index.ts'
 
@@ -19,9 +19,6 @@ export function countOf(option: string, typed: string): number {
   if (/^\d+$/.test(typed) && count >= 1 && Number.isSafeInteger(count)) return count
   throw new ConfigProblem([`${option} must be a whole number above 0`])
 }
-
-/** A timer of more than that fires at once. */
-const TIMER_SECONDS_MAX = 2_147_483
 
 export function secondsOf(option: string, typed: string): number {
   const seconds = countOf(option, typed)
