@@ -300,6 +300,17 @@ describe('the palette', () => {
     await palette.waitFor({ state: 'detached' })
   })
 
+  it('opens again on a Ctrl-K that comes right after the Escape', async () => {
+    const page = await enter('#/s/shop/settings')
+    const palette = page.getByRole('dialog', { name: 'Go to' })
+    await page.keyboard.press('Control+k')
+    for (let again = 0; again < 20; again++) {
+      await palette.waitFor()
+      await Promise.all(['Escape', 'Control+k'].map((key) => page.keyboard.press(key)))
+    }
+    await palette.getByRole('combobox').waitFor()
+  })
+
   it('searches the traffic for what is typed, and is left with Escape', async () => {
     const page = await enter('#/s/shop/settings')
     await page.keyboard.press('Control+k')

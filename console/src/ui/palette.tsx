@@ -35,16 +35,22 @@ export function Palette({ route, scenarios, onClose }: PaletteProps) {
   useEffect(() => dialog.current?.showModal(), [])
   const choices = choicesFor(words, route, scenarios)
   const chosen = Math.min(at, choices.length - 1)
+  // The browser says that a dialog was closed a moment later. Ctrl-K may come in between: it opens the palette anew.
+  const leave = (): void => {
+    dialog.current?.close()
+    onClose()
+  }
   const take = (choice: PaletteChoice | undefined): void => {
     if (choice === undefined) return
-    dialog.current?.close()
+    leave()
     location.hash = choice.href
   }
   const walk = (event: KeyboardEvent): void => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     // Enter may end the writing of a word, as in Japanese.
     if (event.isComposing) return
-    if (event.key === 'Enter') take(choices[chosen])
+    if (event.key === 'Escape') leave()
+    else if (event.key === 'Enter') take(choices[chosen])
     else if (by !== undefined) setAt(Math.max(0, Math.min(choices.length - 1, chosen + by)))
     else return
     event.preventDefault()
@@ -54,8 +60,9 @@ export function Palette({ route, scenarios, onClose }: PaletteProps) {
       ref={dialog}
       class="palette"
       aria-label="Go to"
-      onClose={onClose}
-      onClick={(event) => event.target === dialog.current && dialog.current?.close()}
+      onClose={(event) => event.currentTarget.isConnected && onClose()}
+      onClick={(event) => event.target === dialog.current && leave()}
+      onKeyDown={walk}
     >
       <input
         role="combobox"
@@ -70,7 +77,6 @@ export function Palette({ route, scenarios, onClose }: PaletteProps) {
           setWords(event.currentTarget.value)
           setAt(0)
         }}
-        onKeyDown={walk}
       />
       <ul id={list} role="listbox" aria-label="Places">
         {choices.map((choice, place) => (
