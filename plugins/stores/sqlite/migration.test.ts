@@ -48,7 +48,7 @@ describe('a file of version 1', () => {
     const before = everything()
     await openAndClose(directory)
     assert.deepEqual(everything(), before)
-    assert.deepEqual(rowsOf(directory, 'PRAGMA user_version'), [{ user_version: 10 }])
+    assert.deepEqual(rowsOf(directory, 'PRAGMA user_version'), [{ user_version: 11 }])
     assert.deepEqual(rowsOf(directory, `SELECT name FROM sqlite_schema WHERE name LIKE '%by_step%'`), [])
   })
   it('may hold rows whose commits were cleared away before them', async () => {

@@ -10,7 +10,7 @@ import { mkdirpSync } from '../../../src/kit/index.ts'
 export const RECORDS_FILE = 'records.sqlite3'
 export const ARCHIVE_FOLDER = 'archived'
 const LOCK_FILE = 'records.lock'
-const SCHEMA_VERSION = 10
+const SCHEMA_VERSION = 11
 
 const PAGE_BYTES = 4096
 /** 16 MiB of log between checkpoints: a quarter as many as the default, still quick to replay after a crash. */

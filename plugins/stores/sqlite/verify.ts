@@ -1,9 +1,9 @@
 /** Reads back everything kept and answers with what is not as it was written. */
-import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Damage } from '../../../src/contract/index.ts'
 import { StoreSeal, type SealSettings } from '../common/seal.ts'
 import { BODY_COLUMNS, DamagedBody, openBody, readBody, WITH_BODY, type BodyColumns } from './bodies/bodies.ts'
+import { isIntact } from './bodies/checksum.ts'
 import { openForReading } from './open.ts'
 import { Query } from './query.ts'
 
@@ -91,7 +91,7 @@ function problemOf(seal: StoreSeal, row: CheckedRow): string | null {
   if (row.payload === null) return row.has_digest === 1 ? null : 'the body is missing and was not evicted'
   try {
     const checksum = openBody(seal, row)?.checksum ?? new Uint8Array()
-    return hash('sha256', readBody(seal, row) ?? '', 'buffer').equals(checksum) ? null : 'the body does not match its checksum'
+    return isIntact(readBody(seal, row) ?? new Uint8Array(), checksum) ? null : 'the body does not match its checksum'
   } catch (error) {
     if (error instanceof DamagedBody) return error.message
     throw error

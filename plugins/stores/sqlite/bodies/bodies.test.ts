@@ -4,6 +4,7 @@ import { hash } from 'node:crypto'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, it } from 'vitest'
 import { Bases } from './bases.ts'
+import { checksumOf, isIntact, sha256Of } from './checksum.ts'
 import { compress, DamagedBody, LEVEL, readBody, type BodyColumns, type PackedBody } from './bodies.ts'
 import { IN_THE_CLEAR, StoreSeal } from '../../common/seal.ts'
 import { migrate } from '../open.ts'
@@ -78,12 +79,34 @@ describe('bytes that are not what was written', () => {
       { prefix: BASE.byteLength + 1, size: BASE.byteLength + 2 },
       { prefix: 0 },
       { checksum: Buffer.alloc(32) },
+      { checksum: Buffer.alloc(4) },
+      { checksum: new Uint8Array() },
+      { checksum: checksumOf(NEXT).subarray(0, 3) },
       { base_payload: null },
       { base_payload: Buffer.alloc(BASE.byteLength) },
       { base_size: BASE.byteLength },
     ]
     for (const damage of damages)
       assert.throws(() => readBody(SEAL, { ...whole, ...damage }), DamagedBody, JSON.stringify(Object.keys(damage)))
+  })
+})
+
+describe('a checksum', () => {
+  it('of either kind is of these bytes and of no others', () => {
+    for (const checksum of [checksumOf(BASE), sha256Of(BASE)]) {
+      assert.ok(isIntact(BASE, checksum))
+      for (const at of [0, 1000, BASE.byteLength - 1]) {
+        const changed = Buffer.from(BASE)
+        changed.writeUInt8(changed.readUInt8(at) ^ 1, at)
+        assert.ok(!isIntact(changed, checksum))
+      }
+      assert.ok(!isIntact(BASE.subarray(1), checksum))
+      assert.ok(!isIntact(new Uint8Array(), checksum))
+    }
+  })
+  it('that is cut short or is missing is of no bytes', () => {
+    for (const checksum of [new Uint8Array(), checksumOf(BASE).subarray(0, 3), sha256Of(BASE).subarray(0, 31)])
+      assert.ok(!isIntact(BASE, checksum))
   })
 })
 
@@ -120,7 +143,7 @@ const IN_CLEAR = { body_scenario: 7, sealed_for: null, base_sealed_for: null }
 
 function columns(): BodyColumns {
   const prefix = commonPrefix(BASE, NEXT)
-  const checksum = hash('sha256', NEXT, 'buffer')
+  const checksum = checksumOf(NEXT)
   const payload = compress(NEXT, BASE, prefix, LEVEL)
   return { payload, checksum, size: NEXT.byteLength, base: 1, prefix, base_payload: BASE, base_size: null, ...IN_CLEAR }
 }

@@ -2,9 +2,9 @@
  * How a body lies in the database: as it came, or compressed. Agents repeat their conversation with every turn, so a body may refer to an
  * earlier one of its scenario, its base: how many bytes they begin with alike, and the rest, with the rest of the base as dictionary.
  */
-import { hash } from 'node:crypto'
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib'
 import { bodyContext, Unopened, type StoreSeal } from '../../common/seal.ts'
+import { checksumOf, isIntact, SHA256_BYTES, sha256Of } from './checksum.ts'
 
 /** To join `body b` of a record `r`, and what it takes to read it. */
 export const WITH_BASE = 'LEFT JOIN body_base d ON d.age = b.age LEFT JOIN body base ON base.age = d.base'
@@ -76,20 +76,28 @@ export function compress(payload: Uint8Array, base: Uint8Array | null, prefix: n
   }
 }
 
-const CHECKSUM_BYTES = 32
-
 interface Checked {
   readonly payload: Uint8Array
   readonly checksum: Uint8Array
 }
 
-/** What is written in place of a body: encrypted with its checksum, or both as they are. */
-export function sealBody(seal: StoreSeal, scenario: number, recordId: string, body: Checked): Checked & { readonly sealed: 1 | null } {
-  const inTheClear = { ...body, sealed: null }
+interface Unsealed {
+  /** As it was packed. */
+  readonly payload: Uint8Array
+  readonly original: Uint8Array
+}
+
+/** What is written in place of a body: encrypted together with a checksum of the original, or as it is beside one. */
+export function sealBody(
+  seal: StoreSeal,
+  scenario: number,
+  recordId: string,
+  { payload, original }: Unsealed,
+): Checked & { readonly sealed: 1 | null } {
   // Joining them copies the whole body, which only encrypting needs.
-  if (seal.writesWith === null) return inTheClear
-  const sealed = seal.seal(Buffer.concat([body.checksum, body.payload]), bodyContext(scenario, recordId))
-  return sealed === null ? inTheClear : { payload: sealed, checksum: NO_CHECKSUM, sealed: 1 }
+  const sealed =
+    seal.writesWith === null ? null : seal.seal(Buffer.concat([sha256Of(original), payload]), bodyContext(scenario, recordId))
+  return sealed === null ? { payload, checksum: checksumOf(original), sealed: null } : { payload: sealed, checksum: NO_CHECKSUM, sealed: 1 }
 }
 
 const NO_CHECKSUM = new Uint8Array()
@@ -99,7 +107,7 @@ export function openBody(seal: StoreSeal, { payload, checksum, body_scenario, se
   if (payload === null || checksum === null) return null
   if (sealed_for === null) return { payload, checksum }
   const opened = openSealed(seal, payload, body_scenario, sealed_for)
-  return { payload: opened.subarray(CHECKSUM_BYTES), checksum: opened.subarray(0, CHECKSUM_BYTES) }
+  return { payload: opened.subarray(SHA256_BYTES), checksum: opened.subarray(0, SHA256_BYTES) }
 }
 
 function openSealed(seal: StoreSeal, payload: Uint8Array, scenario: number | null, recordId: string): Buffer {
@@ -119,7 +127,7 @@ export function readBody(seal: StoreSeal, columns: BodyColumns): Uint8Array | nu
   if (own === null || size === null) return columns.sealed_for === null || own === null ? columns.payload : new Uint8Array(own.payload)
   const { payload, checksum } = own
   const original = base === null ? decompress(payload, size, null, 0) : decompress(payload, size, readBase(seal, columns), prefix ?? 0)
-  if (!hash('sha256', original, 'buffer').equals(checksum)) throw new DamagedBody('the body does not match its checksum')
+  if (!isIntact(original, checksum)) throw new DamagedBody('the body does not match its checksum')
   return original
 }
 
@@ -136,7 +144,7 @@ export function readWholeBody(seal: StoreSeal, columns: BodyColumns): Uint8Array
 function readBase(seal: StoreSeal, { base_payload, base_size, base_sealed_for, body_scenario }: BodyColumns): Uint8Array {
   if (base_payload === null) throw new DamagedBody('the body that it refers to is missing')
   const payload =
-    base_sealed_for === null ? base_payload : openSealed(seal, base_payload, body_scenario, base_sealed_for).subarray(CHECKSUM_BYTES)
+    base_sealed_for === null ? base_payload : openSealed(seal, base_payload, body_scenario, base_sealed_for).subarray(SHA256_BYTES)
   return base_size === null ? payload : decompress(payload, base_size, null, 0)
 }
 

@@ -1,5 +1,6 @@
 /** Bodies that lie compressed: what they take, that they read back the same, and what becomes of them when others go, break or lie. */
 import assert from 'node:assert/strict'
+import { hash } from 'node:crypto'
 import { copyFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'vitest'
@@ -74,6 +75,18 @@ describe('an older store', () => {
     assert.equal((await again.usage()).body_bytes, storedBytes(directory))
     await assertSame(again, again.scenario('a'), turns)
     assert.deepEqual(rowsOf(directory, CHAINED), [])
+  })
+  it('has damaged bodies named by the check, and left as they are', async () => {
+    const { directory, store, scenario } = await fresh()
+    const turns = conversation('s', 3)
+    await scenario.append(turns)
+    await store.close()
+    asOlder(directory, turns)
+    change(directory, 'UPDATE body SET payload = zeroblob(length(payload)) WHERE sequence = 2')
+    const again = await open(directory)
+    await until(() => rowsOf(directory, ALL_COMPRESSED).length === 1)
+    const problem = 'the body does not match its checksum'
+    assert.deepEqual(await again.verify(() => undefined), [{ scenario: 'a', agent_record_id: 's2', problem }])
   })
 })
 
@@ -187,10 +200,11 @@ function storedBytes(directory: string): number {
   )
 }
 
-/** As a version before compression would have left it. */
+/** As a version before compression would have left it, when every checksum was a SHA-256. */
 function asOlder(directory: string, turns: readonly NewRecord[]): void {
   for (const [index, { payload }] of turns.entries()) {
-    change(directory, `UPDATE body SET payload = x'${Buffer.from(payload).toString('hex')}', size = NULL WHERE sequence = ${index + 1}`)
+    const columns = `payload = x'${Buffer.from(payload).toString('hex')}', size = NULL, checksum = x'${hash('sha256', payload)}'`
+    change(directory, `UPDATE body SET ${columns} WHERE sequence = ${index + 1}`)
   }
   change(
     directory,

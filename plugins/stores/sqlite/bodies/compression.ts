@@ -2,10 +2,10 @@
  * Compresses, while the writer is idle, the bodies that were written as they came: those of older stores too. Each turn is a small transaction
  * of its own, so a crash leaves every body in the one form or the other, and a request waits for one turn at most.
  */
-import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import type { StoreSeal } from '../../common/seal.ts'
 import { decompress, IS_BASE, openBody, OWN_COLUMNS, sealBody, type OwnColumns, type PackedBody } from './bodies.ts'
+import { isIntact } from './checksum.ts'
 import type { StoreLedger } from '../writing/ledger.ts'
 import { makePacking } from './pack.ts'
 import { Query } from '../query.ts'
@@ -118,11 +118,11 @@ function makeWalk(db: DatabaseSync, ledger: StoreLedger, seal: StoreSeal) {
     const { age, id, name, key, session, is_base } = waiting
     const account = ledger.find(name)
     const own = opened(waiting)
-    if (account === null || own === null || !hash('sha256', own.payload, 'buffer').equals(own.checksum)) return
-    const { payload, checksum } = own
+    if (account === null || own === null || !isIntact(own.payload, own.checksum)) return
+    const { payload } = own
     const packed = packing.later({ age, scenario: key, session }, payload, is_base === 1)
     if (packed === null || !isWhole(packed, payload)) return
-    const body = sealBody(seal, key, id, { payload: packed.payload, checksum })
+    const body = sealBody(seal, key, id, { payload: packed.payload, original: payload })
     rewrite.run(body.payload, packed.size, body.checksum, body.sealed, age)
     if (packed.base !== null) insertBase.run(age, packed.base, packed.prefix)
     ledger.change(account, account.head, body.payload.byteLength - waiting.payload.byteLength)

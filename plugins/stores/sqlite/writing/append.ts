@@ -1,5 +1,4 @@
 /** Appends inside the writer's transaction: each call is all or nothing on its own, whatever its neighbours in the group do. */
-import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { isDeepStrictEqual } from 'node:util'
 import { contentDigest, recordConflict, Refusal, type NewRecord, type RecordRow } from '../../../../src/contract/index.ts'
@@ -98,7 +97,7 @@ export function makeAppend({ db, ledger, changes, seal }: AppendNeeds): Append {
     const written = insertRecord.run(key, sequence, id, type, createdAt, references, artifactRef, score, age, summary)
     if (written.changes === 0) return null
     const packed = packing.atOnce(age, key, payload)
-    const body = sealBody(seal, key, id, { payload: packed.payload, checksum: hash('sha256', payload, 'buffer') })
+    const body = sealBody(seal, key, id, { payload: packed.payload, original: payload })
     insertBody.run(age, key, sequence, body.checksum, body.payload, packed.size, body.sealed)
     if (packed.base !== null) insertBase.run(age, packed.base, packed.prefix)
     return body.payload.byteLength

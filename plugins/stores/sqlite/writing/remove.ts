@@ -1,5 +1,4 @@
 /** Removes a body within the writer's transaction: its row stays, with the digest that a retry is compared with. */
-import { hash } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { contentDigest } from '../../../../src/contract/index.ts'
 import { digestContext, type StoreSeal } from '../../common/seal.ts'
@@ -55,8 +54,7 @@ export function makeDetach(db: DatabaseSync, seal: StoreSeal): (age: number) => 
     if (columns === undefined || original === null) return { originalBytes: 0, addedBytes: 0 }
     const compressed = compress(original, null, 0, LEVEL)
     const isSmaller = compressed !== null && compressed.byteLength < original.byteLength
-    const packed = { payload: isSmaller ? compressed : original, checksum: hash('sha256', original, 'buffer') }
-    const body = sealBody(seal, columns.body_scenario ?? 0, columns.id, packed)
+    const body = sealBody(seal, columns.body_scenario ?? 0, columns.id, { payload: isSmaller ? compressed : original, original })
     rewrite.run(body.payload, isSmaller ? original.byteLength : null, body.checksum, body.sealed, age)
     return { originalBytes: original.byteLength, addedBytes: body.payload.byteLength - (columns.payload?.byteLength ?? 0) }
   }

@@ -1,0 +1,1 @@
+-- The checksum of a body that is not encrypted is its CRC-32 (4 bytes) from here on. Bodies that were written before keep their SHA-256.
