@@ -1,7 +1,8 @@
 /** The palette on Ctrl-K: every view, every scenario and a search, found by a few letters and opened with Enter. */
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useState } from 'preact/hooks'
 import type { ScenarioRow } from '@svc-ai/client'
 import type { Route } from '../route.ts'
+import { useModal } from './modal.ts'
 import { choicesFor, type PaletteChoice } from './palette-choices.ts'
 import { Text } from './text.tsx'
 import './palette.css'
@@ -28,42 +29,28 @@ export function usePalette(): readonly [isOpen: boolean, set: (isOpen: boolean) 
 }
 
 export function Palette({ route, scenarios, onClose }: PaletteProps) {
-  const dialog = useRef<HTMLDialogElement>(null)
+  const { close, props } = useModal(onClose)
   const list = useId()
   const [words, setWords] = useState('')
   const [at, setAt] = useState(0)
-  useEffect(() => dialog.current?.showModal(), [])
   const choices = choicesFor(words, route, scenarios)
   const chosen = Math.min(at, choices.length - 1)
-  // The browser says that a dialog was closed a moment later. Ctrl-K may come in between: it opens the palette anew.
-  const leave = (): void => {
-    dialog.current?.close()
-    onClose()
-  }
   const take = (choice: PaletteChoice | undefined): void => {
     if (choice === undefined) return
-    leave()
+    close()
     location.hash = choice.href
   }
   const walk = (event: KeyboardEvent): void => {
     const by = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     // Enter may end the writing of a word, as in Japanese.
     if (event.isComposing) return
-    if (event.key === 'Escape') leave()
-    else if (event.key === 'Enter') take(choices[chosen])
+    if (event.key === 'Enter') take(choices[chosen])
     else if (by !== undefined) setAt(Math.max(0, Math.min(choices.length - 1, chosen + by)))
     else return
     event.preventDefault()
   }
   return (
-    <dialog
-      ref={dialog}
-      class="palette"
-      aria-label="Go to"
-      onClose={(event) => event.currentTarget.isConnected && onClose()}
-      onClick={(event) => event.target === dialog.current && leave()}
-      onKeyDown={walk}
-    >
+    <dialog {...props} class="palette" aria-label="Go to">
       <input
         role="combobox"
         aria-label="Where to"
@@ -77,6 +64,7 @@ export function Palette({ route, scenarios, onClose }: PaletteProps) {
           setWords(event.currentTarget.value)
           setAt(0)
         }}
+        onKeyDown={walk}
       />
       <ul id={list} role="listbox" aria-label="Places">
         {choices.map((choice, place) => (

@@ -8,6 +8,7 @@ import { go, plainHref, VIEWS, type Route, type View, placeIn } from '../route.t
 import { useSession } from '../session.ts'
 import { Button } from './button.tsx'
 import { useKeys } from './keys.ts'
+import { useModal } from './modal.ts'
 import { Palette, usePalette } from './palette.tsx'
 import { Text } from './text.tsx'
 import { visible } from './visible.ts'
@@ -184,19 +185,10 @@ const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
   [['?'], 'These keys'],
 ]
 
-/** Closed as a dialog before it leaves the page, so that the focus goes back to where it was. */
 function KeyHelp({ onClose }: { readonly onClose: () => void }) {
-  const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
-  const close = (): void => dialog.current?.close()
+  const { close, props } = useModal(onClose)
   return (
-    <dialog
-      ref={dialog}
-      class="key-help"
-      aria-labelledby="key-help-title"
-      onClose={onClose}
-      onClick={(event) => event.target === dialog.current && close()}
-    >
+    <dialog {...props} class="key-help" aria-labelledby="key-help-title">
       <div class="row">
         <h2 id="key-help-title">Keys</h2>
         <span class="spring" />
