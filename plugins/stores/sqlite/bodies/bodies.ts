@@ -95,8 +95,7 @@ export function sealBody(
   { payload, original }: Unsealed,
 ): Checked & { readonly sealed: 1 | null } {
   // Joining them copies the whole body, which only encrypting needs.
-  const sealed =
-    seal.writesWith === null ? null : seal.seal(Buffer.concat([sha256Of(original), payload]), bodyContext(scenario, recordId))
+  const sealed = seal.writesWith === null ? null : seal.seal(Buffer.concat([sha256Of(original), payload]), bodyContext(scenario, recordId))
   return sealed === null ? { payload, checksum: checksumOf(original), sealed: null } : { payload: sealed, checksum: NO_CHECKSUM, sealed: 1 }
 }
 
