@@ -31,9 +31,11 @@ export function usageOf(root: number): Usage {
   }
 }
 
-/** CPU time of each living thread of a process at this priority. */
-export function cpuAtNice(pid: number, nice: number): ReadonlyMap<number, number> {
-  const threads = namesIn(`/proc/${pid}/task`).flatMap((thread) => statOf(`/proc/${pid}/task/${thread}/stat`))
+/** CPU time of each living thread at this priority, of a process and its children. */
+export function cpuAtNice(root: number, nice: number): ReadonlyMap<number, number> {
+  const threads = treeOf(root).flatMap(({ pid }) =>
+    namesIn(`/proc/${pid}/task`).flatMap((thread) => statOf(`/proc/${pid}/task/${thread}/stat`)),
+  )
   return new Map(threads.filter((thread) => thread.nice === nice).map((thread) => [thread.pid, thread.cpuMicros]))
 }
 

@@ -8,8 +8,8 @@ import { rolldown } from 'rolldown'
 import { filesUnder } from './inputs.mjs'
 import { at } from './run.mjs'
 
-/** Modules that run as threads, which are started by the name of their file. */
-const THREAD = /[-/]thread\.ts$/
+/** Modules that run as threads or as processes, which are started by the name of their file. */
+const THREAD = /[-/](?:thread|process)\.ts$/
 /** Threads that load no plug-in. A thread shares no module with another, so each of these is one file that holds only what it uses. */
 const LONE_THREAD = /^plugins\/stores\/sqlite\/(writer|reader|errand|indexer|searcher)\.ts$/
 const COMMAND = 'src/cli/index.ts'

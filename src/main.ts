@@ -53,7 +53,7 @@ import {
   type ImportRequest,
 } from './reef/index.ts'
 import { checkTotals, componentsOf, Registry, type Services } from './scenarios/index.ts'
-import { makeThreadHost, makeWeightLane } from './training/index.ts'
+import { documentsOf, makeProcessHost, makeThreadHost, makeWeightLane } from './training/index.ts'
 
 export interface RunningService {
   readonly address: string
@@ -101,7 +101,7 @@ export async function startService(loaded: LoadedConfig, options: ServiceOptions
     const threads = listenersWanted(loaded) + 1
     const limits = allotLimits(loaded, threads)
     const hasOwnPlugins = plugins !== builtins
-    const entry = options.listenerThread ?? threadEntry('listener-thread')
+    const entry = options.listenerThread ?? entryOf('listener-thread')
     const listeners = listenersOf(loaded, { entry, hasOwnPlugins, store, log, metrics, limits, group })
     const warn: Services['warn'] = (message, error) => log.write('warn', 'background_error', { message, error: wordsOf(error) })
     const evaluation = openEvaluation(store, prices)
@@ -338,14 +338,17 @@ function openHosts(
   { trainersGiveWay: givesWay = true }: ServiceOptions,
   store: Store,
 ): Services['hosts'] {
-  const documents = openDocuments(loaded, store)
-  const threads = makeThreadHost({ threads: loaded.config.svc.training_threads, entry: threadEntry('trainer-thread'), givesWay, documents })
+  const open = openDocuments(loaded, store)
+  const settings = { threads: loaded.config.svc.training_threads, documents: open && documentsOf(open) }
+  const threads = givesWay
+    ? makeProcessHost({ ...settings, entry: entryOf('trainers-process') })
+    : makeThreadHost({ ...settings, entry: entryOf('trainer-thread'), givesWay })
   const weights = makeWeightLane(store)
   closing.push(...[threads, weights].map((host) => () => host.close()))
   return { threads, weights }
 }
 
-const threadEntry = (name: string): URL => new URL(import.meta.url.endsWith('.ts') ? `./${name}.ts` : `./${name}.js`, import.meta.url)
+const entryOf = (name: string): URL => new URL(import.meta.url.endsWith('.ts') ? `./${name}.ts` : `./${name}.js`, import.meta.url)
 
 /** Loaded on first use: a service that only records needs none. */
 function adaptersOf(plugins: Builtins, load: Load, registry: Registry): HttpServices['adapters'] {

@@ -109,6 +109,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'src/redactor-thread.ts': ['src/config', 'src/recording', 'plugins/index.ts'],
   'src/trainer-thread.ts': ['src/config', 'src/training', 'plugins/index.ts'],
+  'src/trainers-process.ts': ['src/training'],
   'src/listener-thread.ts': ['src/compose', 'src/listeners', 'plugins/index.ts'],
   plugins: ['src/contract', 'src/kit'],
   'plugins/contents': ['src/contract', 'src/kit', 'src/git', 'plugins/contents/common', 'plugins/runtimes/common'],

@@ -1,10 +1,14 @@
-/** The interface of trainer hosts: threads (thread-pool.ts) and the weight lane, which runs inline (weight-lane.ts). */
+/** The interface of trainer hosts: a process of threads (process-outside.ts), threads (thread-pool.ts), and the weight lane, which runs inline (weight-lane.ts). */
+import { basename } from 'node:path'
 import {
+  ownerOf,
   unavailable,
   type Batch,
   type Fence,
   type JsonObject,
+  type OpenDocuments,
   type Reporter,
+  type SharedDocuments,
   type StepOrder,
   type StepResult,
   type TrainerScope,
@@ -18,6 +22,10 @@ export interface TrainerSpec extends PlainScope {
   /** The lease it trains under. */
   readonly lease?: Fence
 }
+/** What says which documents belong to a trainer. */
+export type DocumentPlace = Pick<TrainerSpec, 'directory' | 'lease'>
+export type DocumentsOf = (place: DocumentPlace) => SharedDocuments
+
 type PlainScope = Omit<TrainerScope, 'weights' | 'documents'>
 export interface StepLimits {
   /** A step that takes longer is ended and counts as failed. */
@@ -55,6 +63,12 @@ export class StepFailure extends Error {
     this.metrics = metrics
   }
 }
+
+export const documentsOf =
+  (open: OpenDocuments): DocumentsOf =>
+  ({ directory, lease }) =>
+  (kind) =>
+    open(ownerOf(basename(directory), kind), lease)
 
 /** The fields a plug-in sees of its trainer's spec. */
 export function scopeOf({ scenario, component, config, evaluation, directory }: PlainScope): PlainScope {

@@ -12,6 +12,6 @@ documentsConformance({
       // As a port does.
       void answerCall(structuredClone(call), () => kept).then((reply) => thread.hear(structuredClone(reply)))
     })
-    return thread.open('own')
+    return thread.of()('own')
   },
 })

@@ -1,6 +1,7 @@
-/** Shared documents for a trainer's thread: it asks, and the thread with the store answers. */
+/** Shared documents for trainers: their thread or process asks, and the thread with the store answers. */
 import type { DocumentKind, Documents, ListedDocument, SharedDocuments } from '../../contract/index.ts'
 import { wordsOf } from '../../kit/index.ts'
+import type { DocumentPlace } from './host.ts'
 
 type Asked = { [Name in keyof Documents]: { readonly name: Name; readonly args: Parameters<Documents[Name]> } }[keyof Documents]
 type Answer = Uint8Array | boolean | readonly ListedDocument[] | null
@@ -8,6 +9,8 @@ type Answer = Uint8Array | boolean | readonly ListedDocument[] | null
 export interface DocumentCall {
   readonly said: 'documents'
   readonly id: number
+  /** Where more than one trainer asks. */
+  readonly place?: DocumentPlace
   readonly kind: DocumentKind
   readonly asked: Asked
 }
@@ -26,14 +29,19 @@ export class ThreadDocuments {
     this.#send = send
   }
 
-  readonly open: SharedDocuments = (kind) => ({
-    read: async (...args) => bytesIn(await this.#ask(kind, { name: 'read', args })),
-    write: async (...args) => (await this.#ask(kind, { name: 'write', args })) === true,
-    append: async (...args) => void (await this.#ask(kind, { name: 'append', args })),
-    move: async (...args) => (await this.#ask(kind, { name: 'move', args })) === true,
-    remove: async (...args) => void (await this.#ask(kind, { name: 'remove', args })),
-    list: async (...args) => listIn(await this.#ask(kind, { name: 'list', args })),
-  })
+  of(place?: DocumentPlace): SharedDocuments {
+    return (kind) => {
+      const ask = (asked: Asked): Promise<Answer> => this.#ask({ ...(place !== undefined && { place }), kind, asked })
+      return {
+        read: async (...args) => bytesIn(await ask({ name: 'read', args })),
+        write: async (...args) => (await ask({ name: 'write', args })) === true,
+        append: async (...args) => void (await ask({ name: 'append', args })),
+        move: async (...args) => (await ask({ name: 'move', args })) === true,
+        remove: async (...args) => void (await ask({ name: 'remove', args })),
+        list: async (...args) => listIn(await ask({ name: 'list', args })),
+      }
+    }
+  }
 
   hear(reply: DocumentReply): void {
     const waiting = this.#waiting.get(reply.id)
@@ -42,11 +50,11 @@ export class ThreadDocuments {
     else waiting?.reject(new Error(reply.failure))
   }
 
-  #ask(kind: DocumentKind, asked: Asked): Promise<Answer> {
+  #ask(call: Omit<DocumentCall, 'said' | 'id'>): Promise<Answer> {
     this.#calls += 1
     const waiting = Promise.withResolvers<Answer>()
     this.#waiting.set(this.#calls, waiting)
-    this.#send({ said: 'documents', id: this.#calls, kind, asked })
+    this.#send({ said: 'documents', id: this.#calls, ...call })
     return waiting.promise
   }
 }

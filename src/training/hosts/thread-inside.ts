@@ -81,7 +81,7 @@ async function openTrainer(load: LoadRecipe, settings: ThreadSettings, documents
   const recipe = await load(plugin, config)
   const plan = new Map(Object.entries(recipe.trainers?.(config) ?? {})).get(component)
   if (plan === undefined) throw new Error(`recipe ${plugin.name} has no trainer named ${JSON.stringify(component)} in the trainer's thread`)
-  return plan.open({ ...scopeOf(settings), ...(documents !== null && { documents: documents.open }) })
+  return plan.open({ ...scopeOf(settings), ...(documents !== null && { documents: documents.of() }) })
 }
 
 function reporterTo(port: MessagePort): Reporter {

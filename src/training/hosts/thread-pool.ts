@@ -1,7 +1,5 @@
 /** Trainers in threads: a bounded number, each for one trainer, kept warm for a while. */
-import { basename } from 'node:path'
-import { ownerOf, type OpenDocuments, type SharedDocuments } from '../../contract/index.ts'
-import { keyOf, stopping, type TrainerSpec, type TrainerHost } from './host.ts'
+import { keyOf, stopping, type DocumentsOf, type TrainerSpec, type TrainerHost } from './host.ts'
 import { HostedThread } from './thread-outside.ts'
 import { inTurnsOf, type StartStep } from './turns.ts'
 import { orAborted, Slots } from '../../kit/index.ts'
@@ -16,14 +14,14 @@ export interface ThreadHostSettings {
   /** Whether threads stand back behind those that answer requests; true unless nobody but their own agents is served. */
   readonly givesWay?: boolean
   /** Documents that all gateways share. Absent: trainers use files of this machine. */
-  readonly documents?: OpenDocuments | undefined
+  readonly documents?: DocumentsOf | undefined
 }
 
 const IDLE_SECONDS = 30
 
 export function makeThreadHost(settings: ThreadHostSettings): TrainerHost {
   const turns = new Slots(settings.threads)
-  const pool = new Pool(settings)
+  const pool = new ThreadPool(settings)
   return {
     inTurn: inTurnsOf(turns, pool.start),
     async close() {
@@ -39,12 +37,13 @@ interface Idle {
   readonly timer: NodeJS.Timeout
 }
 
-class Pool {
+/** Steps are started by who has a turn, so that there are never more than threads. */
+export class ThreadPool {
   readonly #max: number
   readonly #entry: URL
   readonly #idleMs: number
   readonly #givesWay: boolean
-  readonly #documents: OpenDocuments | undefined
+  readonly #documents: DocumentsOf | undefined
   readonly #alive = new Set<HostedThread>()
   /** Longest idle first. */
   #idle: readonly Idle[] = []
@@ -82,15 +81,10 @@ class Pool {
     if (own !== undefined) return this.#wake(own)
     while (this.#alive.size >= this.#max) await this.#makeRoom()
     if (this.#isClosed) throw stopping()
-    const started = new HostedThread(this.#entry, trainer, { givesWay: this.#givesWay, documents: this.#documentsOf(trainer) })
+    const started = new HostedThread(this.#entry, trainer, { givesWay: this.#givesWay, documents: this.#documents?.(trainer) })
     this.#alive.add(started)
     void started.gone.then(() => this.#forget(started))
     return started
-  }
-
-  #documentsOf({ directory, lease }: TrainerSpec): SharedDocuments | undefined {
-    const open = this.#documents
-    return open && ((kind) => open(ownerOf(basename(directory), kind), lease))
   }
 
   /** A thread is kept after a successful step; any other is ended. */

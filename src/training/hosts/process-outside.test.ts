@@ -1,0 +1,146 @@
+/** The process of the trainers: what reaches it and comes back, and that neither process takes the other along but on purpose. */
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { setImmediate as tick } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { heard, oneStep, processHost } from '../../../test/fixtures/trainers/hosts.ts'
+import { orderTo, trainerOf } from '../../../test/fixtures/trainers/orders.ts'
+import { temporaryFolder } from '../../../test/support/folder.ts'
+import { until } from '../../../test/support/wait.ts'
+import { FolderDocuments } from '../../kit/index.ts'
+import { documentsOf } from './host.ts'
+
+const REAL_ENTRY = new URL('../../trainers-process.ts', import.meta.url)
+const PROGRAM = new URL('../../../test/fixtures/trainers/leaves-process.ts', import.meta.url).pathname
+const count = orderTo('count')
+const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`)
+
+describe('a step', () => {
+  it('is taken by a thread that is kept for its trainer', async () => {
+    const host = processHost()
+    await oneStep(host, trainerOf('one'), count)
+    expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 2, scope: { scenario: 'one' } })
+    expect((await oneStep(host, trainerOf('two'), count)).metrics).toMatchObject({ taken: 1 })
+  })
+
+  it('is told of as it goes, and has its exchanges', async () => {
+    const [host, report] = [processHost({ entry: REAL_ENTRY }), heard()]
+    await oneStep(host, trainerOf('one'), orderTo('report'), report)
+    expect(report.said.map((each) => (Array.isArray(each) ? each[0] : each))).toEqual(['phase', 'line', 'episode'])
+    const result = await oneStep(host, trainerOf('one'), orderTo('exchanges', {}, { r1: '{"ü":[1]}' }))
+    expect(result.metrics).toEqual({ exchanges: [[{ ü: [1] }]] })
+  })
+
+  it.each([
+    ['throws', 60, orderTo('throw'), /^first line second line$/],
+    ['ends its thread', 60, orderTo('exit'), 'ended its thread with exit code 3'],
+    ['takes too long', 0.5, orderTo('loop'), 'took longer than 0.5 s and was ended'],
+    ['ends the process', 60, orderTo('killProcess'), 'the process of the trainers ended (SIGKILL)'],
+  ] as const)('fails in words when its trainer %s, and the next one begins afresh', async (_what, timeoutSeconds, order, words) => {
+    const host = processHost({ threads: 1 })
+    const failing = oneStep(host, trainerOf('one', { limits: { timeoutSeconds } }), order)
+    await expect(failing).rejects.toThrow(words)
+    await expect(failing).rejects.toHaveProperty('name', 'StepFailure')
+    expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 1 })
+  })
+
+  it('is not blamed when the process ended during several', async () => {
+    const [host, report] = [processHost(), heard()]
+    const innocent = oneStep(host, trainerOf('one'), orderTo('ignoreAbort'), report)
+    await report.first
+    const ends = await Promise.allSettled([innocent, oneStep(host, trainerOf('two'), orderTo('killProcess'))])
+    for (const end of ends) expect(end).toMatchObject({ status: 'rejected', reason: { name: 'Error' } })
+    expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 1 })
+  })
+
+  it('hears of an abort, and may keep its thread', async () => {
+    const [host, stop, report] = [processHost({ threads: 1 }), new AbortController(), heard()]
+    const step = oneStep(host, trainerOf('one'), orderTo('waitForAbort'), report, stop.signal)
+    await report.first
+    stop.abort(new Error('stopped'))
+    await expect(step).rejects.toThrow('stopped')
+    expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 2 })
+    expect(report.said).toEqual([['line', 'agent', 'waiting', false]])
+  })
+
+  it('has the documents of its scenario, under its lease', async () => {
+    const folder = temporaryFolder()
+    const asked: unknown[] = []
+    const documents = documentsOf((owner, fence) => {
+      asked.push([owner, fence])
+      return new FolderDocuments(folder)
+    })
+    const lease = { name: 'one', token: 7 }
+    const [host, trainer] = [processHost({ documents }), trainerOf('one', { directory: '/somewhere/s1', lease })]
+    await oneStep(host, trainer, orderTo('note'))
+    expect((await oneStep(host, trainer, orderTo('note'))).metrics).toEqual({ notes: 'noted\nnoted\n' })
+    expect(asked.at(-1)).toEqual(['scenarios/s1/own', lease])
+  })
+
+  it('leaves the service answering while it computes without end', async () => {
+    const [host, stop, report] = [processHost(), new AbortController(), heard()]
+    const step = oneStep(host, trainerOf('one'), orderTo('loopAloud'), report, stop.signal)
+    await report.first
+    for (let turn = 0; turn < 1000; turn += 1) await tick()
+    stop.abort(new Error('enough'))
+    await expect(step).rejects.toThrow('enough')
+  })
+})
+
+describe('the process', () => {
+  it('ends after a while without a step, and is started again with the next', async () => {
+    const host = processHost({ idleSeconds: 0.05 })
+    const first = await pidIn(host)
+    await until(() => !isAlive(first))
+    expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 1 })
+  })
+
+  it('is deaf to signals that are meant for the service', async () => {
+    const [host, stop, report] = [processHost(), new AbortController(), heard()]
+    const step = oneStep(host, trainerOf('one'), orderTo('loopAndSayWhere'), report, stop.signal)
+    const pid = Number(await report.first)
+    for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.kill(pid, signal)
+    expect((await oneStep(host, trainerOf('two'), count)).metrics).toMatchObject({ taken: 1 })
+    stop.abort(new Error('enough'))
+    await expect(step).rejects.toThrow('enough')
+    expect(isAlive(pid)).toBe(true)
+  })
+
+  it('ends with its host, which fails what runs without blaming the trainer', async () => {
+    const [host, report] = [processHost(), heard()]
+    const running = oneStep(host, trainerOf('one'), orderTo('loopAndSayWhere'), report)
+    const end = Promise.allSettled([running])
+    const pid = Number(await report.first)
+    await host.close()
+    expect(isAlive(pid)).toBe(false)
+    expect(await end).toMatchObject([{ status: 'rejected', reason: { name: 'Refusal', code: 'stopping' } }])
+    await expect(oneStep(host, trainerOf('late'), count)).rejects.toMatchObject({ code: 'stopping' })
+  })
+
+  it('keeps no service alive, and prints where the log goes', async () => {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [PROGRAM])
+    expect(stdout).toBe('reject\n')
+    expect(stderr).toBe('printed in the thread\n')
+  })
+
+  it('does not outlive a service that is killed, also while a trainer loops', async () => {
+    const service = spawn(process.execPath, [PROGRAM, 'loop'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [said]: readonly unknown[] = await once(service.stdout, 'data')
+    const pid = Number(String(said))
+    expect(isAlive(pid)).toBe(true)
+    service.kill('SIGKILL')
+    await until(() => !isAlive(pid))
+  })
+})
+
+/** Where the trainers run, once a step there is over. */
+async function pidIn(host: ReturnType<typeof processHost>): Promise<number> {
+  const [stop, report] = [new AbortController(), heard()]
+  const step = oneStep(host, trainerOf('one'), orderTo('loopAndSayWhere'), report, stop.signal)
+  const pid = Number(await report.first)
+  stop.abort(new Error('enough'))
+  await expect(step).rejects.toThrow('enough')
+  return pid
+}
