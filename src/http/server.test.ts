@@ -149,3 +149,24 @@ it.runIf(process.platform === 'linux')('answers on every socket of the port are 
   expect(await Promise.all(answers)).toEqual(Array.from({ length: requests }, () => 'whole'))
   await closed
 })
+
+it('an answer whose client is slow arrives whole when the service is closed meanwhile', async () => {
+  const bytes = 20_000_000
+  const answered = Promise.withResolvers<void>()
+  const whole: RequestListener = (_request, response) => {
+    response.end(Buffer.alloc(bytes))
+    answered.resolve()
+  }
+  const listening = await listen(whole, { host: '127.0.0.1', port: 0 }, { graceSeconds: 600 })
+  const client = connect({ port: listening.port, host: '127.0.0.1' })
+  const idle = connect({ port: listening.port, host: '127.0.0.1' })
+  await once(idle, 'connect')
+  client.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n')
+  await answered.promise
+  const closed = listening.close()
+  let heard = 0
+  for await (const part of client) heard += Buffer.from(part).length
+  expect(heard).toBeGreaterThan(bytes)
+  await closed
+  idle.destroy()
+})

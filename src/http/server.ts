@@ -1,7 +1,7 @@
 /** The listening socket. Closing it lets answers in flight finish. */
 import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import { createServer as createSecureServer, Server as SecureServer } from 'node:https'
-import { createServer as createDoor, Socket, type AddressInfo, type Server as Door } from 'node:net'
+import { createServer as createDoor, Server as Door, Socket, type AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { SecureVersion } from 'node:tls'
 import {
@@ -14,6 +14,7 @@ import {
 } from '../contract/index.ts'
 import { newId } from '../kit/index.ts'
 import { answerError, HttpRefusal } from './errors.ts'
+import { OpenAnswers } from './open-answers.ts'
 
 /** Longer than usual clients keep a pooled connection, so that the client closes it first. */
 const KEEP_ALIVE_MS = 75_000
@@ -63,7 +64,8 @@ export async function listen(
   at: ListenAt,
   { graceSeconds = SHUTDOWN_GRACE_SECONDS, tls = null }: { readonly graceSeconds?: number | undefined; readonly tls?: TlsPair | null } = {},
 ) {
-  const answer = 'path' in at ? listener : disbelieving(listener)
+  const answers = new OpenAnswers()
+  const answer = noting(answers, 'path' in at ? listener : disbelieving(listener))
   const { server, useTls } = makeServer(answer, tls)
   // An unknown expectation is ignored; the request is answered as any other.
   server.on('checkExpectation', answer)
@@ -75,11 +77,18 @@ export async function listen(
   // With no descriptors left, accepting fails. That client is lost, the service is not.
   server.on('error', () => undefined)
   const doors: Door[] = []
-  const close = (): Promise<void> => closeGracefully(server, doors, graceSeconds)
+  const close = (): Promise<void> => closeGracefully(server, doors, answers, graceSeconds)
   const address = server.address()
   if (address === null || typeof address === 'string') return { address: '', port: 0, useTls, close }
   if ('reusePort' in at && at.reusePort) doors.push(...(await openDoors(server, address)))
   return { address: addressText(address, tls !== null), port: address.port, useTls, close }
+}
+
+function noting(answers: OpenAnswers, listener: RequestListener): RequestListener {
+  return (request, response) => {
+    answers.note(response)
+    listener(request, response)
+  }
 }
 
 /** Clients do not say where they come from: a connection that is closed has no address any more, and theirs would stand for it. */
@@ -151,19 +160,26 @@ function unreadableAnswer(error: Error): string {
 }
 
 /** Answers in flight may finish within the grace period. Then connections are cut, and what was received is kept. */
-async function closeGracefully(server: WebServer, doors: readonly Door[], graceSeconds: number): Promise<void> {
+async function closeGracefully(server: WebServer, doors: readonly Door[], answers: OpenAnswers, graceSeconds: number): Promise<void> {
   const closed = Promise.all([server, ...doors].map(closedOf))
-  server.closeIdleConnections()
-  const idle = setInterval(() => server.closeIdleConnections(), 100)
+  // Node takes a connection for idle once its answer is over here, however much of that is still on its way.
+  const closeIdle = (): void => {
+    if (!answers.isSending) server.closeIdleConnections()
+  }
+  closeIdle()
+  const idle = setInterval(closeIdle, 100)
   const grace = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000)
   await closed
   clearInterval(idle)
   clearTimeout(grace)
+  // Ends what it has running for its connections.
+  server.close()
 }
 
+/** Listens no longer. A web server's own way to close would begin with its idle connections. */
 function closedOf(door: Door): Promise<void> {
   return new Promise((resolve) => {
-    door.close(() => resolve())
+    Door.prototype.close.call(door, () => resolve())
   })
 }
 
