@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import type { RequestListener, ServerResponse } from 'node:http'
+import { Agent, request as openRequest, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
@@ -169,4 +169,30 @@ it('an answer whose client is slow arrives whole when the service is closed mean
   expect(heard).toBeGreaterThan(bytes)
   await closed
   idle.destroy()
+})
+
+it('a client that goes on asking over one connection is told with its answer that the service closes', async () => {
+  const waiting: ServerResponse[] = []
+  const come = new EventEmitter()
+  const listening = await listen(
+    (_request, response) => {
+      waiting.push(response)
+      come.emit('request')
+    },
+    { host: '127.0.0.1', port: 0 },
+    { graceSeconds: 600 },
+  )
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const ask = async (): Promise<string | undefined> => {
+    const asked = openRequest({ agent, host: '127.0.0.1', port: listening.port }).end()
+    const answer = new Promise<IncomingMessage>((resolve) => void asked.once('response', resolve))
+    const { headers } = await answer.then((response) => response.resume())
+    return headers.connection
+  }
+  const answered = ask()
+  await once(come, 'request')
+  const closed = listening.close()
+  for (const response of waiting) response.end('whole')
+  expect(await answered).toBe('close')
+  await closed
 })

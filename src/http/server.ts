@@ -161,6 +161,8 @@ function unreadableAnswer(error: Error): string {
 
 /** Answers in flight may finish within the grace period. Then connections are cut, and what was received is kept. */
 async function closeGracefully(server: WebServer, doors: readonly Door[], answers: OpenAnswers, graceSeconds: number): Promise<void> {
+  // A client that was not told would send its next request to a connection that is being closed.
+  answers.beLast()
   const closed = Promise.all([server, ...doors].map(closedOf))
   // Node takes a connection for idle once its answer is over here, however much of that is still on its way.
   const closeIdle = (): void => {
