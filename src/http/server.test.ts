@@ -104,6 +104,12 @@ it.runIf(process.platform === 'linux')('a burst of connections is let in many at
   expect(await turnsFor(requests, true)).toBeLessThan(requests)
 })
 
+function tlsFiles() {
+  const files = makeCertificate(temporaryFolder(), 'left')
+  const [certificate, key] = [readFileSync(files.certificate, 'utf8'), readFileSync(files.key, 'utf8')]
+  return { certificate, key, minVersion: 'TLSv1.2', expiresAt: 0 } as const
+}
+
 async function leave(socket: Socket, event: string): Promise<void> {
   await once(socket, event)
   socket.destroy()
@@ -112,9 +118,7 @@ async function leave(socket: Socket, event: string): Promise<void> {
 it.runIf(process.platform === 'linux')(
   'a client that leaves before it sent a request over TLS leaves no connection behind',
   async () => {
-    const files = makeCertificate(temporaryFolder(), 'left')
-    const [certificate, key] = [readFileSync(files.certificate, 'utf8'), readFileSync(files.key, 'utf8')]
-    const tls = { certificate, key, minVersion: 'TLSv1.2', expiresAt: 0 } as const
+    const tls = tlsFiles()
     const listening = await listen(
       (_, response) => response.end(),
       { host: '127.0.0.1', port: 0, reusePort: true },
@@ -129,6 +133,28 @@ it.runIf(process.platform === 'linux')(
   },
   25_000,
 )
+
+it('a client that stays without shaking hands over TLS holds up no close', async () => {
+  const waiting = Promise.withResolvers<ServerResponse>()
+  const listening = await listen(
+    (_, response) => waiting.resolve(response),
+    { host: '127.0.0.1', port: 0 },
+    { tls: tlsFiles(), graceSeconds: 600 },
+  )
+  const at = { host: '127.0.0.1', port: listening.port }
+  const silent = connect(at).on('error', () => undefined)
+  await once(silent, 'connect')
+  const client = connectSecurely({ ...at, rejectUnauthorized: false })
+  client.write('GET / HTTP/1.1\r\nhost: here\r\n\r\n')
+  const response = await waiting.promise
+  const closed = listening.close()
+  response.end('whole')
+  let heard = ''
+  for await (const part of client) heard += String(part)
+  expect(heard).toContain('whole')
+  await closed
+  silent.destroy()
+}, 25_000)
 
 it.runIf(process.platform === 'linux')('answers on every socket of the port are finished before the service ends', async () => {
   const waiting: ServerResponse[] = []

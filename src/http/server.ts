@@ -52,11 +52,33 @@ const contextOf = ({ certificate, key, minVersion }: TlsPair) => ({ cert: certif
 
 type WebServer = Server | SecureServer
 
-function makeServer(listener: RequestListener, tls: TlsPair | null): { server: WebServer; useTls: (pair: TlsPair) => void } {
-  if (tls === null) return { server: createServer(OPTIONS, listener), useTls: () => undefined }
-  const server = createSecureServer({ ...OPTIONS, ...contextOf(tls), handshakeTimeout: HEADERS_TIMEOUT_SECONDS * 1000 }, listener)
-  return { server, useTls: (pair) => server.setSecureContext(contextOf(pair)) }
+interface MadeServer {
+  readonly server: WebServer
+  readonly useTls: (pair: TlsPair) => void
+  /** Cuts the connections that have not shaken hands, which the server does not count among its own. */
+  readonly cutUnshaken: () => void
 }
+
+function makeServer(listener: RequestListener, tls: TlsPair | null): MadeServer {
+  if (tls === null) return { server: createServer(OPTIONS, listener), useTls: () => undefined, cutUnshaken: () => undefined }
+  const server = createSecureServer({ ...OPTIONS, ...contextOf(tls), handshakeTimeout: HEADERS_TIMEOUT_SECONDS * 1000 }, listener)
+  const unshaken = new Map<string, Socket>()
+  server.on('connection', (socket: Socket) => {
+    const peer = peerOf(socket)
+    unshaken.set(peer, socket)
+    socket.once('close', () => {
+      if (unshaken.get(peer) === socket) unshaken.delete(peer)
+    })
+  })
+  server.on('secureConnection', (socket) => unshaken.delete(peerOf(socket)))
+  const cutUnshaken = (): void => {
+    for (const socket of unshaken.values()) socket.destroy()
+  }
+  return { server, useTls: (pair) => server.setSecureContext(contextOf(pair)), cutUnshaken }
+}
+
+/** The same before the handshake and after it. */
+const peerOf = ({ remoteAddress = '', remotePort = 0 }: Socket): string => `${remoteAddress} ${remotePort}`
 
 /** With a certificate it speaks https alone. `useTls` changes it for connections that come; those that are there go on. */
 export async function listen(
@@ -66,7 +88,7 @@ export async function listen(
 ) {
   const answers = new OpenAnswers()
   const answer = noting(answers, 'path' in at ? listener : disbelieving(listener))
-  const { server, useTls } = makeServer(answer, tls)
+  const { server, useTls, cutUnshaken } = makeServer(answer, tls)
   // An unknown expectation is ignored; the request is answered as any other.
   server.on('checkExpectation', answer)
   server.on('clientError', refuseUnreadable)
@@ -77,7 +99,11 @@ export async function listen(
   // With no descriptors left, accepting fails. That client is lost, the service is not.
   server.on('error', () => undefined)
   const doors: Door[] = []
-  const close = (): Promise<void> => closeGracefully(server, doors, answers, graceSeconds)
+  const close = (): Promise<void> => {
+    const closed = closeGracefully(server, doors, answers, graceSeconds)
+    cutUnshaken()
+    return closed
+  }
   const address = server.address()
   if (address === null || typeof address === 'string') return { address: '', port: 0, useTls, close }
   if ('reusePort' in at && at.reusePort) doors.push(...(await openDoors(server, address)))
