@@ -93,7 +93,7 @@ export const SHUTDOWN_GRACE_SECONDS = 30
 /** A client that sends its headers or body slower than this is let go (slowloris). */
 export const HEADERS_TIMEOUT_SECONDS = 30
 export const BODY_TIMEOUT_SECONDS = 300
-/** A client that reads nothing of its stream for so long is let go. */
+/** A client that reads nothing of its answer for so long is let go. */
 export const CLIENT_STALL_SECONDS = 300
 /** A document beside the records: a model's settings, a proposal, a file of a step record. */
 export const DOCUMENT_BYTES_MAX = 16 * MIB

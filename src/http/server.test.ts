@@ -3,6 +3,7 @@ import { Agent, request as openRequest, type IncomingMessage, type RequestListen
 import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectSecurely } from 'node:tls'
 import { expect, it } from 'vitest'
 import { makeCertificate } from '../../test/support/certificate.ts'
@@ -221,4 +222,53 @@ it('a client that goes on asking over one connection is told with its answer tha
   for (const response of waiting) response.end('whole')
   expect(await answered).toBe('close')
   await closed
+})
+
+it.each(['http', 'https'])('over %s a client that reads its answer slowly has all of it', async (protocol) => {
+  const bytes = 20_000_000
+  const tls = protocol === 'https' ? tlsFiles() : null
+  const listening = await listen(
+    (_, response) => response.end(Buffer.alloc(bytes)),
+    { host: '127.0.0.1', port: 0 },
+    { stallSeconds: 1, tls },
+  )
+  const at = { host: '127.0.0.1', port: listening.port }
+  const client = tls === null ? connect(at) : connectSecurely({ ...at, rejectUnauthorized: false })
+  client.write('GET / HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n')
+  let heard = 0
+  for await (const part of client) {
+    heard += Buffer.from(part).length
+    await sleep(tls === null ? 5 : 1)
+  }
+  expect(heard).toBeGreaterThan(bytes)
+  await listening.close()
+})
+
+it('a client that stops reading its answer is let go', async () => {
+  const gone = Promise.withResolvers<boolean>()
+  const whole: RequestListener = (_, response) => {
+    response.once('close', () => gone.resolve(response.writableFinished))
+    response.end(Buffer.alloc(20_000_000))
+  }
+  const listening = await listen(whole, { host: '127.0.0.1', port: 0 }, { stallSeconds: 0.2 })
+  const client = connect({ host: '127.0.0.1', port: listening.port })
+  client.on('error', () => undefined).write('GET / HTTP/1.1\r\nhost: here\r\n\r\n')
+  expect(await gone.promise).toBe(false)
+  client.destroy()
+  await listening.close()
+})
+
+const largeThenLate: RequestListener = (request, response) => {
+  if (request.url === '/large') response.end(Buffer.alloc(20_000_000))
+  else setTimeout(() => response.end('late'), 500)
+}
+
+it('a connection whose last answer was read slowly waits for the next request as any other', async () => {
+  const listening = await listen(largeThenLate, { host: '127.0.0.1', port: 0 }, { stallSeconds: 0.2 })
+  const client = connect({ host: '127.0.0.1', port: listening.port })
+  client.write('GET /large HTTP/1.1\r\nhost: here\r\n\r\nGET /late HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n')
+  let last = ''
+  for await (const part of client) last = `${last}${String(part)}`.slice(-4)
+  expect(last).toBe('late')
+  await listening.close()
 })

@@ -6,6 +6,7 @@ import type { Duplex } from 'node:stream'
 import type { SecureVersion } from 'node:tls'
 import {
   BODY_TIMEOUT_SECONDS,
+  CLIENT_STALL_SECONDS,
   HEADER,
   HEADER_BYTES_MAX,
   HEADERS_TIMEOUT_SECONDS,
@@ -80,13 +81,20 @@ function makeServer(listener: RequestListener, tls: TlsPair | null): MadeServer 
 /** The same before the handshake and after it. */
 const peerOf = ({ remoteAddress = '', remotePort = 0 }: Socket): string => `${remoteAddress} ${remotePort}`
 
+interface ListenOptions {
+  readonly graceSeconds?: number | undefined
+  /** A client that reads nothing of its answer for so long is let go. */
+  readonly stallSeconds?: number
+  readonly tls?: TlsPair | null
+}
+
 /** With a certificate it speaks https alone. `useTls` changes it for connections that come; those that are there go on. */
 export async function listen(
   listener: RequestListener,
   at: ListenAt,
-  { graceSeconds = SHUTDOWN_GRACE_SECONDS, tls = null }: { readonly graceSeconds?: number | undefined; readonly tls?: TlsPair | null } = {},
+  { graceSeconds = SHUTDOWN_GRACE_SECONDS, stallSeconds = CLIENT_STALL_SECONDS, tls = null }: ListenOptions = {},
 ) {
-  const answers = new OpenAnswers()
+  const answers = new OpenAnswers(stallSeconds)
   const answer = noting(answers, 'path' in at ? listener : disbelieving(listener))
   const { server, useTls, cutUnshaken } = makeServer(answer, tls)
   // An unknown expectation is ignored; the request is answered as any other.
