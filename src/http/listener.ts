@@ -31,7 +31,9 @@ export function makeListener(services: HttpServices): RequestListener {
 export function answer<S extends TrafficServices>(context: HttpContext<S>, handleIt: (context: HttpContext<S>) => Promise<void>): void {
   context.services.metrics.begin()
   const over = onSecondCall(() => finish(context))
-  context.response.once('close', over)
+  // The client may have left while it was asked who answers it.
+  if (context.response.closed) over()
+  else context.response.once('close', over)
   handleIt(context)
     .catch((error: unknown) => refuse(context, error))
     .finally(over)

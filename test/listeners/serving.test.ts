@@ -1,10 +1,12 @@
 /** A service with two listener threads answers as one with none: whatever changes is served by both, and numbers and log are of one piece. */
+import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { isObject, type JsonObject } from '../../src/contract/index.ts'
 import { PLANTED, plantHistory } from '../spec/support/planted.ts'
-import { openStream } from '../support/client.ts'
+import { connectTo, openStream } from '../support/client.ts'
 import { recordsOf } from '../support/kept.ts'
 import { answerPlainly, beginFrames, chatFrames, sendJson, startUpstream } from '../support/upstream.ts'
+import { until } from '../support/wait.ts'
 import { shared, type Answer, type World } from '../support/world.ts'
 
 const planted = shared(() => plantHistory({ 'svc.listeners': 2 }))
@@ -160,6 +162,27 @@ describe('the operator', () => {
     expect(isObject(json) && json).toEqual({ ok: true })
   })
 })
+
+describe('a client that leaves while its thread asks for the scenario', () => {
+  it.each(['half of its body', 'all of its body'])('and has sent %s is over like any other', async (what) => {
+    const name = `left with ${what}`
+    await here().post('/svc/scenarios', { name })
+    const body = '{"messages":[]}'
+    const client = connectTo(here().address).on('error', () => undefined)
+    await once(client, 'connect')
+    client.write(`POST ${CHAT} HTTP/1.1\r\nHost: x\r\nX-Svc-Scenario: ${name}\r\nContent-Length: ${body.length}\r\n\r\n`)
+    client.write(what.startsWith('all') ? body : body.slice(0, 5))
+    // The main thread, which is this one, answers late.
+    stand(200)
+    client.resetAndDestroy()
+    stand(200)
+    await until(() => requestLines(name).some(({ status }) => status === 499))
+    expect(await metric('svc_requests_in_flight')).toBe(1)
+  })
+})
+
+const stopped = new Int32Array(new SharedArrayBuffer(4))
+const stand = (ms: number): void => void Atomics.wait(stopped, 0, 0, ms)
 
 const requestLines = (scenario: string): readonly JsonObject[] =>
   here().log.filter((line) => line['event'] === 'request' && line['scenario'] === scenario)

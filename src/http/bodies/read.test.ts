@@ -1,4 +1,5 @@
 /** Reading a body: its pieces stay what they are, unless copying them costs less. */
+import { once } from 'node:events'
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
@@ -40,5 +41,15 @@ describe('a body', () => {
   it('that is too long is refused, in pieces or not', async () => {
     await expect(read(partsOf(3, 60_000), 170_000)).rejects.toMatchObject({ kind: 'too_large' })
     await expect(read(partsOf(1, 60_000), 50_000)).rejects.toMatchObject({ kind: 'too_large' })
+  })
+
+  it.each([false, true])('whose client left before it was read is cut off; all of it had come: %s', async (complete) => {
+    const request = new IncomingMessage(new Socket())
+    request.push('x')
+    request.complete = complete
+    request.destroy()
+    await once(request, 'close')
+    const reading = async () => readBody(request, MIB, new BodyBudget().open())
+    await expect(reading()).rejects.toMatchObject({ code: 'body_cut_off' })
   })
 })

@@ -13,6 +13,8 @@ const PIECE_BYTES_MIN = 4 * KIB
 export function readBody(request: IncomingMessage, bytesMax: number, hold: BodyHold): Promise<BytePieces> {
   const encoding = request.headers['content-encoding'] ?? 'identity'
   if (encoding.toLowerCase() !== 'identity') throw invalid('encoded_body', 'content-encoding: send the body uncompressed')
+  // Its client left while something else was waited for: nothing more is told of it.
+  if (request.destroyed) throw cutOff()
   const length = Number(request.headers['content-length'] ?? 0)
   if (length > BODY_BYTES_MAX) throw overLimit(bytesMax)
   return new Promise((resolve, reject) => {
@@ -47,7 +49,7 @@ export function readBody(request: IncomingMessage, bytesMax: number, hold: BodyH
     })
     request.on('error', () => reject(cutOff()))
     request.on('close', () => {
-      if (!request.complete) reject(cutOff())
+      if (!request.readableEnded) reject(cutOff())
     })
   })
 }
