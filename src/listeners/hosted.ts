@@ -30,9 +30,7 @@ export class HostedListener {
 
   constructor(entry: URL, settings: ListenerSettings, ears: ListenerEars) {
     this.#ears = ears
-    const port: MessagePort = settings.store
-    const resourceLimits = { maxOldGenerationSizeMb: HEAP_MIB_MAX }
-    this.#worker = new Worker(entry, { workerData: settings, transferList: [port], resourceLimits, name: 'listener' })
+    this.#worker = startWorker(entry, settings)
     this.#ready.promise.catch(() => undefined)
     const { promise, resolve } = Promise.withResolvers<Error>()
     this.gone = promise
@@ -102,5 +100,18 @@ export class HostedListener {
       case 'closed':
         return this.#closed.resolve()
     }
+  }
+}
+
+/** Throws where the system has no room for a thread. */
+function startWorker(entry: URL, settings: ListenerSettings): Worker {
+  const port: MessagePort = settings.store
+  const resourceLimits = { maxOldGenerationSizeMb: HEAP_MIB_MAX }
+  try {
+    return new Worker(entry, { workerData: settings, transferList: [port], resourceLimits, name: 'listener' })
+  } catch (error) {
+    // The store would wait for it when it closes.
+    port.close()
+    throw error
   }
 }

@@ -177,9 +177,12 @@ export class Listeners implements ServedViews {
     const reason = await listener.gone
     if (this.#isClosing) return
     const livedLong = performance.now() - listener.startedAt > LIVED_LONG_MS
-    const pauseMs = livedLong ? PAUSE_FIRST_MS : this.#pauseMs
-    this.#pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)
     this.#lost += 1
+    this.#replaceLater(reason, livedLong ? PAUSE_FIRST_MS : this.#pauseMs, start)
+  }
+
+  #replaceLater(reason: unknown, pauseMs: number, start: () => HostedListener): void {
+    this.#pauseMs = Math.min(pauseMs * 2, PAUSE_MAX_MS)
     this.#options.log.write('error', 'listener_lost', { error: wordsOf(reason), replaced_in_ms: pauseMs })
     const timer = setTimeout(() => {
       this.#restarts.delete(timer)
@@ -188,13 +191,18 @@ export class Listeners implements ServedViews {
     this.#restarts.add(timer)
   }
 
+  /** The system may have no room for a thread now, and have it later. */
   #replace(start: () => HostedListener): void {
-    const listener = start()
-    void this.#replaceWhenGone(listener, start)
-    listener.ready.then(
-      () => this.#options.log.write('info', 'listener_replaced', { listeners: this.counts().live }),
-      () => undefined,
-    )
+    try {
+      const listener = start()
+      void this.#replaceWhenGone(listener, start)
+      listener.ready.then(
+        () => this.#options.log.write('info', 'listener_replaced', { listeners: this.counts().live }),
+        () => undefined,
+      )
+    } catch (error) {
+      this.#replaceLater(error, this.#pauseMs, start)
+    }
   }
 
   #reconfigure(...[loaded, tls, limits]: Parameters<Reconfigure>): Promise<void> {

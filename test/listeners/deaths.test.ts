@@ -66,3 +66,29 @@ it.each(['throw', 'exit'])('by %s: other streams go on, the thread is replaced, 
   const read = await Promise.all(whole.map((id) => send(address, 'GET', `/svc/scenarios/lived/records/${id}`, {})))
   expect(new Set(read.map((answer) => answer.status))).toEqual(new Set([200]))
 })
+
+it('that cannot be replaced at once is replaced later, and the service goes on', async () => {
+  const folder = temporaryFolder()
+  const file = join(folder, 'way')
+  vi.stubEnv('DYING_LISTENER', file)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const upstream = await startUpstream()
+  onTestFinished(() => upstream.close())
+  const log: JsonObject[] = []
+  const settings = { ...settingsOf(dataPlaceIn(folder), upstream.url), 'svc.listeners': 2 }
+  const entry = new URL(DYING)
+  const service = await startService(await loadArguments(argumentsOf(settings)), {
+    log: { write: (level, event, fields) => void log.push({ level, event, ...fields }), flush: () => undefined },
+    listenerThread: entry,
+  })
+  onTestFinished(() => service.close())
+  // No thread can be started from here.
+  entry.href = 'http://127.0.0.1/'
+  writeFileSync(file, 'exit')
+  await until(() => log.filter(({ event }) => event === 'listener_lost').length > 1)
+  entry.href = DYING.href
+  await until(() => log.some(({ event }) => event === 'listener_replaced'))
+  const { address } = service
+  expect((await send(address, 'GET', '/healthz', {})).json).toEqual({ ok: true })
+  expect((await send(address, 'GET', '/metrics', {})).text).toContain('\nsvc_listeners_lost_total 1\n')
+})
