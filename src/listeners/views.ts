@@ -12,7 +12,7 @@ import type { KnownScenarios, TrafficRegistry, TrafficScenario, WantedScenario }
 import { knowPassingSecret } from '../kit/index.ts'
 import type { ScenarioView } from '../scenarios/index.ts'
 
-/** Beyond these the one known longest is forgotten, unless it is in use. */
+/** Beyond these the one that was asked for longest ago is forgotten, unless it is in use. */
 const VIEWS_MAX = 10_000
 
 type PlainView = Extract<ScenarioView, { readonly kind: 'plain' }>
@@ -47,7 +47,10 @@ export class Views implements TrafficRegistry, KnownScenarios {
 
   #suits({ name, start, held }: WantedScenario): boolean {
     const known = this.#known.get(name)
-    return known !== undefined && known.isCurrent && known.suits(start, held)
+    if (known === undefined || !known.isCurrent || !known.suits(start, held)) return false
+    this.#known.delete(name)
+    this.#known.set(name, known)
+    return true
   }
 
   #ask(name: string): Promise<void> {
@@ -85,6 +88,8 @@ export class Views implements TrafficRegistry, KnownScenarios {
 
   /** The main thread may have let go of the scenario since the request came: what was known of it then is served. */
   async useOrCreate<T>(name: string, _release: string | null, work: (scenario: TrafficScenario) => Promise<T>): Promise<T> {
+    // Many others may have become known since its request came.
+    if (!this.#known.has(name)) await this.#ask(name)
     const known = this.#known.get(name)
     if (known === undefined) throw gone(name)
     this.#users += 1
