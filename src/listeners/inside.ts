@@ -41,10 +41,8 @@ export async function runListener(compose: Compose): Promise<void> {
     if (parts.traces !== undefined) news.spans = parts.traces.spans
     const views = new Views({
       runtime: parts.runtime,
-      append: async (scenario, record) => {
-        const records = await recorder.admit(scenario, [record])
-        return (await parts.store.scenario(scenario).append(records)).step
-      },
+      admit: (scenario, record) => recorder.admit(scenario, [record]),
+      append: async (scenario, records) => (await parts.store.scenario(scenario).append(records)).step,
       ask: (name) => say({ said: 'ask', name }),
     })
     const relay = new Relay(settings.relayPath)

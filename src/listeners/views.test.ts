@@ -1,8 +1,9 @@
 /** What a listener thread knows of scenarios, told by a main thread that answers when the test says so. */
-import { expect, it } from 'vitest'
-import type { Release, Runtime } from '../contract/index.ts'
+import { expect, it, vi } from 'vitest'
+import { emptyExchange } from '../../test/support/services.ts'
+import type { NewRecord, Release, Runtime } from '../contract/index.ts'
 import type { ScenarioView } from '../scenarios/index.ts'
-import { Views } from './views.ts'
+import { Views, type ViewServices } from './views.ts'
 
 /** As many as are known at once. */
 const MANY = 10_000
@@ -23,10 +24,12 @@ const plain = (name: string): ScenarioView => ({
 const unasked = (): Promise<never> => Promise.reject(new Error('nothing is asked of the upstream here'))
 const runtime: Runtime = { infer: unasked, models: unasked, status: async () => ({}), close: async () => undefined }
 
-function opened(answer: (name: string) => ScenarioView | null) {
+function opened(answer: (name: string) => ScenarioView | null, own: Partial<ViewServices> = {}) {
   const views: Views = new Views({
     runtime,
+    admit: (_, record) => [record],
     append: async () => 0,
+    ...own,
     ask: (name) => void Promise.resolve().then(() => views.take(name, answer(name))),
   })
   return views
@@ -63,4 +66,16 @@ it('a scenario that is gone when the body of a request has come is unknown', asy
   isThere = false
   views.archive('first')
   await expect(views.useOrCreate('first', null, async () => 'used')).rejects.toMatchObject({ code: 'unknown_scenario' })
+})
+
+it('a record that was still being redacted when its scenario was archived is not kept under the name', async () => {
+  const redacted = Promise.withResolvers<readonly NewRecord[]>()
+  const append = vi.fn(async () => 0)
+  const views = opened(plain, { admit: () => redacted.promise, append })
+  await views.serves(wanted('first'))
+  const kept = views.useOrCreate('first', null, ({ keep }) => keep?.(emptyExchange('late')) ?? Promise.resolve())
+  views.archive('first')
+  redacted.resolve([emptyExchange('late')])
+  await expect(kept).rejects.toMatchObject({ code: 'unknown_scenario' })
+  expect(append).not.toHaveBeenCalled()
 })

@@ -19,8 +19,10 @@ type PlainView = Extract<ScenarioView, { readonly kind: 'plain' }>
 
 export interface ViewServices {
   readonly runtime: Runtime
-  /** Answers the scenario's newest step, once the record is durable. */
-  append(scenario: string, record: NewRecord): Promise<number>
+  /** The record as it is to be stored. */
+  admit(scenario: string, record: NewRecord): readonly NewRecord[] | Promise<readonly NewRecord[]>
+  /** Answers the scenario's newest step, once the records are durable. */
+  append(scenario: string, records: readonly NewRecord[]): Promise<number>
   /** Asks the main thread, which answers with a view. */
   ask(scenario: string): void
 }
@@ -175,8 +177,9 @@ class KnownScenario implements TrafficScenario {
   }
 
   readonly keep = async (record: NewRecord): Promise<void> => {
+    const admitted = await this.#services.admit(this.name, record)
     if (this.#isRetired) throw gone(this.name)
-    const step = await this.#services.append(this.name, record)
+    const step = await this.#services.append(this.name, admitted)
     // A landing that was not told yet: the main thread answers until it is.
     if (step > this.#view.step) this.lapse()
   }

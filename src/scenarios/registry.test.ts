@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import recordOnly from '../../plugins/recipes/record-only/index.ts'
 import { temporaryFolder } from '../../test/support/folder.ts'
-import { nothing, ROOM, servicesInMemory } from '../../test/support/services.ts'
-import { unavailable, type Commit, type ModelSettings, type Recipe } from '../contract/index.ts'
+import { emptyExchange, nothing, ROOM, servicesInMemory } from '../../test/support/services.ts'
+import { unavailable, type Commit, type ModelSettings, type NewRecord, type Recipe } from '../contract/index.ts'
 import type { Services } from './services.ts'
 import { ScenarioFiles } from './files.ts'
 import { Registry } from './registry.ts'
@@ -57,6 +57,22 @@ describe('creating', () => {
     const created = registry.create('a', SEED, () => ({ model: 'mine' }))
     await removed
     expect((await created).scenario.model.model).toBe('mine')
+  })
+})
+
+describe('archiving', () => {
+  it('keeps a record out of the next scenario of the name that was still being redacted', async () => {
+    const redacted = Promise.withResolvers<readonly NewRecord[]>()
+    const recorder: Services['recorder'] = { admit: () => redacted.promise }
+    const registry = await open({ ...services, recorder })
+    const { scenario } = await registry.create('a', SEED, () => null)
+    const record = emptyExchange('late')
+    const appended = scenario.append([record])
+    await registry.remove('a')
+    const { scenario: next } = await registry.create('a', SEED, () => null)
+    redacted.resolve([record])
+    await expect(appended).rejects.toMatchObject({ code: 'unknown_scenario' })
+    expect(await next.store.records({ after: 0, limit: 10 })).toEqual([])
   })
 })
 

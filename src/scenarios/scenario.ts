@@ -183,7 +183,9 @@ export class Scenario {
   }
 
   async append(records: readonly NewRecord[]): Promise<readonly RecordRow[]> {
-    const { rows, step } = await this.store.append(await this.#recorder.admit(this.name, records))
+    const admitted = await this.#recorder.admit(this.name, records)
+    // Only now: the name may have become another's meanwhile.
+    const { rows, step } = await this.store.append(admitted)
     this.#noteStep(this, step)
     return rows
   }
@@ -301,7 +303,6 @@ export class Scenario {
   get runtime(): Runtime {
     return this.binding.runtime
   }
-
   /** Where calls go: the scenario's own settings over the deployment's. */
   get model(): ModelAddress {
     return modelAddress(this.#ownModel, this.#deploymentModel())
