@@ -47,6 +47,15 @@ describe('a breaker', () => {
     expect(told).toEqual([1030, null])
   })
 
+  it('lets one call try when the clock is set back, since it would else rest for as much longer', () => {
+    const { breaker, fail, time } = made()
+    fail(3)
+    time.now = 1000 - 3600
+    expect(breaker.admits()).toBe(true)
+    breaker.failed(breaker.begin())
+    expect([breaker.admits(), breaker.restsUntil]).toEqual([false, 1030 - 3600])
+  })
+
   it('rests again when the trial fails, and lets another try when its caller left', () => {
     const { breaker, fail, time } = made()
     fail(3)

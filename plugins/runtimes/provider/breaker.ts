@@ -14,6 +14,7 @@ export class Breaker {
   readonly #changed: (restsUntil: number | null) => void
   #failures = 0
   #restsUntil: number | null = null
+  #restsSince = 0
   #isTrying = false
 
   /** `changed` hears of what this breaker decided, not of what it was told. */
@@ -34,7 +35,10 @@ export class Breaker {
   }
 
   admits(): boolean {
-    return this.#restsUntil === null || (!this.#isTrying && this.#clock() >= this.#restsUntil)
+    if (this.#restsUntil === null) return true
+    const now = this.#clock()
+    // A clock that was set back says nothing of the time that has passed.
+    return !this.#isTrying && (now >= this.#restsUntil || now < this.#restsSince)
   }
 
   /** Answers whether this call is the one that tries. */
@@ -67,6 +71,7 @@ export class Breaker {
   /** What another thread found out counts here too. */
   take(restsUntil: number | null): void {
     this.#restsUntil = restsUntil
+    this.#restsSince = this.#clock()
     this.#isTrying = false
     this.#failures = 0
   }
