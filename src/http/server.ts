@@ -120,7 +120,7 @@ export async function listen(
 
 function noting(answers: OpenAnswers, listener: RequestListener): RequestListener {
   return (request, response) => {
-    answers.note(response)
+    answers.note(request, response)
     listener(request, response)
   }
 }
@@ -208,6 +208,7 @@ async function closeGracefully(server: WebServer, doors: readonly Door[], answer
   await closed
   clearInterval(idle)
   clearTimeout(grace)
+  answers.close()
   // Ends what it has running for its connections.
   server.close()
 }
