@@ -109,6 +109,12 @@ it('on a terminal the table is drawn again in place, and shows what is known so 
   expect(drawn.slice(1, -1).filter((part) => !/\[\dA$/.test(part))).toEqual([])
 })
 
+it('on a terminal what stays above the table is whole, however long: the command that applies the patch is one to copy', () => {
+  const patch = `/home/me/${'long/'.repeat(30)}change.patch`
+  const event: ImproveEvent = { event: 'change', folder: '/r', files: ['CLAUDE.md'], patch }
+  expect(shown(false, { terminal: { width: 80 } }, [event])).toContain(`1 file changed: apply it with: git -C /r apply ${patch}\n`)
+})
+
 it.each([2, 4, 5, 10, 23, 60])('on a terminal of %i lines no drawing is higher than it, and the tasks left out are counted', (height) => {
   const names = Array.from({ length: 30 }, (_each, at) => `task-${at}`)
   const tasks: ImproveEvent = { event: 'tasks', tasks: names.map((name) => ({ name, role: 'gate' })), folder: '/f' }

@@ -128,7 +128,6 @@ function resultLines({
 const ROWS_MAX = 24
 /** The titles, the count of what is left out, the status, and the line of the cursor. */
 const OTHER_LINES = 4
-const REASON_CHARACTERS_MAX = 100
 
 /** The table is drawn again in place; what was said stays above it. */
 function liveScreen(surroundings: Surroundings): ImproveScreen {
@@ -173,7 +172,8 @@ function liveScreen(surroundings: Surroundings): ImproveScreen {
         status = `, round ${event.round}: ${counted(event.episodes, 'episode')}, at most ${timeText(event.seconds_left)} left`
       if (event.event === 'step') [status, played, calls] = ['', played + event.episodes, calls + event.model_calls]
       const isRow = event.event === 'played' || event.event === 'progress'
-      draw(isRow ? [] : linesOf(event).map((line) => cut(line, Math.max(REASON_CHARACTERS_MAX, surroundings.width - 1))))
+      // What a person types next stands at the end of some of them.
+      draw(isRow ? [] : linesOf(event))
     },
   }
 }
