@@ -135,7 +135,7 @@ async function run(options: ImproveOptions, place: RunPlace): Promise<number> {
     signal: place.signal,
     open: async (limits) => startFor(await configFor(config, limits, surroundings), state.folder, surroundings),
     emit: (event) => screen.show(event),
-    agree: (cost) => agree(options, surroundings, costText(cost)),
+    agree: (cost) => agree(options, screen, costText(cost)),
   })
   if (end.kind === 'ended') return finish(options, place, subject, end, screen)
   screen.say(`nothing more is played without a yes; ${againWith(options, '--yes')} goes on from here`)
@@ -281,9 +281,9 @@ const recordedOf = ({ scenario, url }: ImproveOptions): RemoteOptions => ({
 const noEpisodes = (problem: string): Error =>
   invalid('no_episodes', `${problem}; or take --evolution.executor local, which runs agents without a sandbox, with all your rights`)
 
-async function agree({ yes }: ImproveOptions, surroundings: Surroundings, cost: string): Promise<boolean> {
+async function agree({ yes }: ImproveOptions, screen: ImproveScreen, cost: string): Promise<boolean> {
   if (yes === true) return true
-  const said = await surroundings.ask(`Go on? At most ${cost}. [y/N] `)
+  const said = await screen.ask(`Go on? At most ${cost}. [y/N] `)
   return said !== null && /^y(?:es)?$/i.test(said.trim())
 }
 

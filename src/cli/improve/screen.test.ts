@@ -115,6 +115,16 @@ it('on a terminal what stays above the table is whole, however long: the command
   expect(shown(false, { terminal: { width: 80 } }, [event])).toContain(`1 file changed: apply it with: git -C /r apply ${patch}\n`)
 })
 
+it('on a terminal a question is not drawn over, and neither is a part of the table above it', async () => {
+  const surroundings = fakeSurroundings({}, {}, { width: 100, answers: ['y'] })
+  const screen = openScreen(surroundings, false)
+  for (const event of EVENTS.slice(0, 4)) screen.show(event)
+  expect(await screen.ask('Go on? ')).toBe('y')
+  const before = surroundings.printed.length
+  for (const event of EVENTS.slice(5, 7)) screen.show(event)
+  expect(surroundings.printed.slice(before).map((part) => part.includes('\u001B'))).toEqual([false, true])
+})
+
 it.each([2, 4, 5, 10, 23, 60])('on a terminal of %i lines no drawing is higher than it, and the tasks left out are counted', (height) => {
   const names = Array.from({ length: 30 }, (_each, at) => `task-${at}`)
   const tasks: ImproveEvent = { event: 'tasks', tasks: names.map((name) => ({ name, role: 'gate' })), folder: '/f' }

@@ -12,15 +12,19 @@ export interface ImproveScreen {
   show(event: ImproveEvent): void
   /** A line of its own below everything so far. */
   say(line: string): void
+  /** The question stands below everything so far. */
+  ask(question: string): Promise<string | null>
 }
 
 export function openScreen(surroundings: Surroundings, json: boolean): ImproveScreen {
-  if (json) return { show: (event) => surroundings.out(jsonText(event)), say: (line) => surroundings.err(line) }
+  const { ask } = surroundings
+  if (json) return { show: (event) => surroundings.out(jsonText(event)), say: (line) => surroundings.err(line), ask }
   // A dumb terminal would print what moves the cursor.
   if (!surroundings.isTerminal || surroundings.environment['TERM'] === 'dumb')
     return {
       show: (event) => linesOf(event).forEach((line) => surroundings.out(line)),
       say: (line) => surroundings.out(line),
+      ask,
     }
   return liveScreen(surroundings)
 }
@@ -160,6 +164,10 @@ function liveScreen(surroundings: Surroundings): ImproveScreen {
     say(line) {
       surroundings.out(line)
       drawn = 0
+    },
+    ask(question) {
+      drawn = 0
+      return surroundings.ask(question)
     },
     show(event) {
       if (event.event === 'tasks') for (const { name, role } of event.tasks) scores.set(name, { role, before: '', after: '' })
