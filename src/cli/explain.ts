@@ -28,10 +28,11 @@ const KNOWN: Readonly<Record<string, (error: Error, loaded: LoadedConfig | null)
     isListening(error)
       ? { found: `no right to listen on port ${portOf(loaded)}`, fix: 'set svc.port to 1024 or above' }
       : { found: `no right to use ${pathOf(error, loaded)}`, fix: OTHER_DIRECTORY },
-  ENOSPC: (error, loaded) => ({
-    found: `the disk of ${pathOf(error, loaded)} is full`,
-    fix: 'free some space, or set another directory under storage',
-  }),
+  // A write that fails does not say where.
+  ENOSPC: (error, loaded) =>
+    loaded === null
+      ? { found: 'the disk that this writes to is full', fix: 'free some space' }
+      : { found: `the disk of ${pathOf(error, loaded)} is full`, fix: 'free some space, or set another directory under storage' },
   EROFS: (error, loaded) => ({ found: `${pathOf(error, loaded)} is on a read-only disk`, fix: OTHER_DIRECTORY }),
   ENOTDIR: (error, loaded) => ({ found: `${pathOf(error, loaded)} is not a directory`, fix: 'set another directory under storage' }),
 }

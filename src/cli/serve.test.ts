@@ -5,6 +5,7 @@ import { temporaryFolder } from '../../test/support/folder.ts'
 import { until } from '../../test/support/wait.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { unavailable } from '../contract/index.ts'
+import { printError } from './explain.ts'
 import { fakeSurroundings, type FakeTerminal } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
 import type { RunningService } from '../main.ts'
@@ -221,4 +222,10 @@ describe('a service that does not start', () => {
     expect(surroundings.complaints).toEqual([expect.stringMatching(line)])
     expect(surroundings.printed).toEqual([])
   })
+})
+
+test('a full disk of a command without a configuration is not said to be that of the folder it was given in', () => {
+  const said: string[] = []
+  printError(coded('ENOSPC', { syscall: 'write' }), null, { err: (line) => said.push(line) })
+  expect(said).toEqual(['the disk that this writes to is full: free some space'])
 })
