@@ -8,6 +8,7 @@ import { browse } from './browser.ts'
 import { examineParts } from './doctor-parts.ts'
 import { page } from './pager.ts'
 import { runCli } from './program.ts'
+import { cut } from './screen/text.ts'
 import { wantsColours, type Surroundings } from './surroundings.ts'
 
 /** How long open handles may keep the process after a command's end. */
@@ -44,7 +45,9 @@ function surroundingsOfProcess(): Surroundings {
     page: (text) => page(text, { rows: isTerminal ? process.stdout.rows : 0, environment: process.env, print }),
     err: (line) => process.stderr.write(`svc: ${line}\n`),
     progress: (text) => {
-      if (process.stderr.isTTY && process.env['TERM'] !== 'dumb') process.stderr.write(`\r\u001B[2K${text}`)
+      const { isTTY, columns } = process.stderr
+      // What wraps cannot be drawn over.
+      if (isTTY && process.env['TERM'] !== 'dumb') process.stderr.write(`\r\u001B[2K${cut(text, (columns || WIDTH_UNKNOWN) - 1)}`)
     },
     ask,
     browse: (url) => browse(url, process.env),

@@ -1,8 +1,10 @@
 /** The commands at a real terminal: colours, questions and Ctrl-C. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { temporaryFolder } from '../../test/support/folder.ts'
 import { COMPILED } from '../../test/support/compiled.ts'
 import { trainee } from '../../test/spec/support/trainee.ts'
 import { makePlace } from '../../test/support/place.ts'
@@ -55,6 +57,16 @@ test('tables are coloured and fit the terminal, unless colours are off', async (
   const plain = (await atTerminal(['releases'], [], { NO_COLOR: '1' })).screen
   expect(plain).not.toContain('\u001b')
   for (const row of plain.split('\r\n').slice(2, 6)) expect(row.length).toBeLessThanOrEqual(60)
+})
+
+test('progress stays in the one line that it is drawn over', async () => {
+  const folder = join(temporaryFolder(), `long-${'x'.repeat(80)}`)
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'task.yaml'), 'prompt: Add.\nverify: [sh, -c, exit 1]\n')
+  const { screen } = await atTerminal(['tasks', 'check', folder, '--repeats', '1', '--executor', 'local'])
+  const drawn = screen.split('\r\u001b[2K').slice(1, -1)
+  expect(drawn.length).toBeGreaterThan(0)
+  for (const line of drawn) expect(line.length).toBeLessThan(60)
 })
 
 test('Ctrl-C at the question changes nothing; an answer does what it says', async () => {

@@ -9,7 +9,7 @@ import { countReasons, decide, mineTasks, readMined, REFERENCE_FAILS, type Count
 import type { RemoteOptions } from '../remote/address.ts'
 import { chooseScenario } from '../remote/scenario.ts'
 import { fromService } from '../remote/service.ts'
-import { cut, oneLine, shellWord } from '../screen/text.ts'
+import { oneLine, shellWord } from '../screen/text.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { RECORDS_MAX } from '../tasks.ts'
 import { judgeWith } from '../tasks/place.ts'
@@ -68,7 +68,7 @@ async function mineFrom(
   { executor, signal, surroundings }: MiningOfRun,
   { miner, ...wanted }: { directory: string; miner: string; source: string; tasksMax: number },
 ): Promise<MiningResult> {
-  const report = (line: string): void => surroundings.progress(cut(oneLine(line), surroundings.width - 1))
+  const report = (line: string): void => surroundings.progress(oneLine(line))
   const judge = await judgeWith(executor ?? 'sandbox')
   const made = await (await loadPlugin('miner', miner, builtins, resolve('.'))).make({})
   return mineTasks({ ...wanted, miner: withoutJudged(made), seed: SEED, judge, report, signal })

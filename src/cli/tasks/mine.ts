@@ -8,7 +8,7 @@ import { printError } from '../explain.ts'
 import type { RemoteOptions } from '../remote/address.ts'
 import { chooseScenario } from '../remote/scenario.ts'
 import { withService } from '../remote/service.ts'
-import { cut, jsonText, oneLine, shellWord } from '../screen/text.ts'
+import { jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { stoppable } from '../stopping.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
 import { countOf, judgeWith, secondsOf, STOPPED, TASKS_FOLDER } from './place.ts'
@@ -54,7 +54,7 @@ async function orderOf(options: MineOptions, name: string, signal: AbortSignal):
 }
 
 async function mineFrom(source: string, { output, isJson, ...run }: Order, surroundings: Surroundings): Promise<number> {
-  const report = (line: string): void => surroundings.progress(cut(oneLine(line), surroundings.width - 1))
+  const report = (line: string): void => surroundings.progress(oneLine(line))
   const result = await mineTasks({ ...run, source, report })
   surroundings.progress('')
   const { leftOut, ...found } = result
