@@ -16,6 +16,8 @@ export interface TestSituation {
   readonly tests: Files
   /** Test files that the commit takes away, or moves. */
   readonly removed?: readonly string[]
+  /** Files of the tree after the commit that tests may start as programs. */
+  readonly programs?: readonly string[]
   /** Files of the tree after the commit that decide how tests run. */
   readonly settings: Files
   /** What is installed for the tests. */
@@ -223,16 +225,16 @@ export function verifierOf(situation: TestSituation): Verifier | null {
     if (files.length === 0) continue
     const kept = Object.entries(situation.settings).filter(([path]) => runner.keeps?.(path) === true)
     const placed = { ...Object.fromEntries(kept), ...situation.tests }
-    const removed = situation.removed ?? []
-    const programs = runner.programs?.(folder, dependencies) ?? []
+    const { removed = [], programs = [] } = situation
+    const folders = runner.programs?.(folder, dependencies) ?? []
     const lines = [
-      ...(programs.length === 0 ? [] : [`PATH=${programs.map((path) => `"$PWD"/${quoted(path)}:`).join('')}"$PATH"`]),
+      ...(folders.length === 0 ? [] : [`PATH=${folders.map((path) => `"$PWD"/${quoted(path)}:`).join('')}"$PATH"`]),
       ...(folder === '' ? [] : [`cd ${pathWord(folder)} || exit 126`]),
       ...runner.script(files, project),
     ]
     return {
       runner: runner.name,
-      files: { 'verify/run.sh': scriptOf(runner, lines, { placed: Object.keys(placed), removed }), ...under(placed) },
+      files: { 'verify/run.sh': scriptOf(runner, lines, { placed: Object.keys(placed), removed, programs }), ...under(placed) },
     }
   }
   return null
@@ -265,7 +267,11 @@ const STORE = 'verify/tests'
 const under = (files: Files): Files => Object.fromEntries(Object.entries(files).map(([path, text]) => [`${STORE}/${path}`, text]))
 
 /** The agent's files give way: tests that the commit takes away, folders that are links or files, and settings that tests would load. */
-function scriptOf(runner: Runner, lines: readonly string[], { placed, removed }: Record<'placed' | 'removed', readonly string[]>): string {
+function scriptOf(
+  runner: Runner,
+  lines: readonly string[],
+  { placed, removed, programs }: Record<'placed' | 'removed' | 'programs', readonly string[]>,
+): string {
   const folders = foldersOfAll(placed)
   return [
     '# Puts the tests of the commit in place, and runs them.',
@@ -280,6 +286,10 @@ function scriptOf(runner: Runner, lines: readonly string[], { placed, removed }:
         `if [ -L ${pathWord(folder)} ] || [ ! -d ${pathWord(folder)} ]; then rm -rf ${pathWord(folder)}; mkdir ${pathWord(folder)}; fi`,
     ),
     ...placed.map((path) => `rm -rf ${pathWord(path)}; cp ${pathWord(`${STORE}/${path}`)} ${pathWord(path)} || exit 126`),
+    // A workspace keeps texts alone. Behind a link is something else.
+    ...(programs.length === 0
+      ? []
+      : [`for each in ${programs.map(pathWord).join(' ')}; do if [ -f "$each" ] && [ ! -L "$each" ]; then chmod +x "$each"; fi; done`]),
     // A runner that looks for tests everywhere would find them twice.
     `rm -rf ./${STORE}`,
     ...lines,

@@ -131,7 +131,8 @@ async function taskOf(repository: Repository, commit: HistoryCommit, mining: Min
     tree.map(({ path }) => path),
   )
   const removed = removedIn(wanted)
-  const verifier = verifierOf({ tests: ofPaths(contents, isTest), removed: removed.filter(isTest), settings, dependencies })
+  const programs = tree.filter((file) => file.mode === '100755' && isKept(file, limits) && !isVendored(file.path)).map(({ path }) => path)
+  const verifier = verifierOf({ tests: ofPaths(contents, isTest), removed: removed.filter(isTest), programs, settings, dependencies })
   if (verifier === null) return 'no runner is known for its tests'
   const files = await workspaceOf(repository, commit.parent, limits)
   if (typeof files === 'string') return files

@@ -1,6 +1,6 @@
 /** What the verifier of a mined task says of its solution and of other workspaces, run in a folder as the service does. */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { isObject, type Files, type JsonObject, type MinedTask } from '../../../src/contract/index.ts'
@@ -8,10 +8,11 @@ import { temporaryFolder } from '../../../test/support/folder.ts'
 import git from './index.ts'
 import { historyIn, nodeTest } from './testing/history.ts'
 
-/** The task of the last of two commits. */
-async function taskOf(before: Files, after: Readonly<Record<string, string | null>>): Promise<MinedTask> {
+/** The task of the last of two commits, in which these files are programs. */
+async function taskOf(before: Files, after: Readonly<Record<string, string | null>>, programs: readonly string[] = []): Promise<MinedTask> {
   const history = historyIn(temporaryFolder())
   history.commit('root', before)
+  for (const path of programs) chmodSync(join(history.folder, path), 0o755)
   history.commit('Let the sum of two numbers be their sum', after)
   const miner = await git.plugin.make({})
   const [report, passOver] = [() => undefined, () => undefined]
@@ -89,4 +90,18 @@ it('tests of `node --test` run with the options of the script', async () => {
     { 'src/add.js': ADDS, 'test/add.test.js': nodeTest('../src/add.js', 'add', 'assert.equal(add(1, 2), three)') },
   )
   expect([verified(solved(task), task), verified(folderOf(task.files ?? {}), task)]).toEqual([0, 1])
+})
+
+it('programs of the repository can be started by its tests, and what an agent puts in their place is left as it is', async () => {
+  const task = await taskOf(
+    { Makefile: '.PHONY: test\ntest:\n\t./tests/greets.sh\n', "bin/g'r": '#!/bin/sh\necho hi\n', 'tests/greets.sh': 'exit 1\n' },
+    { "bin/g'r": '#!/bin/sh\necho "hi $1"\n', 'tests/greets.sh': `#!/bin/sh\n[ "$(./bin/g\\'r you)" = "hi you" ]\n` },
+    ["bin/g'r", 'tests/greets.sh'],
+  )
+  const elsewhere = join(folderOf({ kept: '' }), 'kept')
+  const folder = solved(task)
+  rmSync(join(folder, "bin/g'r"))
+  symlinkSync(elsewhere, join(folder, "bin/g'r"))
+  expect([verified(solved(task), task), verified(folderOf(task.files ?? {}), task), verified(folder, task)]).toEqual([0, 2, 2])
+  expect(statSync(elsewhere).mode & 0o111).toBe(0)
 })
