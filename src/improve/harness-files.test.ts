@@ -144,11 +144,16 @@ describe('a file of the repository', () => {
     ['.env', 'it leads to .env, which is no page of rules'],
     ['.git/notes.md', 'it leads to .git/notes.md, which is no page of rules'],
     ['/dev/zero', 'it leads out of the repository'],
-  ])('that is a link to %s is left out: such a file may hold a secret, or have no end', async (target, why) => {
-    const folder = repositoryOf({ '.env': 'KEY=secret\n', '.git/notes.md': 'x' })
-    symlinkSync(target, join(folder, 'CLAUDE.md'))
-    expect(await read(folder)).toMatchObject({ entries: [], sources: {}, leftOut: [{ path: 'CLAUDE.md', why }] })
-  })
+    ['gone.md', 'it cannot be read (ENOENT)'],
+    ['CLAUDE.md', 'it cannot be read (ELOOP)'],
+  ])(
+    'that is a link to %s is left out: such a file may hold a secret, have no end, or stand in the way of a new one',
+    async (target, why) => {
+      const folder = repositoryOf({ '.env': 'KEY=secret\n', '.git/notes.md': 'x' })
+      symlinkSync(target, join(folder, 'CLAUDE.md'))
+      expect(await read(folder)).toMatchObject({ entries: [], sources: {}, leftOut: [{ path: 'CLAUDE.md', why }] })
+    },
+  )
 
   it('that is a pipe is left out, and not waited for', async () => {
     const folder = temporaryFolder()

@@ -77,7 +77,9 @@ async function rulesIn(paths: readonly string[], folder: string): Promise<readon
     const pointed = other === undefined ? null : await lstat(join(folder, other)).catch(() => null)
     return [other !== undefined && pointed?.isFile() === true ? other : path]
   }
-  return []
+  // A link that leads nowhere stands where new rules would go.
+  const [first = ''] = paths
+  return (await lstat(join(folder, first)).catch(() => null)) === null ? [] : [first]
 }
 
 interface NamedCandidate extends Candidate {
