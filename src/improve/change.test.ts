@@ -1,10 +1,11 @@
 /** The change as a patch and as a branch, in repositories of all kinds. Nothing but the new branch may be touched. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
-import { branchProblem, gitPlaceOf, makeBranch, patchOf, uncommitted } from './change.ts'
+import { branchProblem, gitPlaceOf, makeBranch, patchOf, uncommitted, writePatch } from './change.ts'
 import type { RepositoryChange } from './harness-files.ts'
 
 const IDENTITY = ['-c', 'user.name=a', '-c', 'user.email=a@example.com']
@@ -206,4 +207,20 @@ it('a branch that git cannot write says that the change is kept', async () => {
   await expect(makeBranch(folder, 'better', CHANGES, MESSAGE)).rejects.toThrow(
     '; the change is kept: take --patch FILE in place of --branch',
   )
+})
+
+it('a patch is written through a link and into a pipe, and takes the place of neither', async () => {
+  const folder = temporaryFolder()
+  const [link, pipe] = [join(folder, 'link'), join(folder, 'pipe')]
+  writeFileSync(join(folder, 'file'), 'old')
+  symlinkSync('file', link)
+  execFileSync('mkfifo', [pipe])
+  await writePatch(link, 'new')
+  expect([lstatSync(link).isSymbolicLink(), readFileSync(join(folder, 'file'), 'utf8')]).toEqual([true, 'new'])
+  const [read] = await Promise.all([readFile(pipe, 'utf8'), writePatch(pipe, 'new')])
+  expect([lstatSync(pipe).isFIFO(), read]).toEqual([true, 'new'])
+})
+
+it('a patch that cannot be written says that the change is kept', async () => {
+  await expect(writePatch(temporaryFolder(), 'x')).rejects.toThrow(/\(EISDIR\); the change is kept: name another file with --patch$/)
 })
