@@ -1,6 +1,7 @@
 /** `svc tasks` on a folder of tasks, with verifiers that run as plain processes. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { historyIn, nodeTest } from '../../plugins/miners/git/testing/history.ts'
 import { sharedFolder, temporaryFolder } from '../../test/support/folder.ts'
@@ -172,6 +173,20 @@ describe('svc tasks mine', () => {
       '  1 passed over: the workspace passes before anything is done',
     ])
     expect((await mine()).out).toBe('0 tasks mined, 1 were there before\n  1 passed over: the workspace passes before anything is done')
+  })
+
+  it('that looks at no commit says why, and how a shallow clone gets the rest of its history', async () => {
+    const clone = join(temporaryFolder(), 'clone')
+    history.git('clone', '--quiet', '--depth', '1', pathToFileURL(history.folder).href, clone)
+    const { exit, out } = await tasks('mine', clone, '-o', join(temporaryFolder(), 'tasks'), '--executor', 'local')
+    expect([exit, out.split('\n')]).toEqual([
+      1,
+      [
+        '0 tasks mined, 0 were there before',
+        'there is no commit but the first one and merges, which are not looked at',
+        'the clone is shallow, and git fetch --unshallow gets the rest of its history',
+      ],
+    ])
   })
 
   it('says what is wrong with a folder that is no repository', async () => {

@@ -12,7 +12,7 @@ import { fromService } from '../remote/service.ts'
 import { oneLine, shellWord } from '../screen/text.ts'
 import type { Surroundings } from '../surroundings.ts'
 import { RECORDS_MAX } from '../tasks.ts'
-import { judgeWith } from '../tasks/place.ts'
+import { judgeWith, NO_COMMIT, SHALLOW } from '../tasks/place.ts'
 import { withRecords } from '../tasks/recorded.ts'
 import { REASONS_SHOWN_MAX, type ImproveScreen } from './screen.ts'
 
@@ -93,7 +93,6 @@ const withoutJudged = (miner: Miner): Miner => ({
   },
 })
 
-const SHALLOW = 'the clone is shallow, and git fetch --unshallow gets the rest of its history'
 const WRITE_SOME = 'write some tasks, and name their folder with --tasks-dir'
 
 function nothingFound(reasons: readonly CountedReason[], hasSessions: boolean, place: GitPlace | null): Error {
@@ -107,7 +106,7 @@ function nothingFound(reasons: readonly CountedReason[], hasSessions: boolean, p
 
 function lookedAt(reasons: readonly CountedReason[], hasSessions: boolean): string {
   const looked = reasons.reduce((sum, { count }) => sum + count, 0)
-  if (looked === 0) return 'there is no commit but the first one and merges, which are not looked at'
+  if (looked === 0) return NO_COMMIT
   const words = hasSessions
     ? counted(looked, 'commit or session was', 'commits and sessions were')
     : counted(looked, 'commit was', 'commits were')

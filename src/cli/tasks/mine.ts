@@ -2,6 +2,7 @@
 import { resolve } from 'node:path'
 import { builtins } from '../../../plugins/index.ts'
 import { ConfigProblem, loadPlugin } from '../../config/index.ts'
+import { gitPlaceOf } from '../../improve/index.ts'
 import { countReasons, mineTasks, type MiningResult } from '../../mining/index.ts'
 import { counted } from '../../presentation/index.ts'
 import { printError } from '../explain.ts'
@@ -11,7 +12,7 @@ import { withService } from '../remote/service.ts'
 import { jsonText, oneLine, shellWord } from '../screen/text.ts'
 import { stoppable } from '../stopping.ts'
 import { EXIT, type Surroundings } from '../surroundings.ts'
-import { countOf, judgeWith, secondsOf, STOPPED, TASKS_FOLDER } from './place.ts'
+import { countOf, judgeWith, NO_COMMIT, secondsOf, SHALLOW, STOPPED, TASKS_FOLDER } from './place.ts'
 import { withRecords } from './recorded.ts'
 
 export interface MineOptions extends RemoteOptions {
@@ -59,6 +60,7 @@ async function mineFrom(source: string, { output, isJson, ...run }: Order, surro
   surroundings.progress('')
   const { leftOut, ...found } = result
   surroundings.out(isJson ? jsonText({ folder: output, ...found, reasons: countReasons(leftOut) }, 2) : wordsFor(result, output))
+  if (!isJson && result.added.length + result.kept < run.tasksMax) for (const hint of await hintsOn(source, result)) surroundings.out(hint)
   return result.added.length + result.kept > 0 ? EXIT.fine : EXIT.failed
 }
 
@@ -80,4 +82,11 @@ function wordsFor({ added, kept, leftOut }: MiningResult, folder: string): strin
       ? []
       : [`look at them: svc tasks list ${shellWord(folder)}`, `use them: svc tasks accept ${shellWord(folder)}/*`]),
   ].join('\n')
+}
+
+/** Of a repository with fewer tasks than were asked for. */
+async function hintsOn(source: string, { added, kept, leftOut }: MiningResult): Promise<readonly string[]> {
+  const place = await gitPlaceOf(source).catch(() => null)
+  if (place === null) return []
+  return [...(added.length + kept + leftOut.size === 0 ? [NO_COMMIT] : []), ...(place.isShallow ? [SHALLOW] : [])]
 }

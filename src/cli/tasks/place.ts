@@ -1,4 +1,4 @@
-/** What the commands on tasks share: the folder of a task as its place and its name, numbers as typed, and what judges tasks here. */
+/** What the commands on tasks share: the folder of a task as its place and its name, numbers as typed, what judges tasks here, and some words. */
 import { basename, dirname, resolve } from 'node:path'
 import { builtins } from '../../../plugins/index.ts'
 import { ConfigProblem, loadPlugin, TIMER_SECONDS_MAX } from '../../config/index.ts'
@@ -44,3 +44,7 @@ export async function judgeWith(executor: string): Promise<Judge> {
 }
 
 export const STOPPED = unavailable('stopped', 'stopped; what was found so far is kept')
+
+/** Why the history of a repository has no more tasks. */
+export const NO_COMMIT = 'there is no commit but the first one and merges, which are not looked at'
+export const SHALLOW = 'the clone is shallow, and git fetch --unshallow gets the rest of its history'
