@@ -68,7 +68,7 @@ const svc = section({
   training_threads: whole('must be a whole number from 1 to 64', 1, 64)
     .default(4)
     .describe(
-      'How many trainers run at once, each in a thread of its own that is kept warm. The others wait, first come first served. Weight trainers use no thread and do not count.',
+      'How many trainers run at once, each in a thread of its own that is kept warm, in one process beside the service. The others wait, first come first served. Weight trainers use no thread and do not count.',
     ),
   log: oneOf(['auto', 'json', 'lines'])
     .default('auto')
