@@ -4,6 +4,7 @@
  * the service.
  */
 import { fork, type ChildProcess } from 'node:child_process'
+import { Socket } from 'node:net'
 import type { Reporter, StepResult } from '../../contract/index.ts'
 import { knownSecrets, orAborted, Slots, wordsOf } from '../../kit/index.ts'
 import { StepFailure, stopping, type DocumentsOf, type TrainerHost } from './host.ts'
@@ -87,11 +88,11 @@ class TrainersProcess {
     const { promise, resolve } = Promise.withResolvers<void>()
     this.gone = promise
     this.#leave = resolve
-    // What is printed goes to standard error, like the log: standard output is for the start message.
-    this.#child = fork(entry, { serialization: 'advanced', stdio: ['ignore', 2, 2, 'ipc'] })
+    this.#child = fork(entry, { serialization: 'advanced', stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
       .on('message', (message: FromTrainers) => this.#hear(message))
       .on('error', (error) => this.#lose(`the process of the trainers cannot be reached: ${wordsOf(error)}`))
       .on('exit', (code, signal) => this.#lose(`the process of the trainers ended (${signal ?? `exit code ${code}`})`))
+    for (const stream of [this.#child.stdout, this.#child.stderr]) passOn(stream)
     this.#ask({ ask: 'open', threads, hasDocuments: documents !== undefined })
     this.#rest()
   }
@@ -180,6 +181,14 @@ class TrainersProcess {
     this.#child.ref()
     this.#child.channel?.ref()
   }
+}
+
+/** To standard error, like the log: standard output is for the start message. Through this process, which takes its secrets out. */
+function passOn(stream: ChildProcess['stdout']): void {
+  if (stream === null) return
+  stream.setEncoding('utf8').on('data', (text: string) => process.stderr.write(text))
+  stream.on('error', () => undefined)
+  if (stream instanceof Socket) stream.unref()
 }
 
 function pass(report: Extract<FromTrainers, { said: 'report' }>['report'], { report: to, reject }: Running): void {
