@@ -342,7 +342,7 @@ function openHosts(
   const settings = { threads: loaded.config.svc.training_threads, documents: open && documentsOf(open) }
   const threads = givesWay
     ? makeProcessHost({ ...settings, entry: entryOf('trainers-process') })
-    : makeThreadHost({ ...settings, entry: entryOf('trainer-thread'), givesWay })
+    : makeThreadHost({ ...settings, entry: entryOf('trainer-thread') })
   const weights = makeWeightLane(store)
   closing.push(...[threads, weights].map((host) => () => host.close()))
   return { threads, weights }

@@ -2,12 +2,14 @@
 import { knowSecrets, wordsOf } from '../../kit/index.ts'
 import { StepFailure } from './host.ts'
 import type { FromTrainers, ToTrainers } from './process-wire.ts'
+import { standBack } from './standing-back.ts'
 import { ThreadDocuments } from './thread-documents.ts'
 import { ThreadPool } from './thread-pool.ts'
 
 /** `entry` is the file of a trainer's thread. */
 export function serveTrainers(entry: URL): void {
   if (process.send === undefined) throw new Error('this file runs as the process of the trainers')
+  standBack()
   // A signal to the whole group is for the service: it ends the steps, and then this process.
   for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
   // The service is gone. Its next one may be here already, so nothing of this one may be written any more.

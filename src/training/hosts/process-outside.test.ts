@@ -1,7 +1,8 @@
 /** The process of the trainers: what reaches it and comes back, and that neither process takes the other along but on purpose. */
-import { execFile, spawn } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { setImmediate as tick } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -11,6 +12,7 @@ import { temporaryFolder } from '../../../test/support/folder.ts'
 import { until } from '../../../test/support/wait.ts'
 import { FolderDocuments } from '../../kit/index.ts'
 import { documentsOf } from './host.ts'
+import { coresIn } from './standing-back.ts'
 
 const REAL_ENTRY = new URL('../../trainers-process.ts', import.meta.url)
 const PROGRAM = new URL('../../../test/fixtures/trainers/leaves-process.ts', import.meta.url).pathname
@@ -97,6 +99,19 @@ describe('the process', () => {
     expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 1 })
   })
 
+  it.skipIf(process.platform !== 'linux' || !has('chrt') || !has('taskset') || ownCores().length < 2)(
+    'stands back with all its threads, and leaves one core to the service (on Linux alone, with two cores, chrt and taskset)',
+    async () => {
+      const [host, stop, report] = [processHost(), new AbortController(), heard()]
+      const step = oneStep(host, trainerOf('one'), orderTo('loopAndSayWhere'), report, stop.signal)
+      const tasks = `/proc/${await report.first}/task`
+      const threads = () => readdirSync(tasks).map((thread) => join(tasks, thread))
+      await until(() => threads().every((thread) => isIdleClass(thread) && coresOf(thread).join() === ownCores().slice(1).join()))
+      stop.abort(new Error('enough'))
+      await expect(step).rejects.toThrow('enough')
+    },
+  )
+
   it('is deaf to signals that are meant for the service', async () => {
     const [host, stop, report] = [processHost(), new AbortController(), heard()]
     const step = oneStep(host, trainerOf('one'), orderTo('loopAndSayWhere'), report, stop.signal)
@@ -139,6 +154,25 @@ describe('the process', () => {
     service.kill('SIGKILL')
     await until(() => !isAlive(pid))
   })
+})
+
+const has = (program: string): boolean => spawnSync(program, ['--version']).error === undefined
+const coresOf = (thread: string): readonly number[] => coresIn(readFileSync(join(thread, 'status'), 'latin1'))
+const ownCores = (): readonly number[] => coresOf('/proc/self')
+
+/** Counted from behind the name, which may hold anything. */
+const POLICY_AT = 38
+const IDLE_CLASS = '5'
+
+function isIdleClass(thread: string): boolean {
+  const stat = readFileSync(join(thread, 'stat'), 'utf8')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[POLICY_AT] === IDLE_CLASS
+}
+
+it('reads the cores of a process from its state', () => {
+  expect(coresIn('Name:\tnode\nCpus_allowed:\tf3\nCpus_allowed_list:\t0-1,4-7,9\nMems_allowed:\t1\n')).toEqual([0, 1, 4, 5, 6, 7, 9])
+  expect(coresIn('Cpus_allowed_list:\t3\n')).toEqual([3])
+  expect(coresIn('Name:\tnode\n')).toEqual([])
 })
 
 /** Where the trainers run, once a step there is over. */

@@ -1,10 +1,6 @@
 /** A trainer's thread, inner side: opens the trainer once, then runs one step after another. */
-import { spawn } from 'node:child_process'
-import { readFileSync, readlinkSync } from 'node:fs'
-import { setPriority } from 'node:os'
-import { basename } from 'node:path'
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads'
-import { childEnvironment, type JsonObject, type Recipe, type Reporter, type Trainer } from '../../contract/index.ts'
+import type { JsonObject, Recipe, Reporter, Trainer } from '../../contract/index.ts'
 import { knowSecrets, wordsOf } from '../../kit/index.ts'
 import { scopeOf, type StoredOrder } from './host.ts'
 import { readOrder } from './order.ts'
@@ -13,15 +9,11 @@ import { parseResult } from './result.ts'
 import { ThreadDocuments } from './thread-documents.ts'
 import type { FromTrainerThread, ThreadSettings, ToTrainerThread } from './wire.ts'
 
-/** Low enough that accepting a record never waits for a busy trainer. */
-const NICENESS = 15
-
 type LoadRecipe = (plugin: ThreadSettings['plugin'], config: JsonObject) => Promise<Recipe>
 
 export function serveTrainer(load: LoadRecipe): void {
   if (parentPort === null) throw new Error('this file runs as the thread of a trainer')
   const settings: ThreadSettings = workerData
-  if (settings.givesWay) lowerPriority()
   redirectOutput()
   const port = parentPort
   knowSecrets(settings.secrets)
@@ -34,37 +26,6 @@ export function serveTrainer(load: LoadRecipe): void {
     if (message.ask === 'abort') return stopping.abort()
     stopping = new AbortController()
     void takeStep(open, message.order, reporterTo(port), stopping.signal).then((answer) => say(port, answer))
-  })
-}
-
-/**
- * Gives way to the threads that answer requests. A low niceness is not enough where every core has a busy trainer: the scheduler lets it
- * finish its slice of a few milliseconds. A thread of the idle class gives way at once, and one core is never given to trainers, so that a
- * request that passes several threads finds it free. On Linux all this applies to the calling thread, and what it starts; elsewhere it would
- * apply to the whole process.
- */
-function lowerPriority(): void {
-  if (process.platform !== 'linux') return
-  setPriority(0, NICENESS)
-  const thread = basename(readlinkSync('/proc/thread-self'))
-  // Without these commands, only the niceness applies.
-  tryCommand('chrt', ['--idle', '--pid', '0', thread])
-  const [, ...cores] = coresIn(readFileSync('/proc/thread-self/status', 'latin1'))
-  if (cores.length > 0) tryCommand('taskset', ['--cpu-list', '--pid', cores.join(','), thread])
-}
-
-function tryCommand(program: string, args: readonly string[]): void {
-  spawn(program, args, { env: childEnvironment(process.env), stdio: 'ignore' })
-    .on('error', () => undefined)
-    .unref()
-}
-
-/** The cores that a thread may run on, from its state in /proc; none where that does not say. */
-export function coresIn(status: string): readonly number[] {
-  const [, list = ''] = /^Cpus_allowed_list:\s*([\d,-]+)$/m.exec(status) ?? []
-  return list.split(',').flatMap((part) => {
-    const [first = Number.NaN, last = first] = part.split('-').map(Number)
-    return part === '' ? [] : Array.from({ length: last - first + 1 }, (_, index) => first + index)
   })
 }
 

@@ -26,12 +26,6 @@ interface Running {
   readonly reject: (error: unknown) => void
 }
 
-export interface ThreadSurroundings {
-  readonly givesWay: boolean
-  /** What all gateways share of the trainer's scenario. */
-  readonly documents: SharedDocuments | undefined
-}
-
 export class HostedThread {
   readonly #worker: Worker
   readonly #limits: StepLimits
@@ -43,8 +37,9 @@ export class HostedThread {
   /** Why it ended, or is about to. */
   #reason: Error | null = null
 
-  constructor(entry: URL, { limits, ...settings }: TrainerSpec, { givesWay, documents }: ThreadSurroundings) {
-    const workerData: ThreadSettings = { ...settings, secrets: knownSecrets(), givesWay, hasDocuments: documents !== undefined }
+  /** `documents` are what all gateways share of the trainer's scenario. */
+  constructor(entry: URL, { limits, ...settings }: TrainerSpec, documents: SharedDocuments | undefined) {
+    const workerData: ThreadSettings = { ...settings, secrets: knownSecrets(), hasDocuments: documents !== undefined }
     this.#documents = documents
     const resourceLimits = { maxOldGenerationSizeMb: limits.memoryMib + HEAP_HEADROOM_MIB }
     this.#worker = new Worker(entry, { workerData, resourceLimits, name: 'trainer' })

@@ -1,6 +1,5 @@
 /** Turns and threads: how many, whose, in which order, and until when. */
-import { execFile, spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
 import { setImmediate as tick } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -8,7 +7,6 @@ import { heard, never, oneStep, threadHost, ThreadCount } from '../../../test/fi
 import { orderTo, trainerOf } from '../../../test/fixtures/trainers/orders.ts'
 import { IS_SHORT } from '../../../test/support/short.ts'
 import { until } from '../../../test/support/wait.ts'
-import { coresIn } from './thread-inside.ts'
 
 const count = orderTo('count')
 const TRAINERS = IS_SHORT ? 50 : 200
@@ -65,31 +63,6 @@ describe('a thread', () => {
     expect(result.metrics).toMatchObject({ taken: 1 })
   })
 
-  it.skipIf(process.platform !== 'linux' || spawnSync('chrt', ['--version']).error !== undefined)(
-    'stands back behind every other thread (on Linux alone, where priorities are per thread, and with chrt)',
-    async () => {
-      const [niceBefore, idleBefore] = [threadsWith(NICENESS_AT, '15'), threadsWith(POLICY_AT, IDLE_CLASS)]
-      await oneStep(threadHost({ givesWay: true }), trainerOf('one'), count)
-      expect(threadsWith(NICENESS_AT, '15') - niceBefore).toBe(1)
-      await until(() => threadsWith(POLICY_AT, IDLE_CLASS) - idleBefore === 1)
-    },
-  )
-
-  it.skipIf(process.platform !== 'linux')('stands back behind none where it is told so', async () => {
-    const niceBefore = threadsWith(NICENESS_AT, '15')
-    await oneStep(threadHost({ givesWay: false }), trainerOf('one'), count)
-    expect(threadsWith(NICENESS_AT, '15') - niceBefore).toBe(0)
-  })
-
-  it.skipIf(process.platform !== 'linux' || spawnSync('taskset', ['--version']).error !== undefined || ownCores().length < 2)(
-    'leaves one core to the others (on Linux alone, with two cores and taskset)',
-    async () => {
-      const before = threadsOn(ownCores().slice(1))
-      await oneStep(threadHost({ givesWay: true }), trainerOf('one'), count)
-      await until(() => threadsOn(ownCores().slice(1)) - before === 1)
-    },
-  )
-
   it('leaves the service answering while it computes without end', async () => {
     const [host, stop, report] = [threadHost(), new AbortController(), heard()]
     const step = oneStep(host, trainerOf('one'), orderTo('loopAloud'), report, stop.signal)
@@ -98,31 +71,6 @@ describe('a thread', () => {
     stop.abort(new Error('enough'))
     await expect(step).rejects.toThrow('enough')
   })
-})
-
-/** Counted from behind the name, which may hold anything. */
-const NICENESS_AT = 16
-const POLICY_AT = 38
-const IDLE_CLASS = '5'
-
-/** How many threads of this process have that value in that field of their state. */
-function threadsWith(field: number, value: string): number {
-  const stats = readdirSync('/proc/self/task').map((task) => readFileSync(`/proc/self/task/${task}/stat`, 'utf8'))
-  return stats.filter((stat) => stat.slice(stat.lastIndexOf(')') + 2).split(' ')[field] === value).length
-}
-
-const ownCores = (): readonly number[] => coresIn(readFileSync('/proc/self/status', 'latin1'))
-
-/** How many threads of this process may run on these cores alone. */
-function threadsOn(cores: readonly number[]): number {
-  const states = readdirSync('/proc/self/task').map((task) => coresIn(readFileSync(`/proc/self/task/${task}/status`, 'latin1')))
-  return states.filter((state) => state.join() === cores.join()).length
-}
-
-it('reads the cores of a thread from its state', () => {
-  expect(coresIn('Name:\tnode\nCpus_allowed:\tf3\nCpus_allowed_list:\t0-1,4-7,9\nMems_allowed:\t1\n')).toEqual([0, 1, 4, 5, 6, 7, 9])
-  expect(coresIn('Cpus_allowed_list:\t3\n')).toEqual([3])
-  expect(coresIn('Name:\tnode\n')).toEqual([])
 })
 
 describe('turns', () => {

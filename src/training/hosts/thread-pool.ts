@@ -11,8 +11,6 @@ export interface ThreadHostSettings {
   readonly entry: URL
   /** An idle thread ends after this time. */
   readonly idleSeconds?: number
-  /** Whether threads stand back behind those that answer requests; true unless nobody but their own agents is served. */
-  readonly givesWay?: boolean
   /** Documents that all gateways share. Absent: trainers use files of this machine. */
   readonly documents?: DocumentsOf | undefined
 }
@@ -42,18 +40,16 @@ export class ThreadPool {
   readonly #max: number
   readonly #entry: URL
   readonly #idleMs: number
-  readonly #givesWay: boolean
   readonly #documents: DocumentsOf | undefined
   readonly #alive = new Set<HostedThread>()
   /** Longest idle first. */
   #idle: readonly Idle[] = []
   #isClosed = false
 
-  constructor({ threads, entry, idleSeconds = IDLE_SECONDS, givesWay = true, documents }: ThreadHostSettings) {
+  constructor({ threads, entry, idleSeconds = IDLE_SECONDS, documents }: ThreadHostSettings) {
     this.#max = threads
     this.#entry = entry
     this.#idleMs = idleSeconds * 1000
-    this.#givesWay = givesWay
     this.#documents = documents
   }
 
@@ -81,7 +77,7 @@ export class ThreadPool {
     if (own !== undefined) return this.#wake(own)
     while (this.#alive.size >= this.#max) await this.#makeRoom()
     if (this.#isClosed) throw stopping()
-    const started = new HostedThread(this.#entry, trainer, { givesWay: this.#givesWay, documents: this.#documents?.(trainer) })
+    const started = new HostedThread(this.#entry, trainer, this.#documents?.(trainer))
     this.#alive.add(started)
     void started.gone.then(() => this.#forget(started))
     return started

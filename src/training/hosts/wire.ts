@@ -7,8 +7,6 @@ import type { DocumentCall, DocumentReply } from './thread-documents.ts'
 export interface ThreadSettings extends Omit<TrainerSpec, 'limits'> {
   /** What the service knew then, so that the thread's own words are without it. */
   readonly secrets: readonly string[]
-  /** Whether it stands back behind the threads that answer requests. */
-  readonly givesWay: boolean
   /** Whether it has documents that all gateways share. */
   readonly hasDocuments: boolean
 }
