@@ -33,6 +33,7 @@ export function serveTrainers(entry: URL): void {
     knowSecrets(secrets)
     const stopping = new AbortController()
     steps.set(step, stopping)
+    tell({ said: 'begun', step })
     try {
       if (pool === null) throw new Error('the process of the trainers was asked for a step before it was opened')
       const started = pool.start(trainer, order, reporterTo(step), stopping.signal)

@@ -57,6 +57,11 @@ describe('a step', () => {
     expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 1 })
   })
 
+  it('is not blamed when there is no process', async () => {
+    const failing = oneStep(processHost({ entry: new URL('file:///nowhere/no-such-file.js') }), trainerOf('one'), count)
+    await expect(failing).rejects.toMatchObject({ name: 'Error', message: 'the process of the trainers ended (exit code 1)' })
+  })
+
   it('hears of an abort, and may keep its thread', async () => {
     const [host, stop, report] = [processHost({ threads: 1 }), new AbortController(), heard()]
     const step = oneStep(host, trainerOf('one'), orderTo('waitForAbort'), report, stop.signal)

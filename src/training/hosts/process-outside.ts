@@ -68,6 +68,7 @@ interface Running {
   readonly resolve: (result: StepResult) => void
   readonly reject: (error: unknown) => void
   readonly end: () => void
+  hasBegun: boolean
 }
 
 class TrainersProcess {
@@ -109,7 +110,7 @@ class TrainersProcess {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     const abort = (): void => this.#ask({ ask: 'abort', step })
     this.#wake()
-    const running = { report, signal, resolve, reject, end }
+    const running: Running = { report, signal, resolve, reject, end, hasBegun: false }
     this.#running.set(step, running)
     signal.addEventListener('abort', abort)
     void ended.then(() => signal.removeEventListener('abort', abort))
@@ -140,7 +141,8 @@ class TrainersProcess {
     if (message.said === 'documents') return void this.#answer(message)
     const running = this.#running.get(message.step)
     if (running === undefined) return
-    if (message.said === 'done') running.resolve(message.result)
+    if (message.said === 'begun') running.hasBegun = true
+    else if (message.said === 'done') running.resolve(message.result)
     else if (message.said === 'failed') running.reject(message.isTrainers ? new StepFailure(message.words) : new Error(message.words))
     else if (message.said === 'ended') this.#settle(message.step, running)
     else if (!running.signal.aborted) pass(message.report, running)
@@ -158,12 +160,12 @@ class TrainersProcess {
     if (this.#running.size === 0) this.#rest()
   }
 
-  /** A step that was alone is to blame. Of several nobody knows which one it was: all are tried again. */
+  /** A step that ran alone is to blame. Of several nobody knows which one it was, and one that waits for a process is none: they are tried again. */
   #lose(words: string): void {
     this.#isSpent = true
     const isAlone = this.#running.size === 1
     for (const [step, running] of this.#running) {
-      running.reject(isAlone ? new StepFailure(words) : new Error(words))
+      running.reject(isAlone && running.hasBegun ? new StepFailure(words) : new Error(words))
       this.#settle(step, running)
     }
     this.#leave()

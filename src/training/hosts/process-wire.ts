@@ -21,6 +21,8 @@ export type ToTrainers =
 type Report = Extract<FromTrainerThread, { said: 'phase' | 'line' | 'episode' }>
 
 export type FromTrainers =
+  /** From here on the step may be what ends the process. */
+  | { readonly said: 'begun'; readonly step: number }
   | { readonly said: 'report'; readonly step: number; readonly report: Report }
   | { readonly said: 'done'; readonly step: number; readonly result: StepResult }
   | { readonly said: 'failed'; readonly step: number; readonly words: string; readonly isTrainers: boolean }
