@@ -32,6 +32,7 @@ const OTHERWISE: Readonly<Record<string, string>> = {
   'plugins/executors/sandbox/exposed.ts': 'a PATH of the system alone',
   'src/cli/browser.ts': 'the browser is the person’s, and gets their environment without the token',
   'src/cli/pager.ts': 'so is the pager',
+  'src/training/hosts/process-outside.ts': 'a part of the service: its plug-ins read their settings there, as they do in its threads',
   'plugins/executors/sandbox/scope.ts': 'that, and where the user’s systemd is',
 }
 

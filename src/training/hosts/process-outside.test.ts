@@ -3,7 +3,6 @@ import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setImmediate as tick } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { heard, oneStep, processHost } from '../../../test/fixtures/trainers/hosts.ts'
@@ -36,13 +35,11 @@ describe('a step', () => {
   })
 
   it.each([
-    ['throws', 60, orderTo('throw'), /^first line second line$/],
-    ['ends its thread', 60, orderTo('exit'), 'ended its thread with exit code 3'],
-    ['takes too long', 0.5, orderTo('loop'), 'took longer than 0.5 s and was ended'],
-    ['ends the process', 60, orderTo('killProcess'), 'the process of the trainers ended (SIGKILL)'],
-  ] as const)('fails in words when its trainer %s, and the next one begins afresh', async (_what, timeoutSeconds, order, words) => {
+    ['throws', orderTo('throw'), /^first line second line$/],
+    ['ends the process', orderTo('killProcess'), 'the process of the trainers ended (SIGKILL)'],
+  ] as const)('fails in words when its trainer %s, and the next one begins afresh', async (_what, order, words) => {
     const host = processHost({ threads: 1 })
-    const failing = oneStep(host, trainerOf('one', { limits: { timeoutSeconds } }), order)
+    const failing = oneStep(host, trainerOf('one'), order)
     await expect(failing).rejects.toThrow(words)
     await expect(failing).rejects.toHaveProperty('name', 'StepFailure')
     expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 1 })
@@ -84,15 +81,6 @@ describe('a step', () => {
     await oneStep(host, trainer, orderTo('note'))
     expect((await oneStep(host, trainer, orderTo('note'))).metrics).toEqual({ notes: 'noted\nnoted\n' })
     expect(asked.at(-1)).toEqual(['scenarios/s1/own', lease])
-  })
-
-  it('leaves the service answering while it computes without end', async () => {
-    const [host, stop, report] = [processHost(), new AbortController(), heard()]
-    const step = oneStep(host, trainerOf('one'), orderTo('loopAloud'), report, stop.signal)
-    await report.first
-    for (let turn = 0; turn < 1000; turn += 1) await tick()
-    stop.abort(new Error('enough'))
-    await expect(step).rejects.toThrow('enough')
   })
 })
 
