@@ -53,7 +53,7 @@ test(
     const waits = await runCommand(args, environment)
     expect(waits).toMatchObject({ code: 0, out: expect.stringContaining('nothing more is played without a yes') })
     expect(waits.out).toContain(' --practice --yes goes on from here')
-    for (const words of ['round 1: learns', 'round 1: 6 episodes', 'after roman-']) {
+    for (const words of ['round 1: learns', /round 1: \d+ episodes played/, 'after roman-']) {
       const run = startCommand([...args, '--yes'], environment)
       onTestFinished(() => run.signal('SIGKILL'))
       await run.said(words)
