@@ -67,7 +67,7 @@ const LONG = [
   'src/cli/copy/command.test.ts',
   'src/cli/remote/{mined-sessions,move}.test.ts',
   'src/harness/code.test.ts',
-  'src/training/hosts/{thread-pool,trainer-failures}.test.ts',
+  'src/training/hosts/{process-outside,thread-pool,trainer-failures}.test.ts',
   'src/weights/jobs/run-job.test.ts',
   'test/listeners/deaths.test.ts',
   'test/ops/{large-bodies,stalled-log}.test.ts',
