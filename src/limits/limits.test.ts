@@ -155,6 +155,14 @@ describe('requests in a minute', () => {
   })
 })
 
+it('a request that takes nothing holds nothing for its answer, and counts as a request', () => {
+  const { limits, tried } = opened({ scenario: { ...NONE, tokens_per_minute: 50, requests_per_minute: 5 } })
+  for (let request = 0; request < 3; request += 1) void atOnce(limits.admit(null, 's', null))?.begin()
+  expect(tried()).toBeNull()
+  expect(tried()).toBe('tokens_limit 60')
+  expect(() => limits.admit(null, 's', null)).toThrow('tokens')
+})
+
 describe('requests at once', () => {
   const scenario = { ...NONE, concurrent_requests: 2 }
 

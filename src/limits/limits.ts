@@ -63,9 +63,9 @@ export class Limits {
 
   /**
    * Throws where one of both has taken enough; then nothing is counted. Null where neither has a limit. A promise where other services
-   * have to be asked.
+   * have to be asked. `bytes` are those of the question; null where neither it nor its answer takes tokens or money.
    */
-  admit(token: LimitedToken | null, scenario: string, bytes: number): LimitAdmission | Promise<LimitAdmission> | null {
+  admit(token: LimitedToken | null, scenario: string, bytes: number | null): LimitAdmission | Promise<LimitAdmission> | null {
     const subjects = this.#subjects.of(token, scenario)
     if (subjects.length === 0) return null
     return this.#shared === null ? this.#admitHere(subjects, bytes) : this.#shared.admit(subjects, bytes)
@@ -135,7 +135,7 @@ export class Limits {
     this.#cells.forget(slot)
   }
 
-  #admitHere(subjects: readonly LimitSubject[], bytes: number): LimitAdmission {
+  #admitHere(subjects: readonly LimitSubject[], bytes: number | null): LimitAdmission {
     const entries: Entry[] = []
     try {
       for (const subject of subjects) entries.push(this.#enter(subject, bytes))
@@ -151,7 +151,7 @@ export class Limits {
     return subject.handle
   }
 
-  #enter(subject: LimitSubject, bytes: number): Entry {
+  #enter(subject: LimitSubject, bytes: number | null): Entry {
     const { limits } = subject
     const now = this.#time.passed()
     const end = this.#cells.change(this.#handleOf(subject), (cell): Full | Reserved => {
@@ -159,8 +159,8 @@ export class Limits {
       if (isCrowded(cell, limits)) return { full: 'concurrent_requests', wait: BUSY_RETRY_SECONDS }
       const full = WINDOWS.find((window) => isFull(cell, window, limits[window.limit]))
       if (full !== undefined) return { full: full.limit, wait: (cell.numbers[cell.at + full.end] ?? 0) - now }
-      const tokens = limits.tokens_per_minute > 0 ? expected(cell, TOKENS, bytes / BYTES_PER_TOKEN) : 0
-      const cost = limits.cost_per_day > 0 ? expected(cell, COST, 0) : 0
+      const tokens = bytes !== null && limits.tokens_per_minute > 0 ? expected(cell, TOKENS, bytes / BYTES_PER_TOKEN) : 0
+      const cost = bytes !== null && limits.cost_per_day > 0 ? expected(cell, COST, 0) : 0
       if (limits.requests_per_minute > 0) add(cell, REQUESTS, 1)
       add(cell, TOKENS, tokens)
       add(cell, COST, cost)

@@ -52,7 +52,7 @@ export class SharedLimits {
   }
 
   /** At once where this service has shares of everything that it takes. Its slots are taken when it begins. */
-  admit(subjects: readonly LimitSubject[], bytes: number): LimitAdmission | Promise<LimitAdmission> {
+  admit(subjects: readonly LimitSubject[], bytes: number | null): LimitAdmission | Promise<LimitAdmission> {
     const parts = subjects.flatMap((subject) => this.#partsOf(subject, bytes))
     const amounts = parts.filter(({ kind }) => kind !== 'concurrent_requests')
     const taking = this.#take(amounts)
@@ -83,11 +83,12 @@ export class SharedLimits {
     return { key: `${kind} ${key}`, seconds: this.#seconds[kind] }
   }
 
-  #partsOf(subject: LimitSubject, bytes: number): readonly Part[] {
+  #partsOf(subject: LimitSubject, bytes: number | null): readonly Part[] {
     return limitedKinds(subject).map((kind) => {
       const limit = subject.limits[kind]
       const share = this.#shares.share({ ...this.#windowOf(subject, kind), limit })
-      const first = kind === 'tokens_per_minute' ? bytes / BYTES_PER_TOKEN : 0
+      if (bytes === null && !isWhole(kind)) return { subject, kind, share, amount: 0 }
+      const first = kind === 'tokens_per_minute' ? (bytes ?? 0) / BYTES_PER_TOKEN : 0
       if (!isWhole(kind)) share.unit = Math.max(share.mean > 0 ? share.mean : first, limit * LEAST_PART)
       return { subject, kind, share, amount: share.unit }
     })

@@ -18,7 +18,7 @@ import { noteImplicitScenario } from './audit.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from '../context.ts'
 import { HttpRefusal, isRelayedHeader } from '../errors.ts'
 import { answerHeld } from './held.ts'
-import { free, inTurn, UNLIMITED, withinLimits, type CallAnswered, type LimitedCall } from './limited.ts'
+import { inTurn, UNLIMITED, withinLimits, type CallAnswered, type LimitedCall } from './limited.ts'
 import { logSummary, logUpstreamId } from '../log/log-fields.ts'
 import { clientSignal, responseOutlet } from '../response-stream.ts'
 import { endWith, type HttpReply } from '../reply.ts'
@@ -70,7 +70,7 @@ export function traffic(dialect: Dialect): TrafficHandler {
       // Nobody holds a turn while its body is still coming.
       await inTurn(context, name, () => context.services.registry.useOrCreate(name, release, answerIn, made))
     }
-    await withinLimits(context, name, (limited) => answered(isFree ? free(limited) : limited))
+    await withinLimits(context, name, answered, isFree)
   }
 }
 
@@ -115,7 +115,7 @@ export function evaluation(dialect: Dialect): LineHandler {
     if (lease !== null)
       return fleet.within(lease, () => answered({ ...UNLIMITED, settle: (each) => fleet.called(lease, callOfLease(each)) }))
     if (context.principal.kind !== 'service') return answered(UNLIMITED)
-    await withinLimits(context, name, (limited) => answered(isFree ? free(limited) : limited))
+    await withinLimits(context, name, answered, isFree)
   }
 }
 

@@ -41,22 +41,22 @@ export interface LimitedCall {
 
 export const UNLIMITED: LimitedCall = { begin: () => undefined, settle: unsettled }
 
-/** Its answer takes nothing that is counted. */
-export const free = ({ begin }: LimitedCall): LimitedCall => ({ begin, settle: unsettled })
-
-/** Refused before its body is read, where it would be refused now. The work says what its answer took; one that does not took nothing. */
+/** Refused before its body is read, where it would be refused now. The work says what its answer took; one that does not took nothing. Where it is free, its answer takes nothing that is counted. */
 export async function withinLimits<T>(
   { services, principal, request }: HttpContext<TrafficServices>,
   scenario: string,
   work: (call: LimitedCall) => Promise<T>,
+  isFree = false,
 ): Promise<T> {
-  const admitting = services.limits.admit(limitedToken(principal), scenario, Number(request.headers['content-length'] ?? 0))
+  const bytes = isFree ? null : Number(request.headers['content-length'] ?? 0)
+  const admitting = services.limits.admit(limitedToken(principal), scenario, bytes)
   if (admitting === null) return work(UNLIMITED)
   const admission = admitting instanceof Promise ? await admitting : admitting
   try {
     return await work({
       begin: () => admission.begin(),
       settle({ summary, askedBytes, answeredBytes }) {
+        if (isFree) return
         const { model, input_tokens: inputTokens, output_tokens: outputTokens } = summary
         admission.settle({ model, inputTokens, outputTokens, askedBytes, answeredBytes })
       },
