@@ -5,6 +5,7 @@ import type { FromTrainers, ToTrainers } from './process-wire.ts'
 import { standBack } from './standing-back.ts'
 import { ThreadDocuments } from './thread-documents.ts'
 import { ThreadPool } from './thread-pool.ts'
+import { reporterTo } from './wire.ts'
 
 /** `entry` is the file of a trainer's thread. */
 export function serveTrainers(entry: URL): void {
@@ -36,7 +37,12 @@ export function serveTrainers(entry: URL): void {
     tell({ said: 'begun', step })
     try {
       if (pool === null) throw new Error('the process of the trainers was asked for a step before it was opened')
-      const started = pool.start(trainer, order, reporterTo(step), stopping.signal)
+      const started = pool.start(
+        trainer,
+        order,
+        reporterTo((report) => tell({ said: 'report', step, report })),
+        stopping.signal,
+      )
       const answer = started.answer.then(
         (result) => tell({ said: 'done', step, result }),
         (error: unknown) => tell({ said: 'failed', step, words: wordsOf(error), isTrainers: error instanceof StepFailure }),
@@ -48,14 +54,6 @@ export function serveTrainers(entry: URL): void {
       steps.delete(step)
       tell({ said: 'ended', step })
     }
-  }
-}
-
-function reporterTo(step: number): Parameters<ThreadPool['start']>[2] {
-  return {
-    phase: (name, more) => tell({ said: 'report', step, report: { said: 'phase', name, more } }),
-    line: (kind, text, failed) => tell({ said: 'report', step, report: { said: 'line', kind, text, failed } }),
-    episode: (episode) => tell({ said: 'report', step, report: { said: 'episode', episode } }),
   }
 }
 

@@ -11,6 +11,7 @@ import { StepFailure, stopping, type DocumentsOf, type TrainerHost } from './hos
 import type { FromTrainers, ToTrainers } from './process-wire.ts'
 import { answerCall, type DocumentCall } from './thread-documents.ts'
 import { inTurnsOf, type StartedStep, type StartStep } from './turns.ts'
+import { tellReport, type Report } from './wire.ts'
 
 export interface ProcessHostSettings {
   /** How many turns, and how many threads in the process. */
@@ -193,11 +194,9 @@ function passOn(stream: ChildProcess['stdout']): void {
   if (stream instanceof Socket) stream.unref()
 }
 
-function pass(report: Extract<FromTrainers, { said: 'report' }>['report'], { report: to, reject }: Running): void {
+function pass(report: Report, { report: to, reject }: Running): void {
   try {
-    if (report.said === 'phase') to.phase(report.name, report.more)
-    else if (report.said === 'episode') to.episode?.(report.episode)
-    else to.line(report.kind, report.text, report.failed)
+    tellReport(to, report)
   } catch (error) {
     reject(error)
   }

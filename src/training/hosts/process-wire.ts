@@ -2,7 +2,7 @@
 import type { StepResult } from '../../contract/index.ts'
 import type { StoredOrder, TrainerSpec } from './host.ts'
 import type { DocumentCall, DocumentReply } from './thread-documents.ts'
-import type { FromTrainerThread } from './wire.ts'
+import type { Report } from './wire.ts'
 
 export type ToTrainers =
   | { readonly ask: 'open'; readonly threads: number; readonly hasDocuments: boolean }
@@ -17,8 +17,6 @@ export type ToTrainers =
   | { readonly ask: 'abort'; readonly step: number }
   | { readonly ask: 'close' }
   | DocumentReply
-
-type Report = Extract<FromTrainerThread, { said: 'phase' | 'line' | 'episode' }>
 
 export type FromTrainers =
   /** From here on the step may be what ends the process. */

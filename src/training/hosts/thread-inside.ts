@@ -7,7 +7,7 @@ import { readOrder } from './order.ts'
 import { LimitedReporter } from './reporter.ts'
 import { parseResult } from './result.ts'
 import { ThreadDocuments } from './thread-documents.ts'
-import type { FromTrainerThread, ThreadSettings, ToTrainerThread } from './wire.ts'
+import { reporterTo, type FromTrainerThread, type ThreadSettings, type ToTrainerThread } from './wire.ts'
 
 type LoadRecipe = (plugin: ThreadSettings['plugin'], config: JsonObject) => Promise<Recipe>
 
@@ -25,7 +25,12 @@ export function serveTrainer(load: LoadRecipe): void {
     if (message.ask === 'documents') return documents?.hear(message)
     if (message.ask === 'abort') return stopping.abort()
     stopping = new AbortController()
-    void takeStep(open, message.order, reporterTo(port), stopping.signal).then((answer) => say(port, answer))
+    void takeStep(
+      open,
+      message.order,
+      reporterTo((report) => say(port, report)),
+      stopping.signal,
+    ).then((answer) => say(port, answer))
   })
 }
 
@@ -43,14 +48,6 @@ async function openTrainer(load: LoadRecipe, settings: ThreadSettings, documents
   const plan = new Map(Object.entries(recipe.trainers?.(config) ?? {})).get(component)
   if (plan === undefined) throw new Error(`recipe ${plugin.name} has no trainer named ${JSON.stringify(component)} in the trainer's thread`)
   return plan.open({ ...scopeOf(settings), ...(documents !== null && { documents: documents.of() }) })
-}
-
-function reporterTo(port: MessagePort): Reporter {
-  return {
-    phase: (name, more) => say(port, { said: 'phase', name, more }),
-    line: (kind, text, failed) => say(port, { said: 'line', kind, text, failed }),
-    episode: (episode) => say(port, { said: 'episode', episode }),
-  }
 }
 
 /** Always answers, with plain data that can be sent between threads. */

@@ -5,7 +5,7 @@ import { STEP_ABORT_GRACE_SECONDS, type Reporter, type SharedDocuments, type Ste
 import { hasCode, knownSecrets, wordsOf } from '../../kit/index.ts'
 import { StepFailure, timeoutMs, tookTooLong, type StepLimits, type StoredOrder, type TrainerSpec } from './host.ts'
 import { answerCall, type DocumentCall } from './thread-documents.ts'
-import { isFromTrainerThread, type FromTrainerThread, type ThreadSettings, type ToTrainerThread } from './wire.ts'
+import { isFromTrainerThread, tellReport, type FromTrainerThread, type ThreadSettings, type ToTrainerThread } from './wire.ts'
 
 const MIB = 1024 * 1024
 /** How often a running step's memory is checked. */
@@ -125,9 +125,7 @@ export class HostedThread {
     if (message.said === 'done') return resolve(message.result)
     if (message.said === 'failed') return reject(new StepFailure(message.words))
     if (signal.aborted) return undefined
-    if (message.said === 'phase') return report.phase(message.name, message.more)
-    if (message.said === 'episode') return report.episode?.(message.episode)
-    return report.line(message.kind, message.text, message.failed)
+    return tellReport(report, message)
   }
 
   #uncaught(error: unknown): StepFailure {

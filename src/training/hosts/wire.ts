@@ -15,13 +15,33 @@ export type ToTrainerThread = { readonly ask: 'step'; readonly order: StoredOrde
 
 type Phase = Parameters<Reporter['phase']>
 
-export type FromTrainerThread =
+/** What a trainer tells of its step. */
+export type Report =
   | { readonly said: 'phase'; readonly name: Phase[0]; readonly more: Phase[1] }
   | { readonly said: 'line'; readonly kind: ActivityKind; readonly text: string; readonly failed: boolean | undefined }
   | { readonly said: 'episode'; readonly episode: EpisodeReport }
+
+export type FromTrainerThread =
+  | Report
   | { readonly said: 'done'; readonly result: StepResult }
   | { readonly said: 'failed'; readonly words: string }
   | DocumentCall
+
+/** A reporter that sends what it is told. */
+export function reporterTo(say: (report: Report) => void): Reporter {
+  return {
+    phase: (name, more) => say({ said: 'phase', name, more }),
+    line: (kind, text, failed) => say({ said: 'line', kind, text, failed }),
+    episode: (episode) => say({ said: 'episode', episode }),
+  }
+}
+
+/** Tells a reporter what was sent. */
+export function tellReport(to: Reporter, report: Report): void {
+  if (report.said === 'phase') return to.phase(report.name, report.more)
+  if (report.said === 'episode') return to.episode?.(report.episode)
+  return to.line(report.kind, report.text, report.failed)
+}
 
 /** A plug-in may use the thread's port itself; its messages are ignored. */
 export function isFromTrainerThread(message: unknown): message is FromTrainerThread {
