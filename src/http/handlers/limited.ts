@@ -28,18 +28,14 @@ export async function inTurn(
   }
 }
 
-type Settle = (answered: CallAnswered) => void
-
-const unsettled: Settle = () => undefined
-
 /** What the work tells its limits. */
 export interface LimitedCall {
   /** Its body is there. Throws where as many requests are in flight as may be. A promise where other services have to be asked. */
   readonly begin: () => Promise<void> | undefined
-  readonly settle: Settle
+  readonly settle: (answered: CallAnswered) => void
 }
 
-export const UNLIMITED: LimitedCall = { begin: () => undefined, settle: unsettled }
+export const UNLIMITED: LimitedCall = { begin: () => undefined, settle: () => undefined }
 
 /** Refused before its body is read, where it would be refused now. The work says what its answer took; one that does not took nothing. Where it is free, its answer takes nothing that is counted. */
 export async function withinLimits<T>(
