@@ -1,6 +1,6 @@
 /** The process of the trainers, inner side: runs their threads, and ends with the service. */
 import { knowSecrets, wordsOf } from '../../kit/index.ts'
-import { StepFailure } from './host.ts'
+import { StepFailure, type DocumentsOf } from './host.ts'
 import type { FromTrainers, ToTrainers } from './process-wire.ts'
 import { standBack } from './standing-back.ts'
 import { ThreadDocuments } from './thread-documents.ts'
@@ -16,6 +16,8 @@ export function serveTrainers(entry: URL): void {
   // The service is gone. Its next one may be here already, so nothing of this one may be written any more.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
   const documents = new ThreadDocuments((call) => tell(call))
+  // Each call says the place: the rest of the trainer stays here.
+  const documentsOf: DocumentsOf = ({ directory, lease }) => documents.of({ directory, ...(lease !== undefined && { lease }) })
   const steps = new Map<number, AbortController>()
   let pool: ThreadPool | null = null
   process.on('message', (message: ToTrainers) => {
@@ -27,7 +29,7 @@ export function serveTrainers(entry: URL): void {
   })
 
   function open({ threads, hasDocuments }: Extract<ToTrainers, { ask: 'open' }>): ThreadPool {
-    return new ThreadPool({ threads, entry, documents: hasDocuments ? (place) => documents.of(place) : undefined })
+    return new ThreadPool({ threads, entry, documents: hasDocuments ? documentsOf : undefined })
   }
 
   async function take({ step, trainer, order, secrets }: Extract<ToTrainers, { ask: 'step' }>): Promise<void> {
