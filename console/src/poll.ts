@@ -8,7 +8,8 @@ export interface Polled<T> {
   readonly value: T | null
   /** Why the newest question failed; null once one succeeds. */
   readonly said: FailureNotice | null
-  readonly refresh: () => void
+  /** Asks now. It resolves once that question is answered, well or not. */
+  readonly refresh: () => Promise<void>
 }
 
 /** A request without an answer for so long is shown as failed; it is not given up. */
@@ -23,11 +24,13 @@ export function usePolled<T>(key: string, ask: (service: ConsoleSession['service
     said: null,
   })
   const [turn, setTurn] = useState(0)
+  const waiting = useRef<(() => void)[]>([])
   const asking = useRef({ ask, session })
   asking.current = { ask, session }
 
   useEffect(() => {
     let isOver = false
+    const told = waiting.current.splice(0)
     let timer: ReturnType<typeof setTimeout> | undefined
     const begin = (): void => {
       if (document.hidden) document.addEventListener('visibilitychange', begin, { once: true })
@@ -45,6 +48,7 @@ export function usePolled<T>(key: string, ask: (service: ConsoleSession['service
         showFailure(said)
       }
       clearTimeout(late)
+      if (!isOver) for (const tell of told.splice(0)) tell()
       if (!isOver && seconds !== null) timer = setTimeout(begin, seconds * 1000)
     }
     const showFailure = (said: FailureNotice): void => {
@@ -53,11 +57,19 @@ export function usePolled<T>(key: string, ask: (service: ConsoleSession['service
     begin()
     return () => {
       isOver = true
+      waiting.current.push(...told)
       clearTimeout(timer)
       document.removeEventListener('visibilitychange', begin)
     }
   }, [key, turn, seconds])
 
-  const refresh = useCallback(() => setTurn((count) => count + 1), [])
+  const refresh = useCallback(
+    (): Promise<void> =>
+      new Promise((tell) => {
+        waiting.current.push(tell)
+        setTurn((count) => count + 1)
+      }),
+    [],
+  )
   return answer.key === key ? { value: answer.value, said: answer.said, refresh } : { value: null, said: null, refresh }
 }

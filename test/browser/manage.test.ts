@@ -252,6 +252,24 @@ describe('the settings of a scenario', () => {
     expect(await ownOf('shop')).toEqual({})
   })
 
+  it('show what was just saved until the service tells it', async () => {
+    const page = await enter('#/s/shop/settings')
+    const rollout = page.getByRole('region', { name: 'Rollout' })
+    await rollout.getByRole('radio', { name: /^off/ }).waitFor()
+    await page.route('**/svc/scenarios', async (route) => {
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      await route.continue()
+    })
+    const choices = ['off', 'shadow', 'configured'] as const
+    for (const tier of choices) {
+      await rollout.getByRole('radio', { name: new RegExp(`^${tier}`) }).check()
+      await rollout.getByRole('button', { name: 'Use this rollout' }).click()
+      await expect.poll(() => ownOf('shop')).toEqual(tier === 'configured' ? {} : { provisional: tier })
+    }
+    await rollout.getByText('The rollout is changed').waitFor()
+    expect(await rollout.getByRole('radio', { name: /^configured/ }).isChecked()).toBe(true)
+  })
+
   it('are refused to a token that may only read, in a line', async () => {
     const { json } = await here.post('/svc/tokens', { name: 'looker', role: 'read' })
     const page = await enter('#/s/shop/settings', textAt(json, 'token'))

@@ -30,12 +30,18 @@ export function LimitFields({ typed, type }: { readonly typed: TypedLimits; read
   )
 }
 
-export function ChangeLimits({ token: { name, limits = {} }, changed }: { readonly token: ListedToken; readonly changed: () => void }) {
+export function ChangeLimits({
+  token: { name, limits = {} },
+  changed,
+}: {
+  readonly token: ListedToken
+  readonly changed: () => Promise<void>
+}) {
   const { service } = useSession()
   const [typed, type] = useState<TypedLimits | null>(null)
   const act = async (): Promise<void> => {
     await service().limitToken(name, limitsIn(typed ?? {}))
-    changed()
+    await changed()
   }
   const open = (): void => type(Object.fromEntries(Object.entries(limits).map(([kind, limit]) => [kind, String(limit)])))
   return (

@@ -29,7 +29,7 @@ export function Tokens() {
   // The secret of another token stays until it was taken.
   const show: ShowsToken['show'] = (name, token) => {
     setMade((shown) => token ?? (shown?.name === name ? null : shown))
-    refresh()
+    void refresh()
   }
   return (
     <Card title="Tokens" aside={<span class="muted small">without those of the configuration</span>}>
@@ -65,7 +65,7 @@ interface ShowsToken {
   readonly show: (name: string, token: NewToken | null) => void
 }
 
-function Row({ token, show, changed }: { readonly token: ListedToken; readonly changed: () => void } & ShowsToken) {
+function Row({ token, show, changed }: { readonly token: ListedToken; readonly changed: () => Promise<void> } & ShowsToken) {
   const { name, role, scenarios, created_at: made, created_by: by, expires_at: expires, limits, use } = token
   return (
     <tr>

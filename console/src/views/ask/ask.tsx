@@ -31,7 +31,7 @@ export function Ask({ scenario, id }: { readonly scenario: string; readonly id: 
         </p>
       )}
       {takes === 'yes' && chain !== null && chain.head !== null && <AskBox scenario={scenario} head={chain.head} sent={follow} />}
-      {id !== null && chain !== null && <AskFollow key={id} scenario={scenario} id={id} chain={chain} settled={refresh} />}
+      {id !== null && chain !== null && <AskFollow key={id} scenario={scenario} id={id} chain={chain} settled={() => void refresh()} />}
       {chain !== null && <AskList scenario={scenario} chain={chain} followed={id} />}
     </div>
   )

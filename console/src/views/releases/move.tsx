@@ -24,7 +24,7 @@ export function useMoves(scenario: string) {
   const [moved, setMoved] = useState<string | null>(null)
   const done = (line: string): void => {
     setMoved(line)
-    refresh()
+    void refresh()
   }
   const notices = (
     <>

@@ -14,7 +14,8 @@ export interface OwnProps {
   readonly scenario: string
   readonly recipe: string | null
   readonly own: NonNullable<ScenarioRow['evolution']>
-  readonly changed: () => void
+  /** Asks what is kept now. What was typed is shown until that is known. */
+  readonly changed: () => Promise<void>
 }
 
 type Changes = NonNullable<UpdateScenarioBody['evolution']>
@@ -44,8 +45,8 @@ export function BudgetsCard({ scenario, recipe, own, changed }: OwnProps) {
   const opened = BOUNDS.filter(([name]) => changes[name] === 0)
   const use = async (): Promise<void> => {
     await service(scenario).updateScenario({ evolution: changes })
-    setTyped({})
-    changed()
+    await changed()
+    setTyped((now) => (now === typed ? {} : now))
   }
   const save = (): Promise<void> => act(use, () => 'The next step keeps to these.')
   return (

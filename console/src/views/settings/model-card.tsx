@@ -10,7 +10,7 @@ import { Options } from '../../ui/options.tsx'
 interface ModelProps {
   readonly scenario: string
   readonly model: NonNullable<ScenarioRow['model']>
-  readonly changed: () => void
+  readonly changed: () => Promise<void>
 }
 
 /** What a person changed and did not send yet. */
@@ -31,12 +31,12 @@ export function ModelCard({ scenario, model, changed }: ModelProps) {
   const type = (more: Typed): void => setTyped({ ...typed, ...more })
   const use = (wanted: UpdateScenarioBody['model'], words: string): Promise<void> =>
     act(
-      () => service(scenario).updateScenario({ model: wanted ?? null }),
-      () => {
-        setTyped({})
-        changed()
-        return words
+      async () => {
+        await service(scenario).updateScenario({ model: wanted ?? null })
+        await changed()
+        setTyped((now) => (now === typed ? {} : now))
       },
+      () => words,
     )
   const own = {
     url: url.trim(),

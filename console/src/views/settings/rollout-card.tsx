@@ -41,9 +41,9 @@ export function RolloutCard({ scenario, recipe, own, changed }: OwnProps) {
         ? { provisional: null, canary_share: null }
         : { provisional: tier, canary_share: tier === 'canary' ? Number(percent) / PERCENT : null }
     await service(scenario).updateScenario({ evolution })
-    setChosen(null)
-    setTyped(null)
-    changed()
+    await changed()
+    setChosen((now) => (now === chosen ? null : now))
+    setTyped((now) => (now === typed ? null : now))
   }
   const save = (): Promise<void> => act(use, () => 'The rollout is changed, at once.')
   return (
@@ -103,11 +103,11 @@ function Provisional({ scenario }: { readonly scenario: string }) {
   const { isBusy, said, done, act } = useAction()
   const withdraw = (): Promise<void> =>
     act(
-      () => service(scenario).withdraw(provisional?.release_id ?? ''),
-      () => {
-        refresh()
-        return 'It is withdrawn. What is served stays.'
+      async () => {
+        await service(scenario).withdraw(provisional?.release_id ?? '')
+        await refresh()
       },
+      () => 'It is withdrawn. What is served stays.',
     )
   return (
     <>

@@ -48,7 +48,7 @@ export function Settings({ scenario, scenarios }: SettingsProps) {
   )
 }
 
-const bounded = ({ scenario, recipe }: ScenarioRow, own: OwnProps['own'], changed: () => void): OwnProps => ({
+const bounded = ({ scenario, recipe }: ScenarioRow, own: OwnProps['own'], changed: OwnProps['changed']): OwnProps => ({
   scenario,
   recipe,
   own,
@@ -58,7 +58,7 @@ const bounded = ({ scenario, recipe }: ScenarioRow, own: OwnProps['own'], change
 interface ModeProps {
   readonly scenario: string
   readonly mode: NonNullable<ScenarioRow['training_mode']>
-  readonly changed: () => void
+  readonly changed: () => Promise<void>
 }
 
 function ModeCard({ scenario, mode, changed }: ModeProps) {
@@ -68,12 +68,13 @@ function ModeCard({ scenario, mode, changed }: ModeProps) {
   const { isBusy, said, done, act } = useAction()
   const use = (): Promise<void> =>
     act(
-      () => service(scenario).updateScenario({ training_mode: wanted }),
-      ({ training_mode: now }) => {
-        setChosen(null)
-        changed()
-        return `The mode is ${now} now.`
+      async () => {
+        const updated = await service(scenario).updateScenario({ training_mode: wanted })
+        await changed()
+        setChosen((now) => (now === chosen ? null : now))
+        return updated
       },
+      ({ training_mode: now }) => `The mode is ${now} now.`,
     )
   return (
     <Card title="Training mode" aside={<Badge tone="plain">{mode}</Badge>}>
@@ -90,13 +91,13 @@ function ModeCard({ scenario, mode, changed }: ModeProps) {
 }
 
 /** The name is typed once more, since a click is too easy. */
-function DeleteCard({ scenario, deleted }: { readonly scenario: string; readonly deleted: () => void }) {
+function DeleteCard({ scenario, deleted }: { readonly scenario: string; readonly deleted: () => Promise<void> }) {
   const { service } = useSession()
   const [isAsked, setAsked] = useState(false)
   const [typed, setTyped] = useState('')
   const act = async (): Promise<void> => {
     await service(scenario).archiveScenario()
-    deleted()
+    void deleted()
     go({ at: 'scenarios' })
   }
   return (

@@ -45,7 +45,7 @@ export function Tasks({ scenario, id }: TasksProps) {
       setDone(
         `${visible(name)} is ${change.status ?? `of role ${change.role ?? ''}`} now. Steps go by it from the next start of the service on.`,
       )
-      refresh()
+      await refresh()
     } catch (error) {
       setRefused(saidOf(error))
     }
