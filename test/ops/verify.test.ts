@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { runCommand } from '../support/command.ts'
 import { mountDisk } from '../support/folder.ts'
-import { listenOnLoopback } from '../support/listen.ts'
+import { freePort, listenOnLoopback } from '../support/listen.ts'
 import { makePlace, type Place } from '../support/place.ts'
 import { send } from '../support/world.ts'
 
@@ -52,8 +52,9 @@ it('svc doctor names a busy port, an unwritable directory and an upstream that d
   onTestFinished(() => void taken.close())
   const port = await listenOnLoopback(taken)
   const directory = join(mountDisk('ro,size=64k'), 'records')
-  await place.upstream.close()
-  const { code, out } = await runCommand(['doctor', ...place.args({ 'svc.port': port, 'storage.agent_record_dir': directory })])
+  const nobody = `http://127.0.0.1:${await freePort()}`
+  const changes = { 'svc.port': port, 'storage.agent_record_dir': directory, 'inference.upstream_url': nobody }
+  const { code, out } = await runCommand(['doctor', ...place.args(changes)])
   expect(code).toBe(2)
   expect(out).toMatch(new RegExp(`PROBLEM +port +port ${port} is in use\\n +fix: stop the other process or set svc\\.port`))
   expect(out).toMatch(/PROBLEM +storage\.agent_record_dir .* cannot be written\n +fix: /)
