@@ -30,7 +30,12 @@ export function Connections({ scenario, id, sequence, session }: ConnectionsProp
   const reports = value?.reports ?? []
   return (
     <section class="stack tight" aria-label="Connections">
-      <Thumbs scenario={scenario} id={id} score={reports.find((report) => report.score !== null)?.score ?? null} onScored={() => void refresh()} />
+      <Thumbs
+        scenario={scenario}
+        id={id}
+        score={reports.find((report) => report.score !== null)?.score ?? null}
+        onScored={() => void refresh()}
+      />
       {reports.length > 0 && (
         <ul class="stack tight" aria-label="Reports on this exchange">
           {reports.map((report) => (
