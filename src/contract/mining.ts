@@ -23,6 +23,12 @@ export interface MiningOrder {
   readonly passOver: (origin: string, reason: string) => void
   readonly signal: AbortSignal
 }
+/** What a miner adds to what a person asked, each in a paragraph of its own. Tasks are not compared by it. */
+export const MINED_PROMPT_ENDS = {
+  repository: 'The folder that you are in holds the repository. Make this change in its code.',
+  files: 'The folder that you are in holds the files.',
+  answer: 'End with a line that holds the answer alone.',
+} as const
 export interface MinedTask {
   /** Unique in its source, and the same every time. */
   readonly name: string
@@ -36,7 +42,7 @@ export interface MinedTask {
   readonly origin: string
   /** Where it comes from, for people. */
   readonly about?: JsonObject
-  /** The folder or module that it is about. Tasks of one module are one family. */
+  /** What it is about, such as a file of code and its tests. Up to three tasks of one module are one family. */
   readonly module: string
   /** A solution. Absent: none is known. Never shown to an agent. */
   readonly reference?: Reference

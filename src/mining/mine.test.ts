@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
-import type { Evaluator, Executor, MinedTask, Miner, TaskRole } from '../contract/index.ts'
+import { MINED_PROMPT_ENDS, type Evaluator, type Executor, type MinedTask, type Miner, type TaskRole } from '../contract/index.ts'
 import { readTask } from '../evolution/index.ts'
 import { decide, readMined, readMinedTask } from './folder.ts'
 import { countReasons, mineTasks, type MiningRun } from './mine.ts'
@@ -338,10 +338,35 @@ describe('families and roles', () => {
     expect(await rolesIn(other.directory)).not.toEqual(placed)
     const count = (role: TaskRole): number => [...placed.values()].filter((each) => each.role === role).length
     for (const role of ['gate', 'train', 'sealed', 'regression'] as const) expect(count(role)).toBeGreaterThan(1)
-    for (const family of ['module.0', 'module.1', 'module.2', 'module.3']) {
-      const roles = new Set([...placed.values()].filter((each) => each.family === family).map(({ role }) => role))
+    for (const module of ['module.0', 'module.1', 'module.2', 'module.3']) {
+      const roles = new Set([...placed.values()].filter(({ family }) => family?.startsWith(module)).map(({ role }) => role))
       expect([...roles]).toEqual(expect.arrayContaining(['train', 'gate']))
     }
+  })
+
+  it.each(Object.values(MINED_PROMPT_ENDS))('do not come from what a miner says in every prompt: %s', async (end) => {
+    const words = ['gcd', 'median', 'clamp', 'range']
+    const tasks = words.map((word, n) => offer(n, { prompt: `Add ${word}.\n\n${end}`, module: word }))
+    const run = runOf(tasks)
+    expect(await mineTasks(run)).toMatchObject({ passedOver: [] })
+    expect(new Set([...(await rolesIn(run.directory)).values()].map(({ family }) => family)).size).toBe(words.length)
+  })
+
+  it('hold three tasks of a module; the next one begins another, also when mining goes on', async () => {
+    const tasks = numbers(15).map((n) => offer(n, { module: 'one/file' }))
+    const run = runOf(tasks.slice(0, 8))
+    await mineTasks(run)
+    await mineTasks({ ...run, miner: minerOf(...tasks) })
+    const sizes = Map.groupBy((await rolesIn(run.directory)).values(), ({ family }) => family)
+    expect([...sizes].map(([family, { length }]) => `${family}: ${length}`).toSorted()).toEqual([
+      'one.file-2: 3',
+      'one.file-3: 3',
+      'one.file-4: 3',
+      'one.file-5: 3',
+      'one.file: 3',
+    ])
+    const ofGate = [...sizes].filter(([, placed]) => placed.some(({ role }) => role === 'gate'))
+    expect(ofGate).toHaveLength(5)
   })
 
   it('need a task to learn from and one that decides before any other', async () => {

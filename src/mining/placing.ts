@@ -1,8 +1,8 @@
 /**
- * Places a task among those that are there: near duplicates share family and role, tasks of one module share a family, and other tasks of a
- * family are split over the roles by a seed.
+ * Places a task among those that are there: near duplicates share family and role, up to three tasks of one module share a family, and other
+ * tasks of a family are split over the roles by a seed.
  */
-import type { MinedTask, TaskRole } from '../contract/index.ts'
+import { MINED_PROMPT_ENDS, type MinedTask, type TaskRole } from '../contract/index.ts'
 import { chanceOf, compact, sharedShare, shinglesOf } from '../kit/index.ts'
 import type { Placement } from './folder.ts'
 
@@ -21,13 +21,22 @@ const SHARES: readonly (readonly [TaskRole, number])[] = [
 /** Two tasks are near duplicates when they share this much of what both say. */
 const ALIKE_SHARE = 0.6
 
-/** What a task says: its prompt, and where one is known the change that solves it. */
+const ENDS: ReadonlySet<string> = new Set(Object.values(MINED_PROMPT_ENDS))
+const asked = (prompt: string): string =>
+  prompt
+    .split('\n\n')
+    .filter((paragraph) => !ENDS.has(paragraph))
+    .join('\n')
+
+/** What a task says: what was asked, and where one is known the change that solves it. */
 export const textOf = (
   { prompt, reference }: Pick<MinedTask, 'prompt' | 'reference'>,
   workspace: Readonly<Record<string, string>> = {},
 ): ReadonlySet<number> =>
   shinglesOf(
-    compact([prompt, ...Object.entries(reference?.files ?? {}).map(([path, text]) => addedLines(workspace[path] ?? '', text))].join('\n')),
+    compact(
+      [asked(prompt), ...Object.entries(reference?.files ?? {}).map(([path, text]) => addedLines(workspace[path] ?? '', text))].join('\n'),
+    ),
   ).hashes
 
 /** Only new lines: the rest of a file is the same in every task on it. */
@@ -56,9 +65,15 @@ export function place(
   if (sides.size > 1) return null
   const [twin] = twins
   if (twin !== undefined) return { role: twin.role, family: twin.family }
-  const family = others.find(({ module }) => module === task.module)?.family ?? familyName(task.module, others)
+  const family = openFamily(task.module, others) ?? familyName(task.module, others)
   return { role: roleFor(family, others, `${seed}\0${task.origin}`), family }
 }
+
+/** Were they all one family, no gain could be proved in a repository whose tests are all in one file. */
+const FAMILY_TASKS_MAX = 3
+
+const openFamily = (module: string, others: readonly Placed[]): string | undefined =>
+  others.find((each) => each.module === module && others.filter(({ family }) => family === each.family).length < FAMILY_TASKS_MAX)?.family
 
 /** A family of a person's keeps its name to itself. */
 function familyName(module: string, others: readonly Placed[]): string {

@@ -28,18 +28,26 @@ export const isCode = (path: string): boolean => !isTest(path) && !isMade(path) 
 
 const GENERIC: ReadonlySet<string> = new Set(['src', 'lib', 'app', 'pkg', 'internal', 'source', '.'])
 
-/** The folder that a test is about, or its own name where that folder says nothing. */
-export function moduleOf(test: string): string {
+/** Snapshots, and what pytest loads before the tests. */
+const TEST_AID = /\.snap$|^conftest\.py$/
+const ofTest = (path: string): number => {
+  const name = posix.basename(path)
+  return TEST_NAME.test(name) && !TEST_AID.test(name) ? 2 : /\.\w+$/.test(name) ? 1 : 0
+}
+
+/** Of the tests and what they need: the one that says most what is tested. */
+export const mainTest = (tests: readonly string[]): string => tests.toSorted((one, other) => ofTest(other) - ofTest(one))[0] ?? ''
+
+/** What a file of code or of tests is about: its name and its folder, without the words that only say that it is code or a test. */
+export function moduleOf(path: string): string {
   const folders = posix
-    .dirname(test)
+    .dirname(path)
     .split('/')
-    .filter((folder) => !TEST_FOLDER.test(folder))
-  if (folders.some((folder) => !GENERIC.has(folder))) return folders.filter((folder) => folder !== '.').join('/')
-  return (
-    posix
-      .basename(test)
-      .replace(/\.[^.]+$/, '')
-      .replace(/[._-](?:test|spec|tests)$/, '')
-      .replace(/^test_/, '') || 'tests'
-  )
+    .filter((folder) => folder !== '.' && !TEST_FOLDER.test(folder))
+  const name = posix
+    .basename(path)
+    .replace(/\.[^.]+$/, '')
+    .replace(/[._-](?:test|spec|tests)$/, '')
+    .replace(/^test_/, '')
+  return [...(folders.some((folder) => !GENERIC.has(folder)) ? folders : []), name || 'tests'].join('/')
 }

@@ -9,3 +9,11 @@ export const visible = (text: string): string =>
     .replaceAll(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}]/gu, (sign) => (sign === '\n' ? sign : ' '))
     .replaceAll('\ufffd', ' ')
     .trim()
+
+/** A request with fewer says too little. */
+export const LETTERS_MIN = 8
+
+/** A sign of Chinese or Japanese and a syllable of Korean say as much as two letters. */
+export const lettersIn = (text: string): number =>
+  (text.match(/\p{L}/gu)?.length ?? 0) +
+  (text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu)?.length ?? 0)

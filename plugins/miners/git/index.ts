@@ -14,7 +14,7 @@ import {
 } from '../../../src/contract/index.ts'
 import { GitFailure } from '../../../src/git/index.ts'
 import { showHiddenLine } from '../../../src/kit/index.ts'
-import { isCode, isMade, isTest, isVendored, moduleOf } from '../common/paths.ts'
+import { isCode, isMade, isTest, isVendored, mainTest, moduleOf } from '../common/paths.ts'
 import { isSetting, verifierOf, type Verifier } from '../common/verifier.ts'
 import { promptOf } from './message.ts'
 import { dependenciesOf } from './installed.ts'
@@ -252,7 +252,7 @@ function minedTask(commit: HistoryCommit, { prompt, files, dependencies, verifie
       runner: verifier.runner,
       tests,
     },
-    module: moduleOf(tests.find((path) => /\.\w+$/.test(path)) ?? ''),
+    module: moduleOf(mainTest(tests)),
     reference: {
       files: ofPaths(contents, (path) => !isTest(path)),
       removed: removedIn(changes).filter((path) => !isTest(path)),

@@ -1,5 +1,6 @@
 /** Turns the message of a commit into what an agent is asked: what to achieve, without links, names of tests and hints of the change. */
-import { visible } from '../common/words.ts'
+import { MINED_PROMPT_ENDS } from '../../../src/contract/index.ts'
+import { lettersIn, LETTERS_MIN, visible } from '../common/words.ts'
 
 const TRAILER =
   /^(?:[A-Z]\w*(?:-[A-Za-z]\w*)+|Fixes|Fixed|Closes|Closed|Resolves|Refs?|References|Link|Links|Bug|Issue|Related|See|Test Plan|Reviewers|BUG|PR|Cc)\s*:.*$/
@@ -27,7 +28,6 @@ const KIND = /^(?:feat|fix|bug|bugfix|refactor|perf|chore|build|ci|style|test|te
 /** Tests are how it is judged, so that no prompt speaks of them. */
 const OF_TESTS = /\b(?:unit |regression |integration )?(?:tests?|testing|tested|specs?|testcases?|coverage|assertions?|snapshots?)\b/i
 const WITH_TESTS = /\s+(?:with|including)\s+(?:[\w-]+\s+){0,2}tests?\s*$/i
-const LETTERS_MIN = 8
 const CHARACTERS_MAX = 4000
 /** What is read of a message. Patterns below look at some texts again from each of their characters. */
 const READ_CHARACTERS_MAX = 10_000
@@ -39,7 +39,7 @@ export function promptOf(message: string, paths: readonly string[]): string | nu
     .replaceAll(/[^\S\n]+/g, ' ')
     .split('\n')
   const title = clauses(withoutReferences(subject).replace(KIND, ''), isHint)
-  if (lettersIn(title) < LETTERS_MIN) return null
+  if (lettersIn(title) === 0) return null
   const rest = body
     .filter((line) => !TRAILER.test(line.trim()) && !NOISE.test(line.trim()))
     .map(withoutReferences)
@@ -47,8 +47,9 @@ export function promptOf(message: string, paths: readonly string[]): string | nu
     .split(/\n\s*\n/)
     .map((paragraph) => sentences(paragraph, isHint))
     .filter((paragraph) => lettersIn(paragraph) > 0)
+  if (isVague(title) && lettersIn(rest.join(' ')) < LETTERS_MIN) return null
   const text = [sentence(title), ...rest].join('\n\n').slice(0, CHARACTERS_MAX).toWellFormed().trimEnd()
-  return `${text}\n\nThe folder that you are in holds the repository. Make this change in its code.`
+  return `${text}\n\n${MINED_PROMPT_ENDS.repository}`
 }
 
 /** Code in a message is part of the change. */
@@ -104,7 +105,17 @@ const sentences = (paragraph: string, isHint: IsHint): string =>
     .join(/^\s*[-*•] /m.test(paragraph) ? '\n' : ' ')
     .trim()
 
-const lettersIn = (text: string): number => text.match(/\p{L}/gu)?.length ?? 0
+const VAGUE = new Set(
+  `a add added adds all and bug bugs change changed changes clean cleanup code edits file files fix fixed fixes fixing improve improved
+improvements issue issues it little minor misc more of refactor refactoring small some stuff that the thing things this tweak tweaks typo typos
+up update updated updates various wip work`.split(/\s+/),
+)
+
+/** "Add gcd" names what is wanted; "fix some bugs" and "wip" do not. */
+function isVague(title: string): boolean {
+  const words = (title.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !VAGUE.has(word))
+  return !words.some((word) => lettersIn(word) > 1) || (lettersIn(title) < LETTERS_MIN && !title.includes(' '))
+}
 
 const sentence = (title: string): string => {
   const text = title.replace(/[\s.,;:]+$/, '')

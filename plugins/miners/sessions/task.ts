@@ -1,17 +1,16 @@
 /** Makes a task of a conversation: its first request, what is known of its workspace, and how it is graded. All its texts are data of others. */
 import { createHash } from 'node:crypto'
-import { taskName, type Files, type JsonObject, type MinedTask, type Reference } from '../../../src/contract/index.ts'
+import { MINED_PROMPT_ENDS, taskName, type Files, type JsonObject, type MinedTask, type Reference } from '../../../src/contract/index.ts'
 import { asData, countCodePoints, firstCodePoints, withoutSecrets } from '../../../src/kit/index.ts'
 import type { Thread } from '../../../src/sessions/index.ts'
 import { isCode, isTest, moduleOf } from '../common/paths.ts'
 import { isSetting, verifierOf, type Verifier } from '../common/verifier.ts'
-import { visible } from '../common/words.ts'
+import { lettersIn, LETTERS_MIN, visible } from '../common/words.ts'
 import { shortLine, type Judgement } from './judgement.ts'
 import { workspaceIn, type WorkspaceShown } from './workspace.ts'
 
 /** Longer ones are documents. */
 const PROMPT_CHARACTERS_MAX = 20_000
-const LETTERS_MIN = 8
 const WORDS_CHARACTERS_MAX = 2000
 const ANSWER_CHARACTERS_MAX = 20_000
 
@@ -28,7 +27,7 @@ export const requestOf = ({ steps }: Thread): string => steps.find((step) => ste
 /** The task of a conversation, or why it has none. */
 export function taskOf(thread: Thread, judgement: Judgement): MinedTask | string {
   const asked = clean(withoutFolder(requestOf(thread), thread.folder))
-  if ((asked.match(/\p{L}/gu)?.length ?? 0) < LETTERS_MIN) return 'its request says too little'
+  if (lettersIn(asked) < LETTERS_MIN) return 'its request says too little'
   if (countCodePoints(asked) > PROMPT_CHARACTERS_MAX) return `its request has more than ${PROMPT_CHARACTERS_MAX} characters`
   const work = workOf(thread)
   const shown = workspaceIn(work, thread.folder)
@@ -39,7 +38,7 @@ export function taskOf(thread: Thread, judgement: Judgement): MinedTask | string
   const origin = originOf(thread)
   return {
     name: taskName(asked, origin.slice('session:'.length)),
-    prompt: [asked, ...(Object.keys(grading.files).length > 0 ? [IN_FOLDER] : []), ...grading.ask].join('\n\n'),
+    prompt: [asked, ...(Object.keys(grading.files).length > 0 ? [MINED_PROMPT_ENDS.files] : []), ...grading.ask].join('\n\n'),
     ...(Object.keys(grading.files).length > 0 && { files: grading.files }),
     data: grading.data,
     origin,
@@ -55,9 +54,6 @@ export function taskOf(thread: Thread, judgement: Judgement): MinedTask | string
     ...(grading.reference !== null && { reference: grading.reference }),
   }
 }
-
-const IN_FOLDER = 'The folder that you are in holds the files.'
-const ANSWER_LINE = 'End with a line that holds the answer alone.'
 
 /** From the first request to the next words of the person. */
 function workOf({ steps }: Thread): Thread['steps'] {
@@ -97,7 +93,12 @@ function gradingOf(graded: Graded): Grading {
     }
   const answer = shown.hasWorked ? null : answerFrom(judgement, said)
   if (answer !== null)
-    return { ...plain, data: { evaluator: 'answer', answer }, ask: [ANSWER_LINE], reference: { files: {}, removed: [], answer } }
+    return {
+      ...plain,
+      data: { evaluator: 'answer', answer },
+      ask: [MINED_PROMPT_ENDS.answer],
+      reference: { files: {}, removed: [], answer },
+    }
   const accepted = judgement.verdict === 'good' && said !== '' ? firstCodePoints(said, ANSWER_CHARACTERS_MAX) : null
   return {
     ...plain,
