@@ -3,6 +3,7 @@
 import { takeBoot } from './boot.ts'
 import { hasCoresApart, moveAway, moveBack, SERVICE_CORES } from './cores.ts'
 import { SHAPES, STREAM_SHAPE, type ShapeName, type StreamPlan } from './formats.ts'
+import { canHalveCores, halveCores } from './half-cores.ts'
 import type { JsonJob, SseJob } from './jobs.ts'
 import type { ContestantName, PartName } from './options.ts'
 import { costMetrics, type Rig, startJsonUpstream, startNodeUpstream, type Upstream } from './rig.ts'
@@ -27,6 +28,7 @@ const QUICK_WITHOUT: Partial<Record<ContestantName, ReadonlySet<PartName>>> = {
   'svc-2-listeners': new Set(['sse', 'streams']),
 }
 const LISTENERS: ReadonlySet<ContestantName> = new Set(['svc-durable', 'svc-2-listeners'])
+const HALVES_WARM_UP_SECONDS = 40
 const LISTENERS_CONCURRENCY = 128
 export const LISTENERS_WINDOW = `c=${LISTENERS_CONCURRENCY}`
 const STALL_MS = 200
@@ -62,12 +64,12 @@ function inPart(
   }
 }
 
-/** The same load with one listener and with two. The load generator and the upstream keep to other cores, where there are enough. */
+/** The same load with one listener and with two. The load generator and the upstream keep to other cores, or to the other halves of two. */
 async function takeListeners(rig: Rig): Promise<void> {
   const contestants = rig.options.contestants.filter((name) => LISTENERS.has(name))
   const upstream = await startJsonUpstream(rig)
   const part: Part = { name: 'listeners', rounds: rig.options.rounds, contestants, upstream }
-  if (!hasCoresApart()) return inRounds(rig, part, takeBusy)
+  if (!hasCoresApart()) return inRounds(rig, part, canHalveCores() ? takeBusyOnHalves : takeBusy)
   for (const pid of [rig.generator.pid, upstream.process.pid]) moveAway(pid)
   await inRounds(rig, { ...part, cores: SERVICE_CORES }, takeBusy)
   moveBack(rig.generator.pid)
@@ -75,6 +77,14 @@ async function takeListeners(rig: Rig): Promise<void> {
 
 async function takeBusy(turn: Turn): Promise<void> {
   await jsonWindow(turn, LISTENERS_WINDOW, tinyJob(turn.rig, turn.running, { concurrency: LISTENERS_CONCURRENCY, ...common(turn) }))
+}
+
+/** Every listener compiles its own copy of the code: at half the speed, and with half of the requests each, that takes longer than the usual warm-up. */
+async function takeBusyOnHalves(turn: Turn): Promise<void> {
+  if (turn.running.process !== undefined) halveCores(turn.running.process.pid)
+  const job = tinyJob(turn.rig, turn.running, { concurrency: LISTENERS_CONCURRENCY, ...common(turn) })
+  if (!turn.rig.options.quick) await turn.rig.generator.run({ ...job, seconds: HALVES_WARM_UP_SECONDS })
+  await takeBusy(turn)
 }
 
 async function takeJson(turn: Turn): Promise<void> {

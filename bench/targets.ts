@@ -2,6 +2,7 @@
 
 import { BARE, HISTORIES, startWindow } from './boot.ts'
 import { hasCoresApart } from './cores.ts'
+import { canHalveCores } from './half-cores.ts'
 import { WITH_LIMITS, WITHOUT_LIMITS } from './limits.ts'
 import { CROWD_STREAMS, LISTENERS_WINDOW } from './parts.ts'
 import { PROMOTE_WINDOW } from './promote.ts'
@@ -72,7 +73,8 @@ const GOALS: readonly Goal[] = [
     of: (samples) => ratio(samples, { ...BUSY, ...TWO }, BUSY),
     limit: { atLeast: 1.5 },
     as: times,
-    moot: () => (hasCoresApart() ? undefined : 'not judged: fewer than 4 cores, so the load shares those of the service'),
+    moot: () =>
+      hasCoresApart() || canHalveCores() ? undefined : 'not judged: fewer than 4 cores, so the load shares those of the service',
   },
   { what: 'CPU per request, one listener / before, c=32', of: against(CPU, 'svc-before'), limit: { atMost: 1.02 }, as: times },
   {
