@@ -141,6 +141,14 @@ describe('a stream', () => {
     expect(isCut).toBe(true)
   })
 
+  it('with a million empty lines behind what may be its end is whole', async () => {
+    const last = 'data: {"candidates":[{"content":{"parts":[{"text":"a"}]},"finishReason":"STOP"}]}\n\n'
+    const lines = Buffer.alloc(1024 * 1024, '\n')
+    const { end, written } = await play('gemini', [Buffer.from(last), lines, Buffer.from(last)])
+    expect(end.cause).toBeNull()
+    expect(written.subarray(0, last.length + lines.length)).toEqual(Buffer.concat([Buffer.from(last), lines]))
+  })
+
   it.each(['chat', 'responses', 'messages'] as const)('of any bytes at all is relayed as it is and kept once: %s', async (dialect) => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.uint8Array({ maxLength: 40 })), async (chunks) => {

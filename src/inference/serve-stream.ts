@@ -1,7 +1,7 @@
 /** The request line over frames: each passes as it came; the terminal one waits until the record is durable and then carries the receipt. */
 import { STREAM_FRAME_BYTES_MAX, type ExchangeSummary, type JsonObject, type Refusal } from '../contract/index.ts'
 import type { StreamReader } from '../dialects/index.ts'
-import { FrameSplitter, readEvent, withoutKey, withoutSecrets } from '../kit/index.ts'
+import { CollectedBytes, FrameSplitter, readEvent, withoutKey, withoutSecrets } from '../kit/index.ts'
 import { answerTooLarge, isAnswerTooLarge, print } from './payload.ts'
 import { besides, giveBack, isInFull, keep, summarize, type Exchange, type ServedStream } from './serve.ts'
 
@@ -59,18 +59,18 @@ class Relay {
   readonly #reader: StreamReader
   readonly #outlet: Outlet
   readonly #splitter = new FrameSplitter()
-  readonly #raw: Buffer[] | null
+  readonly #raw: CollectedBytes | null
   readonly #training: JsonObject | null
   readonly #origin: Origin
   /** The frame that is the terminal one if the stream ends after it, and the comments that came since. */
-  readonly #held: Buffer[] = []
+  #held: { readonly terminal: Buffer; readonly comments: CollectedBytes } | null = null
 
   constructor(exchange: Exchange, reader: StreamReader, outlet: Outlet, keepRaw: boolean, training: JsonObject | null, origin: Origin) {
     this.#origin = origin
     this.#exchange = exchange
     this.#reader = reader
     this.#outlet = outlet
-    this.#raw = keepRaw && isInFull(exchange.call) ? [] : null
+    this.#raw = keepRaw && isInFull(exchange.call) ? new CollectedBytes() : null
     this.#training = training
   }
 
@@ -125,8 +125,13 @@ class Relay {
   #takeAll(frames: readonly Buffer[]): Taken {
     const passed: Buffer[] = []
     for (const frame of frames) {
-      if (this.#held.length > 0 && readEvent(frame) !== null) passed.push(...this.#held.splice(0))
-      if (this.#take(frame) || this.#held.length > 0) this.#held.push(frame)
+      if (this.#held !== null && readEvent(frame) !== null) {
+        passed.push(this.#held.terminal, this.#held.comments.whole)
+        this.#held = null
+      }
+      const isTerminal = this.#take(frame)
+      if (this.#held !== null) this.#held.comments.push(frame)
+      else if (isTerminal) this.#held = { terminal: frame, comments: new CollectedBytes() }
       else passed.push(frame)
     }
     return { passed, terminal: null }
@@ -137,7 +142,7 @@ class Relay {
     const { rest } = this.#splitter
     const passed = this.#takeAll(rest.length > 0 ? [rest] : []).passed.filter((frame) => frame !== rest)
     if (passed.length > 0) await this.#outlet.write(this.#withoutEcho(oneBuffer(passed)))
-    const [terminal = null] = this.#held
+    const terminal = this.#held?.terminal ?? null
     return terminal === rest ? Buffer.concat([rest, BLANK_LINE]) : terminal
   }
 
@@ -157,7 +162,7 @@ class Relay {
     try {
       const end = await this.#keep(this.#reader.failure)
       const ending = end.receipt === null ? terminal : this.#reader.ending(terminal, end.receipt)
-      this.#outlet.end(this.#withoutEcho(oneBuffer([ending, ...this.#held.slice(1)])))
+      this.#outlet.end(this.#withoutEcho(oneBuffer([ending, this.#held?.comments.whole ?? NO_BYTES])))
       return end
     } catch (error) {
       this.#outlet.cut()
@@ -197,7 +202,7 @@ class Relay {
   }
 
   async #keep(cause: string | null): Promise<StreamEnd> {
-    const raw = this.#raw === null ? {} : { raw: Buffer.concat(this.#raw).toString() }
+    const raw = this.#raw === null ? {} : { raw: this.#raw.whole.toString() }
     const said = cause === null ? null : withoutSecrets(withoutKey(cause, this.#key))
     const end = said === null ? { complete: true } : { complete: false, cause: said }
     const answer = this.#reader.answer()

@@ -43,7 +43,7 @@ export {
 } from './known-secrets.ts'
 export { Lane, LaneByName } from './lane.ts'
 export { chanceOf, lotOf } from './lots.ts'
-export { lengthOf, BytePieces, textOf, withBody } from './pieces.ts'
+export { BytePieces, CollectedBytes, lengthOf, textOf, withBody } from './pieces.ts'
 export { isAlive, makeOwnFolder, removeLeftFolders } from './own-folder.ts'
 export { meanOf } from './mean.ts'
 export { screenText } from './screen.ts'

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { leftForLong } from '../../test/support/heap.ts'
-import { BytePieces, textOf, withBody } from './pieces.ts'
+import { heapOf, leftForLong } from '../../test/support/heap.ts'
+import { BytePieces, CollectedBytes, textOf, withBody } from './pieces.ts'
 
 const TEXT = Buffer.from('{"a":"é 🌍 \\u00e9"}'.repeat(3))
 const byteByByte = (bytes: Buffer): Buffer[] => Array.from(bytes, (byte) => Buffer.of(byte))
@@ -65,5 +65,28 @@ describe('bytes in pieces', () => {
     const PIECES = 1000
     const left = await leftForLong(() => withBody({}, new BytePieces(Array.from({ length: PIECES }, () => TEXT))))
     expect(left).toBeLessThan(8 * PIECES * 0.5)
+  })
+})
+
+describe('bytes that are collected', () => {
+  it('are the whole', () => {
+    fc.assert(
+      fc.property(fc.array(fc.uint8Array({ maxLength: 5 }), { maxLength: 5000, size: 'max' }), (list) => {
+        const collected = new CollectedBytes()
+        for (const piece of list) collected.push(Buffer.from(piece))
+        expect(collected.whole).toEqual(Buffer.concat(list))
+      }),
+      { numRuns: 10 },
+    )
+  })
+
+  it('take little more than themselves, also where each came alone', () => {
+    const chunk = own(1024 * 1024)
+    const collected = new CollectedBytes()
+    const bytes = heapOf(() => {
+      for (let at = 0; at < chunk.length; at += 1) collected.push(chunk.subarray(at, at + 1))
+    })
+    expect(bytes).toBeLessThan(4 * chunk.length)
+    expect(collected.whole).toEqual(chunk)
   })
 })

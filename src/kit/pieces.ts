@@ -52,6 +52,26 @@ export class BytePieces {
   }
 }
 
+/** As many small pieces are joined to one: each takes about 150 bytes beside its own. */
+const JOINED_AT = 1024
+
+/** Bytes that come bit by bit, perhaps one at a time. */
+export class CollectedBytes {
+  readonly #joined: Buffer[] = []
+  #latest: Buffer[] = []
+
+  push(piece: Buffer): void {
+    this.#latest.push(piece)
+    if (this.#latest.length < JOINED_AT) return
+    this.#joined.push(Buffer.concat(this.#latest))
+    this.#latest = []
+  }
+
+  get whole(): Buffer {
+    return Buffer.concat([...this.#joined, ...this.#latest])
+  }
+}
+
 /** Of less the collector hardly takes notice. */
 const LET_GO_BYTES_MIN = 4096
 

@@ -31,6 +31,16 @@ async function leftOnce(work: () => unknown): Promise<number> {
   return (before - process.memoryUsage().heapUsed) / TIMES
 }
 
+/** What it leaves in the heap that something still holds. */
+export function heapOf(work: () => unknown): number {
+  const whole = collector('gc()')
+  whole()
+  const before = process.memoryUsage().heapUsed
+  work()
+  whole()
+  return process.memoryUsage().heapUsed - before
+}
+
 /** Options are read in the context that the collector is of. */
 function collector(code: string): () => void {
   setFlagsFromString('--expose-gc')
