@@ -44,12 +44,18 @@ export class OpenAnswers {
   /** What is over here stays in memory until the client has read it: one that stops reading would hold it for ever. */
   #timeStalled(): void {
     for (const [socket, response] of this.#newest) {
-      if (!isOnItsWay(response) || this.#timed.has(response)) continue
+      // Where nothing waits to be read, this answer waits for an earlier one of its connection.
+      if (!isOnItsWay(response) || socket.writableLength === 0 || this.#timed.has(response)) continue
       this.#timed.add(response)
       const secureMs = socket instanceof TLSSocket ? socket.writableLength / SECURE_BYTES_PER_MS_MIN : 0
       socket.setTimeout(this.#stallMs + secureMs)
       // Before the server's own listener, which then waits for the next request.
-      response.prependOnceListener('finish', () => socket.setTimeout(0))
+      response.prependOnceListener('finish', () => {
+        socket.setTimeout(0)
+        socket.resume()
+      })
+      // What a client sends meanwhile must not count as reading.
+      socket.pause()
     }
   }
 }

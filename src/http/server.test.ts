@@ -244,7 +244,7 @@ it.each(['http', 'https'])('over %s a client that reads its answer slowly has al
   await listening.close()
 })
 
-it('a client that stops reading its answer is let go', async () => {
+it.each(['sends nothing more', 'goes on sending'])('a client that stops reading its answer and %s is let go', async (what) => {
   const gone = Promise.withResolvers<boolean>()
   const whole: RequestListener = (_, response) => {
     response.once('close', () => gone.resolve(response.writableFinished))
@@ -253,7 +253,9 @@ it('a client that stops reading its answer is let go', async () => {
   const listening = await listen(whole, { host: '127.0.0.1', port: 0 }, { stallSeconds: 0.2 })
   const client = connect({ host: '127.0.0.1', port: listening.port })
   client.on('error', () => undefined).write('GET / HTTP/1.1\r\nhost: here\r\n\r\n')
+  const sending = setInterval(() => what === 'goes on sending' && client.write('\r\n'), 50)
   expect(await gone.promise).toBe(false)
+  clearInterval(sending)
   client.destroy()
   await listening.close()
 })
@@ -262,6 +264,20 @@ const largeThenLate: RequestListener = (request, response) => {
   if (request.url === '/large') response.end(Buffer.alloc(20_000_000))
   else setTimeout(() => response.end('late'), 500)
 }
+
+it('an answer that waits for an earlier one of its connection is not taken for one that is not read', async () => {
+  const listening = await listen(
+    ({ url }, response) => void setTimeout(() => response.end(url), url === '/late' ? 1000 : 0),
+    { host: '127.0.0.1', port: 0 },
+    { stallSeconds: 0.2 },
+  )
+  const client = connect({ host: '127.0.0.1', port: listening.port })
+  client.write('GET /late HTTP/1.1\r\nhost: here\r\n\r\nGET /quick HTTP/1.1\r\nhost: here\r\nconnection: close\r\n\r\n')
+  let heard = ''
+  for await (const part of client) heard += String(part)
+  expect(heard).toMatch(/\/late[^]*\/quick$/)
+  await listening.close()
+})
 
 it('a connection whose last answer was read slowly waits for the next request as any other', async () => {
   const listening = await listen(largeThenLate, { host: '127.0.0.1', port: 0 }, { stallSeconds: 0.2 })
