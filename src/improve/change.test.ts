@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { branchProblem, gitPlaceOf, makeBranch, patchOf, uncommitted, writePatch } from './change.ts'
 import type { RepositoryChange } from './harness-files.ts'
@@ -193,6 +193,26 @@ it('a checkout whose line ends are not those of its commit has no edits, and a b
   expect(await uncommitted(folder, [{ path: 'CLAUDE.md', before }])).toEqual([])
   await makeBranch(folder, 'better', [{ path: 'CLAUDE.md', before, after: 'One.\r\nThree.\r\n', isExecutable: false }], MESSAGE)
   expect(git(folder, 'cat-file', 'blob', 'better:CLAUDE.md')).toBe('One.\nThree.\n')
+})
+
+it('a branch keeps the mode that a file has in its commit, where the disk makes every file executable', async () => {
+  const folder = dirtyRepository()
+  git(folder, 'config', 'core.fileMode', 'false')
+  await makeBranch(
+    folder,
+    'better',
+    CHANGES.slice(0, 1).map((change) => ({ ...change, isExecutable: true })),
+    MESSAGE,
+  )
+  expect(git(folder, 'diff-tree', '-r', 'main', 'better')).toMatch(/^:100644 100644 .* M\tCLAUDE.md\n$/)
+})
+
+it('a patch is made also where git may not find bare repositories by itself', async () => {
+  const settings = join(temporaryFolder(), 'gitconfig')
+  writeFileSync(settings, '[safe]\n\tbareRepository = explicit\n')
+  vi.stubEnv('GIT_CONFIG_GLOBAL', settings)
+  expect(await patchOf(dirtyRepository(), CHANGES, MESSAGE)).toContain('+Be short.')
+  vi.unstubAllEnvs()
 })
 
 it('a branch that git cannot write says that the change is kept', async () => {

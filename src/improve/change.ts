@@ -139,14 +139,15 @@ async function refuseOthers(folder: string, trees: readonly string[], changes: r
     throw invalid('in_the_way', `the branch would also change ${others.join(', ')}, which the folder does not hold so; take --patch FILE`)
 }
 
-/** With the line ends that the file has in the repository, so that the branch changes no other line. */
+/** With the line ends and the mode that the file has in the repository, so that the branch changes nothing else. Some disks have no modes. */
 const likeCommitted = (folder: string, prefix: string, changes: readonly RepositoryChange[]): Promise<readonly RepositoryChange[]> =>
   Promise.all(
     changes.map(async (change) => {
       const committed = await committedText(folder, `${prefix}${change.path}`)
       if (committed === null || change.after === null) return change
       const after = unixLines(change.after)
-      return { ...change, after: committed.includes('\r\n') ? after.replaceAll('\n', '\r\n') : after }
+      const isExecutable = (await git(folder, ['ls-tree', '--full-tree', 'HEAD', '--', `${prefix}${change.path}`])).startsWith('100755')
+      return { ...change, isExecutable, after: committed.includes('\r\n') ? after.replaceAll('\n', '\r\n') : after }
     }),
   )
 
@@ -208,7 +209,9 @@ export async function patchOf(place: string, changes: readonly RepositoryChange[
       return (await git(folder, ['write-tree'], { env })).trim()
     }
     const [before, after] = [await treeOf('old', 'before'), await treeOf('new', 'after')]
-    const diff = await git(folder, ['diff-tree', '-r', '-p', '--full-index', '--no-renames', '--no-ext-diff', before, after])
+    const diff = await git(folder, ['diff-tree', '-r', '-p', '--full-index', '--no-renames', '--no-ext-diff', before, after], {
+      env: { GIT_DIR: folder },
+    })
     return `${message.trimEnd()}\n\n${diff}`
   })
 }
