@@ -78,10 +78,18 @@ function planOf({ task, reference, repeats }: CheckOrder): readonly (readonly [S
     ...(reference === null ? [] : [['reference', solved(workspace, reference)] as const]),
   ]
   const turns = Array.from({ length: repeats - 1 }, () => turn).flat()
-  return [...turn, ['empty', {}], ...turns]
+  const without = withoutSolution(task, reference)
+  return [...turn, ['empty', {}], ...(without === null ? [] : [['without', without] as const]), ...turns]
 }
 
-type SideName = 'untouched' | 'empty' | 'reference'
+/** What is installed may hold the repository itself as it is today; null where that cannot be, or nothing would be left out. */
+function withoutSolution({ files = {}, dependencies }: Task, reference: Reference | null): Files | null {
+  if (dependencies === undefined || reference === null) return null
+  const left = Object.entries(files).filter(([path]) => !Object.hasOwn(reference.files, path))
+  return left.length === Object.keys(files).length ? null : Object.fromEntries(left)
+}
+
+type SideName = 'untouched' | 'empty' | 'without' | 'reference'
 interface TrialEnd {
   /** Null when it could not be judged. */
   readonly score: number | null
@@ -133,12 +141,13 @@ const passes = (score: number | null): boolean => score === 1
 
 function resultOf({ reference, repeats, secondsMax, now }: CheckOrder, runs: readonly TrialRun[]): CheckResult {
   const of = (side: SideName): (number | null)[] => runs.filter((run) => run.side === side).map(({ score }) => score)
-  const [untouched, empty, referenceScores] = [of('untouched'), of('empty'), of('reference')]
+  const [untouched, empty, without, referenceScores] = [of('untouched'), of('empty'), of('without'), of('reference')]
   const troubles = [...new Set(runs.flatMap(({ trouble }) => (trouble === null ? [] : [trouble])))]
   const problems = [
     ...troubles.map((trouble) => `it could not be judged: ${trouble}`),
     ...(untouched.some(passes) ? ['the workspace passes before anything is done'] : []),
     ...(empty.some(passes) ? ['an empty workspace passes'] : []),
+    ...(without.some(passes) ? ['it passes without the files that it is about: what is installed holds them'] : []),
     ...(reference === null ? ['it has no reference, so nothing shows that it can be solved'] : []),
     ...(referenceScores.length > 0 && !referenceScores.some(passes) && troubles.length === 0 ? [REFERENCE_FAILS] : []),
     ...([untouched, referenceScores].some(differ) && troubles.length === 0 ? [`${repeats} repeats do not agree`] : []),

@@ -11,6 +11,7 @@ import { countReasons, mineTasks, type MiningRun } from './mine.ts'
 
 /** Passes where the workspace holds `done`. */
 const looks: Evaluator = { score: async (_task, _episode, { workspace }) => (existsSync(join(workspace ?? '', 'done')) ? 1 : 0) }
+const textIn = (path: string): string | null => (existsSync(path) ? readFileSync(path, 'utf8') : null)
 const idle: Executor = { run: () => Promise.reject(new Error('nothing runs here')) }
 
 const WORDS =
@@ -145,6 +146,19 @@ describe('a task is passed over', () => {
       {},
       'an empty workspace passes',
       { score: async (_t, _e, { workspace }) => (readdirSync(workspace ?? '').join() === 'a.txt' ? 0 : 1) },
+    ],
+    [
+      'that what is installed solves once the files that it is about are gone',
+      {
+        files: { 'a.txt': 'a', 'b.txt': 'b' },
+        dependencies: { node_modules: '/nowhere' },
+        reference: { files: { 'a.txt': 'c' }, removed: [] },
+      },
+      'it passes without the files that it is about: what is installed holds them',
+      {
+        score: async (_t, _e, { workspace }) =>
+          existsSync(join(workspace ?? '', 'b.txt')) && textIn(join(workspace ?? '', 'a.txt')) !== 'a' ? 1 : 0,
+      },
     ],
     ['without a reference', { reference: { files: {}, removed: [] } }, 'the reference does not pass'],
     [

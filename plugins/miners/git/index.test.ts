@@ -185,6 +185,19 @@ describe('the git miner', () => {
     expect(byCommit.get(fix)?.about).toMatchObject({ commit: fix, runner: 'node --test', tests: ['test/math.test.js'] })
   })
 
+  it('makes no task of a commit whose files were not all fetched', async () => {
+    const clone = join(temporaryFolder(), 'clone')
+    history.git('config', 'uploadpack.allowFilter', 'true')
+    execFileSync('git', ['clone', '--quiet', '--filter=blob:none', `file://${history.folder}`, clone])
+    const bare = await mined(clone)
+    expect(bare.tasks).toEqual([])
+    expect(bare.lines.join('\n')).toContain(
+      'passed over: a file of it is not in this clone; git fetch --refetch --no-filter gets all of them',
+    )
+    execFileSync('git', ['-C', clone, 'fetch', '--quiet', '--refetch', '--no-filter'])
+    expect((await mined(clone)).tasks).toHaveLength(3)
+  })
+
   it('keeps tests and fixtures where no agent sees them', () => {
     const hidden = byCommit.get(feature)?.data['verify_files']
     expect(isObject(hidden) ? Object.keys(hidden) : []).toEqual([
@@ -301,7 +314,10 @@ describe('a hostile repository', () => {
     expect((await mined(hostile.folder)).tasks).toHaveLength(1)
     execFileSync('rm', ['-f', join(hostile.folder, '.git/objects', missing.slice(0, 2), missing.slice(2))])
     const { tasks: none, lines: said } = await mined(hostile.folder)
-    expect([none, said.join('\n')]).toEqual([[], expect.stringMatching(/missing, binary or too large|git cannot read it/)])
+    expect([none, said.join('\n')]).toEqual([
+      [],
+      expect.stringMatching(/missing, binary or too large|git cannot read it|is not in this clone/),
+    ])
     expect(existsSync(touched)).toBe(false)
     // The trap works: git itself falls into it.
     expect(() => hostile.git('cat-file', '-p', missing)).toThrow()

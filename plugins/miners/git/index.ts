@@ -79,6 +79,7 @@ async function* mine({ source, known, report, passOver, signal }: MiningOrder, l
 }
 
 const UNREADABLE = 'git cannot read it'
+const NOT_FETCHED = 'a file of it is not in this clone; git fetch --refetch --no-filter gets all of them'
 
 /** What git cannot read, or not within its limits, is passed over. */
 async function unlessUnreadable<T>(work: Promise<T>, instead: T, report: MiningOrder['report']): Promise<T> {
@@ -118,6 +119,7 @@ async function taskOf(repository: Repository, commit: HistoryCommit, mining: Min
   if (prompt === null) return 'its message says too little'
   const wanted = changes.filter(({ path }) => !isMade(path))
   const tree = await repository.files(commit.id)
+  if (tree === null) return NOT_FETCHED
   const large = sizeProblem(tree, limits)
   if (large !== null) return large
   const contents = await textsOf(repository, wanted, tree, limits)
@@ -219,6 +221,7 @@ const fits = (files: readonly TreeFile[], { workspace_files, workspace_bytes }: 
 /** Text files of a tree; others' code stays while there is room. What programs made, and huge and binary files, are left out. */
 async function workspaceOf(repository: Repository, commit: string, limits: Limits): Promise<Files | string> {
   const tree = await repository.files(commit)
+  if (tree === null) return NOT_FETCHED
   const all = tree.filter((file) => isKept(file, limits))
   if (all.some(({ path }) => path.startsWith('verify/'))) return 'the repository has a folder verify, where the verifier of a task lies'
   const large = sizeProblem(tree, limits)

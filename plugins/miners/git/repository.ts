@@ -37,7 +37,8 @@ export interface Repository {
   /** By commit; null for a path that is no text. */
   changes(ids: readonly string[]): Promise<ReadonlyMap<string, readonly FileChanged[] | null>>
   /** Plain files alone, without links, submodules and odd names. */
-  files(commit: string): Promise<readonly TreeFile[]>
+  /** Null where one of them was not fetched. */
+  files(commit: string): Promise<readonly TreeFile[] | null>
   /** Absent: missing in the repository. */
   blobs(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>
   /** What is installed in the checkout and not part of its history; nothing where there is no checkout. */
@@ -189,13 +190,14 @@ function changeIn(field: string, name: Buffer): FileChanged | null {
 
 const PLAIN_MODES: ReadonlySet<string> = new Set(['100644', '100755', '100664'])
 
-function filesIn(printed: Buffer): readonly TreeFile[] {
+function filesIn(printed: Buffer): readonly TreeFile[] | null {
   const files: TreeFile[] = []
   for (let at = 0; at < printed.length;) {
     const end = printed.indexOf(0, at)
     const entry = textOf(printed.subarray(at, end < 0 ? printed.length : end))
     at = end < 0 ? printed.length : end + 1
-    const [, mode = '', , id = '', size = '', path = ''] = /^(\d+) (\w+) ([0-9a-f]+) +(\d+)\t([^]*)$/.exec(entry ?? '') ?? []
+    const [, mode = '', , id = '', size = '', path = ''] = /^(\d+) (\w+) ([0-9a-f]+) +(\d+|BAD)\t([^]*)$/.exec(entry ?? '') ?? []
+    if (size === 'BAD') return null
     if (PLAIN_MODES.has(mode)) files.push({ path, mode, id, bytes: Number(size) })
   }
   return files
