@@ -89,8 +89,8 @@ export const stopping = (): Error => unavailable('stopping', 'the service is sto
 /** Timers hold no more; a step that takes longer than 24 days is not ended by this process. */
 const TIMER_MS_MAX = 2 ** 31 - 1
 
-export function timeoutMs({ timeoutSeconds }: StepLimits): number {
-  return Math.min(timeoutSeconds * 1000, TIMER_MS_MAX)
+export function timeoutMs({ timeoutSeconds }: StepLimits, moreSeconds = 0): number {
+  return Math.min((timeoutSeconds + moreSeconds) * 1000, TIMER_MS_MAX)
 }
 
 export function tookTooLong({ timeoutSeconds }: StepLimits): StepFailure {

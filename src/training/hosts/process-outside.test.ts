@@ -2,6 +2,7 @@
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -51,6 +52,29 @@ describe('a step', () => {
     await report.first
     const ends = await Promise.allSettled([innocent, oneStep(host, trainerOf('two'), orderTo('killProcess'))])
     for (const end of ends) expect(end).toMatchObject({ status: 'rejected', reason: { name: 'Error' } })
+    expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 1 })
+  })
+
+  it('whose trainer ends the process again and again is blamed the second time, and takes no other along', async () => {
+    const [host, stop] = [processHost(), new AbortController()]
+    const ending = (): Promise<unknown> => oneStep(host, trainerOf('two'), orderTo('killProcess'))
+    const [first, second] = [heard(), heard()]
+    const innocent = oneStep(host, trainerOf('one'), orderTo('waitForAbort'), first)
+    await first.first
+    await expect(Promise.allSettled([innocent, ending()])).resolves.toMatchObject([{ status: 'rejected' }, { status: 'rejected' }])
+    const again = oneStep(host, trainerOf('one'), orderTo('waitForAbort'), second, stop.signal)
+    await second.first
+    for (const _ of [2, 3]) await expect(ending()).rejects.toHaveProperty('name', 'StepFailure')
+    expect((await oneStep(host, trainerOf('three'), count)).metrics).toMatchObject({ taken: 1 })
+    stop.abort(new Error('enough'))
+    await expect(again).rejects.toThrow('enough')
+  })
+
+  it('ends with the process where that hears of nothing any more', async () => {
+    const [host, report] = [processHost({ lateSeconds: 0.5 }), heard()]
+    const step = oneStep(host, trainerOf('one', { limits: { timeoutSeconds: 2, memoryMib: 512 } }), orderTo('loopAndSayWhere'), report)
+    process.kill(Number(await report.first), 'SIGSTOP')
+    await expect(step).rejects.toThrow('SIGKILL')
     expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 1 })
   })
 
@@ -130,6 +154,13 @@ describe('the process', () => {
   it('keeps no service alive', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM])
     expect(stdout).toBe('reject\n')
+  })
+
+  it('stands back as far as a service that stands back further: coming forward may be forbidden', async () => {
+    const service = spawn('nice', ['-n', '19', process.execPath, PROGRAM, 'loop'], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const [said]: readonly unknown[] = await once(service.stdout, 'data')
+    expect(getPriority(Number(String(said)))).toBe(19)
+    service.kill('SIGKILL')
   })
 
   it('prints through the service, which knows what must not be printed', async () => {

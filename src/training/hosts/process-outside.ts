@@ -7,7 +7,7 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { Socket } from 'node:net'
 import type { Reporter, StepResult } from '../../contract/index.ts'
 import { knownSecrets, orAborted, Slots, wordsOf } from '../../kit/index.ts'
-import { StepFailure, stopping, type DocumentsOf, type TrainerHost } from './host.ts'
+import { keyOf, StepFailure, stopping, timeoutMs, type DocumentsOf, type TrainerHost } from './host.ts'
 import type { FromTrainers, ToTrainers } from './process-wire.ts'
 import { answerCall, type DocumentCall } from './thread-documents.ts'
 import { inTurnsOf, type StartedStep, type StartStep } from './turns.ts'
@@ -20,12 +20,15 @@ export interface ProcessHostSettings {
   readonly entry: URL
   /** A process without a step ends after this time. */
   readonly idleSeconds?: number
+  /** A process that has not ended a step so long after the step's time is ended itself. */
+  readonly lateSeconds?: number
   /** Documents that all gateways share. Absent: trainers use files of this machine. */
   readonly documents?: DocumentsOf | undefined
 }
 
 /** Longer than a thread is kept. */
 const IDLE_SECONDS = 60
+const LATE_SECONDS = 60
 /** How long a process that was asked to end may take. A thread that stands back may never hear of it. */
 const END_MS_MAX = 1000
 
@@ -35,17 +38,32 @@ export function makeProcessHost(settings: ProcessHostSettings): TrainerHost {
   const alive = new Set<TrainersProcess>()
   let isClosed = false
 
-  const current = (): TrainersProcess => {
-    const usable = [...alive].find((each) => !each.isSpent)
-    if (usable !== undefined) return usable
-    const started = new TrainersProcess(settings)
-    alive.add(started)
-    void started.gone.then(() => alive.delete(started))
-    return started
+  /** Trainers whose step ran, beside others, in a process that ended. Each runs alone until a step of it succeeds, so that it can be blamed. */
+  const suspects = new Set<string>()
+  let shared: TrainersProcess | null = null
+
+  const open = (): TrainersProcess => {
+    const opened = new TrainersProcess(settings, (key) => suspects.add(key))
+    alive.add(opened)
+    void opened.gone.then(() => alive.delete(opened))
+    return opened
+  }
+  const sharedOne = (): TrainersProcess => {
+    if (shared === null || shared.isSpent) shared = open()
+    return shared
+  }
+  const startAlone: StartStep = (trainer, ...asked) => {
+    const own = open()
+    const { answer, ended } = own.start(trainer, ...asked)
+    void answer.then(
+      () => suspects.delete(keyOf(trainer)),
+      () => undefined,
+    )
+    return { answer, ended: ended.then(() => own.end(stopping())) }
   }
   const start: StartStep = (...asked) => {
     if (isClosed || asked[3].aborted) return refused(isClosed ? stopping() : asked[3].reason)
-    return current().start(...asked)
+    return suspects.has(keyOf(asked[0])) ? startAlone(...asked) : sharedOne().start(...asked)
   }
   return {
     inTurn: inTurnsOf(turns, start),
@@ -64,6 +82,7 @@ function refused(reason: unknown): StartedStep {
 }
 
 interface Running {
+  readonly key: string
   readonly report: Reporter
   readonly signal: AbortSignal
   readonly resolve: (result: StepResult) => void
@@ -76,6 +95,8 @@ class TrainersProcess {
   readonly #child: ChildProcess
   readonly #documents: DocumentsOf | undefined
   readonly #idleMs: number
+  readonly #lateSeconds: number
+  readonly #suspect: (key: string) => void
   readonly #running = new Map<number, Running>()
   /** Resolves once the process has exited, or never was. */
   readonly gone: Promise<void>
@@ -84,9 +105,14 @@ class TrainersProcess {
   #idle: NodeJS.Timeout | null = null
   #isSpent = false
 
-  constructor({ entry, threads, documents, idleSeconds = IDLE_SECONDS }: ProcessHostSettings) {
+  constructor(
+    { entry, threads, documents, idleSeconds = IDLE_SECONDS, lateSeconds = LATE_SECONDS }: ProcessHostSettings,
+    suspect: (key: string) => void,
+  ) {
     this.#documents = documents
     this.#idleMs = idleSeconds * 1000
+    this.#lateSeconds = lateSeconds
+    this.#suspect = suspect
     const { promise, resolve } = Promise.withResolvers<void>()
     this.gone = promise
     this.#leave = resolve
@@ -94,7 +120,8 @@ class TrainersProcess {
       .on('message', (message: FromTrainers) => this.#hear(message))
       .on('error', (error) => this.#lose(`the process of the trainers cannot be reached: ${wordsOf(error)}`))
       .on('exit', (code, signal) => this.#lose(`the process of the trainers ended (${signal ?? `exit code ${code}`})`))
-    for (const stream of [this.#child.stdout, this.#child.stderr]) passOn(stream)
+    // Missing, whatever their type says, where there are no file descriptors left.
+    for (const stream of [this.#child.stdout, this.#child.stderr]) passOn(stream ?? null)
     this.#ask({ ask: 'open', threads, hasDocuments: documents !== undefined })
     this.#rest()
   }
@@ -111,10 +138,12 @@ class TrainersProcess {
     const { promise: ended, resolve: end } = Promise.withResolvers<void>()
     const abort = (): void => this.#ask({ ask: 'abort', step })
     this.#wake()
-    const running: Running = { report, signal, resolve, reject, end, hasBegun: false }
+    const running: Running = { key: keyOf(trainer), report, signal, resolve, reject, end, hasBegun: false }
     this.#running.set(step, running)
     signal.addEventListener('abort', abort)
+    const late = setTimeout(() => this.#child.kill('SIGKILL'), timeoutMs(trainer.limits, this.#lateSeconds))
     void ended.then(() => signal.removeEventListener('abort', abort))
+    void ended.then(() => clearTimeout(late))
     try {
       this.#ask({ ask: 'step', step, trainer, order, secrets: knownSecrets() })
     } catch (error) {
@@ -161,11 +190,12 @@ class TrainersProcess {
     if (this.#running.size === 0) this.#rest()
   }
 
-  /** A step that ran alone is to blame. Of several nobody knows which one it was, and one that waits for a process is none: they are tried again. */
+  /** A step that ran alone is to blame. Of several nobody knows which one it was: they are tried again, apart. One that waits for a thread is none. */
   #lose(words: string): void {
     this.#isSpent = true
     const isAlone = this.#running.size === 1
     for (const [step, running] of this.#running) {
+      if (!isAlone && running.hasBegun) this.#suspect(running.key)
       running.reject(isAlone && running.hasBegun ? new StepFailure(words) : new Error(words))
       this.#settle(step, running)
     }

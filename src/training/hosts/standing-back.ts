@@ -1,7 +1,7 @@
 /** A process that gives way to those that answer requests. */
 import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { setPriority } from 'node:os'
+import { getPriority, setPriority } from 'node:os'
 import { childEnvironment } from '../../contract/index.ts'
 
 /** Low enough that accepting a record never waits for a busy trainer. */
@@ -14,7 +14,8 @@ const NICENESS = 15
  * niceness applies.
  */
 export function standBack(): void {
-  setPriority(NICENESS)
+  // One that stands back further already may not come forward.
+  if (getPriority() < NICENESS) setPriority(NICENESS)
   if (process.platform !== 'linux') return
   tryCommand('chrt', ['--idle', '--all-tasks', '--pid', '0', String(process.pid)])
   const [, ...cores] = coresIn(readFileSync('/proc/self/status', 'latin1'))
