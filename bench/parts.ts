@@ -76,14 +76,15 @@ async function takeListeners(rig: Rig): Promise<void> {
 }
 
 async function takeBusy(turn: Turn): Promise<void> {
-  await jsonWindow(turn, LISTENERS_WINDOW, tinyJob(turn.rig, turn.running, { concurrency: LISTENERS_CONCURRENCY, ...common(turn) }))
+  await jsonWindow(turn, LISTENERS_WINDOW, busyJob(turn))
 }
+
+const busyJob = (turn: Turn): JsonJob => tinyJob(turn.rig, turn.running, { concurrency: LISTENERS_CONCURRENCY, ...common(turn) })
 
 /** Every listener compiles its own copy of the code: at half the speed, and with half of the requests each, that takes longer than the usual warm-up. */
 async function takeBusyOnHalves(turn: Turn): Promise<void> {
   if (turn.running.process !== undefined) halveCores(turn.running.process.pid)
-  const job = tinyJob(turn.rig, turn.running, { concurrency: LISTENERS_CONCURRENCY, ...common(turn) })
-  if (!turn.rig.options.quick) await turn.rig.generator.run({ ...job, seconds: HALVES_WARM_UP_SECONDS })
+  if (!turn.rig.options.quick) await turn.rig.generator.run({ ...busyJob(turn), seconds: HALVES_WARM_UP_SECONDS })
   await takeBusy(turn)
 }
 

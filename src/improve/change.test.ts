@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, lstatSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, it, vi } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { temporaryFolder } from '../../test/support/folder.ts'
 import { branchProblem, gitPlaceOf, makeBranch, patchOf, uncommitted, writePatch } from './change.ts'
 import type { RepositoryChange } from './harness-files.ts'
@@ -211,8 +211,8 @@ it('a patch is made also where git may not find bare repositories by itself', as
   const settings = join(temporaryFolder(), 'gitconfig')
   writeFileSync(settings, '[safe]\n\tbareRepository = explicit\n')
   vi.stubEnv('GIT_CONFIG_GLOBAL', settings)
+  onTestFinished(() => void vi.unstubAllEnvs())
   expect(await patchOf(dirtyRepository(), CHANGES, MESSAGE)).toContain('+Be short.')
-  vi.unstubAllEnvs()
 })
 
 it('a branch that git cannot write says that the change is kept', async () => {

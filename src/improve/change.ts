@@ -202,15 +202,17 @@ export async function patchOf(place: string, changes: readonly RepositoryChange[
   )
   return withFolder(async (folder) => {
     await git(folder, ['init', '-q', '--bare', '--template=', '--object-format=sha1'])
+    // Named, since git may be told to find no bare repository by itself.
+    const own = { GIT_DIR: folder }
     const treeOf = async (name: string, side: 'before' | 'after'): Promise<string> => {
-      const env = { GIT_DIR: folder, GIT_INDEX_FILE: join(folder, name) }
+      const env = { ...own, GIT_INDEX_FILE: join(folder, name) }
       const files = changes.filter((change) => change[side] !== null).map((change) => ({ ...change, after: change[side] }))
       await stage(folder, files, { prefix, env, absent: '' })
       return (await git(folder, ['write-tree'], { env })).trim()
     }
     const [before, after] = [await treeOf('old', 'before'), await treeOf('new', 'after')]
     const diff = await git(folder, ['diff-tree', '-r', '-p', '--full-index', '--no-renames', '--no-ext-diff', before, after], {
-      env: { GIT_DIR: folder },
+      env: own,
     })
     return `${message.trimEnd()}\n\n${diff}`
   })

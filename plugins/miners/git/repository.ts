@@ -36,8 +36,7 @@ export interface Repository {
   read(ids: readonly string[]): Promise<readonly HistoryCommit[]>
   /** By commit; null for a path that is no text. */
   changes(ids: readonly string[]): Promise<ReadonlyMap<string, readonly FileChanged[] | null>>
-  /** Plain files alone, without links, submodules and odd names. */
-  /** Null where one of them was not fetched. */
+  /** Plain files alone, without links, submodules and odd names; null where one of them was not fetched. */
   files(commit: string): Promise<readonly TreeFile[] | null>
   /** Absent: missing in the repository. */
   blobs(ids: readonly string[]): Promise<ReadonlyMap<string, Buffer>>
