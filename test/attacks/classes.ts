@@ -88,7 +88,7 @@ export const CLASSES: readonly AttackClass[] = [
   {
     name: 'starting releases, imports and remotes',
     tries:
-      'releases from elsewhere: trees that are not admitted, trees with power, replaced and altered git objects, settings that start programs',
+      'releases and repositories from elsewhere: trees that are not admitted, trees with power, replaced and altered git objects, settings that start programs',
     least: 110,
     files: [
       { file: 'test/spec/starting-releases.test.ts', except: /^the own chain/ },
@@ -96,6 +96,7 @@ export const CLASSES: readonly AttackClass[] = [
       { file: 'src/harness/start.test.ts', titles: / is (held|refused) / },
       { file: 'test/reef/import.test.ts', titles: /^a source that means harm|is not served before a person|is judged when it is loaded/ },
       { file: 'plugins/contents/git/hostile.test.ts', except: /a clone made by git opens$/ },
+      { file: 'plugins/miners/git/hostile.test.ts' },
     ],
   },
   {
