@@ -71,9 +71,9 @@ describe('a step', () => {
   })
 
   it('ends with the process where that hears of nothing any more', async () => {
-    const [host, report] = [processHost({ lateSeconds: 0.5 }), heard()]
-    const step = oneStep(host, trainerOf('one', { limits: { timeoutSeconds: 2, memoryMib: 512 } }), orderTo('loopAndSayWhere'), report)
-    process.kill(Number(await report.first), 'SIGSTOP')
+    const host = processHost({ lateSeconds: 0.5 })
+    process.kill(await pidIn(host), 'SIGSTOP')
+    const step = oneStep(host, trainerOf('one', { limits: { timeoutSeconds: 0.5, memoryMib: 512 } }), count)
     await expect(step).rejects.toThrow('SIGKILL')
     expect((await oneStep(host, trainerOf('one'), count)).metrics).toMatchObject({ taken: 1 })
   })
