@@ -18,8 +18,10 @@ export const ANY_NAME = '<name>'
 
 /** Every key of the schema in its order; recipes and headers appear under the name `<name>`. */
 export function allKeys(): readonly Key[] {
-  return keysUnder(schema, [])
+  listed ??= keysUnder(schema, [])
+  return listed
 }
+let listed: readonly Key[] | undefined
 
 function keysUnder(type: z.core.$ZodType, path: readonly string[]): readonly Key[] {
   const bare = unwrap(type)
@@ -69,8 +71,13 @@ export function isOwnName(path: readonly string[]): boolean {
 
 /** The key as the schema lists it, with `<name>` for user-chosen names. */
 export function listedKey(key: string): string {
-  const path = key.split('.')
-  return path.map((name, index) => (isOwnName(path.slice(0, index + 1)) ? ANY_NAME : name)).join('.')
+  let type: z.core.$ZodType | null = schema
+  const path = key.split('.').map((name) => {
+    const isOwn = type !== null && unwrap(type) instanceof z.ZodRecord
+    type = type === null ? null : memberOf(type, name)
+    return isOwn ? ANY_NAME : name
+  })
+  return path.join('.')
 }
 
 /** Hyphens and underscores are equal in keys, but not in user-chosen names. */

@@ -118,14 +118,10 @@ describe('a step record', () => {
   it('counts what does not fit, and never has more than the inventory can list', async () => {
     const record = await opened(1)
     await Promise.all(Array.from({ length: 400 }, (_, index) => record.episode(`candidate-${index}`, {}, [])))
-    await record.write(
-      'large.json',
-      Array.from({ length: 300 }, () => 'x'.repeat(20_000)),
-    )
-    await record.lines(
-      'large.jsonl',
-      Array.from({ length: 300 }, () => 'x'.repeat(20_000)),
-    )
+    // Of 20 KB each. Texts would be searched for secrets.
+    const large = Array.from({ length: 300 }, () => Array.from({ length: 10_000 }, () => 1))
+    await record.write('large.json', large)
+    await record.lines('large.jsonl', large)
     await record.close(100 * MIB)
     const files = await openArchive(directory).list('one/1')
     const kept = files?.filter(({ path }) => path.startsWith('episodes/')).length ?? 0
