@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
@@ -219,6 +219,16 @@ describe('a file that is there', () => {
     expect(await initAt(file, '--force')).toMatchObject({ exit: 0, err: [] })
     expect(readFileSync(file, 'utf8')).toContain('runtime: practice')
     expect(readdirSync(folder)).toEqual(['svc.yaml'])
+  })
+
+  test('that is a link stays one: what it points at is replaced', async () => {
+    const [folder, elsewhere] = [temporaryFolder(), join(temporaryFolder(), 'mine.yaml')]
+    const file = join(folder, 'svc.yaml')
+    writeFileSync(elsewhere, '# mine\n')
+    symlinkSync(elsewhere, file)
+    expect(await initAt(file, '--force')).toMatchObject({ exit: 0, err: [] })
+    expect(readlinkSync(file)).toBe(elsewhere)
+    expect(readFileSync(elsewhere, 'utf8')).toContain('runtime: practice')
   })
 
   test('two at once: one is written completely, and the other is refused', async () => {

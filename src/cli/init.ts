@@ -1,7 +1,7 @@
 /** `svc init`: asks three questions and writes a commented configuration file. */
 import { existsSync } from 'node:fs'
 import { dirname, resolve, basename, join } from 'node:path'
-import { link, rename, rm } from 'node:fs/promises'
+import { link, rm } from 'node:fs/promises'
 import {
   ConfigProblem,
   localUrl,
@@ -13,7 +13,7 @@ import {
   type Environment,
 } from '../config/index.ts'
 import { PRODUCT } from '../contract/index.ts'
-import { newId, writeAtomicFile } from '../kit/index.ts'
+import { newId, writeAtomicFile, writeNamedFile } from '../kit/index.ts'
 import { fileText } from './init/file.ts'
 import { answerTo, chosenByNumber, modelQuestion, tasksQuestion, type InitAnswer, type InitQuestion } from './init/questions.ts'
 import { shellWord } from './screen/text.ts'
@@ -109,7 +109,7 @@ async function writeChecked(path: string, text: string, force: boolean, environm
     await writeAtomicFile(beside, text)
     const loaded = await load(beside, path, environment)
     // Linking never replaces a file that was created meanwhile.
-    await (force ? rename(beside, path) : link(beside, path))
+    await (force ? writeNamedFile(path, text) : link(beside, path))
     return loaded
   } catch (error) {
     if (!(error instanceof Error && 'code' in error)) throw error

@@ -1,9 +1,9 @@
 /** The result as git knows it: a patch, or a branch that is made without touching the working tree or the index. */
-import { realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { invalid } from '../contract/index.ts'
 import { GitFailure, runGit } from '../git/index.ts'
-import { codeOf, makeOwnFolder, removeLeftFolders, writeAtomicFile } from '../kit/index.ts'
+import { codeOf, makeOwnFolder, removeLeftFolders, writeNamedFile } from '../kit/index.ts'
 import { unixLines, type RepositoryChange } from './harness-files.ts'
 
 /** Settings of the user must not change what is made; the user's name stays. */
@@ -220,18 +220,11 @@ export async function patchOf(place: string, changes: readonly RepositoryChange[
 
 export async function writePatch(path: string, text: string): Promise<void> {
   try {
-    await write(path, text)
+    await writeNamedFile(path, text)
   } catch (error) {
     throw invalid(
       'no_patch',
       `the patch cannot be written to ${JSON.stringify(path)} (${codeOf(error) ?? 'unwritable'}); the change is kept: name another file with --patch`,
     )
   }
-}
-
-/** What is no plain file, such as /dev/stdout or a pipe, must not be replaced by one. */
-async function write(path: string, text: string): Promise<void> {
-  const found = await stat(path).catch(() => null)
-  if (found?.isFile() === false) await writeFile(path, text)
-  else await writeAtomicFile(found === null ? path : await realpath(path), text)
 }

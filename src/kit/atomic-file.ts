@@ -1,5 +1,5 @@
 /** A file that is either the old one or the new one, whenever the machine dies: write beside, sync, rename, sync the folder. */
-import { access, lstat, open, rename, rm, unlink } from 'node:fs/promises'
+import { access, lstat, open, realpath, rename, rm, stat, unlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { hasCode, isMissing } from './error-code.ts'
 import { newId } from './ids.ts'
@@ -19,6 +19,13 @@ export async function writeAtomicFile(path: string, content: FileContent, mode =
     throw error
   }
   await sync(folder)
+}
+
+/** A file that a person named. A link stays one. What is no plain file, such as /dev/stdout or a pipe, must not be replaced by one. */
+export async function writeNamedFile(path: string, text: string): Promise<void> {
+  const found = await stat(path).catch(() => null)
+  if (found?.isFile() === false) await writeFile(path, text)
+  else await writeAtomicFile(found === null ? path : await realpath(path), text)
 }
 
 export async function removeFile(path: string): Promise<void> {

@@ -2,7 +2,7 @@
  * Kit: small tools that know no noun of the service.
  * Does not import any other room; folders are made and hidden characters shown by the client's files, which every surface uses. Plug-ins may use it, as `@svc-ai/svc/kit`.
  */
-export { exists, isFolder, makeFolder, removeFile, sync, writeAtomicFile, writeSynced } from './atomic-file.ts'
+export { exists, isFolder, makeFolder, removeFile, sync, writeAtomicFile, writeNamedFile, writeSynced } from './atomic-file.ts'
 export { clamp } from './clamp.ts'
 export { entriesBelow } from './entries-below.ts'
 export { codeOf, hasCode, isMissing } from './error-code.ts'
