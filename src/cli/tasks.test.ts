@@ -64,8 +64,21 @@ describe('svc tasks', () => {
     await expect(used(folder)).rejects.toThrow('none of its 2 tasks is accepted')
     expect(await tasks('accept', join(folder, 'a'), join(folder, 'b'))).toMatchObject({ exit: 0, out: '2 tasks accepted' })
     expect(await used(folder)).toEqual(['a', 'b'])
-    expect(await tasks('drop', join(folder, 'b'))).toMatchObject({ exit: 0, out: '1 task dropped' })
+    expect(await tasks('drop', join(folder, 'b'), `${folder}/./b/`)).toMatchObject({ exit: 0, out: '1 task dropped' })
     expect(await used(folder)).toEqual(['a'])
+  })
+
+  it('list and mine say what to do where a folder holds others than tasks', async () => {
+    const folder = folderOf({ ...one('a', GOOD), 'build/gulpfile.js': '' })
+    const [problem, advice] = ['task build: has no task.yaml, ', ' where it is no task, name another folder for the tasks']
+    for (const args of [
+      ['list', folder],
+      ['mine', folder, '-o', folder, '--executor', 'local'],
+    ]) {
+      const { exit, err } = await tasks(...args)
+      expect([exit, err.length, err[0]?.startsWith(problem), err[0]?.endsWith(advice)]).toEqual([2, 1, true, true])
+    }
+    await expect(used(folder)).rejects.toThrow(`evolution.tasks_dir: ${problem}`)
   })
 
   it('check that is stopped ends like a stopped program, and at once when it is stopped again', async () => {

@@ -1,4 +1,5 @@
 /** `svc tasks accept` and `svc tasks drop`: a person's decision on mined tasks, which mining again keeps. */
+import { resolve } from 'node:path'
 import { decide, readMinedTask, type TaskStatus } from '../../mining/index.ts'
 import { counted } from '../../presentation/index.ts'
 import { printError } from '../explain.ts'
@@ -16,7 +17,8 @@ const deciding =
   (status: TaskStatus) =>
   async ({ folder, json }: DecideOptions, surroundings: Surroundings): Promise<number> => {
     try {
-      const places = folder.map(placeOf)
+      // A folder may be named twice, as ./tasks/one and tasks/one/ are.
+      const places = [...new Set(folder.map((each) => resolve(each)))].map(placeOf)
       for (const { directory, name } of places) await readMinedTask(directory, name)
       for (const { directory, name } of places) await decide(directory, name, status)
       surroundings.out(

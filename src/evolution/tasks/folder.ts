@@ -21,15 +21,21 @@ import {
 import { codeOf, entriesBelow, isMissing } from '../../kit/index.ts'
 import { TASK_BYTES_MAX, taskFrom } from './task.ts'
 
-const KEY = 'evolution.tasks_dir'
-
 export async function readFolder(directory: string, tasksMax: number): Promise<readonly Task[]> {
+  try {
+    return await tasksIn(directory, tasksMax)
+  } catch (error) {
+    throw isRefusal(error) ? invalid(error.code, `evolution.tasks_dir: ${error.message}`) : error
+  }
+}
+
+async function tasksIn(directory: string, tasksMax: number): Promise<readonly Task[]> {
   const names = await foldersIn(directory)
-  if (names.length === 0) throw invalid('no_tasks', `${KEY}: it holds no folder; add one per task, each with a task.yaml`)
-  if (names.length > tasksMax) throw invalid('too_many_tasks', `${KEY}: it holds ${names.length} folders; at most ${tasksMax} are allowed`)
+  if (names.length === 0) throw invalid('no_tasks', 'it holds no folder; add one per task, each with a task.yaml')
+  if (names.length > tasksMax) throw invalid('too_many_tasks', `it holds ${names.length} folders; at most ${tasksMax} are allowed`)
   const tasks: Task[] = []
   for (const name of names) if (await isInUse(directory, name)) tasks.push(await readTask(directory, name))
-  if (tasks.length === 0) throw invalid('no_tasks', `${KEY}: none of its ${names.length} tasks is accepted; accept them: svc tasks accept`)
+  if (tasks.length === 0) throw invalid('no_tasks', `none of its ${names.length} tasks is accepted; accept them: svc tasks accept`)
   return tasks
 }
 
@@ -47,7 +53,7 @@ async function isInUse(directory: string, name: string): Promise<boolean> {
 
 async function foldersIn(directory: string): Promise<readonly string[]> {
   const found = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
-    throw invalid('no_tasks', `${KEY}: it cannot be read (${reasonOf(error)}); name an existing folder`)
+    throw invalid('no_tasks', `it cannot be read (${reasonOf(error)}); name an existing folder`)
   })
   const folders = found.filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
   return folders.map(({ name }) => name).sort()
@@ -56,14 +62,14 @@ async function foldersIn(directory: string): Promise<readonly string[]> {
 /** One task of a folder, used or not. */
 export async function readTask(directory: string, name: string): Promise<Task> {
   try {
-    return taskFrom(await fieldsIn(join(directory, name), name), KEY)
+    return taskFrom(await fieldsIn(join(directory, name), name))
   } catch (error) {
     if (isRefusal(error)) throw error
     throw refused(name, `cannot be read (${reasonOf(error)})`)
   }
 }
 
-const refused = (name: string, problem: string): Refusal => invalid('task_invalid', `${KEY}: task ${name}: ${problem}`)
+const refused = (name: string, problem: string): Refusal => invalid('task_invalid', `task ${name}: ${problem}`)
 
 const reasonOf = (error: unknown): string => codeOf(error) ?? (error instanceof Error ? error.message : String(error))
 
@@ -90,13 +96,16 @@ export async function taskFile(directory: string, name: string): Promise<{ reado
     const text = await textAt(path, TASK_BYTES_MAX)
     if (text !== null) return { path, text }
   }
-  throw refused(name, `has no ${KINDS.join(', ')}`)
+  throw isNoTask(name)
 }
+
+const isNoTask = (name: string): Refusal =>
+  refused(name, `has no ${KINDS.join(', ')}; where it is no task, name another folder for the tasks`)
 
 async function writtenIn(folder: string, name: string): Promise<Written> {
   const texts = await Promise.all(KINDS.map(async (kind) => ({ kind, text: await textAt(join(folder, kind), TASK_BYTES_MAX) })))
   const [first, second] = texts.filter(({ text }) => text !== null)
-  if (first === undefined) throw refused(name, `has no ${KINDS.join(', ')}`)
+  if (first === undefined) throw isNoTask(name)
   if (second !== undefined) throw refused(name, `has both ${first.kind} and ${second.kind}; keep one of them`)
   if (first.kind === 'task.toml') return { written: {}, ofHarbor: true }
   const written = parsed(name, first.kind, first.text ?? '')

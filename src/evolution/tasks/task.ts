@@ -107,9 +107,10 @@ const FIELDS = z.strictObject(shape, {
 export const TASK_BYTES_MAX = 16 * 1024 * 1024
 
 /** `where` begins the message of a refusal. */
-export function taskFrom(value: Json, where: string): Task {
+export function taskFrom(value: Json, where?: string): Task {
   const parsed = FIELDS.safeParse(value)
-  const named = isObject(value) && isName(value['name']) ? `${where}: task ${value['name']}` : where
+  const titled = isObject(value) && isName(value['name']) ? [`task ${value['name']}`] : []
+  const named = [...(where === undefined ? [] : [where]), ...titled].join(': ') || 'a task'
   if (!parsed.success) throw invalid('task_invalid', `${named}: ${ruleIn(parsed.error.issues)}`)
   const { name, prompt, role, family, files, dependencies, data: free = {}, ...fields } = parsed.data
   const data = { ...free, ...fields }
