@@ -38,6 +38,8 @@ export class Database {
     this.#Client = class extends library.Client {
       constructor() {
         super({ ...options, ...hosts.now })
+        // The library leaves the link open where it has no password to answer with. The server would wait for one, and could drop no database meanwhile.
+        this.connection.on('error', () => this.connection.stream.destroy())
       }
     }
     this.#pool = new library.Pool({

@@ -20,7 +20,7 @@ export interface PgClient {
   query<Row>(query: SqlQuery): Promise<{ readonly rows: Row[]; readonly rowCount: number | null }>
   on(event: 'error' | 'end', listener: (error?: Error) => void): void
   /** What lies below, for ending it at once. */
-  readonly connection: { readonly stream: { destroy(): void } }
+  readonly connection: { readonly stream: { destroy(): void }; on(event: 'error', listener: () => void): void }
   on(event: 'notification', listener: (message: { readonly payload?: string }) => void): void
 }
 

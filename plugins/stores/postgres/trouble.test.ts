@@ -119,6 +119,12 @@ describe('a store that cannot be opened says why', () => {
     )
   })
 
+  it('and leaves no link open, for whose end the server would wait', async () => {
+    await refusalOf(open(plain.url.replace(/:the-password[^@]*/, '')))
+    plain.sql('CREATE DATABASE brief')
+    plain.sql('DROP DATABASE brief', `dbname=postgres options='-c statement_timeout=20s'`)
+  })
+
   it('when its user lacks a right', async () => {
     plain.sql(`CREATE ROLE weak LOGIN PASSWORD 'the-password-of-the-weak'`)
     const url = plain.url.replace(/tester:.*@/, 'weak:the-password-of-the-weak@')
