@@ -160,7 +160,8 @@ function passOn(answer: IncomingMessage, response: ServerResponse, keep: ((recei
   const receipt = receiptInHeaders(answer.headers)
   if (keep !== null && receipt !== null) keep(receipt)
   response.writeHead(answer.statusCode ?? 502, answer.statusMessage, passing(answer, []))
-  response.flushHeaders()
+  // Sends them now; flushHeaders() would write their bytes as UTF-8, and so twice.
+  response.write('', 'latin1')
   const isStream = answer.headers['content-type']?.startsWith('text/event-stream') === true
   // What breaks off upstream breaks off here, and the other way round.
   if (keep === null || !isStream) pipeline(answer, response, () => undefined)

@@ -103,8 +103,8 @@ function passBack(incoming: IncomingMessage, response: ServerResponse): void {
   if (incoming.headers.connection === 'close') headers.push('connection', 'close')
   response.sendDate = false
   response.writeHead(incoming.statusCode ?? 502, incoming.statusMessage ?? '', headers)
-  // An answer that streams sends its headers before its first event.
-  response.flushHeaders()
+  // An answer that streams sends its headers before its first event. flushHeaders() would write their bytes as UTF-8, and so twice.
+  response.write('', 'latin1')
   incoming.on('error', () => response.destroy())
   incoming.pipe(response, { end: false })
   incoming.once('end', () => {

@@ -60,6 +60,9 @@ const CASES: Readonly<Record<string, readonly string[]>> = {
   'an unknown expectation': [`GET /healthz HTTP/1.1\r\nHost: x\r\nExpect: a miracle\r\n${END}`],
   'an empty body': [`POST /svc/scenarios HTTP/1.1\r\n${JSON_POST}${END}`],
   'a header of other letters': [`GET /svc/scenarios/n%C3%B6/records HTTP/1.1\r\nHost: x\r\nX-Svc-Scenario: n\u00c3\u00b6\r\n${END}`],
+  'a chosen receipt of other letters': [
+    `POST /v1/chat/completions HTTP/1.1\r\n${JSON_POST}X-Svc-Scenario: a\r\nX-Svc-Agent-Record-Id: r\u00c3\u00a9\u00e2\u0082\u00ac\r\nContent-Length: 27\r\n${END}{"model":"m","messages":[]}`,
+  ],
   'an upgrade': [`GET /v1/responses HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\nConnection: upgrade, close\r\n\r\n`],
   'no HTTP': ['HELLO\r\n\r\n'],
 }
