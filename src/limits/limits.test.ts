@@ -53,7 +53,7 @@ function opened({ memory = allotCells(64, 4), slot = 0, ...settings }: Setup = {
   /** A request from its begin to its end. */
   const took = (tokens: number, more: { scenario?: string; model?: string } = {}): void => {
     const admission = admit(more.scenario)
-    admission?.settle({ model: more.model ?? 'm', inputTokens: tokens, outputTokens: 0, askedBytes: 0, answeredBytes: 0 })
+    admission?.settle({ model: more.model ?? 'm', inputTokens: tokens, outputTokens: 0, askedBytes: 0, answeredBytes: 0, isWhole: true })
     admission?.leave()
   }
   return { limits, time, wait, announce, admit, tried, triedWith, took, memory }
@@ -92,7 +92,7 @@ describe("limits of a token's own", () => {
     const admission = atOnce(limits.admit(t, 's', 0))
     void admission?.begin()
     expect(await limits.usesOf([t])).toMatchObject([{ concurrent_requests: { used: 1, limit: 2 }, cost_per_day: { used: 0, limit: 10 } }])
-    admission?.settle({ model: 'm', inputTokens: 4, outputTokens: 0, askedBytes: 0, answeredBytes: 0 })
+    admission?.settle({ model: 'm', inputTokens: 4, outputTokens: 0, askedBytes: 0, answeredBytes: 0, isWhole: true })
     expect(await limits.usesOf([t, null, { name: 'new', key: 'new', limits: null }])).toEqual([
       {
         concurrent_requests: { used: 0, limit: 2 },
@@ -174,7 +174,7 @@ describe('requests at once', () => {
     first?.leave()
     expect(tried()).toBeNull()
     expect(tried()).toBe('concurrency_limit 1')
-    second?.settle({ model: 'm', inputTokens: 1, outputTokens: 1, askedBytes: 1, answeredBytes: 1 })
+    second?.settle({ model: 'm', inputTokens: 1, outputTokens: 1, askedBytes: 1, answeredBytes: 1, isWhole: true })
     second?.leave()
     expect(lettingIn(5, () => tried())).toBe(1)
   })
@@ -258,6 +258,12 @@ describe('tokens in a minute', () => {
     expect(tried()).toBeNull()
   })
 
+  it('are at least what came of an answer that broke off, whose provider may have counted its beginning', () => {
+    const { admit, tried } = opened({ scenario })
+    admit()?.settle({ model: 'm', inputTokens: 1, outputTokens: 1, askedBytes: 4, answeredBytes: 4000, isWhole: false })
+    expect(tried()).toBe('tokens_limit 60')
+  })
+
   it.each([
     ['none', undefined],
     ['zero', 0],
@@ -266,7 +272,7 @@ describe('tokens in a minute', () => {
     ['more than there can be', 1e15],
   ])('are estimated by length where the provider says %s', (_, said) => {
     const { admit, tried, wait } = opened({ scenario })
-    admit()?.settle({ model: 'm', inputTokens: said, outputTokens: said, askedBytes: 4000, answeredBytes: 4000 })
+    admit()?.settle({ model: 'm', inputTokens: said, outputTokens: said, askedBytes: 4000, answeredBytes: 4000, isWhole: true })
     expect(tried()).toBe('tokens_limit 60')
     wait(60)
     expect(tried()).toBe('tokens_limit 60')

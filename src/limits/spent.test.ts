@@ -34,6 +34,7 @@ async function started(path: string, { passed = 1000, wall = NOON, upstream = NO
       outputTokens: 0,
       askedBytes: 0,
       answeredBytes: 0,
+      isWhole: true,
     })
   return { limits, spend, spent, warned }
 }

@@ -11,6 +11,8 @@ export interface CallUsage {
   readonly outputTokens: number | undefined
   readonly askedBytes: number
   readonly answeredBytes: number
+  /** What a provider counted before the end is no count of the answer. */
+  readonly isWhole: boolean
 }
 
 export interface CountedTokens {
@@ -18,12 +20,13 @@ export interface CountedTokens {
   readonly output: number
 }
 
-export function tokensOf({ inputTokens, outputTokens, askedBytes, answeredBytes }: CallUsage): CountedTokens {
+export function tokensOf({ inputTokens, outputTokens, askedBytes, answeredBytes, isWhole }: CallUsage): CountedTokens {
   // No call takes nothing: such a count is as good as none.
   const saysNothing = (inputTokens ?? 0) + (outputTokens ?? 0) === 0
+  const output = saysNothing ? estimate(answeredBytes) : counted(outputTokens, answeredBytes)
   return {
     input: saysNothing ? estimate(askedBytes) : counted(inputTokens, askedBytes),
-    output: saysNothing ? estimate(answeredBytes) : counted(outputTokens, answeredBytes),
+    output: isWhole ? output : Math.max(output, estimate(answeredBytes)),
   }
 }
 

@@ -149,7 +149,7 @@ it(
     const windows = await noise(all, 3, async ({ limits }) => {
       const admission = await tried(limits, subjects)
       if (typeof admission === 'string') return 0
-      admission.settle({ model: 'm', inputTokens: each, outputTokens: 0, askedBytes: 0, answeredBytes: 0 })
+      admission.settle({ model: 'm', inputTokens: each, outputTokens: 0, askedBytes: 0, answeredBytes: 0, isWhole: true })
       return each
     })
     // What runs while a window ends is counted in the next one.
@@ -217,7 +217,8 @@ it('a service that is gone gives back what it held, and keeps what it spent', as
   const [slots, money] = [subject({ concurrent_requests: 2 }, 'slots'), subject({ cost_per_day: 10 }, 'money')]
   expect([await tried(gone.limits, slots), await tried(gone.limits, slots)].map((end) => typeof end)).toEqual(['object', 'object'])
   const spender = await tried(gone.limits, money)
-  if (typeof spender !== 'string') spender.settle({ model: 'm', inputTokens: 4000, outputTokens: 0, askedBytes: 0, answeredBytes: 0 })
+  if (typeof spender !== 'string')
+    spender.settle({ model: 'm', inputTokens: 4000, outputTokens: 0, askedBytes: 0, answeredBytes: 0, isWhole: true })
   await expect.poll(async () => (await other.store.shares?.used([spent]))?.[0], { timeout: 10_000 }).toBeGreaterThanOrEqual(4)
   expect(await tried(other.limits, slots)).toBe('concurrency_limit')
   server.sql(

@@ -12,7 +12,7 @@ interface CappedCall {
   readonly call: Call
 }
 
-type Written = Omit<CallAnswered, 'askedBytes'> & { readonly isWhole: boolean }
+type Written = Omit<CallAnswered, 'askedBytes'>
 
 export async function answerHeld(
   { fleet, lease, budget, budgets, call }: CappedCall,

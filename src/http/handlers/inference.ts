@@ -57,7 +57,7 @@ export function traffic(dialect: Dialect): TrafficHandler {
           const served = await serve(scenario, asked)
             .catch((error: unknown) => {
               // The upstream has read the question of a client that left, and charges for it.
-              if (asked.signal.aborted) settle({ summary: askedModel(asked), askedBytes, answeredBytes: 0 })
+              if (asked.signal.aborted) settle({ summary: askedModel(asked), askedBytes, answeredBytes: 0, isWhole: false })
               throw error
             })
             // Every answer names the release that is served, refusals included.
@@ -105,7 +105,7 @@ export function evaluation(dialect: Dialect): LineHandler {
             (each) => write(context, each),
           )
         const served = await serve(serving, call).catch((error: unknown) => {
-          if (call.signal.aborted) settle({ summary: askedModel(call), askedBytes, answeredBytes: 0 })
+          if (call.signal.aborted) settle({ summary: askedModel(call), askedBytes, answeredBytes: 0, isWhole: false })
           throw error
         })
         settle({ ...(await write(context, served)), askedBytes })
@@ -123,9 +123,9 @@ export function evaluation(dialect: Dialect): LineHandler {
 const leaseIn = ({ principal }: Pick<HttpContext, 'principal'>) => (principal.kind === 'evaluation' ? principal.lease : null)
 
 /** What an episode on another machine takes is counted here, since a worker might say less. */
-function callOfLease({ summary, askedBytes, answeredBytes }: CallAnswered): Omit<CountedCall, 'cost'> {
+function callOfLease({ summary, ...answered }: CallAnswered): Omit<CountedCall, 'cost'> {
   const { model, input_tokens: inputTokens, output_tokens: outputTokens } = summary
-  return { model: model ?? null, ...tokensOf({ model, inputTokens, outputTokens, askedBytes, answeredBytes }) }
+  return { model: model ?? null, ...tokensOf({ model, inputTokens, outputTokens, ...answered }) }
 }
 
 /** Relays the list of models. The scenario is optional and is not created. */
@@ -171,10 +171,7 @@ async function callOf(context: HttpContext<TrafficServices>, dialect: Dialect, p
   }
 }
 
-async function write(
-  context: HttpContext<TrafficServices>,
-  served: Served,
-): Promise<Omit<CallAnswered, 'askedBytes'> & { readonly isWhole: boolean }> {
+async function write(context: HttpContext<TrafficServices>, served: Served): Promise<Omit<CallAnswered, 'askedBytes'>> {
   const { services, response } = context
   logUpstreamId(context.logFields, served.answer.headers)
   if (served.kind === 'whole') {
@@ -182,7 +179,8 @@ async function write(
     return { summary: served.summary, answeredBytes: writeWhole(context, served.answer, served.receipt), isWhole: true }
   }
   response.writeHead(served.answer.status, { ...context.headers, ...relayedHeaders(served.answer) })
-  response.flushHeaders()
+  // Sends them now; flushHeaders() would write their bytes as UTF-8, and so twice.
+  response.write('', 'latin1')
   const {
     receipt,
     cause,

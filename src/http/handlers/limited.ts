@@ -10,6 +10,8 @@ export interface CallAnswered {
   readonly summary: Pick<ExchangeSummary, 'model' | 'input_tokens' | 'output_tokens'>
   readonly askedBytes: number
   readonly answeredBytes: number
+  /** False where the answer broke off. */
+  readonly isWhole: boolean
 }
 
 /** When it is the scenario's turn at the upstream. */
@@ -51,10 +53,10 @@ export async function withinLimits<T>(
   try {
     return await work({
       begin: () => admission.begin(),
-      settle({ summary, askedBytes, answeredBytes }) {
+      settle({ summary, ...answered }) {
         if (isFree) return
         const { model, input_tokens: inputTokens, output_tokens: outputTokens } = summary
-        admission.settle({ model, inputTokens, outputTokens, askedBytes, answeredBytes })
+        admission.settle({ model, inputTokens, outputTokens, ...answered })
       },
     })
   } finally {
