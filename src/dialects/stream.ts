@@ -1,6 +1,6 @@
 /** Reading a stream of any format: where it ends, where the receipt goes, what its frames amount to. */
 import { isObject, RECEIPT_FIELD, RECEIPT_OBJECT, type Json, type JsonObject } from '../contract/index.ts'
-import { cutOut, joined, readEvent, writeEvent } from '../kit/index.ts'
+import { cutOut, joined, readEvent, withData } from '../kit/index.ts'
 
 export interface StreamReader {
   /** Takes a frame in; true when the stream ends with it. */
@@ -11,6 +11,8 @@ export interface StreamReader {
   readonly endsWithStream?: true
   /** What the provider said went wrong in the middle of the stream; null while nothing did. */
   readonly failure: string | null
+  /** Set where the answer came to its end and names an error of the provider. */
+  readonly holdsError?: boolean
   /** What stands in place of the terminal frame, the receipt in it. */
   ending(terminal: Buffer, receipt: string): Buffer
   /** The event by which a provider says that a stream failed half way. */
@@ -23,12 +25,12 @@ export function receiptFields(receipt: string): JsonObject {
 
 /** The frame with the receipt in its object, which is otherwise as it came: printed again, its numbers would lose digits. */
 export function withReceipt(frame: Buffer, receipt: string): Buffer {
-  const { event = null, data = '{}' } = readEvent(frame) ?? {}
+  const { data } = readEvent(frame) ?? { data: '{}' }
   const fields = Object.entries(receiptFields(receipt)).map(([key, value]) => [key, JSON.stringify(value)] as const)
   // Line ends of JSON text stand between its values alone.
   const bytes = Buffer.from(data.replaceAll('\n', ' '))
   const keys = fields.map(([key]) => key)
-  return writeEvent(event, joined(bytes, cutOut(bytes, keys), new Map(fields)).toString())
+  return withData(frame, joined(bytes, cutOut(bytes, keys), new Map(fields)).toString())
 }
 
 /** The JSON object a frame carries, or null for comments, marks and text that is no object. */

@@ -28,6 +28,7 @@ export interface StreamEnd {
 const NO_BYTES = Buffer.alloc(0)
 const CLOSED_BY_CLIENT = 'the client closed the connection'
 const ENDED_EARLY = 'the upstream ended the stream before its terminal event'
+const OWN_CAUSES: ReadonlySet<string> = new Set([CLOSED_BY_CLIENT, ENDED_EARLY])
 const BLANK_LINE = Buffer.from('\n\n')
 /** A comment of the format, which every client passes over. */
 const WITHHELD = ': an error of the upstream is withheld\n\n'
@@ -107,9 +108,13 @@ class Relay {
   }
 
   /** Only an error of the upstream may hold the key that it was asked with; answers pass as they came. */
+  get #mayEcho(): boolean {
+    return this.#reader.failure !== null || this.#reader.holdsError === true
+  }
+
   #withoutEcho(frames: Buffer): Buffer {
     const apiKey = this.#key
-    if (this.#reader.failure === null || apiKey === null) return frames
+    if (!this.#mayEcho || apiKey === null) return frames
     const text = frames.toString()
     const clean = withoutKey(text, apiKey)
     if (clean === text) return frames
@@ -172,7 +177,7 @@ class Relay {
 
   async #endEarly(): Promise<StreamEnd> {
     const end = await this.#keep(this.#reader.failure ?? ENDED_EARLY)
-    this.#outlet.end(this.#splitter.rest)
+    this.#outlet.end(this.#withoutEcho(this.#splitter.rest))
     return end
   }
 
@@ -196,14 +201,16 @@ class Relay {
     }
   }
 
-  #withoutKey(response: string, cause: string): string {
+  /** Looking for the key in all of a long answer takes seconds. */
+  #withoutKey(response: string, end: JsonObject): string {
+    if (!this.#mayEcho) return response
     const clean = withoutKey(response, this.#key)
-    return clean.startsWith('{') ? clean : print({ stream: true, complete: false, cause })
+    return clean.startsWith('{') ? clean : print({ stream: true, ...end })
   }
 
   async #keep(cause: string | null): Promise<StreamEnd> {
     const raw = this.#raw === null ? {} : { raw: this.#raw.whole.toString() }
-    const said = cause === null ? null : withoutSecrets(withoutKey(cause, this.#key))
+    const said = cause === null || OWN_CAUSES.has(cause) ? cause : withoutSecrets(withoutKey(cause, this.#key))
     const end = said === null ? { complete: true } : { complete: false, cause: said }
     const answer = this.#reader.answer()
     const response: JsonObject = { ...answer, ...besides(this.#training, this.#origin.translation), stream: true, ...end, ...raw }
@@ -213,8 +220,7 @@ class Relay {
       ...(cause === null ? {} : { complete: false }),
     }
     const { id, interruptedId = id } = this.#exchange.call
-    const kept = said === null ? print(response) : this.#withoutKey(print(response), said)
-    const bytes = Buffer.from(kept)
+    const bytes = Buffer.from(this.#withoutKey(print(response), end))
     const receipt = await keep(this.#exchange, [bytes], summary, cause === null ? id : interruptedId)
     return { receipt, cause: said, isQuoted: this.#reader.failure !== null, summary, answerBytes: bytes.length }
   }

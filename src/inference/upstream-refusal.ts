@@ -24,8 +24,10 @@ export function refusalOfUpstream(answer: WholeAnswer, key: string | null, diale
   const text = Buffer.from(body).toString()
   const said = parsed(text)
   const error = errorObject(said)
-  const message = clean(filledText(error['message']) ?? firstCodePoints(text.trim(), UPSTREAM_ERROR_CHARACTERS_MAX))
-  const code = clean(filledText(error['code']) ?? filledText(error['type']) ?? filledText(error['status']) ?? 'upstream_refused')
+  const first = (words: string): string => clean(firstCodePoints(words, UPSTREAM_ERROR_CHARACTERS_MAX))
+  const message = first(filledText(error['message']) ?? text.trim())
+  const named = filledText(error['code']) ?? filledText(error['type']) ?? filledText(error['status'])
+  const code = named === null ? 'upstream_refused' : first(named)
   const words = message === '' ? `the upstream answered with status ${status} and no message` : message
   return upstream(code, words, {
     upstreamStatus: status,

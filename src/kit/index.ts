@@ -55,7 +55,7 @@ export { compact, eachShingle, sharedShare, shinglesOf, type Shingles } from './
 export { addressesIn } from './several-hosts.ts'
 export { Slots } from './slots.ts'
 export { collectOnceIdle } from './spare-memory.ts'
-export { FrameSplitter, readEvent, writeEvent } from './sse.ts'
+export { FrameSplitter, readEvent, withData, writeEvent } from './sse.ts'
 export { countCodePoints, firstCodePoints, isAscii } from './text.ts'
 export { TokenCounter, type TokenCounts } from './token-counter.ts'
 export { logMean, Wealth } from './wealth.ts'

@@ -99,6 +99,22 @@ export function writeEvent(event: string | null, data: string): Buffer {
   return Buffer.from(event === null ? `data: ${data}\n\n` : `event: ${event}\ndata: ${data}\n\n`)
 }
 
+/** The frame with this data on one line in place of its own; all else is as it came. */
+export function withData(frame: Uint8Array, data: string): Buffer {
+  const lines =
+    asBuffer(frame)
+      .toString()
+      .match(/[^\r\n]*(?:\r\n|\n|\r|$)/g) ?? []
+  let isWritten = false
+  const written = lines.map((line) => {
+    if (!/^\ufeff?data:/.test(line)) return line
+    if (isWritten) return ''
+    isWritten = true
+    return `data: ${data}${/[\r\n]*$/.exec(line)?.[0]}`
+  })
+  return Buffer.from(written.join(''))
+}
+
 function fieldValue(line: string, field: string): string {
   const value = line.slice(field.length)
   return value.startsWith(' ') ? value.slice(1) : value

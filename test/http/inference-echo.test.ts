@@ -1,5 +1,6 @@
 /** An upstream that echoes the key it was asked with: the key leaves the service in no form. */
 import { describe, expect, it } from 'vitest'
+import { refusalOfUpstream } from '../../src/inference/index.ts'
 import { withoutKey } from '../../src/kit/index.ts'
 import { recordsOf } from '../support/kept.ts'
 import { sendJson } from '../support/upstream.ts'
@@ -103,6 +104,35 @@ describe('an error that holds the key [trust.upstream-key]', () => {
     expectNoTrace(await recordsOf(here, 'echo-stream'))
   })
 
+  it.each(['', '\n'])('in an error event that a stream ends with, without its blank line (%j)', async (end) => {
+    here.upstream.answer((_received, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(`data: ${JSON.stringify({ error: { message: `bad key ${KEY}` } })}${end}`)
+    })
+    const answer = await here.post('/v1/chat/completions', { model: 'm', messages: [], stream: true }, { 'x-svc-scenario': 'echo-end' })
+    expectNoTrace(answer.text)
+    expect(answer.text).toContain('bad key [redacted]')
+    expectNoTrace(await recordsOf(here, 'echo-end'))
+  })
+
+  it('in the event by which a response fails', async () => {
+    const failed = {
+      id: 'resp_1',
+      object: 'response',
+      status: 'failed',
+      error: { code: 'server_error', message: `bad key ${KEY}` },
+      output: [],
+    }
+    here.upstream.answer((_received, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.end(`event: response.failed\ndata: ${JSON.stringify({ type: 'response.failed', response: failed })}\n\n`)
+    })
+    const answer = await here.post('/v1/responses', { model: 'm', input: 'x', stream: true }, { 'x-svc-scenario': 'echo-failed' })
+    expectNoTrace(answer.text)
+    expect(answer.text).toContain('bad key [redacted]')
+    expectNoTrace(await recordsOf(here, 'echo-failed'))
+  })
+
   it('is in no line of the log', () => {
     expect(here.log.length).toBeGreaterThan(0)
     expectNoTrace(here.log)
@@ -114,6 +144,11 @@ describe('an error that holds the key [trust.upstream-key]', () => {
     const { text } = await here.post('/v1/chat/completions', { model: 'm', messages: [] }, named)
     expect(text).not.toContain(secret)
     expect(text).toContain('saw [redacted] there')
+  })
+
+  it('what the service itself says stays as it is', () => {
+    const answer = { kind: 'whole', status: 500, headers: {}, body: Buffer.from('{}') } as const
+    expect(refusalOfUpstream(answer, 'sk-upstream-key')).toMatchObject({ code: 'upstream_refused' })
   })
 
   it('an error without it passes byte for byte', async () => {

@@ -62,7 +62,7 @@ describe('a stream of generateContent', () => {
     const reader = new GeminiReader()
     expect(reader.take(Buffer.from(`data: ${last}}\r\n\r\n`))).toBe(true)
     expect(reader.ending(Buffer.from(`data: ${last}}\r\n\r\n`), 'r').toString()).toBe(
-      `data: ${last},"svc":{"agent_record_id":"r"},"svc.agent_record_id":"r"}\n\n`,
+      `data: ${last},"svc":{"agent_record_id":"r"},"svc.agent_record_id":"r"}\r\n\r\n`,
     )
     expect(JSON.stringify(reader.answer())).toContain('"order":9007199254740993,')
   })

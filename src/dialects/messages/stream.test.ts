@@ -32,6 +32,31 @@ describe('a messages stream', () => {
     ])
   })
 
+  it('ends with its own other lines and line ends', () => {
+    const { reader } = read(messages, bytesOf([start]))
+    const terminal = Buffer.from('event: message_stop\r\nid: 7\r\ndata: {"type":\r\ndata: "message_stop"}\r\n\r\n')
+    expect(reader.ending(terminal, 'r').toString()).toBe(
+      'event: message_stop\r\nid: 7\r\ndata: {"type": "message_stop","svc":{"agent_record_id":"r"},"svc.agent_record_id":"r"}\r\n\r\n',
+    )
+  })
+
+  it('keeps the counts of its beginning where its end says nothing of them', () => {
+    const begin = named({
+      type: 'message_start',
+      message: { usage: { input_tokens: 100_000, cache_read_input_tokens: 5, output_tokens: 1 } },
+    })
+    const end = named({ type: 'message_delta', delta: {}, usage: { input_tokens: null, output_tokens: 50 } })
+    const { reader } = read(messages, bytesOf([begin, end]))
+    expect(reader.answer()['usage']).toEqual({ input_tokens: 100_000, cache_read_input_tokens: 5, output_tokens: 50 })
+  })
+
+  it('keeps numbers as they were written', () => {
+    const block =
+      '{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","input":{"id":12345678901234567890,"far":1e400}}}'
+    const { reader } = read(messages, Buffer.from(`data: ${block}\n\n`))
+    expect(JSON.stringify(reader.answer())).toContain('{"id":12345678901234567890,"far":1e400}')
+  })
+
   it('that breaks off inside a tool call keeps its input as far as it came', () => {
     const { reader } = read(
       messages,

@@ -23,7 +23,7 @@ export class MessagesReader implements StreamReader {
   failure: string | null = null
 
   take(frame: Buffer): boolean {
-    const event = readObject(frame)
+    const event = readObject(frame, parseExactly)
     if (event === null) return false
     const index = numberAt(event, 'index') ?? 0
     switch (event['type']) {
@@ -63,8 +63,10 @@ export class MessagesReader implements StreamReader {
     block[key] = grownList(block[key], [key === 'citations' ? (delta['citation'] ?? null) : delta])
   }
 
+  /** The counts of the beginning stand until the end says otherwise. */
   #takeMessageDelta(event: JsonObject): void {
-    const usage = { ...objectAt(this.#message, 'usage'), ...objectAt(event, 'usage') }
+    const said = Object.entries(objectAt(event, 'usage') ?? {}).filter(([, count]) => count !== null)
+    const usage = { ...objectAt(this.#message, 'usage'), ...Object.fromEntries(said) }
     const { type: _type, delta: _delta, usage: _usage, ...rest } = event
     this.#message = { ...this.#message, ...rest, ...objectAt(event, 'delta'), usage }
   }

@@ -1,5 +1,5 @@
 /** Responses: items that open and close, ended by an event that repeats the whole answer; the receipt stands on it and in one chunk after. */
-import type { Json, JsonObject } from '../../contract/index.ts'
+import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { writeEvent } from '../../kit/index.ts'
 import { parseExactly } from '../digits.ts'
 import { failureOf, numberAt, objectAt, readObject, receiptFields, stringAt, withReceipt, type StreamReader } from '../stream.ts'
@@ -53,6 +53,10 @@ export class ResponsesReader implements StreamReader {
     const grows = Object.hasOwn(GROWS, type) ? GROWS[type] : undefined
     if (grows !== undefined) grow(item, grows, event)
     this.#items.set(index, item)
+  }
+
+  get holdsError(): boolean {
+    return isObject(this.#response['error'])
   }
 
   /** The last event repeats everything; until then, and where it left the items out, they are what was seen of them. */
