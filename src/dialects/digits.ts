@@ -1,4 +1,4 @@
-/** JSON whose whole numbers are more than a double holds: they stay the digits that were written, and are printed again as such. */
+/** JSON with numbers that are more than a double holds: they stay as they were written, and are printed again as such. */
 import type { Json } from '../contract/index.ts'
 
 declare global {
@@ -10,7 +10,7 @@ declare global {
 }
 
 /** Shorter ones are exact in any case, and most texts have no longer ones. */
-const LONG = /\d{16}/
+const LONG = /\d{16}|\d[eE]\+?\d{3}/
 const WHOLE = /^-?\d+$/
 
 /** Throws where the text is not JSON. */
@@ -21,7 +21,8 @@ export function parseExactly(text: string): Json {
 
 function exactly(this: unknown, _key: string, value: unknown, context?: { readonly source?: string }): unknown {
   const source = context?.source ?? ''
-  return typeof value === 'number' && !Number.isSafeInteger(value) && WHOLE.test(source) ? JSON.rawJSON(source) : value
+  const isMore = typeof value === 'number' && (WHOLE.test(source) ? !Number.isSafeInteger(value) : !Number.isFinite(value))
+  return isMore ? JSON.rawJSON(source) : value
 }
 
 /** Parsed, or undefined when the text is not JSON. */

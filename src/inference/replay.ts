@@ -1,5 +1,5 @@
 /** A stream that was recorded as text, read again by the reader of its format. */
-import { dialectOfEvent, readObject, type StreamReader } from '../dialects/index.ts'
+import { dialectOfEvent, parseExactly, readObject, type StreamReader } from '../dialects/index.ts'
 import { FrameSplitter } from '../kit/index.ts'
 
 /** Null for what is a stream of no known format. It is whole where its terminal event is there. */
@@ -15,7 +15,7 @@ export function replay(bytes: Uint8Array) {
 
 function readerFor(frames: readonly Buffer[]): StreamReader | null {
   for (const frame of frames) {
-    const event = readObject(frame)
+    const event = readObject(frame, parseExactly)
     const dialect = event === null ? null : dialectOfEvent(event)
     if (dialect !== null) return dialect.openStream?.() ?? null
   }

@@ -41,6 +41,20 @@ describe('a chat stream', () => {
     expect(choices).toHaveProperty('[0].logprobs.content.length', pieces)
   })
 
+  it('keeps numbers as they were written, and copies them so', () => {
+    const frame =
+      '{"created":12345678901234567890,"choices":[{"index":0,"delta":{"seed":98765432109876543210}},{"index":0,"delta":{"seed":98765432109876543211}}]}'
+    const { reader } = read(chat, Buffer.from(`data: ${frame}\n\n`))
+    expect(JSON.stringify(reader.answer())).toMatch(/"created":12345678901234567890,.*"seed":98765432109876543211/)
+    expect(reader.ending(Buffer.from(DONE), 'r').toString()).toContain('"created":12345678901234567890,')
+  })
+
+  it('with a delta of any depth is put together', () => {
+    const deep = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`
+    const { reader } = read(chat, Buffer.from(`data: {"choices":[{"index":0,"delta":{"deep":${deep}}}]}\n\n`))
+    expect(reader.answer()).toHaveProperty('choices[0].message.deep.a.a.a')
+  })
+
   it('that never named itself still gets a receipt chunk', () => {
     const { reader } = read(chat, Buffer.from(DONE))
     expect(eventsOf(reader.ending(Buffer.from(DONE), 'r-1'))[0]?.data).toEqual({

@@ -1,6 +1,7 @@
 /** Chat completions: chunks of deltas, ended by `[DONE]`; the receipt is one more chunk with empty choices before it. */
 import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { readEvent, writeEvent } from '../../kit/index.ts'
+import { parseExactly } from '../digits.ts'
 import { failureOf, grownList, numberAt, readObject, receiptFields, type StreamReader } from '../stream.ts'
 import { listOf } from '../values.ts'
 
@@ -21,7 +22,7 @@ export class ChatReader implements StreamReader {
   failure: string | null = null
 
   take(frame: Buffer): boolean {
-    const chunk = readObject(frame)
+    const chunk = readObject(frame, parseExactly)
     if (chunk === null) return readEvent(frame)?.data.trim() === '[DONE]'
     this.#takeHead(chunk)
     for (const choice of listOf(chunk['choices'])) if (isObject(choice)) this.#takeChoice(choice)
@@ -96,8 +97,8 @@ function joinMember(whole: Record<string, Json>, key: string, value: Json): void
   const before = whole[key] ?? null
   if (typeof value === 'string' && typeof before === 'string') whole[key] = SAID_ONCE.has(key) ? value || before : before + value
   else if (Array.isArray(value)) whole[key] = grownList(before, value)
-  else if (isObject(value)) {
-    const grown: Record<string, Json> = isObject(before) ? { ...before } : {}
+  else if (isObject(value) && isObject(before) && !JSON.isRawJSON(value)) {
+    const grown: Record<string, Json> = { ...before }
     for (const [name, member] of Object.entries(value)) joinMember(grown, name, member)
     whole[key] = grown
   } else if (value !== null || !(key in whole)) whole[key] = value
