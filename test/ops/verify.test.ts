@@ -1,5 +1,6 @@
 /** The commands that examine: `svc verify` finds a single flipped bit, `svc doctor` names each problem with its fix. */
-import { closeSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { closeSync, fstatSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -10,6 +11,7 @@ import { makePlace, type Place } from '../support/place.ts'
 import { send } from '../support/world.ts'
 
 const NEEDLE = 'needle-in-the-body'
+const PAGE_BYTES = 4096
 
 /** Two records, one of which can be found in the file; answers its id. */
 async function keepTwo(place: Place): Promise<string> {
@@ -44,6 +46,29 @@ it('svc verify finds nothing in a whole store, names the record with a flipped b
     checked: 2,
     damage: [{ scenario: 'examined', agent_record_id: id, problem: expect.stringContaining('checksum') as unknown }],
   })
+})
+
+it('svc verify lists pages that cannot be read as damage, beside what it finds in other scenarios', async () => {
+  const place = await makePlace()
+  const service = await place.start()
+  for (const scenario of ['long', 'other'])
+    await send(service.address, 'POST', '/v1/chat/completions', {
+      headers: { 'x-svc-scenario': scenario },
+      body: { model: 'm', messages: [], note: scenario === 'long' ? Array.from({ length: 60_000 }, () => randomUUID()).join('') : NEEDLE },
+    })
+  await service.close()
+  const path = join(place.records, 'records.sqlite3')
+  const file = openSync(path, 'r+')
+  const pages = fstatSync(file).size / PAGE_BYTES
+  // Most of the file is the one long body.
+  for (const page of [0.4, 0.5, 0.6]) writeSync(file, Buffer.alloc(PAGE_BYTES, 0xff), 0, PAGE_BYTES, Math.floor(page * pages) * PAGE_BYTES)
+  closeSync(file)
+  flipOneBit(place)
+  const { code, out } = await runCommand(['verify', ...place.args(), '--json'])
+  expect(code).toBe(1)
+  const { damage }: { readonly damage: readonly { readonly scenario: string; readonly problem: string }[] } = JSON.parse(out)
+  expect(damage.find(({ scenario }) => scenario === 'long')?.problem).toContain('not all of its records can be read')
+  expect(damage.find(({ scenario }) => scenario === 'other')?.problem).toContain('checksum')
 })
 
 it('svc doctor names a busy port, an unwritable directory and an upstream that does not answer, each with its fix', async () => {

@@ -1,11 +1,13 @@
 /** Reads back everything kept and answers with what is not as it was written. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Damage } from '../../../src/contract/index.ts'
+import { wordsOf } from '../../../src/kit/index.ts'
 import { StoreSeal, type SealSettings } from '../common/seal.ts'
 import { BODY_COLUMNS, DamagedBody, openBody, readBody, WITH_BODY, type BodyColumns } from './bodies/bodies.ts'
 import { isIntact } from './bodies/checksum.ts'
 import { openForReading } from './open.ts'
 import { Query } from './query.ts'
+import { isDamage } from './refusals.ts'
 
 /** Rows read under one snapshot: short, so that the log can be written back meanwhile. */
 const ROWS_PER_SLICE = 256
@@ -47,7 +49,7 @@ function checkScenarios(db: DatabaseSync, seal: StoreSeal, progress: Progress): 
   const damages: Damage[] = []
   let checked = 0
   for (const { key, name, head } of live) {
-    const found = checkRecords({ db, seal, key, scenario: name, head }, (rows) => progress((checked += rows), total))
+    const found = checkReadable({ db, seal, key, scenario: name, head }, (rows) => progress((checked += rows), total))
     // Archived meanwhile: its rows are on their way out, and no gap is a damage.
     if (isLive.first(key) !== undefined) damages.push(...found)
   }
@@ -62,16 +64,31 @@ interface CheckedScenario {
   readonly head: number
 }
 
+/** Pages that cannot be read end the check of a scenario, and are its damage. */
+function checkReadable(checked: CheckedScenario, progress: (rows: number) => void): Damage[] {
+  const damages: Damage[] = []
+  try {
+    checkRecords(checked, (damage) => damages.push({ scenario: checked.scenario, ...damage }), progress)
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    damages.push({ scenario: checked.scenario, agent_record_id: '', problem: `not all of its records can be read (${wordsOf(error)})` })
+  }
+  return damages
+}
+
 /** Up to the head known at the start; what comes in meanwhile is for the next time. */
-function checkRecords({ db, seal, key, scenario, head }: CheckedScenario, progress: (rows: number) => void): Damage[] {
+function checkRecords(
+  { db, seal, key, head }: CheckedScenario,
+  found: (damage: Omit<Damage, 'scenario'>) => void,
+  progress: (rows: number) => void,
+): void {
   const slice = new Query<CheckedRow>(
     db,
     `SELECT r.sequence, r.agent_record_id, r.digest IS NOT NULL AS has_digest, ${BODY_COLUMNS}
      FROM record r ${WITH_BODY}
      WHERE r.scenario = ? AND r.sequence > ? AND r.sequence <= ? ORDER BY r.sequence LIMIT ${ROWS_PER_SLICE}`,
   )
-  const damages: Damage[] = []
-  const report = (agent_record_id: string, problem: string) => damages.push({ scenario, agent_record_id, problem })
+  const report = (agent_record_id: string, problem: string): void => found({ agent_record_id, problem })
   let expected = 1
   for (let rows = ROWS_PER_SLICE; rows === ROWS_PER_SLICE; progress(rows)) {
     rows = 0
@@ -84,7 +101,6 @@ function checkRecords({ db, seal, key, scenario, head }: CheckedScenario, progre
     }
   }
   if (expected !== head + 1) report('', `the newest sequence is ${expected - 1} and should be ${head}`)
-  return damages
 }
 
 function problemOf(seal: StoreSeal, row: CheckedRow): string | null {
