@@ -24,6 +24,7 @@ import {
   openTracing,
   makeReload,
   makeStore,
+  checkDeploymentKey as checkKey,
   openDeploymentKey,
   readKey as readDeploymentKey,
   rotateKey as rotateDeploymentKey,
@@ -252,7 +253,7 @@ export async function openStore(loaded: LoadedConfig, load: Load = loaderOf(load
 export const openArtifacts = (loaded: LoadedConfig, load: Load = loaderOf(loaded, builtins)): Promise<ContentStore> =>
   openContents(loaded, load)
 
-export { checkTotals, openScenarioFiles, readTls, signInProblem, type ImportRequest }
+export { checkKey, checkTotals, openScenarioFiles, readTls, signInProblem, type ImportRequest }
 
 /** Throws for folders with foreign data or an unfinished import, and for data left in another folder. */
 export async function checkFolders(loaded: LoadedConfig): Promise<void> {

@@ -6,10 +6,10 @@ import { createServer } from 'node:net'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { isLoopback, localUrl, type LoadedConfig } from '../config/index.ts'
-import { childEnvironment, isBucket, isRemoteRepository, ROUTE_PREFIX, type ExecutorFact } from '../contract/index.ts'
+import { childEnvironment, isBucket, isRemoteRepository, ROUTE_PREFIX, type ExecutorFact, type Store } from '../contract/index.ts'
 import { codeOf } from '../kit/index.ts'
 import { explain, splitMessage, type Explained, type Finding } from './explain.ts'
-import type { Surroundings } from './surroundings.ts'
+import type { ServiceModule, Surroundings } from './surroundings.ts'
 
 const NODE_LEAST = '22.19.0'
 const SQLITE_LEAST = '3.51.3'
@@ -223,17 +223,28 @@ export async function checkStore(loaded: LoadedConfig, surroundings: Surrounding
   try {
     await service.checkFolders(loaded)
     if (backend === 'sqlite' && !existsSync(directory)) return [{ check, state: 'ok', found: 'none yet; the service will create it' }]
-    const store = await service.openStore(loaded)
-    const { records, expired_records: expired = 0 } = await store.usage()
-    const remarks = (await store.remarks?.()) ?? []
-    await store.close()
-    return [
-      { check, state: 'ok', found: `${backend}, ${records} records${expired === 0 ? '' : `, ${expired} bodies removed for their age`}` },
-      ...remarks.map((remark) => ({ check, state: 'warning' as const, ...remark })),
-    ]
+    return await findingsOf(loaded, await service.openStore(loaded), service)
   } catch (error) {
     const state = codeOf(error) === 'store_in_use' ? 'warning' : 'problem'
     return explain(error, loaded).map((words) => ({ check, state, ...words }))
+  }
+}
+
+async function findingsOf(loaded: LoadedConfig, store: Store, service: ServiceModule): Promise<readonly Finding[]> {
+  const check = 'store'
+  try {
+    const { records, expired_records: expired = 0 } = await store.usage()
+    const remarks = (await store.remarks?.()) ?? []
+    const trouble = (await store.writing?.check()) ?? null
+    if (trouble !== null) throw trouble
+    await service.checkKey(loaded, store)
+    const removed = expired === 0 ? '' : `, ${expired} bodies removed for their age`
+    return [
+      { check, state: 'ok', found: `${loaded.config.storage.record_backend}, ${records} records${removed}` },
+      ...remarks.map((remark) => ({ check, state: 'warning' as const, ...remark })),
+    ]
+  } finally {
+    await store.close()
   }
 }
 

@@ -205,6 +205,19 @@ describe('doctor', () => {
     expect(inUse.find('store')).toMatchObject({ state: 'warning', fix: 'stop it' })
   })
 
+  test('a store that refuses writes is a problem, and so is a key that cannot be used', async () => {
+    const trouble = unavailable('store_forbidden', 'the user lacks a right; grant it')
+    const writing = { check: () => Promise.resolve(trouble), onChange: () => undefined }
+    const refusing = await examine([], { openStore: () => Promise.resolve({ ...fakeStore([]), writing }) })
+    expect(refusing.find('store')).toMatchObject({ state: 'problem', fix: 'grant it' })
+    const locked = await examine([], {
+      openStore: () => Promise.resolve(fakeStore([])),
+      checkKey: () => Promise.reject(unavailable('signing_key_damaged', 'the key was encrypted with another; set it as it was')),
+    })
+    expect(locked).toMatchObject({ exit: 2 })
+    expect(locked.find('store')).toMatchObject({ state: 'problem', fix: 'set it as it was' })
+  })
+
   test('a store that is not there yet is not made', async () => {
     const { find } = await examine(['--storage.agent_record_dir', join(directory, 'absent')], {})
     expect(find('store')).toMatchObject({ state: 'ok', found: 'none yet; the service will create it' })

@@ -14,6 +14,7 @@ export type ServiceModule = Pick<
   | 'openScenarioFiles'
   | 'checkTotals'
   | 'checkFolders'
+  | 'checkKey'
   | 'forgetRecords'
   | 'importFolders'
   | 'sandboxProblem'

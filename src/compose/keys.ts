@@ -1,13 +1,19 @@
 /** The key that signs releases: in a file beside the records, or in the database where all gateways share it. */
 import type { LoadedConfig } from '../config/index.ts'
 import { DEPLOYMENT_OWNER, type Store } from '../contract/index.ts'
-import { openSigner, rotateShownKey, showKey, type DeploymentSigner, type SharedPlace, type ShownKey } from '../keys/index.ts'
+import { checkKey, openSigner, rotateShownKey, showKey, type DeploymentSigner, type SharedPlace, type ShownKey } from '../keys/index.ts'
 import { sealingOf } from './sealed-documents.ts'
 import { clock } from './traffic.ts'
 
 export function openDeploymentKey(loaded: LoadedConfig, store: Store): Promise<DeploymentSigner> {
   const { record_backend, agent_record_dir } = loaded.config.storage
   return openSigner(record_backend === 'memory' ? null : agent_record_dir, placeIn(loaded, store))
+}
+
+/** Throws where a start would; makes nothing. */
+export async function checkDeploymentKey(loaded: LoadedConfig, store: Store): Promise<void> {
+  const { record_backend, agent_record_dir } = loaded.config.storage
+  if (record_backend !== 'memory') await checkKey(agent_record_dir, placeIn(loaded, store))
 }
 
 export const readKey = (loaded: LoadedConfig, open: () => Promise<Store>): Promise<ShownKey> =>

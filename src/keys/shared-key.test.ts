@@ -8,6 +8,7 @@ import { temporaryFolder } from '../../test/support/folder.ts'
 import { FolderDocuments, Sealing } from '../kit/index.ts'
 import { fingerprintIn, keyFileIn, openKeyFile } from './key-file.ts'
 import { openSharedKey, requireShared, rotateShared, type SharedPlace } from './shared-key.ts'
+import { checkKey } from './show.ts'
 import { openSigner } from './signer.ts'
 
 const ABOUT = { scenario: 's', adapter: 'pi', release_id: 'r', step: 1 }
@@ -52,6 +53,8 @@ it('without the secret key it was encrypted with, or damaged, it is one clear er
   await openSharedKey(place, keyFileIn(temporaryFolder()))
   const kept = readFileSync(join(folder, 'signing-key'), 'utf8')
   await expect(openSharedKey(placeOf(folder), keyFileIn(temporaryFolder()))).rejects.toThrow(/another key.*SVC_SECRET_KEY/)
+  await expect(checkKey(temporaryFolder(), placeOf(folder))).rejects.toThrow(/another key.*SVC_SECRET_KEY/)
+  await checkKey(temporaryFolder(), place)
   writeFileSync(join(folder, 'signing-key'), kept.slice(0, -8))
   await expect(openSharedKey(place, keyFileIn(temporaryFolder()))).rejects.toThrow(/is damaged/)
   expect(readFileSync(join(folder, 'signing-key'), 'utf8')).toBe(kept.slice(0, -8))

@@ -63,7 +63,8 @@ interface Shared {
   readonly text: string
 }
 
-async function readShared({ documents, sealing }: SharedPlace): Promise<Shared | null> {
+/** Null where there is none. */
+export async function readShared({ documents, sealing }: SharedPlace): Promise<Shared | null> {
   const bytes = await documents.read(PATH)
   if (bytes === null) return null
   const text = Buffer.from(bytes).toString()

@@ -70,6 +70,7 @@ export function fakeSurroundings(
         },
         checkTotals: () => Promise.resolve([]),
         checkFolders: () => Promise.resolve(),
+        checkKey: () => Promise.resolve(),
         forgetRecords: () => Promise.resolve(null),
         sandboxProblem: () => Promise.resolve(null),
         importFolders: () => Promise.reject(new Error('no import in this test')),
