@@ -169,6 +169,13 @@ test('a hangup while the service starts reads the file again once it has started
   expect(await exit).toBe(0)
 })
 
+test.each([
+  [1, 'is away', unavailable('store_unreachable', 'no PostgreSQL answers; check that it runs', { retryAfterSeconds: 1 })],
+  [2, 'refuses the password', unavailable('store_unauthorized', 'PostgreSQL refused the password; correct it')],
+])('ends with %i where the database %s: starting again helps, or does not', async (exit, _, error) => {
+  expect(await runCli(['serve'], fakeSurroundings({ startService: () => Promise.reject(error) }))).toBe(exit)
+})
+
 describe('stopping', () => {
   test('a close that fails is a failure at work', async () => {
     const { exit, complaints } = await serveOnce([], () => Promise.reject(new Error('stuck')))

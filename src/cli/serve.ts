@@ -1,6 +1,7 @@
 /** `svc serve`: starts the service, prints where it is, and stops it on a signal. */
 import { startAhead } from '../../plugins/index.ts'
 import { localUrl, type LoadedConfig } from '../config/index.ts'
+import { isRefusal } from '../contract/index.ts'
 import { collectOnceIdle, withoutSecrets } from '../kit/index.ts'
 import { banner } from './banner.ts'
 import { loadFor, printLoaded } from './config.ts'
@@ -31,9 +32,13 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
   try {
     const starting = start(loaded, options, surroundings)
     // What changed while the service starts is taken over once it has started.
-    surroundings.onReload(() => void starting.then((started) => started?.reload(async () => (await load(options, surroundings)).loaded)))
+    const reload = async (): Promise<void> => {
+      const started = await starting
+      if (typeof started !== 'number') await started.reload(async () => (await load(options, surroundings)).loaded)
+    }
+    surroundings.onReload(() => void reload())
     const service = await starting
-    if (service === null) return EXIT.misconfigured
+    if (typeof service === 'number') return service
     const url = reachedAt(loaded, service)
     const leaving = new AbortController()
     void stop.then(() => leaving.abort())
@@ -69,7 +74,8 @@ function firstLine(reason: unknown): string {
   return text.split('\n', 2).join(' ')
 }
 
-async function start(loaded: LoadedConfig, options: ServeCommandOptions, surroundings: Surroundings): Promise<RunningService | null> {
+/** The exit code where it does not start. */
+async function start(loaded: LoadedConfig, options: ServeCommandOptions, surroundings: Surroundings): Promise<RunningService | number> {
   // Runs while the service is loaded.
   await startAhead[loaded.config.storage.record_backend]?.()
   const service = await surroundings.service()
@@ -84,9 +90,12 @@ async function start(loaded: LoadedConfig, options: ServeCommandOptions, surroun
     )
   } catch (error) {
     printError(error, loaded, surroundings)
-    return null
+    return isPassing(error) ? EXIT.failed : EXIT.misconfigured
   }
 }
+
+/** A database that is away or busy is there again later: starting again helps then. */
+const isPassing = (error: unknown): boolean => isRefusal(error) && error.detail.retryAfterSeconds !== undefined
 
 function logOptions({ config }: LoadedConfig, { environment }: Surroundings): Parameters<ServiceModule['startService']>[1] {
   const isTerminal = process.stderr.isTTY
