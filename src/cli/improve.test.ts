@@ -65,6 +65,7 @@ describe('svc improve', () => {
     ['tasks that are not there', ['--tasks-dir', '/nowhere'], MODEL, 'name another with --tasks-dir'],
     ['a branch and no repository', ['--branch', 'x'], MODEL, '--branch needs a git repository: use --patch FILE'],
     ['a branch and a patch', ['--branch', 'x', '--patch', 'y'], MODEL, 'cannot be used with'],
+    ['a number of tasks for the demonstration, which has its own', ['--practice', '--tasks', '2'], {}, 'cannot be used with'],
     [
       'an address of the model that ends in /v1',
       ['--model-url', 'http://127.0.0.1:9/v1'],

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { hash } from 'node:crypto'
 import { ConfigProblem, type CommandLineReading, type LoadedConfig } from '../config/index.ts'
-import { canonicalJson, invalid, PRODUCT, type Adapter, type Files } from '../contract/index.ts'
+import { canonicalJson, invalid, type Adapter, type Files } from '../contract/index.ts'
 import {
   AGENTS,
   branchProblem,
@@ -138,12 +138,9 @@ async function run(options: ImproveOptions, place: RunPlace): Promise<number> {
     agree: (cost) => agree(options, screen, costText(cost)),
   })
   if (end.kind === 'ended') return finish(options, place, subject, end, screen)
-  screen.say(`nothing more is played without a yes; ${againWith(options, '--yes')} goes on from here`)
+  screen.say('nothing more is played without a yes; the same command with --yes goes on from here')
   return EXIT.fine
 }
-
-const againWith = ({ dir = '.', practice }: ImproveOptions, flag: string): string =>
-  [PRODUCT, 'improve', shellWord(dir), ...(practice === true ? ['--practice'] : []), flag].join(' ')
 
 function runConfigOf(options: ImproveOptions, { state }: RunPlace, { agent, adapter, read }: Subject): RunConfig {
   const { practice = false } = options
@@ -324,7 +321,7 @@ async function serveScenario(options: ImproveOptions, place: RunPlace, subject: 
   const config = runConfigOf(options, place, subject)
   const service = await startFor(await configFor(config, null, surroundings), state.folder, surroundings)
   try {
-    screen.say(`serving the scenario improve at ${service.url}; SVC_TOKEN=${service.token ?? ''}`)
+    screen.show({ event: 'serving', scenario: 'improve', url: service.url, token: service.token ?? '' })
     await new Promise<void>((done) => (signal.aborted ? done() : signal.addEventListener('abort', () => done(), { once: true })))
   } finally {
     await service.close()

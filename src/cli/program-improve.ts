@@ -36,7 +36,8 @@ export function addImproveCommand(program: Command, run: BindCommand): void {
     .addOption(new Option('--branch <name>', 'make the change a commit on a new branch').conflicts('patch'))
     .option('--patch <file>', 'write the change to this file')
     .option('--serve', 'serve the improved scenario afterwards, until it is stopped')
-    .option('--practice', 'a demonstration on the built-in mock model')
+    // It brings its own tasks.
+    .addOption(new Option('--practice', 'a demonstration on the built-in mock model').conflicts(['tasks', 'scenario']))
     .option('--yes', 'do not ask before the cost')
     .option('--fresh', 'forget an earlier run of this repository')
     .option('--json', 'print one JSON object per event')

@@ -110,3 +110,5 @@ export type ImproveEvent =
   | ({ readonly event: 'step' } & RoundOutcome)
   | ({ readonly event: 'result' } & ImproveResult)
   | ChangeMade
+  /** Until the command is stopped. The token is this process's own. */
+  | { readonly event: 'serving'; readonly scenario: string; readonly url: string; readonly token: string }

@@ -133,7 +133,7 @@ describe('a file of the repository', () => {
       expect.stringContaining('.claude/commands/bad.md: '),
       '.claude/skills/bytes/SKILL.md: it is no text in UTF-8',
       '.claude/skills/empty/SKILL.md: it cannot be read (ENOENT)',
-      '.claude/skills/far/SKILL.md: it leads out of the repository',
+      '.claude/skills/far/SKILL.md: it leads out of the folder that is improved',
       expect.stringContaining('.claude/skills/odd name/SKILL.md: '),
     ])
     const better = [{ id: 'x', name: 'agent_command', config: { name: 'bad', text: 'Be good.' } }]
@@ -143,7 +143,7 @@ describe('a file of the repository', () => {
   it.each([
     ['.env', 'it leads to .env, which is no page of rules'],
     ['.git/notes.md', 'it leads to .git/notes.md, which is no page of rules'],
-    ['/dev/zero', 'it leads out of the repository'],
+    ['/dev/zero', 'it leads out of the folder that is improved'],
     ['gone.md', 'it cannot be read (ENOENT)'],
     ['CLAUDE.md', 'it cannot be read (ELOOP)'],
   ])(
@@ -176,7 +176,7 @@ describe('a file of the repository', () => {
       entries: [],
       sources: {},
       leftOut: [
-        { path: '.claude/skills', why: 'it leads out of the repository' },
+        { path: '.claude/skills', why: 'it leads out of the folder that is improved' },
         { path: '.claude/commands', why: 'it cannot be read (ELOOP)' },
       ],
       newAt: {},

@@ -116,7 +116,7 @@ async function newPlaces(places: HarnessPlaces, folder: string): Promise<Harness
   return Object.fromEntries(found.filter(([, place]) => place !== null))
 }
 
-/** A folder may be a link to where another agent has the same: a new file must not take its place. Null where it leads nowhere, or out of the repository. */
+/** A folder may be a link to where another agent has the same: a new file must not take its place. Null where it leads nowhere, or out of the folder. */
 async function newPlace(folder: string, template: string | undefined): Promise<string | null> {
   if (template === undefined) return null
   const [head = '', tail = ''] = template.split('{name}')
@@ -130,10 +130,10 @@ async function newPlace(folder: string, template: string | undefined): Promise<s
   return template
 }
 
-const OUTSIDE = 'it leads out of the repository'
+const OUTSIDE = 'it leads out of the folder that is improved'
 const unreadable = (error: unknown): string => `it cannot be read (${codeOf(error) ?? 'unreadable'})`
 
-/** Where the path leads; null: out of the repository. */
+/** Where the path leads; null: out of the folder. */
 async function pathBelow(folder: string, path: string): Promise<string | null> {
   const below = relative(await realpath(folder), await realpath(join(folder, path)))
     .split(sep)

@@ -137,3 +137,12 @@ it.each([2, 4, 5, 10, 23, 60])('on a terminal of %i lines no drawing is higher t
   expect(last.filter((line) => line.startsWith('task-'))).toHaveLength(rows)
   expect(last.slice(-2)).toEqual([...(rows === 0 ? [] : [`and ${30 - rows} more`]), '30 episodes, 60 model calls'])
 })
+
+it('tells a person and a program where the scenario is served, and by which token', () => {
+  const event = { event: 'serving', scenario: 'improve', url: 'http://127.0.0.1:4321', token: 'the-token' } as const
+  const [person, program] = [fakeSurroundings(), fakeSurroundings()]
+  openScreen(person, false).show(event)
+  openScreen(program, true).show(event)
+  expect(person.printed).toEqual(['serving the scenario improve at http://127.0.0.1:4321; SVC_TOKEN=the-token'])
+  expect(program.printed.map((line) => JSON.parse(line))).toEqual([event])
+})

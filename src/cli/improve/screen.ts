@@ -54,6 +54,8 @@ function linesOf(event: ImproveEvent): readonly string[] {
       return [`round ${event.round}: ${event.result}: ${oneLine(event.reason)}`]
     case 'result':
       return resultLines(event)
+    case 'serving':
+      return [`serving the scenario ${event.scenario} at ${event.url}; SVC_TOKEN=${event.token}`]
     default:
       return [changeLine(event)]
   }
