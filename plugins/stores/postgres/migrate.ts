@@ -50,7 +50,7 @@ async function versionOf(client: PgClient, schema: string): Promise<number> {
     values: [schema],
   })
   if (tables.length === 0) {
-    await client.query({ text: 'CREATE TABLE format (version integer NOT NULL)' })
+    await client.query({ text: `CREATE TABLE ${schema}.format (version integer NOT NULL)` })
     await client.query({ text: 'INSERT INTO format VALUES (0)' })
   }
   // With the name of the schema: a schema that the user may not use is left out of the search, and the table would seem to be missing.

@@ -5,6 +5,16 @@ import { codeOf, wordsOf } from '../../../src/kit/index.ts'
 const RETRY_AFTER_SECONDS = 1
 const ADDRESS = 'storage.record_database_url'
 
+const LACKS_RIGHT = [
+  'store_forbidden',
+  `the user of ${ADDRESS} lacks a right; as its owner: GRANT CREATE ON DATABASE … TO …, or make it the owner of the schema`,
+] as const
+/** Without the right to use their schema, the tables seem not to be there. */
+const NOT_SEEN = [
+  'store_forbidden',
+  `the tables of the store are not to be seen by the user of ${ADDRESS}; make it the owner of their schema, or restore a backup`,
+] as const
+
 /** What the server says of each kind of failure, by its SQLSTATE. */
 const BY_STATE: Readonly<Record<string, readonly [code: string, message: string]>> = {
   '28P01': [
@@ -13,10 +23,9 @@ const BY_STATE: Readonly<Record<string, readonly [code: string, message: string]
   ],
   '28000': ['store_unauthorized', `PostgreSQL does not let this user in from here; allow it in pg_hba.conf, or correct ${ADDRESS}`],
   '3D000': ['store_unauthorized', `PostgreSQL has no such database; create it, or correct ${ADDRESS}`],
-  '42501': [
-    'store_forbidden',
-    `the user of ${ADDRESS} lacks a right; as its owner: GRANT CREATE ON DATABASE … TO …, or make it the owner of the schema`,
-  ],
+  '42501': LACKS_RIGHT,
+  '42P01': NOT_SEEN,
+  '3F000': NOT_SEEN,
   '53100': ['disk_full', 'the disk of PostgreSQL is full; free space and send the request again'],
   '53300': ['store_busy', 'PostgreSQL has no connection left; raise its max_connections, or lower storage.record_settings.connections'],
   '57014': [
@@ -98,6 +107,8 @@ export const isTakenId = (error: unknown): boolean => codeOf(error) === '23505'
 
 export const readOnlyServer = (): Refusal =>
   unavailable('store_read_only', `this PostgreSQL is a standby or read-only; name the primary in ${ADDRESS}`)
+
+export const lacksRight = (): Refusal => unavailable(...LACKS_RIGHT)
 
 export const newerStore = (found: number, known: number): Refusal =>
   unavailable('newer_store', `the record store has format ${found}, this version reads up to ${known}; start the version that wrote it`)

@@ -40,7 +40,7 @@ import { FLEET_KEY, Membership, TOKENS_KEY, type JoinTime } from './membership.t
 import { migrate } from './migrate.ts'
 import { readPending } from './pending.ts'
 import { RecordQueries } from './queries.ts'
-import { readOnlyServer, refusalOf } from './refusals.ts'
+import { lacksRight, readOnlyServer, refusalOf } from './refusals.ts'
 import { remarksOn } from './remarks.ts'
 import { settleKeys } from './sealed.ts'
 import { removeIndex, SEARCH_CONNECTIONS, PostgresSearch } from './search/search.ts'
@@ -106,7 +106,7 @@ class PostgresStore implements Store {
     const { schema, capacityBytes, connections: count } = settings
     this.#connections = connections
     this.#settings = settings
-    this.writing = new Trying((isFull) => probe(connections, isFull))
+    this.writing = new Trying((mustWrite) => probe(connections, mustWrite))
     this.#seal = new StoreSeal(settings)
     this.#queries = new RecordQueries(connections, this.#seal)
     this.deployment = {
@@ -345,13 +345,22 @@ class PostgresStore implements Store {
   }
 }
 
-/** After the disk was full a real write, which is undone: only that shows that there is room. */
-async function probe(connections: Database, isFull: boolean): Promise<void> {
-  if (!isFull) {
-    const [row] = await connections.rows<{ isStandby: boolean }>({ text: 'SELECT pg_is_in_recovery() AS "isStandby"' })
-    if (row?.isStandby === true) throw readOnlyServer()
-    return
-  }
+/** What every append writes. */
+const WRITTEN = [
+  ['record', 'INSERT'],
+  ['body', 'INSERT'],
+  ['scenario', 'UPDATE'],
+] as const
+
+/** Whether what a call writes may be written; `mustWrite`: and that there is room, by a real write, which is undone. */
+async function probe(connections: Database, mustWrite: boolean): Promise<void> {
+  const [row] = await connections.rows<{ isReadOnly: boolean; mayWrite: boolean }>({
+    text: `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+                  ${WRITTEN.map(([table, right]) => `has_table_privilege('${table}', '${right}')`).join(' AND ')} AS "mayWrite"`,
+  })
+  if (row?.isReadOnly === true) throw readOnlyServer()
+  if (row?.mayWrite === false) throw lacksRight()
+  if (!mustWrite) return
   await connections.use(async (client) => {
     await client.query({ text: 'BEGIN' })
     try {

@@ -129,6 +129,9 @@ describe('a store that cannot be opened says why', () => {
     plain.sql(`CREATE ROLE weak LOGIN PASSWORD 'the-password-of-the-weak'`)
     const url = plain.url.replace(/tester:.*@/, 'weak:the-password-of-the-weak@')
     expect(await refusalOf(open(url))).toMatch(/^store_forbidden: the user of storage.record_database_url lacks a right; .*GRANT CREATE/)
+    plain.sql('CREATE SCHEMA others AUTHORIZATION tester')
+    plain.sql('GRANT USAGE ON SCHEMA others TO weak')
+    expect(await refusalOf(open(url, { schema: 'others' }))).toMatch(/^store_forbidden: .*lacks a right/)
     plain.sql('CREATE SCHEMA given AUTHORIZATION weak')
     await create(await open(url, { schema: 'given' }), 'a')
   })
@@ -170,6 +173,66 @@ describe('a store that cannot be opened says why', () => {
       if (end.status === 'rejected') refusals.push(await refusalOf(Promise.reject(end.reason)))
     }
     expect(refusals.at(-1)).toMatch(/^store_busy: PostgreSQL has no connection left; raise its max_connections, or lower/)
+  })
+})
+
+describe('a server that answers and refuses writes', () => {
+  const OWNER = 'the-password-of-the-owner'
+  it.each([
+    [
+      'since a right was taken',
+      'store_forbidden',
+      `REVOKE INSERT ON refusing.record FROM keeper`,
+      'GRANT INSERT ON refusing.record TO keeper',
+    ],
+    [
+      'since its schema is somebody else’s',
+      'store_forbidden',
+      'REVOKE ALL ON SCHEMA refusing FROM keeper',
+      'GRANT ALL ON SCHEMA refusing TO keeper',
+    ],
+    [
+      'since it is read-only',
+      'store_read_only',
+      'ALTER ROLE keeper SET default_transaction_read_only = on',
+      'ALTER ROLE keeper SET default_transaction_read_only = off',
+    ],
+  ])('%s: that is said until it is over', async (_, code, refuse, allow) => {
+    plain.sql(`CREATE ROLE keeper LOGIN PASSWORD '${OWNER}'`)
+    plain.sql('CREATE SCHEMA refusing AUTHORIZATION keeper')
+    const cut = (): string => plain.sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'keeper'`)
+    const store = await postgres.plugin.make({
+      url: plain.url.replace(/tester:.*@/, `keeper:${OWNER}@`),
+      connections: 2,
+      schema: 'refusing',
+    })
+    try {
+      const a = await create(store, 'a')
+      await a.append([record('first')])
+      // An owner has every right that is not his own to take.
+      plain.sql('ALTER SCHEMA refusing OWNER TO tester')
+      plain.sql('GRANT ALL ON SCHEMA refusing TO keeper')
+      plain.sql(refuse)
+      cut()
+      const troubles: (string | null)[] = []
+      store.writing?.onChange((trouble) => troubles.push(trouble?.code ?? null))
+      expect(await refusalOf(a.append([record('refused')]))).toContain(`${code}: `)
+      // Beats of the membership pass meanwhile.
+      for (let look = 0; look < 5; look += 1) {
+        expect((await store.writing?.check())?.code).toBe(code)
+        await new Promise((resolve) => void setTimeout(resolve, 300))
+      }
+      expect(troubles).toEqual([code])
+      plain.sql(allow)
+      cut()
+      await expect.poll(() => store.writing?.check()).toBeNull()
+      await a.append([record('last')])
+    } finally {
+      await store.close()
+      plain.sql('DROP SCHEMA refusing CASCADE')
+      plain.sql('DROP OWNED BY keeper')
+      plain.sql('DROP ROLE keeper')
+    }
   })
 })
 

@@ -9,16 +9,21 @@ const TRY_MS_MAX = 4000
 const TRY_AGAIN_MS = 200
 const CHECK_SECONDS_MAX = 0.7
 
+/** That the server answers again says nothing of these. */
+const LASTING: ReadonlySet<string> = new Set(['disk_full', 'store_forbidden', 'store_read_only', 'storage_failed'])
+/** Only a write shows that they are over. */
+const NEEDS_WRITE: ReadonlySet<string> = new Set(['disk_full', 'storage_failed'])
+
 type Work<T> = (isAgain: boolean) => Promise<T>
 
 export class Trying implements Writing {
-  readonly #probe: (isFull: boolean) => Promise<unknown>
+  readonly #probe: (mustWrite: boolean) => Promise<unknown>
   readonly #listeners: ((trouble: Refusal | null) => void)[] = []
   #trouble: Refusal | null = null
   #isClosing = false
 
-  /** The probe finds out whether a write would go through; after the disk was full it must write. */
-  constructor(probe: (isFull: boolean) => Promise<unknown>) {
+  /** The probe finds out whether a write would go through, where it must by writing. */
+  constructor(probe: (mustWrite: boolean) => Promise<unknown>) {
     this.#probe = probe
   }
 
@@ -42,9 +47,9 @@ export class Trying implements Writing {
     this.#know(null)
   }
 
-  /** The server answers. Whether there is room on its disk is known only once something was written. */
+  /** The server answers. */
   reached(): void {
-    if (this.#trouble?.code !== 'disk_full') this.#know(null)
+    if (!LASTING.has(this.#trouble?.code ?? '')) this.#know(null)
   }
 
   /** What a call may not do is no trouble of the store. */
@@ -55,7 +60,7 @@ export class Trying implements Writing {
   }
 
   async check(): Promise<Refusal | null> {
-    await within(CHECK_SECONDS_MAX, this.#probe(this.#trouble?.code === 'disk_full')).then(
+    await within(CHECK_SECONDS_MAX, this.#probe(NEEDS_WRITE.has(this.#trouble?.code ?? ''))).then(
       () => this.succeeded(),
       (error: unknown) => void (error instanceof Error && error.message.startsWith('no answer') ? null : this.failed(error)),
     )
