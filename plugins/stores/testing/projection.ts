@@ -13,6 +13,7 @@ export class Projection {
   readonly #store: Store
   readonly #views = new Map<string, ProjectedScenario>()
   readonly #reading = new Set<Promise<void>>()
+  readonly #lastMode = new WeakMap<ProjectedScenario, Promise<void>>()
   readonly #stop: () => void
 
   /** Follows before it reads, so that nothing is missed between. */
@@ -66,9 +67,16 @@ export class Projection {
     this.#track(this.#readRecords(name, view))
   }
 
-  async #readMode(name: string, view: ProjectedScenario): Promise<void> {
-    const { training_mode } = await this.#store.scenario(name).settings()
-    view.mode = training_mode
+  /** One after the other, as a gateway reads them: the answers to two at once may cross. */
+  #readMode(name: string, view: ProjectedScenario): Promise<void> {
+    const read = async (): Promise<void> => {
+      const { training_mode } = await this.#store.scenario(name).settings()
+      view.mode = training_mode
+    }
+    const before = this.#lastMode.get(view) ?? Promise.resolve()
+    const reading = before.then(read, read)
+    this.#lastMode.set(view, reading)
+    return reading
   }
 
   async #readRecords(name: string, view: ProjectedScenario): Promise<void> {
