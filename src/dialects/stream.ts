@@ -11,7 +11,7 @@ export interface StreamReader {
   readonly endsWithStream?: true
   /** What the provider said went wrong in the middle of the stream; null while nothing did. */
   readonly failure: string | null
-  /** Set where the answer came to its end and names an error of the provider. */
+  /** True where a whole answer names an error, such as that of a response that failed. */
   readonly holdsError?: boolean
   /** What stands in place of the terminal frame, the receipt in it. */
   ending(terminal: Buffer, receipt: string): Buffer

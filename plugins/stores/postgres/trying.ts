@@ -9,10 +9,10 @@ const TRY_MS_MAX = 4000
 const TRY_AGAIN_MS = 200
 const CHECK_SECONDS_MAX = 0.7
 
-/** That the server answers again says nothing of these. */
-const LASTING: ReadonlySet<string> = new Set(['disk_full', 'store_forbidden', 'store_read_only', 'storage_failed'])
-/** Only a write shows that they are over. */
+/** Only a write shows that these are over. */
 const NEEDS_WRITE: ReadonlySet<string> = new Set(['disk_full', 'storage_failed'])
+/** That the server answers again says nothing of these. */
+const LASTING: ReadonlySet<string> = new Set([...NEEDS_WRITE, 'store_forbidden', 'store_read_only'])
 
 type Work<T> = (isAgain: boolean) => Promise<T>
 
