@@ -33,8 +33,7 @@ export default define('proposer', {
     const { checked, problem, failure } = await work(brief, served, LIMITS)
     brief.report.line('proposer', `the agent ended: ${problem ?? 'done'}`, problem !== null)
     if (checked === null) return nothing(brief, problem, failure)
-    const seen = brief.request === null ? null : await review(served, brief.request, checked, brief.signal)
-    return proposalOf({ ...checked, review: seen, attempts: 1 })
+    return proposalOf(brief, { ...checked, review: await review(served, brief, checked), attempts: 1 })
   },
 })
 

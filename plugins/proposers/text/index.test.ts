@@ -6,7 +6,7 @@ import { FAMILIES } from '../../runtimes/practice/families/index.ts'
 import { PRACTICE_TASKS } from '../../runtimes/practice/tasks.ts'
 import { practiceModel, textAt } from '../../runtimes/practice/testing.ts'
 import { PROPOSAL_MUTATIONS_MAX } from '../../../src/contract/index.ts'
-import type { Brief, ChatMessage, Entry, JsonObject, Model, Mutation, Proposal, Sample } from '../../../src/contract/index.ts'
+import type { Brief, ChatMessage, Entry, JsonObject, Model, Mutation, Proposal, Requires, Sample } from '../../../src/contract/index.ts'
 import { describeKinds } from '../../../src/evolution/index.ts'
 import { admit } from '../../../src/harness/index.ts'
 import { native, plain } from '../../../src/harness/testing/adapters.ts'
@@ -162,6 +162,34 @@ describe('from a request', () => {
     })
     expect(allOf(model.asked[1])).toContain('find the name (needs a variable)')
     expect(allOf(model.asked[2])).toContain('process.env.MY_NAME')
+  })
+
+  it('what the person declared counts as declared, is shown to every call, and is not repeated in the proposal', async () => {
+    const code = 'export default (pi) => [process.env.MY_NAME, process.env.CITY, process.env.NAMED, process.env.TOWN]'
+    const model = scripted(
+      PLAN,
+      [
+        { id: 'greeter', name: 'code_extension', config: { name: 'greeter', code } },
+        {
+          requires: [
+            { name: 'CITY', kind: 'env' },
+            { name: 'TOWN', kind: 'env' },
+          ],
+        },
+      ],
+      COMPLETE,
+    )
+    const requires: Requires[] = [
+      { name: 'NAMED', kind: 'env', check: 'MY_NAME' },
+      { name: 'TOWN', kind: 'permission' },
+    ]
+    const proposal = await propose(model, { request: { ...request, requires } })
+    // The variable of an item is its check, and the person's item of a name is kept.
+    expect(proposal?.notes?.['undeclared_env']).toEqual(['NAMED', 'TOWN'])
+    expect(proposal?.requires?.[0]).toEqual({ name: 'CITY', kind: 'env' })
+    expect(model.asked.map((messages) => /"check":\s?"MY_NAME"/.test(allOf(messages)))).toEqual([true, true, true])
+    const shown = /"requires": (\[[\s\S]*?\])/.exec(allOf(model.asked[2]))?.[1] ?? ''
+    expect(JSON.parse(shown)).toEqual([...requires, { name: 'CITY', kind: 'env' }])
   })
 
   it('points that are open are asked for, and the answer that leaves the fewest is kept', async () => {

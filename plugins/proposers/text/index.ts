@@ -65,7 +65,7 @@ async function write(brief: Brief, model: Model, asked: readonly ChatMessage[]):
   let problem = ''
   for (let attempts = 1; attempts <= ANSWERS_MAX; attempts += 1) {
     const text = await answer(brief, model, messages)
-    if (typeof text !== 'string') return kept === null ? lostModel(brief, text.error) : proposalOf(kept)
+    if (typeof text !== 'string') return kept === null ? lostModel(brief, text.error) : proposalOf(brief, kept)
     const found = read(text, brief)
     if (typeof found === 'string') {
       problem = found
@@ -76,14 +76,14 @@ async function write(brief: Brief, model: Model, asked: readonly ChatMessage[]):
     const seen: Proposed = {
       ...found,
       attempts,
-      review: brief.request === null ? null : await review(model, brief.request, found, brief.signal),
+      review: await review(model, brief, found),
     }
     kept = kept === null || openPoints(seen) < openPoints(kept) ? seen : kept
     const open = uncovered(seen)
     if (open.length === 0) break
     messages.push(...againOf(text, `these points of the request are still open: ${open.join(' | ')}`))
   }
-  return kept === null ? failureOf(`no usable answer after ${ANSWERS_MAX}: ${problem}`) : proposalOf(kept)
+  return kept === null ? failureOf(`no usable answer after ${ANSWERS_MAX}: ${problem}`) : proposalOf(brief, kept)
 }
 
 async function answer(

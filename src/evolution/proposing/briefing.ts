@@ -37,7 +37,13 @@ export function situation({ entries, samples, request, rejected, adapter }: Show
   return [
     ...(request === null
       ? []
-      : [`A person asks for a change.\n${fence('request', `Request: ${request.text}`)}`, describeMachine(request.client)]),
+      : [
+          `A person asks for a change.\n${fence('request', `Request: ${request.text}`)}`,
+          ...(request.requires.length === 0
+            ? []
+            : [`In requires already, by that person:\n${fence('requires', JSON.stringify(request.requires))}`]),
+          describeMachine(request.client),
+        ]),
     ...(samples.length === 0
       ? []
       : [`How the harness did of late, the worst first, one exchange a line:\n${fence('exchanges', describeSamples(samples))}`]),

@@ -1,9 +1,9 @@
 /** Builds the proposal that a proposer returns: the change with notes, or a note why there is none. */
-import type { Brief, JsonObject, Proposal, Json, Model, Mutation, TrainRequest } from '../../contract/index.ts'
+import type { Brief, JsonObject, Proposal, Json, Model, Mutation } from '../../contract/index.ts'
 import { fence, firstCodePoints, wordsOf } from '../../kit/index.ts'
 import { DATA_REMINDER, FENCE_NOTE } from './briefing.ts'
 import { objectIn } from './reply.ts'
-import { undeclaredEnv, type Needs } from './requires.ts'
+import { declaredBy, undeclaredEnv, type Needs } from './requires.ts'
 
 const DESIGN_CHARACTERS_MAX = 4000
 const DROPPED_SHOWN_MAX = 20
@@ -21,9 +21,9 @@ export interface Proposed extends Drafted {
   readonly attempts: number
 }
 
-export function proposalOf(proposed: Proposed): Proposal {
+export function proposalOf(brief: Pick<Brief, 'request'>, proposed: Proposed): Proposal {
   const { mutations, requires, refused, dropped, attempts } = proposed
-  const undeclared = undeclaredEnv(mutations, requires)
+  const undeclared = undeclaredEnv(mutations, declaredBy(brief, requires))
   const notes: JsonObject = {
     ...(proposed.design.trim() !== '' && { design: designOf(proposed.design) }),
     ...(typeof proposed.review === 'string'
@@ -76,16 +76,18 @@ interface Reviewed {
   readonly design: string
 }
 
-/** The review, or why it failed; a failed review does not discard the change. */
-export async function review(model: Model, request: TrainRequest, change: Reviewed, signal: AbortSignal): Promise<Review | string> {
+/** The review, or why it failed; a failed review does not discard the change. Null where nobody asked for the change. */
+export async function review(model: Model, brief: Brief, change: Reviewed): Promise<Review | string | null> {
+  if (brief.request === null) return null
+  const messages = messagesOf(brief.request.text, { ...change, requires: declaredBy(brief, change.requires) })
   try {
     for (let asked = 1; ; asked += 1) {
-      const answer = objectIn(await model.chat(messagesOf(request, change), { tokensMax: TOKENS_MAX, timeoutSeconds: TIMEOUT_SECONDS }))
+      const answer = objectIn(await model.chat(messages, { tokensMax: TOKENS_MAX, timeoutSeconds: TIMEOUT_SECONDS }))
       const found = typeof answer === 'string' ? answer : reviewIn(answer)
       if (typeof found !== 'string' || asked === ANSWERS_MAX) return found
     }
   } catch (error) {
-    signal.throwIfAborted()
+    brief.signal.throwIfAborted()
     return wordsOf(error)
   }
 }
@@ -97,9 +99,9 @@ const SYSTEM = [
   FENCE_NOTE,
 ].join('\n\n')
 
-function messagesOf(request: TrainRequest, { mutations, requires, design }: Reviewed): Parameters<Model['chat']>[0] {
+function messagesOf(asked: string, { mutations, requires, design }: Reviewed): Parameters<Model['chat']>[0] {
   const change = firstCodePoints(JSON.stringify({ changes: mutations, requires }, null, 1), CHANGE_CHARACTERS_MAX)
-  const content = [fence('request', `Request: ${request.text}`), fence('design', design), fence('change', change), DATA_REMINDER].join(
+  const content = [fence('request', `Request: ${asked}`), fence('design', design), fence('change', change), DATA_REMINDER].join(
     '\n\n',
   )
   return [

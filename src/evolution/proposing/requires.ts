@@ -1,6 +1,6 @@
 /** Normalises or refuses, item by item, what a model's change requires on a person's machine. */
 import { isObject, REQUIRES_ITEMS_MAX, REQUIRES_PROMPT_CHARACTERS_MAX } from '../../contract/index.ts'
-import type { Json, JsonObject, Mutation } from '../../contract/index.ts'
+import type { Brief, Json, JsonObject, Mutation } from '../../contract/index.ts'
 import { firstCodePoints, screenText } from '../../kit/index.ts'
 
 const NAME_CHARACTERS_MAX = 128
@@ -48,6 +48,12 @@ function shownName(item: Json | undefined): Json {
   return typeof name === 'string' && name.length <= NAME_CHARACTERS_MAX && screenText(name) === null ? name : null
 }
 
+/** What the row of the step will name: the person's items first, then the names that the change adds, while there is room. */
+export function declaredBy({ request }: Pick<Brief, 'request'>, added: readonly JsonObject[]): readonly JsonObject[] {
+  const own = (request?.requires ?? []).map((item) => ({ ...item }))
+  return [...own, ...added.filter(({ name }) => !own.some((item) => item.name === name))].slice(0, REQUIRES_ITEMS_MAX)
+}
+
 /** Variables that a session always has, or that the agent or the service sets. */
 const ALWAYS_SET =
   /^(?:HOME|PATH|USER|LOGNAME|SHELL|TERM|LANG|LC_\w+|TMPDIR|TEMP|TMP|PWD|NODE_ENV|EDITOR|CI|(?:SVC|PI|OPENCODE|CLAUDE|XDG)_\w+)$/
@@ -56,7 +62,7 @@ const READ_AT_ONCE = /\{([^{}]*)\}\s*=\s*process\.env/g
 
 /** Variables that the code reads but requires does not name: no check would find them missing. */
 export function undeclaredEnv(mutations: readonly Mutation[], requires: readonly JsonObject[]): readonly string[] {
-  const declared = new Set(requires.filter(({ kind }) => kind === 'env').flatMap(({ name, check }) => [name, check]))
+  const declared = new Set(requires.filter(({ kind }) => kind === 'env').map(({ name, check }) => check ?? name))
   const read = mutations.flatMap((mutation) => variablesOf(writtenCode(mutation)))
   return [...new Set(read)].filter((name) => !declared.has(name) && !ALWAYS_SET.test(name)).toSorted()
 }
