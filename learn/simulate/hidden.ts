@@ -38,13 +38,8 @@ export interface HiddenEnd {
 }
 
 /** One scenario of fifty changes that do nothing, and of one that gains so much, where `gain` is not 0. */
-export function playHidden(world: HiddenWorld, scenario: number, care: Care, gain = 0): HiddenEnd {
+export function playHidden(world: HiddenWorld, scenario: number, care: Care, gain = 0, tasks = unnamed(world)): HiddenEnd {
   const random = randomOf(scenario)
-  const tasks = Array.from({ length: world.families * world.size }, (_, n): Task => ({
-    name: `task-${n}`,
-    prompt: `task-${n}`,
-    role: 'gate',
-  }))
   const thrown = (chance: number): number => Number(random() < chance)
   const chances = Array.from({ length: world.families }, () => betaOf(random))
   const served = chances.map(thrown)
@@ -70,6 +65,9 @@ export function playHidden(world: HiddenWorld, scenario: number, care: Care, gai
       : decide(seen, playWith(chances.map((chance) => chance + gain)), care, `gain ${scenario}`, DECISIONS).stopped === 'success'
   return { publishedAt: null, families: countOf(seen), isFound }
 }
+
+const unnamed = ({ families, size }: HiddenWorld): readonly Task[] =>
+  Array.from({ length: families * size }, (_, n) => ({ name: `task-${n}`, prompt: `task-${n}`, role: 'gate' }))
 
 type PlayTask = (task: number) => readonly [candidate: number, current: number]
 

@@ -236,7 +236,7 @@ describe('a run', () => {
     await expect(improve({ ...given, player })).rejects.toThrow('of 3 tasks 0 have the role train and 3 the role gate')
     const few = { ...given.player, shortage: () => ({ decisions: 0, reason: 'this decision needs 5; add 2' }) }
     await expect(improve({ ...given, player: few })).rejects.toThrow(
-      'no change could be published: this decision needs 5; add 2; begin with --fresh and --tasks-dir FOLDER, or with --tasks N',
+      'no change could be published: this decision needs 5; add 2; begin with --fresh and --tasks-dir FOLDER, or with --tasks N for more of them, of other test files',
     )
     expect(played).toEqual([])
   })

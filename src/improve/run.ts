@@ -102,7 +102,7 @@ function checkTasks(player: Player): void {
       `of ${tasks.length} tasks ${train} have the role train and ${gate} the role gate; failures of the first are learnt from, the second decide, so there must be some of both; ${MORE_TASKS}`,
     )
   const few = player.shortage(1)
-  if (few !== null) throw invalid('too_few_tasks', `no change could be published: ${few.reason}; ${MORE_TASKS}`)
+  if (few !== null) throw invalid('too_few_tasks', `no change could be published: ${few.reason}; ${MORE_TASKS}, of other test files`)
 }
 
 const MORE_TASKS = 'begin with --fresh and --tasks-dir FOLDER, or with --tasks N for more of them'

@@ -6,6 +6,7 @@ import { MINED_PROMPT_ENDS, type TaskRole } from '../contract/index.ts'
 import { readTask } from '../evolution/index.ts'
 import { readMined } from './folder.ts'
 import { mineTasks } from './mine.ts'
+import { place, type Placed } from './placing.ts'
 import { minerOf, numbers, offer, runOf, sentence } from './testing/offers.ts'
 
 const rolesIn = async (directory: string): Promise<ReadonlyMap<string, { role: TaskRole; family: string | undefined }>> => {
@@ -25,7 +26,7 @@ describe('families and roles', () => {
     const count = (role: TaskRole): number => [...placed.values()].filter((each) => each.role === role).length
     for (const role of ['gate', 'train', 'sealed', 'regression'] as const) expect(count(role)).toBeGreaterThan(1)
     for (const module of ['module.0', 'module.1', 'module.2', 'module.3']) {
-      const roles = new Set([...placed.values()].filter(({ family }) => family?.startsWith(module)).map(({ role }) => role))
+      const roles = new Set([...placed.values()].filter(({ family }) => family === module).map(({ role }) => role))
       expect([...roles]).toEqual(expect.arrayContaining(['train', 'gate']))
     }
   })
@@ -38,21 +39,15 @@ describe('families and roles', () => {
     expect(new Set([...(await rolesIn(run.directory)).values()].map(({ family }) => family)).size).toBe(words.length)
   })
 
-  it('hold three tasks of a module; the next one begins another, also when mining goes on', async () => {
+  it('are one for all tasks of a module, also when mining goes on, with a task of each role', async () => {
     const tasks = numbers(15).map((n) => offer(n, { module: 'one/file' }))
     const run = runOf(tasks.slice(0, 8))
     await mineTasks(run)
     await mineTasks({ ...run, miner: minerOf(...tasks) })
-    const sizes = Map.groupBy((await rolesIn(run.directory)).values(), ({ family }) => family)
-    expect([...sizes].map(([family, { length }]) => `${family}: ${length}`).toSorted()).toEqual([
-      'one.file-2: 3',
-      'one.file-3: 3',
-      'one.file-4: 3',
-      'one.file-5: 3',
-      'one.file: 3',
-    ])
-    const ofGate = [...sizes].filter(([, placed]) => placed.some(({ role }) => role === 'gate'))
-    expect(ofGate).toHaveLength(5)
+    const placed = [...(await rolesIn(run.directory)).values()]
+    expect(placed).toHaveLength(15)
+    expect(new Set(placed.map(({ family }) => family))).toEqual(new Set(['one.file']))
+    expect(new Set(placed.map(({ role }) => role))).toEqual(new Set(['gate', 'train', 'sealed', 'regression']))
   })
 
   it('need a task to learn from and one that decides before any other', async () => {
@@ -60,6 +55,23 @@ describe('families and roles', () => {
       const run = runOf([offer(1), offer(2)], { seed })
       await mineTasks(run)
       expect([...(await rolesIn(run.directory)).values()].map(({ role }) => role).toSorted()).toEqual(['gate', 'train'])
+    }
+  })
+
+  it.each([
+    [6, 1],
+    [5, 2],
+    [10, 1],
+  ])('give the gate the five families that a first decision needs, of %i files with %i each', (files, each) => {
+    for (const seed of numbers(20).map(String)) {
+      const placed: Placed[] = []
+      for (const n of numbers(files * each)) {
+        const task = { module: `file/${n % files}`, origin: `${n}`, shingles: new Set([n]) }
+        const placement = place(task, placed, seed)
+        if (placement !== null) placed.push({ ...task, ...placement })
+      }
+      expect(new Set(placed.filter(({ role }) => role === 'gate').map(({ family }) => family)).size).toBeGreaterThanOrEqual(5)
+      expect(placed.some(({ role }) => role === 'train')).toBe(true)
     }
   })
 

@@ -1,7 +1,4 @@
-/**
- * Places a task among those that are there: near duplicates share family and role, up to three tasks of one module share a family, and other
- * tasks of a family are split over the roles by a seed.
- */
+/** Places a task among those that are there: near duplicates share family and role, and other tasks of a module share a family and are split over the roles by a seed. */
 import { MINED_PROMPT_ENDS, type MinedTask, type TaskRole } from '../contract/index.ts'
 import { chanceOf, compact, sharedShare, shinglesOf } from '../kit/index.ts'
 import type { Placement } from './folder.ts'
@@ -65,15 +62,10 @@ export function place(
   if (sides.size > 1) return null
   const [twin] = twins
   if (twin !== undefined) return { role: twin.role, family: twin.family }
-  const family = openFamily(task.module, others) ?? familyName(task.module, others)
+  // Tasks of one module move together: in two families they would be counted as two pieces of evidence.
+  const family = others.find(({ module }) => module === task.module)?.family ?? familyName(task.module, others)
   return { role: roleFor(family, others, `${seed}\0${task.origin}`), family }
 }
-
-/** Were they all one family, no gain could be proved in a repository whose tests are all in one file. */
-const FAMILY_TASKS_MAX = 3
-
-const openFamily = (module: string, others: readonly Placed[]): string | undefined =>
-  others.find((each) => each.module === module && others.filter(({ family }) => family === each.family).length < FAMILY_TASKS_MAX)?.family
 
 /** A family of a person's keeps its name to itself. */
 function familyName(module: string, others: readonly Placed[]): string {
@@ -93,18 +85,27 @@ const NAME_CHARACTERS_MAX = 80
 
 /** Without a task of each of these nothing can be learnt. */
 const NEEDED: readonly TaskRole[] = ['gate', 'train']
+/** With fewer families in the gate not even a first change can be proved. */
+const GATE_FAMILIES_MIN = 5
 
-/** The role that lacks most in the family and over all, with some chance in it. */
+/** Of the roles that it may have, the one that lacks most in the family and over all, with some chance in it. */
 function roleFor(family: string, others: readonly Placed[], key: string): TaskRole {
-  const needed = NEEDED.filter((role) => !others.some((other) => other.role === role))
   const inFamily = others.filter((other) => other.family === family)
-  const choices = SHARES.filter(([role]) => needed.length === 0 || needed.includes(role)).map(([role, share]) => ({
+  const wanted = rolesWanted(family, others)
+  const choices = SHARES.filter(([role]) => wanted.includes(role)).map(([role, share]) => ({
     role,
     lack: lackOf(inFamily, role, share) + lackOf(others, role, share) / 2 + CHANCE * chanceOf(`${key}\0${role}`),
   }))
   return choices.toSorted((a, b) => b.lack - a.lack)[0]?.role ?? 'gate'
 }
 const CHANCE = 0.6
+
+function rolesWanted(family: string, others: readonly Placed[]): readonly TaskRole[] {
+  const needed = NEEDED.filter((role) => !others.some((other) => other.role === role))
+  if (needed.length > 0) return needed
+  const ofGate = new Set(others.flatMap((other) => (other.role === 'gate' ? [other.family] : [])))
+  return ofGate.size < GATE_FAMILIES_MIN && !ofGate.has(family) ? ['gate'] : SHARES.map(([role]) => role)
+}
 
 const lackOf = (placed: readonly Placed[], role: TaskRole, share: number): number =>
   share * (placed.length + 1) - placed.filter((each) => each.role === role).length
