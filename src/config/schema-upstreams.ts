@@ -74,7 +74,9 @@ export const upstreamRules = {
   breaker: section({
     failures: from0
       .default(5)
-      .describe('With `inference.upstreams`: after so many failures in a row an upstream is not asked for a while. 0: it is always asked.'),
+      .describe(
+        'With `inference.upstreams`: after so many failed calls of a model in a row an upstream is not asked for that model for a while, where there is another. 0: it is always asked.',
+      ),
     rest_s: seconds('above zero').default(30).describe('How long it is not asked, in seconds. Then one call tries it.'),
   }).prefault({}),
 }

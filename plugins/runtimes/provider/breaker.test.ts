@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Breaker } from './breaker.ts'
+import { Breaker, Breakers } from './breaker.ts'
 
 function made(failures = 3) {
   const time = { now: 1000 }
@@ -90,5 +90,32 @@ describe('a breaker', () => {
     const { breaker, fail } = made(0)
     fail(100)
     expect(breaker.state).toBe('closed')
+  })
+})
+
+describe('the breakers of an upstream', () => {
+  const manyModels = (count: number) => {
+    const breakers = new Breakers(
+      { failures: 2, restSeconds: 30 },
+      () => 1000,
+      () => undefined,
+    )
+    for (let model = 0; model < count; model++) for (let turn = 0; turn < 2; turn++) breakers.failed(`m${model}`, false, 529)
+    return breakers
+  }
+
+  it('are one for each model that failed, and forgotten with its next success', () => {
+    const breakers = manyModels(1)
+    expect([breakers.of('m0')?.lastStatus, breakers.of('m1')]).toEqual([529, null])
+    breakers.worked('m0', breakers.of('m0')?.begin() === true)
+    expect(breakers.of('m0')).toBeNull()
+  })
+
+  it('are no more than 256, of which the oldest is forgotten, and hold no long name', () => {
+    const breakers = manyModels(300)
+    expect([breakers.resting.size, breakers.of('m43'), breakers.of('m44')?.state]).toEqual([256, null, 'open'])
+    breakers.take('x'.repeat(257), 1030, 0)
+    expect([...breakers.resting.keys()].at(-1)).toBe('')
+    expect(breakers.of('y'.repeat(1000))?.state).toBe('open')
   })
 })

@@ -26,13 +26,49 @@ describe('an upstream that fails again and again', () => {
     expect(one.received).toHaveLength(3)
   })
 
-  it('is refused with the time it rests, where there is no other', async () => {
-    const one = await provider(refuses(500))
-    const { ask, time } = open({ upstreams: { one: { url: one.url } }, retries: 0 })
+  it('passes its own answer on where there is no other that could be chosen, as often as it is asked', async () => {
+    const one = await provider(refuses(529))
+    const chat = await provider()
+    const { ask, several } = open({
+      upstreams: { one: { url: one.url, formats: ['messages'] }, chat: { url: chat.url, formats: ['chat'] } },
+      retries: 0,
+    })
+    for (let turn = 0; turn < 5; turn++) expect(await ask({ dialect: 'messages' })).toMatchObject({ status: 529, by: { name: 'one' } })
+    expect(several.status()[0]).toMatchObject({ breaker: 'closed', calls: 5, failures: 5 })
+    expect(chat.received).toEqual([])
+  })
+
+  it('rests for the model that failed alone', async () => {
+    const { one, ask, several } = await two(refuses(500))
+    for (let turn = 0; turn < 3; turn++) await ask()
+    one.answer(answerPlainly)
+    expect([byOf(await ask()), byOf(await ask({ askedModel: 'another' }))]).toEqual(['other', 'one'])
+    expect(several.status()[0]).toMatchObject({ breaker: 'open', resting_models: ['m'] })
+  })
+
+  it('counts a call once, also where it was sent there several times', async () => {
+    const { other, ask, several } = await two(refuses(500), { retries: 6 })
+    other.answer(refuses(500))
+    await ask()
+    expect(several.status()).toMatchObject([
+      { breaker: 'closed', calls: 4 },
+      { breaker: 'closed', calls: 3 },
+    ])
+    for (let turn = 0; turn < 2; turn++) await ask()
+    expect(several.status()).toMatchObject([{ breaker: 'open' }, { breaker: 'open' }])
+  })
+
+  it.each([
+    [529, { kind: 'upstream', detail: { upstreamStatus: 529, isOverload: true, retryAfterSeconds: 20 } }],
+    [401, { kind: 'upstream', detail: { upstreamStatus: 401, isOverload: false, retryAfterSeconds: 20 } }],
+    [500, { kind: 'unavailable', detail: { retryAfterSeconds: 20 } }],
+  ] as const)('like every other, with status %s, is refused as what it was, with the time it rests', async (status, refusal) => {
+    const { one, other, ask, time } = await two(refuses(status), { retries: 1 })
+    other.answer(refuses(status))
     for (let turn = 0; turn < 3; turn++) await ask()
     time.now += 10
-    await expect(ask()).rejects.toMatchObject({ kind: 'unavailable', code: 'upstreams_resting', detail: { retryAfterSeconds: 20 } })
-    expect(one.received).toHaveLength(3)
+    await expect(ask()).rejects.toMatchObject({ code: 'upstreams_resting', ...refusal })
+    expect([one.received.length, other.received.length]).toEqual([3, 3])
   })
 
   it('is not what a caller made fail', async () => {

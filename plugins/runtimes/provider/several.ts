@@ -6,6 +6,7 @@ import {
   unavailable,
   unknown,
   unsupported,
+  upstream as refusal,
   UPSTREAM_ANSWER_BYTES_MAX,
   type AnsweringUpstream,
   type Format,
@@ -31,6 +32,9 @@ import { loadOf } from './load.ts'
 import { SharedHealth } from './sharing.ts'
 import { NamedUpstream, numberIn } from './upstreams.ts'
 
+/** What providers answer with while they are overloaded. */
+const OVERLOADED = 529
+
 /** A round over all upstreams is repeated after a pause, which doubles. A longer one is the client's to wait. */
 const PAUSE_FIRST_SECONDS = 0.25
 const PAUSE_SECONDS_MAX = 10
@@ -47,6 +51,15 @@ const REAL: Chances = {
   clock: () => Date.now() / 1000,
   random: Math.random,
   sleep: (seconds, signal) => pause(seconds * 1000, undefined, { signal }),
+}
+
+/** An attempt's place in its call. */
+interface Place {
+  readonly isFirst: boolean
+  /** Whether another could be chosen. Where none can, nothing is gained by leaving the only one alone. */
+  readonly isGuarded: boolean
+  /** Upstreams against which a failure of this call is counted already. */
+  readonly failed: Set<NamedUpstream>
 }
 
 /** What an attempt that may be repeated came to. */
@@ -94,7 +107,7 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
     const breaker = isObject(config['breaker']) ? config['breaker'] : {}
     const rules = { failures: numberIn(breaker['failures'], 5), restSeconds: numberIn(breaker['rest_s'], 30) }
     const given = isObject(config['upstreams']) ? Object.entries(config['upstreams']) : []
-    const rests = (name: string, until: number | null): void => this.#shared?.rests(name, until)
+    const rests = (...rest: Parameters<SharedHealth['rests']>): void => this.#shared?.rests(...rest)
     const options = { rules, clock: this.#chances.clock, rests }
     return given.map(([name, settings]) => new NamedUpstream(name, isObject(settings) ? settings : {}, config, options))
   }
@@ -118,6 +131,7 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
     const candidates = this.#candidates(call, dialect)
     const asked = call.askedModel ?? ''
     const tried = new Set<NamedUpstream>()
+    const failed = new Set<NamedUpstream>()
     let missed: Missed | null = null
     for (let sent = 0, round = 0; sent <= retries; sent++) {
       let next = this.#next(candidates, tried, asked)
@@ -128,11 +142,11 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
       }
       if (next === undefined) break
       tried.add(next)
-      const come = await this.#attempt(next, call, dialect, sent === 0)
+      const come = await this.#attempt(next, call, dialect, { isFirst: sent === 0, isGuarded: candidates.length > 1, failed })
       if (!('restSeconds' in come)) return come
       missed = come
     }
-    if (missed === null) throw allRest(candidates, this.#chances.clock())
+    if (missed === null) throw allRest(candidates, asked, this.#chances.clock())
     if (missed.answer !== null) return missed.answer
     throw missed.error
   }
@@ -147,14 +161,17 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
 
   /** Of all threads together, but for the connections: those are this thread's. */
   status(): readonly JsonObject[] {
-    return [...this.#upstreams.values()].map(({ name, url, breaker, counts, connections }) => {
+    return [...this.#upstreams.values()].map(({ name, url, breakers, counts, connections }) => {
+      const resting = breakers.resting
+      const states = new Set([...resting.values()].map(({ state }) => state))
       const all = [counts, ...(this.#shared?.countsOf(name) ?? [])]
       const last = all.flatMap(({ lastFailure }) => lastFailure ?? []).toSorted((one, other) => other.at - one.at)[0]
       return {
         name,
         url,
-        breaker: breaker.state,
-        rests_until: breaker.restsUntil,
+        breaker: states.has('open') ? 'open' : states.has('trying') ? 'trying' : 'closed',
+        rests_until: resting.size === 0 ? null : Math.max(...[...resting.values()].map(({ restsUntil }) => restsUntil ?? 0)),
+        resting_models: [...resting.keys()],
         calls: all.reduce((sum, { calls }) => sum + calls, 0),
         failures: all.reduce((sum, { failures }) => sum + failures, 0),
         last_failure: last === undefined ? null : { ...last },
@@ -185,9 +202,11 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
     return speaking
   }
 
-  /** An upstream that asked to be left alone is asked only where there is no other: its own words are the best answer then. */
+  /** An upstream that asked to be left alone, or is the only one, is asked where there is no other: its own words are the best answer then. */
   #next(candidates: readonly NamedUpstream[], tried: ReadonlySet<NamedUpstream>, asked: string): NamedUpstream | undefined {
-    const left = candidates.filter((upstream) => !tried.has(upstream) && upstream.breaker.admits())
+    const left = candidates.filter(
+      (upstream) => !tried.has(upstream) && (candidates.length === 1 || breakerOf(upstream, asked)?.admits() !== false),
+    )
     const rested = left.filter((upstream) => !upstream.isResting(upstream.nameOf(asked)))
     return inTurn(rested.length > 0 ? rested : left, this.#chances.random)[0]
   }
@@ -201,11 +220,11 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
     return !signal.aborted
   }
 
-  async #attempt(upstream: NamedUpstream, call: RuntimeCall, dialect: DialectSpec, isFirst: boolean): Promise<RuntimeAnswer | Missed> {
+  async #attempt(upstream: NamedUpstream, call: RuntimeCall, dialect: DialectSpec, place: Place): Promise<RuntimeAnswer | Missed> {
     const { headers, signal, answerBytesMax: bytesMax = UPSTREAM_ANSWER_BYTES_MAX, askedModel = '' } = call
     const model = upstream.nameOf(askedModel)
     const { path, pieces } = sentUnder(call, dialect, model)
-    const watch = new Attempt(upstream, model, this.#chances.clock, isFirst, () => this.#shared?.counted())
+    const watch = new Attempt(upstream, model, this.#chances.clock, place, () => this.#shared?.counted())
     const whom = { name: `the upstream ${upstream.name}`, setting: `inference.upstreams.${upstream.name}` }
     const request = { dialect, path, headers, signal, bytesMax, apiKey: upstream.apiKey, body: new SentBody(pieces), whom, watch }
     try {
@@ -218,6 +237,8 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
     }
   }
 }
+
+const breakerOf = (upstream: NamedUpstream, asked: string) => upstream.breakers.of(upstream.nameOf(asked))
 
 const namedOf = (upstreams: readonly NamedUpstream[]): ReadonlyMap<string, NamedUpstream> =>
   new Map(upstreams.map((upstream) => [upstream.name, upstream]))
@@ -236,19 +257,21 @@ class Attempt implements AnswerWatch {
   readonly #upstream: NamedUpstream
   readonly #model: string
   readonly #clock: () => number
+  readonly #place: Place
   #isTrial: boolean
   readonly #counted: () => void
   #status = 0
   restSeconds = 0
 
-  constructor(upstream: NamedUpstream, model: string, clock: () => number, isFirst: boolean, counted: () => void) {
+  constructor(upstream: NamedUpstream, model: string, clock: () => number, place: Place, counted: () => void) {
     this.#counted = counted
     this.by = { name: upstream.name, apiKey: upstream.apiKey }
-    this.isFirst = isFirst
+    this.isFirst = place.isFirst
+    this.#place = place
     this.#upstream = upstream
     this.#model = model
     this.#clock = clock
-    this.#isTrial = upstream.breaker.begin()
+    this.#isTrial = place.isGuarded && upstream.breakers.of(model)?.begin() === true
     upstream.counts.calls += 1
   }
 
@@ -268,17 +291,28 @@ class Attempt implements AnswerWatch {
 
   /** It answers again: the other calls need not wait until a long stream is over. */
   #endTrial(): void {
-    this.#upstream.breaker.worked(true)
+    this.#upstream.breakers.worked(this.#model, true)
     this.#isTrial = false
   }
 
   ended(how: 'whole' | 'broken' | 'left'): void {
-    const { breaker } = this.#upstream
+    const { breakers } = this.#upstream
     this.#counted()
-    if (how === 'left') return breaker.left(this.#isTrial)
-    if (how === 'whole' && !isFault(this.#status)) return breaker.worked(this.#isTrial)
-    this.#upstream.failed(how === 'whole' ? `status ${this.#status}` : this.#status === 0 ? 'no answer' : 'the answer broke off')
-    breaker.failed(this.#isTrial)
+    const hasFailed = how === 'broken' || (how === 'whole' && isFault(this.#status))
+    if (hasFailed)
+      this.#upstream.failed(how === 'whole' ? `status ${this.#status}` : this.#status === 0 ? 'no answer' : 'the answer broke off')
+    if (!this.#place.isGuarded) return
+    if (how === 'left') breakers.of(this.#model)?.left(this.#isTrial)
+    else if (!hasFailed) breakers.worked(this.#model, this.#isTrial)
+    else if (this.#isTrial || !this.#isRepeated()) breakers.failed(this.#model, this.#isTrial, this.#status)
+  }
+
+  /** A call counts once, however often it was sent. */
+  #isRepeated(): boolean {
+    const { failed } = this.#place
+    if (failed.has(this.#upstream)) return true
+    failed.add(this.#upstream)
+    return false
   }
 }
 
@@ -290,11 +324,13 @@ const noModel = (): Refusal => unknown('model_not_found', 'no upstream has this 
 export const notSpoken = (format: Format, spoken: readonly Format[]): Refusal =>
   unsupported('format_not_spoken', `no upstream of this model speaks the format ${format}; ask in one of ${spoken.join(', ')}`)
 
-/** Nothing was sent: every upstream failed a moment ago. */
-function allRest(candidates: readonly NamedUpstream[], now: number): Refusal {
-  const until = Math.min(...candidates.map(({ breaker }) => breaker.restsUntil ?? now))
-  const retryAfterSeconds = Math.max(1, Math.ceil(until - now))
-  return unavailable('upstreams_resting', 'every upstream of this model failed again and again and is left alone; try again later', {
-    retryAfterSeconds,
-  })
+/** Nothing was sent: each upstream failed a moment ago. Clients wait out an overload, and say what is wrong with a key, only where they see that status. */
+function allRest(candidates: readonly NamedUpstream[], asked: string, now: number): Refusal {
+  const resting = candidates.flatMap((upstream) => breakerOf(upstream, asked) ?? [])
+  const [first] = resting.toSorted((one, other) => (one.restsUntil ?? now) - (other.restsUntil ?? now))
+  const status = first?.lastStatus ?? 0
+  const retryAfterSeconds = Math.max(1, Math.ceil((first?.restsUntil ?? now) - now))
+  const words = 'every upstream of this model failed again and again and is left alone; try again later'
+  if (status !== OVERLOADED && (status === 0 || status >= 500)) return unavailable('upstreams_resting', words, { retryAfterSeconds })
+  return refusal('upstreams_resting', words, { retryAfterSeconds, upstreamStatus: status, isOverload: status === OVERLOADED })
 }

@@ -12,7 +12,7 @@ async function open(groups: readonly string[]) {
     group,
     upstream_retries: 0,
     breaker: { failures: 2, rest_s: 600 },
-    upstreams: { one: { url: upstream.url, formats: ['chat'] } },
+    upstreams: { one: { url: upstream.url, formats: ['chat'] }, other: { url: `${upstream.url}/other`, formats: ['chat'], priority: 1 } },
   })
   const threads = groups.map((group) => new SeveralUpstreams(config(group)))
   onTestFinished(async () => {
@@ -31,7 +31,7 @@ const CALL: RuntimeCall = {
   path: '/v1/chat/completions',
   headers: {},
   body: Buffer.from('{}'),
-  model: { url: '', model: null, api: 'openai', apiKey: null, upstreams: ['one'] },
+  model: { url: '', model: null, api: 'openai', apiKey: null, upstreams: ['one', 'other'] },
   purpose: 'traffic',
   release: { release_id: 'r1', parent_release_id: null, content_id: 'c1' },
   signal: new AbortController().signal,
@@ -46,7 +46,7 @@ it('an upstream that rests in one thread rests in those of its service, and in n
   await until(() => stateOf(1)['breaker'] === 'open')
   expect(stateOf(1)['rests_until']).toBe(stateOf(0)['rests_until'])
   await ask(1)
-  expect(upstream.received).toHaveLength(2)
+  expect(upstream.received.map(({ url }) => url.startsWith('/other'))).toEqual([false, false, true])
   expect(stateOf(2)).toMatchObject({ breaker: 'closed', calls: 0 })
 })
 

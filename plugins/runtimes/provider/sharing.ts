@@ -7,7 +7,7 @@ import type { NamedUpstream, UpstreamCounts } from './upstreams.ts'
 const TELL_MS = 500
 
 type News =
-  | { readonly said: 'rests'; readonly upstream: string; readonly until: number | null }
+  | { readonly said: 'rests'; readonly upstream: string; readonly model: string; readonly until: number | null; readonly status: number }
   | { readonly said: 'counts'; readonly thread: string; readonly counts: Readonly<Record<string, UpstreamCounts>> }
 
 export class SharedHealth {
@@ -27,8 +27,8 @@ export class SharedHealth {
     this.#channel.unref()
   }
 
-  rests(upstream: string, until: number | null): void {
-    this.#say({ said: 'rests', upstream, until })
+  rests(upstream: string, model: string, until: number | null, status: number): void {
+    this.#say({ said: 'rests', upstream, model, until, status })
   }
 
   counted(): void {
@@ -61,7 +61,7 @@ export class SharedHealth {
   }
 
   #take(news: News): void {
-    if (news.said === 'rests') this.#upstreams().get(news.upstream)?.breaker.take(news.until)
+    if (news.said === 'rests') this.#upstreams().get(news.upstream)?.breakers.take(news.model, news.until, news.status)
     else this.#others.set(news.thread, news.counts)
   }
 }

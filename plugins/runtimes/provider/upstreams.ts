@@ -1,7 +1,7 @@
 /** The configured upstreams: the settings of each, its connections, and how it fares. */
 import { FORMATS, isObject, type Format, type Json, type JsonObject } from '../../../src/contract/index.ts'
 import { connectionsTo, tlsOf, type Connections } from '../common/upstream.ts'
-import { Breaker, type BreakerRules } from './breaker.ts'
+import { Breakers, type BreakerRules } from './breaker.ts'
 import type { Aliases, Choice } from './choose.ts'
 import { upstreamLine } from './line.ts'
 
@@ -11,8 +11,8 @@ const RESTS_MAX = 256
 interface UpstreamOptions {
   readonly rules: BreakerRules
   readonly clock: () => number
-  /** Hears when its breaker opens and closes. */
-  readonly rests: (name: string, until: number | null) => void
+  /** Hears when the breaker of one of its models opens and closes. */
+  readonly rests: (name: string, model: string, until: number | null, status: number) => void
 }
 
 export interface UpstreamCounts {
@@ -33,7 +33,7 @@ export class NamedUpstream implements Choice {
   readonly connections: Connections
   /** Everything that it follows from, to be compared. */
   readonly madeOf: unknown
-  readonly breaker: Breaker
+  readonly breakers: Breakers
   readonly #clock: () => number
   /** When a model may be asked for again, by the upstream's own word. */
   readonly #rests = new Map<string, number>()
@@ -60,7 +60,7 @@ export class NamedUpstream implements Choice {
       ...tls,
     })
     this.madeOf = { settings, timeoutMs, tls, rules }
-    this.breaker = new Breaker(rules, clock, (until) => rests(name, until))
+    this.breakers = new Breakers(rules, clock, (...rest) => rests(name, ...rest))
     this.#clock = clock
   }
 

@@ -96,11 +96,13 @@ export const RECORDED: Refusals = {
 
 /** Relayed with the provider's own code where it has one. */
 const OF_PROVIDER = ['upstream_refused']
+const RESTING = 'upstreams_resting'
 export const UPSTREAM: Refusals = {
-  ...Object.fromEntries([401, 403, 408, 409, 422, 429, 529].map((status) => [status, OF_PROVIDER])),
-  400: ['cannot_translate', ...OF_PROVIDER],
+  ...Object.fromEntries([403, 409, 422, 429].map((status) => [status, OF_PROVIDER])),
+  ...Object.fromEntries([401, 408, 529].map((status) => [status, [RESTING, ...OF_PROVIDER]])),
+  400: ['cannot_translate', RESTING, ...OF_PROVIDER],
   404: ['model_not_found', ...OF_PROVIDER],
-  503: ['no_upstream', 'upstreams_resting', ...OF_PROVIDER],
+  503: ['no_upstream', RESTING, ...OF_PROVIDER],
   501: ['format_not_spoken'],
   502: [
     'upstream_unreachable',
