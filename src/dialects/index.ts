@@ -8,6 +8,7 @@ import { chat } from './chat/index.ts'
 import { callsIn } from './conversation.ts'
 import type { DialectSpec } from './dialect.ts'
 import { gemini, geminiCount } from './gemini/index.ts'
+import { geminiRoute } from './gemini/read.ts'
 import { messages, messagesCount } from './messages/index.ts'
 import { responses } from './responses/index.ts'
 import { objectOf, written } from './values.ts'
@@ -29,8 +30,14 @@ const all = Object.values(dialects)
 /** The format whose clients read what is answered at a path: chat where no other claims it. */
 export const dialectOfPath = (path: string): DialectSpec => all.find((dialect) => dialect.ownsPath(path)) ?? chat
 
+/** The path of the route that answers at a path. One format has clients that ask below other versions than its routes. */
+export const routedPath = (path: string): string => geminiRoute(path)
+
+/** What an upstream is asked at: no provider serves anything without a version. */
+export const sentPath = (path: string): string => (path.startsWith('/models/') ? routedPath(path) : path)
+
 /** The format of a call of a route, whatever stands before and behind it; null where it is no call of a model. */
-export const dialectOfCall = (path: string): DialectSpec | null => ROUTES.find(({ route }) => route.test(path))?.dialect ?? null
+export const dialectOfCall = (path: string): DialectSpec | null => ROUTES.find(({ route }) => route.test(routedPath(path)))?.dialect ?? null
 
 const ROUTES = all.flatMap((dialect) =>
   dialect.paths.map((path) => ({ dialect, route: new RegExp(`${path.replace(':model', '[^/?]+')}(?:\\?|$)`) })),

@@ -38,7 +38,10 @@ it.each([
   ['/v1/messages/count_tokens', 'count_tokens'],
   ['/v1beta/models/some-model:streamGenerateContent?alt=sse', 'gemini'],
   ['/v1beta/models/some-model:countTokens', 'gemini_count_tokens'],
+  ['/svc/scenarios/s/evaluation/v1/models/some-model:generateContent', 'gemini'],
+  ['/models/some-model:streamGenerateContent?alt=sse', 'gemini'],
   ['/v1/models', undefined],
+  ['/v1/models/ft:some-model:org::id', undefined],
 ])('the call %s is of the format %s', (path, name) => {
   expect(dialectOfCall(path)?.name).toBe(name)
 })

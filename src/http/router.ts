@@ -1,4 +1,5 @@
-/** Finds the route of a request by its raw path: what is authorized is what runs, with no decoding or normalising in between. */
+/** Finds the route of a request by its raw path: what is authorized is what runs, with no decoding or normalising in between but for the versions of one format. */
+import { routedPath } from '../dialects/index.ts'
 import type { HttpRoute } from './context.ts'
 
 export interface RouteMatch {
@@ -26,7 +27,7 @@ export class Router {
   }
 
   find(method: string, path: string): Lookup {
-    const matches = this.#fixed.get(path) ?? this.#matchOpen(path)
+    const matches = this.#matches(path)
     const match = matches.find(({ route }) => route.method === method)
     if (match !== undefined) return { kind: 'found', match }
     return matches.length === 0 ? NONE : { kind: 'other_method', allow: matches.map(({ route }) => route.method).join(', ') }
@@ -41,7 +42,11 @@ export class Router {
   }
 
   #has(path: string): boolean {
-    return this.#fixed.has(path) || this.#matchOpen(path).length > 0
+    return this.#matches(path).length > 0
+  }
+
+  #matches(path: string): readonly RouteMatch[] {
+    return this.#fixed.get(path) ?? this.#matchOpen(routedPath(path))
   }
 
   #matchOpen(path: string): readonly RouteMatch[] {

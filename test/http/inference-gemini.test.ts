@@ -91,6 +91,22 @@ describe('in front of an upstream that speaks it', () => {
     expect([answer.text, receiptIn(answer)]).toEqual([FRAMES[0], undefined])
   })
 
+  it.each([
+    ['/v1', '/v1'],
+    ['', '/v1beta'],
+  ])('what is asked below %j is the same call, and reaches the upstream below %s', async (version, sent) => {
+    here.upstream.answer((_received, response) => sendFrames(response, FRAMES))
+    const streamed = await here.post(STREAM.replace('/v1beta', version), ASKED, HERE)
+    expect(here.upstream.received.at(-1)?.url).toBe(STREAM.replace('/v1beta', sent))
+    expect(await recordOf(here, receiptIn(streamed))).toMatchObject({ summary: { model: 'gemini-2.0-flash-001' } })
+    here.upstream.answer((_received, response) => sendJson(response, 200, { totalTokens: 3 }))
+    expect((await here.post(COUNT.replace('/v1beta', version), ASKED, HERE)).json).toEqual({ totalTokens: 3 })
+    const refused = await here.post(WHOLE.replace('/v1beta', version), ASKED, { 'x-goog-api-key': TOKEN })
+    expect(refused.json).toMatchObject({ error: { status: 'INVALID_ARGUMENT', details: [{ reason: 'scenario_missing' }] } })
+    expect(await errorOf(`${version}/models/m:batchEmbedContents`, HERE)).toMatchObject({ code: 404, status: 'NOT_FOUND' })
+    expect((await here.get(WHOLE.replace('/v1beta', version), HERE)).status).toBe(405)
+  })
+
   it("an upstream's error comes back in its own words", async () => {
     const error = { error: { code: 429, message: 'quota', status: 'RESOURCE_EXHAUSTED' } }
     here.upstream.answer((_received, response) => sendJson(response, 429, error))
@@ -146,5 +162,7 @@ describe('answered by the built-in mock model', () => {
     const answer = await here.post(`/svc/scenarios/gemini/evaluation${WHOLE}`, ASKED, HERE)
     expect(answer.json).toMatchObject({ candidates: [{ finishReason: 'STOP' }] })
     expect(answer.headers['x-svc-agent-record-id']).toBeUndefined()
+    for (const path of [WHOLE.replace('v1beta', 'v1'), WHOLE.replace('/v1beta', '')])
+      expect((await here.post(`/svc/scenarios/gemini/evaluation${path}`, ASKED, HERE)).json).toEqual(answer.json)
   })
 })

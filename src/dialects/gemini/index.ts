@@ -8,7 +8,7 @@ import { filledText, isObject, listOf, objectOf } from '../values.ts'
 import { askGemini } from './ask.ts'
 import { geminiBesides, geminiConversation, geminiFields } from './fields.ts'
 import { GeminiHearing } from './hear.ts'
-import { GEMINI_MODELS, geminiReader, memberOf, spellingsOf } from './read.ts'
+import { GEMINI_MODELS, geminiReader, geminiRoute, memberOf, spellingsOf } from './read.ts'
 import { GeminiSaying } from './say.ts'
 import { GeminiReader } from './stream.ts'
 import { geminiFrames, writeGemini, writeGeminiRequest } from './write.ts'
@@ -32,7 +32,7 @@ export const gemini: DialectSpec = {
   name: 'gemini',
   format: 'gemini',
   paths: [`${GEMINI_MODELS}/:model:generateContent`, `${GEMINI_MODELS}/:model${STREAM}`],
-  ownsPath: (path) => path.includes(`${GEMINI_MODELS}/`),
+  ownsPath: (path) => geminiRoute(path).includes(`${GEMINI_MODELS}/`),
   pathFault: (path) => {
     const [called = '', query = ''] = path.split('?', 2)
     if (!called.endsWith(STREAM) || new URLSearchParams(query).get('alt') === 'sse') return null

@@ -15,6 +15,11 @@ export const spellingsOf = (value: JsonObject, name: string): readonly (Json | u
 /** Where the models of the format are. */
 export const GEMINI_MODELS = '/v1beta/models'
 
+const OTHER_MODELS = /^(.*\/evaluation)?(?:\/v1)?\/models(?=\/[^/?]+:\w+(?:Contents?|Tokens)(?:\?|$))/
+
+/** The path of the route: newer clients ask below `/v1`, and some below no version. */
+export const geminiRoute = (path: string): string => path.replace(OTHER_MODELS, `$1${GEMINI_MODELS}`)
+
 export const geminiReader: DialectReader = {
   title: 'generateContent',
   askPath: (model) => `${GEMINI_MODELS}/${encodeURIComponent(model)}:generateContent`,

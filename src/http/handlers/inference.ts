@@ -1,6 +1,6 @@
 /** The inference and evaluation routes: headers and body into a call, the answer back onto the socket. */
 import { HEADER, invalid, leastOf, upstream, type Commit, type CountedCall, type Dialect, type WholeAnswer } from '../../contract/index.ts'
-import { dialects } from '../../dialects/index.ts'
+import { dialects, sentPath } from '../../dialects/index.ts'
 import {
   answerPieces,
   refusalOfUpstream,
@@ -149,7 +149,8 @@ export function refuseWebSocket(): HttpReply {
 }
 
 async function callOf(context: HttpContext<TrafficServices>, dialect: Dialect, path: string): Promise<Call> {
-  const fault = dialects[dialect].pathFault?.(pathWithQuery(context, path)) ?? null
+  const asked = pathWithQuery(context, sentPath(path))
+  const fault = dialects[dialect].pathFault?.(asked) ?? null
   if (fault !== null) throw invalid(fault.code ?? 'invalid_query', fault.message)
   const { services, request, response } = context
   const tags = tagsOf(request.headers)
@@ -158,7 +159,7 @@ async function callOf(context: HttpContext<TrafficServices>, dialect: Dialect, p
   return {
     id: services.newId(),
     dialect,
-    path: pathWithQuery(context, path),
+    path: asked,
     headers: forwardedHeaders(request.headers),
     request: body,
     tags,

@@ -51,7 +51,7 @@ function infoOf(): object {
     version,
     summary: description,
     description:
-      'Without a token configured the service is open, and listens on loopback alone. HEAD is answered like GET, without the body; a known path with another method is 405 with allow, an unknown one 404. Query parameters that a route does not name are ignored; inference routes pass the query on to the upstream. Fields may be added to answers: ignore those you do not know.',
+      'Without a token configured the service is open, and listens on loopback alone. HEAD is answered like GET, without the body; a known path with another method is 405 with allow, an unknown one 404. Query parameters that a route does not name are ignored; inference routes pass the query on to the upstream. The routes below `/v1beta/models/` also answer below `/v1/models/` and `/models/`. Fields may be added to answers: ignore those you do not know.',
     license: { name: license, identifier: license },
   }
 }
