@@ -33,7 +33,7 @@ export async function evaluate(evaluation: Evaluation): Promise<EvaluationEnd> {
   const pairs: Pair[] = evaluation.before.map(({ pair }) => pair)
   const flushed: string[] = []
   let rechecked = 0
-  let isFresh = false
+  let use: Use = 'recent'
   const renew = async (): Promise<void> => {
     rechecked += played.filter(({ isStale }) => isStale).length
     const again = await renewed(evaluation, played)
@@ -47,7 +47,7 @@ export async function evaluate(evaluation: Evaluation): Promise<EvaluationEnd> {
     const before = pairs.length
     const round = await playRound(
       evaluation,
-      draws.map((draw, index) => () => playPair(evaluation, draw, before + index, isFresh)),
+      draws.map((draw, index) => () => playPair(evaluation, draw, before + index, use)),
     )
     played.push(...round)
     pairs.push(...round.map(({ pair }) => pair))
@@ -65,7 +65,7 @@ export async function evaluate(evaluation: Evaluation): Promise<EvaluationEnd> {
     const decision = { ...selection.decide(pairs, questionOf(evaluation, pairs)), ...tied }
     if (!decision.selected || !played.some(({ isStale }) => isStale)) return { pairs, played, decision, flushed, rechecked }
     report.line('check', 'plays again what is known from earlier steps, before it is published')
-    isFresh = true
+    use = 'step'
     await renew()
   }
 }
@@ -95,12 +95,11 @@ export interface PriorPair {
 interface PlayedPair extends PriorPair {
   readonly draw: Draw
   readonly index: number
-  readonly scores: Scores
 }
 
 function drawnBefore({ pair, isStale }: PriorPair, index: number): PlayedPair {
   const { task, repeat, weight } = pair
-  return { pair, isStale, index, draw: { task: task.name, repeat, ...(weight !== undefined && { weight }) }, scores: {} }
+  return { pair, isStale, index, draw: { task: task.name, repeat, ...(weight !== undefined && { weight }) } }
 }
 
 /** With fewer pairs, a small gain over nothing may not have shown yet. */
@@ -124,17 +123,19 @@ function tiedAtZero(
   return { selected: false, reason, isOpen: true }
 }
 
-/** Plays what earlier steps left of the stale pairs. A pair for which the budget is too small is dropped. */
+/**
+ * Plays both sides of the stale pairs again: a side that was played before would have the luck that it was chosen by, and a model of another
+ * hour. A pair for which the budget is too small is dropped.
+ */
 async function renewed(evaluation: Evaluation, played: readonly PlayedPair[]): Promise<readonly PlayedPair[]> {
-  const { step } = evaluation.episodes
+  const stale = played.filter(({ isStale }) => isStale)
   const again = await playRound(
     evaluation,
-    played
-      .filter(({ isStale }) => isStale)
-      .map(({ draw, index, scores: { candidate, current } }) => () => {
-        const kept = { ...(candidate?.step === step && { candidate }), ...(current?.step === step && { current }) }
-        return playPair(evaluation, draw, index, true, kept)
-      }),
+    stale.map(
+      ({ draw, index }) =>
+        () =>
+          playPair(evaluation, draw, index, 'pair'),
+    ),
   )
   const byIndex = new Map(again.map((pair) => [pair.index, pair]))
   return played.flatMap((pair) => (pair.isStale ? (byIndex.get(pair.index) ?? []) : pair))
@@ -167,21 +168,15 @@ async function playRound({ workers }: Evaluation, pairs: readonly (() => Promise
   return (await inTurns(workers, pairs)).filter((pair) => pair !== null)
 }
 
-async function playPair(
-  evaluation: Evaluation,
-  draw: Draw,
-  index: number,
-  isFresh: boolean,
-  kept: Scores = {},
-): Promise<PlayedPair | null> {
+async function playPair(evaluation: Evaluation, draw: Draw, index: number, use: Use): Promise<PlayedPair | null> {
   const { episodes, report } = evaluation
   const task = evaluation.question.tasks.find(({ name }) => name === draw.task)
   if (task === undefined) throw new Error(`the selection asked for task ${draw.task}, which is not in the question`)
   const wanted = draw.sides ?? SIDES
-  const scores: Scores = { ...kept }
-  const known = await knownOf(evaluation, task, draw, { isFresh, isFirst: index === 0 })
+  const scores: Scores = {}
+  const known = await knownOf(evaluation, task, draw, use, index === 0)
   for (const side of await orderOf(evaluation, task, index)) {
-    if (!wanted.includes(side) || scores[side] !== undefined) continue
+    if (!wanted.includes(side)) continue
     const order = orderFor(evaluation, side, task, draw)
     const { taken = null, before = null } = known[side] ?? {}
     const played = taken === null ? await episodes.play(order, scores.current?.episode ?? null, before) : await episodes.take(order, taken)
@@ -191,7 +186,7 @@ async function playPair(
   refuseOutage(episodes, task, scores)
   const pair = pairOf(evaluation, task, draw, scores)
   report.line('trial', lineOf(evaluation, pair, wanted), scores.candidate?.score === null)
-  return { pair, isStale: isStaleIn(scores), draw, index, scores }
+  return { pair, isStale: isStaleIn(scores), draw, index }
 }
 
 const isStaleIn = ({ candidate, current }: Scores): boolean =>
@@ -209,14 +204,11 @@ const labelOf = ({ against }: Evaluation, side: Side): Side | 'baseline' => (sid
 /** `taken`: used as it is. `before`: played again, and compared with this one. */
 type KnownScores = Partial<Record<Side, { readonly taken?: Known; readonly before?: Known }>>
 
-interface Use {
-  /** Nothing of other steps is used. */
-  readonly isFresh: boolean
-  readonly isFirst: boolean
-}
+/** Which known scores are used: also those of other steps while they are recent, those of this step, or pairs that this step played. */
+type Use = 'recent' | 'step' | 'pair'
 
-/** What an earlier try of this step played is taken; what other steps played only while it is recent, but for a sample of the served side. */
-async function knownOf(evaluation: Evaluation, task: Task, draw: Draw, { isFresh, isFirst }: Use): Promise<KnownScores> {
+/** What an earlier try of this step played is taken; what other steps played, but for a sample of the served side. */
+async function knownOf(evaluation: Evaluation, task: Task, draw: Draw, use: Use, isFirst: boolean): Promise<KnownScores> {
   const { episodes, question, objective, against } = evaluation
   const known = async (side: Side): Promise<Known | null> => {
     const one = await episodes.known(orderFor(evaluation, side, task, draw))
@@ -228,10 +220,11 @@ async function knownOf(evaluation: Evaluation, task: Task, draw: Draw, { isFresh
   // One step played them by turns.
   if (candidate !== null && current !== null && candidate.step === current.step && episodes.isRecent(current))
     return { candidate: { taken: candidate }, current: { taken: current } }
+  if (use === 'pair') return {}
   const usable = (one: Known): boolean => {
     // A candidate is played before its baseline is: that may be long ago, also within one step.
     if (one.step === episodes.step && against === 'current') return true
-    return (one.step === episodes.step || !isFresh) && episodes.isRecent(one)
+    return (one.step === episodes.step || use === 'recent') && episodes.isRecent(one)
   }
   const scores: { -readonly [S in Side]?: KnownScores[S] } = {}
   for (const side of SIDES) {

@@ -66,12 +66,15 @@ describe('the score of the served release', () => {
     expect(await bench.step()).toMatchObject({ metrics: { episodes_used: 2 * TASKS.length } })
   })
 
-  it('is played again before anything is published, for traffic and for a request', async () => {
+  it('is played again before anything is published, and the change with it, for traffic and for a request', async () => {
     for (const request of [null, REQUEST]) {
       const { bench: opening } = world({ selection: { decide: (_, { seed }) => ({ selected: seed.includes(':2:'), reason: 'x' }) } })
       const bench = await opening
       await bench.step({ request })
-      expect(await bench.step({ request })).toMatchObject({ kind: 'publish', metrics: { episodes_used: 2 * TASKS.length } })
+      const result = await bench.step({ request })
+      const rechecked = Number(metric(result, 'episodes_rechecked'))
+      expect(rechecked).toBeGreaterThan(TASKS.length / 2)
+      expect(result).toMatchObject({ kind: 'publish', metrics: { episodes_used: 2 * TASKS.length + rechecked } })
     }
   })
 
@@ -110,6 +113,27 @@ describe('a model that changes behind its name', () => {
       model.score = 1
       for (let step = 0; step < 3; step += 1) expect(await bench.step()).toMatchObject({ kind: 'reject' })
     }
+  })
+
+  it('back and forth publishes no change that does nothing: both sides are played again, one after the other', async () => {
+    const { model, bench: opening } = world({
+      tasks: TASKS.slice(0, 14),
+      selection: {
+        decide(pairs) {
+          const margin = pairs.reduce((sum, { candidate, current }) => sum + (candidate ?? 0) - (current ?? 0), 0)
+          // The good stretch ends with the step's first look.
+          model.score = 0
+          return { selected: margin > 0, reason: `a margin of ${margin}` }
+        },
+      },
+    })
+    const bench = await opening
+    await bench.step()
+    model.score = 1
+    expect(await bench.step()).toMatchObject({
+      kind: 'reject',
+      metrics: { selection: { reason: 'a margin of 0' }, episodes_rechecked: expect.any(Number) },
+    })
   })
 
   it('is noticed by the sample: all known scores are dropped, the step measures again, and its row says why', async () => {

@@ -101,9 +101,7 @@ const SYSTEM = [
 
 function messagesOf(asked: string, { mutations, requires, design }: Reviewed): Parameters<Model['chat']>[0] {
   const change = firstCodePoints(JSON.stringify({ changes: mutations, requires }, null, 1), CHANGE_CHARACTERS_MAX)
-  const content = [fence('request', `Request: ${asked}`), fence('design', design), fence('change', change), DATA_REMINDER].join(
-    '\n\n',
-  )
+  const content = [fence('request', `Request: ${asked}`), fence('design', design), fence('change', change), DATA_REMINDER].join('\n\n')
   return [
     { role: 'system', content: SYSTEM },
     { role: 'user', content },
