@@ -1,5 +1,5 @@
 /**
- * Evidence: selects what is shown to be better by sequential e-value tests, keeps false publications within alpha over a scenario's life, and
+ * Evidence: selects what is shown to be better by sequential e-value tests, keeps false publications within alpha per fifty decisions, and
  * stops early either way. Scores count from 0 to 1. Does not play, score or store anything. docs/decisions/0016-evidence.md has the reasons.
  */
 import { define, invalid, type Decision, type Draw, type Pair, type Question, type Task } from '../../../src/contract/index.ts'

@@ -92,7 +92,7 @@ export const differencesOf = (seen: readonly SeenPair[]): readonly number[] =>
 export const rounded = (value: number): number => Number(value.toFixed(4))
 
 export interface EvidenceSettings {
-  /** The probability of a false publication over a scenario's life. */
+  /** The probability of a false publication in fifty decisions. */
   readonly alpha: number
   /** How much worse the mean score may be to count as not worse. */
   readonly margin: number
