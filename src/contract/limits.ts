@@ -40,8 +40,10 @@ export const INTERRUPTED_RETRY_MAX_SECONDS = 1
 // ── our own ──────────────────────────────────────────────────────────────────────────────────
 /** The least a preamble is: what curl and pipes hold back before they pass anything on. */
 export const INSTALL_PREAMBLE_BYTES_MIN = 64 * KIB
-/** A report: its feedback, its metadata, and some hundred thousand receipts. */
-export const REPORT_BODY_BYTES_MAX = 4 * MIB
+/** Receipts that one report quotes: each is looked up. */
+export const REPORT_REFERENCES_MAX = 100_000
+/** What a recipe reads of one report, to check it or to learn from it: it is parsed where requests are answered, and kept until its step. */
+export const REPORT_READ_BYTES_MAX = 10 * MIB
 /** A proposal printed as JSON, and room for white space and escapes around it. */
 export const PROPOSAL_BYTES_MAX = MIB
 export const PROPOSAL_BODY_BYTES_MAX = 2 * MIB

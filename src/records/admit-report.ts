@@ -1,7 +1,7 @@
 /** Admits reports: four fields are checked and kept; other top-level fields are dropped. */
-import { invalid, isObject, type Json } from '../contract/index.ts'
-import { reportBodySchema } from '../contract/wire/index.ts'
-import { firstOf, joined, membersOf, type Span } from '../kit/index.ts'
+import { invalid, REPORT_REFERENCES_MAX, type Json } from '../contract/index.ts'
+import { referencesTo, reportBodySchema } from '../contract/wire/index.ts'
+import { cutOut, elementsOf, firstOf, isListAt, isObjectAt, joined, membersOf, type Span } from '../kit/index.ts'
 import { parseAt, scoreOf, type RecordDraft } from './draft.ts'
 import { checkShape } from './shape.ts'
 
@@ -9,14 +9,16 @@ import { checkShape } from './shape.ts'
 export function draftReport(bytes: Buffer, at = '', start = firstOf(bytes)): RecordDraft {
   const texts = new Map<string, Span>()
   for (const member of membersOf(bytes, start)) if (member.key in reportBodySchema.shape) texts.set(member.key, member)
-  const body = Object.fromEntries([...texts].map(([key, span]) => [key, parseAt(bytes, span)]))
+  const body = Object.fromEntries([...texts].map(([key, span]) => [key, fieldAt(bytes, key, span)]))
   const { agent_record_id, references_to, ...fields } = checkShape(reportBodySchema, body, at)
   const references = fields.references ?? []
   refuseRepeated(references, at)
-  refuseEligibility(fields.metadata ?? null, at)
-  const kept = keptFields(fields).flatMap((key) => {
+  refuseEligibility(bytes, texts.get('metadata'), at)
+  const kept = Object.entries(fields).flatMap(([key, value]) => {
     const span = texts.get(key)
-    return span === undefined ? [] : [[key, bytes.subarray(span.start, span.end)] as const]
+    const isEmpty =
+      value === null || span === undefined || (key === 'references' ? references.length === 0 : isEmptyMetadata(bytes, key, span))
+    return isEmpty ? [] : [[key, bytes.subarray(span.start, span.end)] as const]
   })
   return {
     agent_record_id: agent_record_id ?? null,
@@ -29,15 +31,32 @@ export function draftReport(bytes: Buffer, at = '', start = firstOf(bytes)): Rec
   }
 }
 
-/** Absent, null and empty mean the same. */
-function keptFields(fields: Readonly<Record<string, Json | undefined>>): readonly string[] {
-  return Object.entries(fields)
-    .filter(([key, value]) => {
-      const isEmpty = value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)
-      return !isEmpty || (key === 'feedback' && isObject(value))
-    })
-    .map(([key]) => key)
+/** No deeper than it is checked: building millions of small values would take many times the memory of the body. */
+function fieldAt(bytes: Buffer, key: string, span: Span): Json {
+  if (key === 'references' && isListAt(bytes, span.start)) return referencesAt(bytes, span)
+  if (key !== 'references_to' || !isObjectAt(bytes, span.start)) return kindAt(bytes, span)
+  const values = membersAt(bytes, span, Object.keys(referencesTo.shape))
+  return Object.fromEntries([...values].map(([name, value]) => [name, kindAt(bytes, value)]))
 }
+
+function referencesAt(bytes: Buffer, { start }: Span): readonly Json[] {
+  const references: Json[] = []
+  for (const element of elementsOf(bytes, start)) {
+    references.push(kindAt(bytes, element))
+    if (references.length > REPORT_REFERENCES_MAX) break
+  }
+  return references
+}
+
+/** The value; of an object or a list one that is empty. */
+function kindAt(bytes: Buffer, span: Span): Json {
+  if (isObjectAt(bytes, span.start)) return {}
+  return isListAt(bytes, span.start) ? [] : parseAt(bytes, span)
+}
+
+/** Absent, null and empty mean the same; but an empty feedback was given. */
+const isEmptyMetadata = (bytes: Buffer, key: string, { start }: Span): boolean =>
+  key === 'metadata' && membersOf(bytes, start).next().done === true
 
 function refuseRepeated(references: readonly string[], at: string): void {
   const seen = new Set<string>()
@@ -48,11 +67,15 @@ function refuseRepeated(references: readonly string[], at: string): void {
   }
 }
 
-function refuseEligibility(metadata: Json | undefined, at: string): void {
-  if (!isObject(metadata)) return
-  const { training } = metadata
-  if ('training.eligible' in metadata || (isObject(training) && 'eligible' in training))
+function refuseEligibility(bytes: Buffer, metadata: Span | undefined, at: string): void {
+  const found = membersAt(bytes, metadata, ['training', 'training.eligible'])
+  if (found.has('training.eligible') || membersAt(bytes, found.get('training'), ['eligible']).has('eligible'))
     throw invalid('eligibility_removed', `${prefix(at)}metadata.training.eligible: was removed; a report cannot opt out of training`)
+}
+
+/** Those of these keys; none of a value that is no object. */
+function membersAt(bytes: Buffer, span: Span | undefined, keys: readonly string[]): ReadonlyMap<string, Span> {
+  return span !== undefined && isObjectAt(bytes, span.start) ? cutOut(bytes, keys, span.start).values : new Map()
 }
 
 function prefix(at: string): string {

@@ -1,5 +1,5 @@
 /** A record as its body describes it, before the service and the scenario add their part. Plain data, so that a thread can make it. */
-import { invalid, type Json, type JsonObject, type NewRecord } from '../contract/index.ts'
+import { invalid, REPORT_READ_BYTES_MAX, type Json, type JsonObject, type NewRecord } from '../contract/index.ts'
 import type { Span } from '../kit/index.ts'
 
 export interface RecordDraft {
@@ -32,11 +32,15 @@ export function admit(draft: RecordDraft, { newId, clock, checkReport }: Admissi
   if (about !== undefined && draft.references.length > 0)
     throw invalid('repeated_reference', `${at}references_to: does not go with references; send one of the two`)
   if (draft.request_type === 'report' && checkReport !== undefined) {
-    const problem = checkReport(readReport(draft.payload))
+    const isLong = draft.payload.length > REPORT_READ_BYTES_MAX
+    const problem = isLong ? TOO_LONG : checkReport(readReport(draft.payload))
     if (problem !== null) throw invalid('report_schema', `${at}${problem}`)
   }
   return { ...record, agent_record_id: draft.agent_record_id ?? newId(), created_at: clock(), artifact_ref: null }
 }
+
+const MIB = 1024 * 1024
+const TOO_LONG = `the report is larger than the ${REPORT_READ_BYTES_MAX / MIB} MiB that the recipe of this scenario reads; send less of it`
 
 function readReport(payload: Uint8Array): JsonObject {
   const report: JsonObject = JSON.parse(Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength).toString(), finite)

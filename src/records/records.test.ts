@@ -34,6 +34,10 @@ describe('a report', () => {
     [{ references: ['a', 'b', 'a'] }, /references\[2\]: quotes a receipt twice/],
     [{ metadata: [] }, /metadata: must be a JSON object/],
     [{ metadata: { training: { eligible: false } } }, /metadata\.training\.eligible: was removed/],
+    [{ metadata: { 'training.eligible': 1 } }, /metadata\.training\.eligible: was removed/],
+    [{ references: Array.from({ length: 100_001 }, (_, at) => `r${at}`) }, /references: may quote 100000 receipts/],
+    [{ references: [{}] }, /references\[0\]: must be a non-blank string/],
+    [{ references_to: { session: [] } }, /references_to\.session: must name the session/],
     [{ agent_record_id: ' ' }, /agent_record_id: must be a non-blank string/],
   ])('that is not acceptable is refused with its field and its cure: %j', (body, message) => {
     expect(() => admitReport(body)).toThrow(message)
@@ -42,6 +46,9 @@ describe('a report', () => {
   it('answers to the schema its recipe declares', () => {
     const strict = { ...admission, checkReport: () => 'metadata.step: must be a whole number' }
     expect(() => admitReport({ score: 1 }, strict)).toThrow('metadata.step: must be a whole number')
+    // What it would have to read is parsed where requests are answered.
+    const long = { feedback: 'x'.repeat(10 * 1024 * 1024) }
+    expect(() => admitReport(long, { ...admission, checkReport: () => null })).toThrow('larger than the 10 MiB')
   })
 })
 

@@ -1,6 +1,6 @@
 /** Wire shapes of records: what is sent to be stored, and what was stored. */
 import { z } from 'zod'
-import { IMPORT_BATCH_RECORDS_MAX, TAG_VALUE_CHARACTERS_MAX, TRAIN_TEXT_CHARACTERS_MAX } from '../limits.ts'
+import { IMPORT_BATCH_RECORDS_MAX, REPORT_REFERENCES_MAX, TAG_VALUE_CHARACTERS_MAX, TRAIN_TEXT_CHARACTERS_MAX } from '../limits.ts'
 import {
   boundedText,
   count,
@@ -19,7 +19,7 @@ import { requiresList } from './requires.ts'
 
 // ── requests ─────────────────────────────────────────────────────────────────────────────────
 
-const referencesTo = z.object(
+export const referencesTo = z.object(
   {
     session: boundedText(TAG_VALUE_CHARACTERS_MAX, 'must name the session as the tag of the exchanges does'),
     which: z.exactOptional(z.enum(['all', 'latest'], { error: "must be 'all' or 'latest'" })),
@@ -31,7 +31,13 @@ export const reportBodySchema = z.object({
   agent_record_id: z.exactOptional(newRecordId),
   score: z.exactOptional(z.number({ error: 'must be a finite number; leave it out when there is none' }).nullable()),
   feedback: z.exactOptional(z.union([z.string(), jsonObject], { error: 'must be a string or an object' }).nullable()),
-  references: z.exactOptional(z.array(newRecordId, { error: 'must be a list of receipts' }).meta({ uniqueItems: true }).nullable()),
+  references: z.exactOptional(
+    z
+      .array(newRecordId, { error: 'must be a list of receipts' })
+      .max(REPORT_REFERENCES_MAX, { error: `may quote ${REPORT_REFERENCES_MAX} receipts` })
+      .meta({ uniqueItems: true })
+      .nullable(),
+  ),
   references_to: z
     .exactOptional(referencesTo.nullable())
     .describe('In place of references: the exchanges with this tag, all of them or the latest.'),

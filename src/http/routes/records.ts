@@ -1,7 +1,6 @@
 /** The routes of records: sending them, and reading them back. */
 import {
   IMPORT_BODY_BYTES_MAX,
-  REPORT_BODY_BYTES_MAX,
   SEARCH_TEXT_CHARACTERS_MAX,
   SEARCH_WORDS_MAX,
   SMALL_BODY_BYTES_MAX,
@@ -49,7 +48,6 @@ export const recordRoutes: readonly HttpRoute[] = [
     refusals: SENT,
   }),
   post('/svc/report', records.report, {
-    bodyBytesMax: REPORT_BODY_BYTES_MAX,
     right: 'report',
     operationId: 'sendReport',
     summary: 'Takes feedback that quotes receipts',

@@ -1,6 +1,6 @@
 /** Trains on a declared grid: a step has so many groups of so many rollouts and is trained once each has its report. */
 import type { JsonObject, PendingRecord, Processor, StoredSample } from '../../contract/index.ts'
-import { readPayload, UNREADABLE } from './payload.ts'
+import { readReport } from './payload.ts'
 import { sampleOf } from './reported.ts'
 import { GridSteps } from './steps.ts'
 
@@ -23,8 +23,8 @@ export function gridProcessor({ name, groupsPerStep, rolloutsPerGroup, place }: 
 
   function ingest(record: PendingRecord): string | null {
     if (record.references.length === 0) return 'quotes no receipt'
-    const report = readPayload(record.payload)
-    if (report === null) return UNREADABLE
+    const report = readReport(record.payload)
+    if (typeof report === 'string') return report
     const sample = sampleOf(record, report)
     if (typeof sample === 'string') return sample
     const at = place(report)

@@ -1,7 +1,13 @@
 /** Reads stored payloads defensively: any field may have any shape. */
-import { isObject, type Json, type JsonObject } from '../../contract/index.ts'
+import { isObject, REPORT_READ_BYTES_MAX, type Json, type JsonObject } from '../../contract/index.ts'
 
 export const UNREADABLE = 'its body is not a JSON object'
+
+/** A report, or why nothing is learned from it. */
+export function readReport(payload: Uint8Array | null): JsonObject | string {
+  if (payload !== null && payload.length > REPORT_READ_BYTES_MAX) return 'it is too long to learn from'
+  return readPayload(payload) ?? UNREADABLE
+}
 
 /** Null when it is not a JSON object. */
 export function readPayload(payload: Uint8Array | null): JsonObject | null {

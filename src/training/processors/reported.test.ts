@@ -44,6 +44,8 @@ describe('a single report', () => {
     expect(processor.ingest(report('r', []))).toBe('quotes no receipt')
     expect(processor.ingest(report('r', ['a'], {}, { payload: Buffer.from('{"score":') }))).toBe('its body is not a JSON object')
     expect(processor.ingest(report('r', ['a'], {}, { payload: null }))).toBe('its body is not a JSON object')
+    const long = Buffer.alloc(10 * 1024 * 1024 + 1, ' ')
+    expect(processor.ingest(report('r', ['a'], {}, { payload: long }))).toBe('it is too long to learn from')
     const { quoted: _none, ...evicted } = exchange('a', { payload: null })
     const gone = report('r', ['a'], {}, { quoted: [{ ...evicted, consumed: false }] })
     expect(processor.ingest(gone)).toBe('an exchange it quotes was evicted')

@@ -1,7 +1,7 @@
 /** Trains on reports: a unit is one report with the exchanges it quotes, or all reports of a group. */
 import type { JsonObject, PendingRecord, Processor, StoredSample, TrainingMode } from '../../contract/index.ts'
 import { OpenGroups, type GroupOf, type Grouping } from './groups.ts'
-import { feedbackOf, readPayload, taskOf, UNREADABLE } from './payload.ts'
+import { feedbackOf, readReport, taskOf } from './payload.ts'
 import { oldest, UnitQueue } from './unit-queue.ts'
 
 export interface ReportedOptions {
@@ -18,8 +18,8 @@ export function reportedProcessor({ name, batchSize, modes = ['auto', 'manual', 
 
   function ingest(record: PendingRecord): string | null {
     if (record.references.length === 0) return 'quotes no receipt'
-    const report = readPayload(record.payload)
-    if (report === null) return UNREADABLE
+    const report = readReport(record.payload)
+    if (typeof report === 'string') return report
     const sample = sampleOf(record, report)
     if (typeof sample === 'string') return sample
     const grouping = group?.(report) ?? null
