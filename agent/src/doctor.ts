@@ -105,8 +105,8 @@ async function filesFinding({ record }: Install): Promise<Finding> {
   return finding('files', changed.length > 0 && problem, `as installed in ${record.destination}`)
 }
 
-async function setupFinding({ record }: Install): Promise<Finding> {
-  const missing = (await unmetIn(record.destination, record.requires)).map(({ name }) => name)
+async function setupFinding({ record, env }: Install): Promise<Finding> {
+  const missing = (await unmetIn(record.destination, record.requires, homeOf(env))).map(({ name }) => name)
   const problem = `missing: ${missing.join(', ')}; run '${commandOf(record.adapter)} setup'`
   return finding('setup', missing.length > 0 && problem, 'nothing is missing')
 }

@@ -41,7 +41,7 @@ async function expectMoved(home: Home, { destination, renamed, folder }: Earlier
     prefix: join(stateFolders(home.path).programs, 'agent'),
     executable: join(stateFolders(home.path).programs, 'agent/node_modules/.bin/agent'),
   })
-  expect(await readReleaseFile(renamed)).toMatchObject({ release_id: 'r1' })
+  expect(await readReleaseFile(renamed, home.path)).toMatchObject({ release_id: 'r1' })
   expect(readdirSync(renamed)).not.toContain('.reef-harness-release')
   expect(textsBelow(now)).toMatchObject({ 'wrapper.mjs': PROGRAM, token: 'secret-token\n', 'state/kept': 'kept by the agent\n' })
   expect(readFileSync(join(now, 'svc-agent'), 'utf8')).toContain(now)
@@ -101,7 +101,7 @@ test('a folder of a person’s own in the new place is left alone, and the harne
   await move(home)
   expect(textsBelow(earlier.renamed)).toEqual({ 'mine.txt': 'mine\n' })
   expect(await readRecord(installFolder(home.path, earlier.destination))).toMatchObject({ destination: earlier.destination })
-  expect(await readReleaseFile(earlier.destination)).toMatchObject({ release_id: 'r1' })
+  expect(await readReleaseFile(earlier.destination, home.path)).toMatchObject({ release_id: 'r1' })
 })
 
 test('what no install made stays in the former folder, and the paths of installs lead on', async () => {

@@ -6,6 +6,8 @@
 import { existsSync, lstatSync } from 'node:fs'
 import { readdir, readlink, rename, rm, rmdir, symlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { FORMER_RELEASE_FILE, RELEASE_FILE } from '@svc-ai/client/shared'
+import { ignoring } from './failure.ts'
 import { turnFormerCommand } from './install-link.ts'
 import { launcherText } from './launcher.ts'
 import { commandOf, formerFolders, inFolder, installFolder, isRealFolder, renamedHarness, stateFolders } from './places.ts'
@@ -100,6 +102,7 @@ async function moveHarness(path: string): Promise<string> {
   const to = renamedHarness(path)
   if (to === null || !isRealFolder(path) || existsSync(to)) return to !== null && !existsSync(path) && existsSync(to) ? to : path
   await rename(path, to)
+  await rename(join(to, FORMER_RELEASE_FILE), join(to, RELEASE_FILE)).catch(ignoring('ENOENT'))
   return to
 }
 

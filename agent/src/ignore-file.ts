@@ -6,11 +6,12 @@ import { childEnvironment } from '@svc-ai/client/shared'
 import { ifAbsent, Stop } from './failure.ts'
 import type { Installation } from './installation.ts'
 import { runProgram, withoutNearPrograms } from './programs.ts'
-import { SHARED } from './whole-file.ts'
+import { readPlain, SHARED } from './whole-file.ts'
 
 type Bound = Pick<Installation, 'binding' | 'placeholders'>
 
 const GIT_SECONDS_MAX = 10
+const IGNORE_BYTES_MAX = 256 * 1024 * 1024
 const REASON = '# Written by svc: these files hold a token.'
 
 /** Git passes over a link of that name, and a file nearer to the token wins over ours: then the token would not be ignored. */
@@ -23,7 +24,7 @@ export async function requireIgnorable(destination: string, installation: Bound,
   for (const secret of secrets) await requireUntracked(destination, secret, env)
   for (const folder of foldersOf(secrets)) {
     const nearer = ignorePath(join(destination, folder))
-    const lines = linesIn((await readFile(nearer, 'latin1').catch(() => null)) ?? '')
+    const lines = linesIn((await readPlain(nearer, IGNORE_BYTES_MAX)) ?? '')
     if (lines.some(showsAgain))
       throw new Stop(
         `${nearer} has a line that begins with !, so git might not ignore the token beside it; remove it and run the same command again`,

@@ -1,21 +1,23 @@
 /** Everything an install writes below the harness's folder and beside its record, first as a list, then to the disk. */
 import { lstat, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checkPaths, writeTree, type TreeChange, type TreeFiles } from '@svc-ai/client/shared'
+import { checkPaths, keepRelease, keptRelease, RELEASE_FILE, writeTree, type TreeChange, type TreeFiles } from '@svc-ai/client/shared'
 import { bound } from './binding.ts'
 import { ifAbsent, Stop } from './failure.ts'
 import { ignoreSecrets, requireIgnorable } from './ignore-file.ts'
 import type { Installation } from './installation.ts'
 import { launcherText } from './launcher.ts'
-import { commandOf, inFolder } from './places.ts'
+import { commandOf, homeOf, inFolder } from './places.ts'
 import { recordFile, recordIfThere, type InstallRecord } from './record.ts'
-import { readReleaseFile, releaseFile } from './release-file.ts'
+import { readReleaseFile, releaseText, type ReleaseFile } from './release-file.ts'
 import { keptToken } from './token.ts'
-import { EXECUTABLE, isWritten, PRIVATE, readIfThere, removeUnfinished, SHARED, writeWhole, type WholeFile } from './whole-file.ts'
+import { EXECUTABLE, isWritten, PRIVATE, removeUnfinished, SHARED, writeWhole, type WholeFile } from './whole-file.ts'
 import { mkdirp } from '@svc-ai/client/folders'
 
 /** A mode that everything is within. */
 const ANY = 0o777
+/** Until a first release is there whole. */
+const NOTHING: ReleaseFile = { release_id: '', content_id: '', files: [], requires: [], setup: [] }
 
 type Plan = Awaited<ReturnType<typeof planOf>>
 
@@ -34,7 +36,9 @@ export async function planOf({ installation, record, folder, program, node, toke
   const { destination, adapter, release_id, content_id, requires } = record
   const tree: TreeFiles = { ...installation.files, ...bound(installation, { url: installation.url, token }) }
   checkPaths(tree)
-  const before = await readReleaseFile(destination)
+  const home = homeOf(env)
+  await refuseInTheWay(join(destination, RELEASE_FILE))
+  const before = await readReleaseFile(destination, home)
   await refuseForeign(destination, tree, before?.files ?? [])
   if (token !== null) await requireIgnorable(destination, installation, env)
   const places = inFolder(folder)
@@ -45,17 +49,32 @@ export async function planOf({ installation, record, folder, program, node, toke
     { path: join(folder, commandOf(adapter)), text: launcherText(folder, node, adapter), mode: EXECUTABLE },
     ...(token === null ? [] : [{ path: places.token, text: `${token}\n`, mode: PRIVATE }]),
   ]
-  const releaseText = releaseFile(destination, release).text
-  return { destination, folder, tree, token, record: await sameOrNew(folder, record, token), release: releaseText, beside }
+  return {
+    destination,
+    folder,
+    home,
+    tree,
+    token,
+    record: await sameOrNew(folder, record, token),
+    before,
+    release: releaseText(release),
+    beside,
+  }
 }
 
-/** The release file lists what an install has written, also one that was killed. */
+/** Anything else of that name came with the folder, and is neither read nor replaced. */
+async function refuseInTheWay(path: string): Promise<void> {
+  const found = await lstat(path).catch(ifAbsent)
+  if (found !== null && !found.isFile()) throw new Stop(`${path} is no plain file; move it away and run the same command again`)
+}
+
+/** What is kept of the folder lists what an install has written, also one that was killed. */
 async function refuseForeign(destination: string, tree: TreeFiles, owned: readonly string[]): Promise<void> {
   const known = new Set(owned)
   for (const [path, text] of Object.entries(tree)) {
     const place = join(destination, path)
     if (known.has(path) || (await isAbsentOrFolder(place))) continue
-    if ((await readIfThere(place)) === text) continue
+    if (await isWritten({ path: place, text, mode: ANY })) continue
     throw new Stop(`${place} is no file of a harness and would be overwritten; move it away, or name another folder as the first argument`)
   }
 }
@@ -73,10 +92,13 @@ async function sameOrNew(folder: string, record: InstallRecord, token: string | 
 
 /**
  * Whether anything had to be written: what is as it should be is not touched. Killed anywhere in here, the next install finds what was begun
- * and completes it: the release file comes last, and until then the one before lists what may be there.
+ * and completes it: the release file comes last, and until then what is kept of the folder lists what may be there.
  */
-export async function writePlan({ destination, folder, record, tree, release, beside, token }: Plan): Promise<boolean> {
+export async function writePlan(plan: Plan): Promise<boolean> {
+  const { destination, folder, home, record, before, beside, token, tree } = plan
   const places = inFolder(folder)
+  // Before the record: beside one alone, as an earlier version left it, the folder's own word counts for what was checked off.
+  if (keptRelease(home, destination) === null) keepRelease(home, destination, releaseText(before ?? NOTHING))
   const files = [recordFile(folder, record), ...beside]
   await removeUnfinished(folder, [...files.map(({ path }) => path), places.trust, places.token, places.tokenName])
   await Promise.all([places.state, places.runs].map((each) => mkdirp(each, { mode: 0o700 })))
@@ -86,7 +108,7 @@ export async function writePlan({ destination, folder, record, tree, release, be
   const stale = await staleOf(files)
   for (const file of stale) await writeWhole(file)
   if (token !== null) await ignoreSecrets(destination, record)
-  const { written, removed } = writePrivately(destination, tree, release)
+  const { written, removed } = writePrivately(plan)
   await verify(destination, tree)
   return isOtherToken || stale.length + written.length + removed.length > 0
 }
@@ -97,12 +119,12 @@ async function staleOf(files: readonly WholeFile[]): Promise<readonly WholeFile[
 }
 
 /** The tree holds the token, so no other user may read it at any moment. */
-function writePrivately(destination: string, tree: TreeFiles, release: string): TreeChange {
-  const before = process.umask(0o077)
+function writePrivately({ destination, tree, release, home }: Plan): TreeChange {
+  const mask = process.umask(0o077)
   try {
-    return writeTree(destination, tree, release)
+    return writeTree(destination, tree, release, home)
   } finally {
-    process.umask(before)
+    process.umask(mask)
   }
 }
 

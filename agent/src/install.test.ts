@@ -1,19 +1,21 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { RELEASE_FILE } from '@svc-ai/client/shared'
+import { RELEASE_FILE, type Requires } from '@svc-ai/client/shared'
 import { anInstallation, makeHome, SERVICE_URL, textsBelow, transcript, type Home } from './testing/harness-home.ts'
 import { install } from './install.ts'
 import type { Installation } from './installation.ts'
 import { inFolder, installFolder } from './places.ts'
 import { readRecord } from './record.ts'
-import { readReleaseFile } from './release-file.ts'
+import { readReleaseFile, writeReleaseFile, type CheckOff } from './release-file.ts'
+import { HOSTILE_FILES } from './testing/hostile.ts'
 
 const run = async (home: Home, installation: Installation, args?: readonly string[]) => {
   const terminal = transcript()
   const code = await install({ ...home.order(installation, args), terminal })
   return { code, printed: terminal.printed.join('\n'), warned: terminal.warned.join('\n') }
 }
+const MAIL: Requires = { name: 'mail', kind: 'service', check: 'true' }
 const folderOf = (home: Home): string => installFolder(home.path, home.destination)
 const modeOf = (path: string): number => statSync(path).mode & 0o777
 
@@ -38,7 +40,7 @@ describe('install', () => {
     expect(JSON.stringify(record)).not.toContain('secret-token')
     expect(modeOf(inFolder(folderOf(home)).token)).toBe(0o600)
     expect(readFileSync(inFolder(folderOf(home)).token, 'utf8')).toBe('secret-token\n')
-    expect(await readReleaseFile(home.destination)).toMatchObject({ release_id: 'r1', setup: [], requires: [] })
+    expect(await readReleaseFile(home.destination, home.path)).toMatchObject({ release_id: 'r1', setup: [], requires: [] })
     expect(readlinkSync(join(home.path, '.local/bin/svc-agent'))).toBe(join(folderOf(home), 'svc-agent'))
     expect(printed).toContain('svc-agent')
   })
@@ -62,13 +64,12 @@ describe('install', () => {
     await run(home, anInstallation())
     writeFileSync(join(home.destination, 'notes.txt'), 'mine')
     const done = { name: 'mail', checked_at: 1, check: null }
-    const release = { ...(await readReleaseFile(home.destination)), setup: [done] }
-    writeFileSync(join(home.destination, RELEASE_FILE), JSON.stringify(release))
+    await checkOff(home, done)
     const next = anInstallation({ release_id: 'r2', files: { 'AGENTS.md': 'be long\n', 'new.md': 'n\n' }, binding: {} })
     expect((await run(home, next)).code).toBe(0)
     const { [RELEASE_FILE]: _, ...texts } = textsBelow(home.destination)
     expect(texts).toEqual({ '.gitignore': expect.any(String), 'AGENTS.md': 'be long\n', 'new.md': 'n\n', 'notes.txt': 'mine' })
-    expect(await readReleaseFile(home.destination)).toMatchObject({ release_id: 'r2', setup: [done] })
+    expect(await readReleaseFile(home.destination, home.path)).toMatchObject({ release_id: 'r2', setup: [done] })
   })
 
   test('an item that is not checked off refuses before anything is created, and says how to go on', async () => {
@@ -112,16 +113,55 @@ describe('install', () => {
     expect(textsBelow(join(home.path, 'elsewhere'))).toEqual({})
   })
 
-  test('a release file that came with somebody’s folder has nothing removed outside it, nor itself', async () => {
+  test.each(HOSTILE_FILES)(
+    'a release file that came with somebody’s folder as %s has nothing removed, overwritten or checked off',
+    async (kind, place) => {
+      const home = makeHome()
+      mkdirSync(home.destination)
+      place(join(home.destination, RELEASE_FILE))
+      writeFileSync(join(home.destination, 'mine.txt'), 'mine')
+      const needy = anInstallation({ requires: [MAIL] })
+      expect(await run(home, needy)).toMatchObject({ code: 1, warned: expect.stringContaining('mail (service)') })
+      const own = join(home.destination, 'AGENTS.md')
+      writeFileSync(own, 'mine')
+      expect((await run(home, anInstallation())).code).toBe(1)
+      expect([readFileSync(own, 'utf8'), home.npmCalls()]).toEqual(['mine', []])
+      rmSync(own)
+      const { code, warned } = await run(home, anInstallation())
+      const isPlain = kind.includes('file')
+      expect([code, warned]).toEqual([
+        isPlain ? 0 : 1,
+        expect.stringMatching(isPlain ? 'installing agent' : /^svc: \S+ is no plain file; move it away/),
+      ])
+      expect([readFileSync(join(home.destination, 'mine.txt'), 'utf8'), home.npmCalls().length]).toEqual(['mine', isPlain ? 1 : 0])
+      if (isPlain) expect(await readReleaseFile(home.destination, home.path)).toMatchObject({ release_id: 'r1', setup: [] })
+    },
+  )
+
+  test('a release file that a repository changes after the install counts for nothing', async () => {
     const home = makeHome()
-    mkdirSync(home.destination)
-    writeFileSync(join(home.path, 'precious'), 'mine')
-    const files = ['../precious', 'skills/../../precious', RELEASE_FILE]
-    writeFileSync(join(home.destination, RELEASE_FILE), JSON.stringify({ release_id: 'r0', content_id: 'c0', files }))
-    const { code, warned } = await run(home, anInstallation())
-    expect(code, warned).toBe(0)
-    expect(readFileSync(join(home.path, 'precious'), 'utf8')).toBe('mine')
-    expect(await readReleaseFile(home.destination)).toMatchObject({ release_id: 'r1' })
+    await run(home, anInstallation())
+    writeFileSync(join(home.destination, 'mine.txt'), 'mine')
+    HOSTILE_FILES[0]?.[1](join(home.destination, RELEASE_FILE))
+    const needy = anInstallation({ release_id: 'r2', requires: [MAIL] })
+    expect(await run(home, needy)).toMatchObject({ code: 1, warned: expect.stringContaining('mail (service)') })
+    const next = anInstallation({ release_id: 'r2', files: { 'AGENTS.md': 'be long\n' }, binding: {} })
+    expect((await run(home, next)).code).toBe(0)
+    const { [RELEASE_FILE]: _, '.gitignore': __, ...texts } = textsBelow(home.destination)
+    expect(texts).toEqual({ 'AGENTS.md': 'be long\n', 'mine.txt': 'mine' })
+  })
+
+  test('an install of an earlier version, which kept no more than its record, is updated with its check-offs', async () => {
+    const home = makeHome()
+    await run(home, anInstallation())
+    const done = { name: 'mail', checked_at: 1, check: 'true' }
+    await checkOff(home, done)
+    rmSync(join(home.path, '.svc/trees'), { recursive: true })
+    const next = anInstallation({ release_id: 'r2', files: { 'AGENTS.md': 'be long\n' }, binding: {}, requires: [MAIL] })
+    expect(await run(home, next)).toMatchObject({ code: 0 })
+    const { [RELEASE_FILE]: _, '.gitignore': __, ...texts } = textsBelow(home.destination)
+    expect(texts).toEqual({ 'AGENTS.md': 'be long\n' })
+    expect(await readReleaseFile(home.destination, home.path)).toMatchObject({ release_id: 'r2', setup: [done] })
   })
 
   test('a folder reached through a link has one install, however it is named', async () => {
@@ -207,12 +247,18 @@ describe('install', () => {
     const codes = await Promise.all([run(home, anInstallation()), run(home, other)])
     // The older one is refused when it comes second.
     expect([codes[0]?.code, codes[1]?.code]).toEqual([expect.toBeOneOf([0, 1]), 0])
-    const release = await readReleaseFile(home.destination)
+    const release = await readReleaseFile(home.destination, home.path)
     const { [RELEASE_FILE]: _, '.gitignore': __, ...texts } = textsBelow(home.destination)
     expect(Object.keys(texts)).toEqual([...(release?.files ?? [])])
     expect((await readRecord(folderOf(home))).release_id).toBe(release?.release_id)
   })
 })
+
+async function checkOff(home: Home, done: CheckOff): Promise<void> {
+  const release = await readReleaseFile(home.destination, home.path)
+  if (release === null) throw new Error('nothing is installed')
+  await writeReleaseFile(home.destination, { ...release, setup: [done] }, home.path)
+}
 
 function withoutNpm(home: Home) {
   const terminal = transcript()

@@ -61,7 +61,7 @@ async function installOrRefuse(order: Omit<InstallOrder, 'terminal'>, terminal: 
   const destination = await destinationFor({ argument: args[0], adapter: installation.adapter, env }, isSame)
   const folder = installFolder(homeOf(env), destination)
   await trustInstallation(order.installation, program, folder, env)
-  const missing = await unmetIn(destination, installation.requires)
+  const missing = await unmetIn(destination, installation.requires, homeOf(env))
   if (missing.length > 0) {
     tellUnmet(order.installation, missing, { args, env, isInstalled: (await recordIfThere(folder)) !== null }, terminal)
     return 1

@@ -1,16 +1,15 @@
 /** Where an install keeps its things on a person's machine. */
 import { createHash } from 'node:crypto'
-import { existsSync, lstatSync, realpathSync } from 'node:fs'
-import { homedir } from 'node:os'
+import { existsSync, lstatSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
-import { hasCode } from './failure.ts'
+import { homeOf } from '@svc-ai/client/shared'
+import { realPath } from '@svc-ai/client/folders'
 
 const HARNESS = 'svc-harness'
 /** What earlier versions called the same. */
 const FORMER_HARNESS = 'reef-harness'
 
-/** HOME wins over the account's home, so that a caller can choose. */
-export const homeOf = (env: NodeJS.ProcessEnv): string => resolve(nonBlank(env['HOME']) ?? homedir())
+export { homeOf }
 
 /** The harness's folder, without links on the way to it: one folder has one install, however it was named. */
 export function destinationOf(argument: string): string {
@@ -90,15 +89,5 @@ export const inFolder = (folder: string) => ({
 })
 
 export const commandOf = (adapter: string): string => `svc-${adapter}`
-
-/** Also of what is not there yet: the part that is there without links, the rest as it is spelt. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT') || dirname(path) === path) throw error
-    return join(realPath(dirname(path)), basename(path))
-  }
-}
 
 export const nonBlank = (text: string | undefined): string | undefined => (text === undefined || text.trim() === '' ? undefined : text)

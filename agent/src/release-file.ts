@@ -1,9 +1,11 @@
 /** The release file of a harness's folder: which release it holds, what that needs of this machine, and what of it was checked off. */
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { RELEASE_FILE, parseJson, renameReleaseFile, type Requires } from '@svc-ai/client/shared'
-import { Stop } from './failure.ts'
-import { readIfThere, SHARED, writeWhole, type WholeFile } from './whole-file.ts'
+import { FORMER_RELEASE_FILE, keepRelease, keptRelease, parseJson, RELEASE_FILE, type Requires } from '@svc-ai/client/shared'
+import { installFolder } from './places.ts'
+import { recordIfThere } from './record.ts'
+import { readPlain, SHARED, writeWhole } from './whole-file.ts'
+
+const BYTES_MAX = 16 * 1024 * 1024
 
 export interface ReleaseFile {
   readonly release_id: string
@@ -22,21 +24,41 @@ export interface CheckOff {
   readonly check?: string | null
 }
 
-/** Null when there is none. A plain pull writes neither `requires` nor `setup`, which means nothing required. */
-export async function readReleaseFile(destination: string): Promise<ReleaseFile | null> {
-  if (existsSync(destination)) renameReleaseFile(destination)
-  const path = join(destination, RELEASE_FILE)
-  const text = await readIfThere(path)
-  if (text === null) return null
-  const found = parse(text)
-  if (found !== null) return found
-  throw new Stop(`${path} is no release file; move it away and run the same command again`)
+/**
+ * As this machine wrote it: the one in the folder may have come with a repository. Null when it wrote none. A plain pull writes neither
+ * `requires` nor `setup`, which means nothing required.
+ */
+export async function readReleaseFile(destination: string, home: string): Promise<ReleaseFile | null> {
+  const kept = keptRelease(home, destination)
+  return kept === null ? ofEarlierVersion(destination, home) : parse(kept)
 }
 
-export const writeReleaseFile = (destination: string, release: ReleaseFile): Promise<void> => writeWhole(releaseFile(destination, release))
+/** An earlier version kept a record of the install alone, and what was checked off in the folder. */
+async function ofEarlierVersion(destination: string, home: string): Promise<ReleaseFile | null> {
+  const record = await recordIfThere(installFolder(home, destination))
+  if (record === null) return null
+  const { release_id, content_id, requires, files, binding } = record
+  const paths = [RELEASE_FILE, FORMER_RELEASE_FILE].map((name) => join(destination, name))
+  const texts = await Promise.all(paths.map((path) => readPlain(path, BYTES_MAX)))
+  const same = texts.map((text) => parse(text ?? '')).find((found) => found?.release_id === release_id)
+  return {
+    release_id,
+    content_id,
+    files: [...new Set([...Object.keys(files), ...Object.keys(binding)])],
+    requires,
+    setup: same?.setup ?? [],
+  }
+}
+
+/** Kept first: the file in the folder only shows it. */
+export async function writeReleaseFile(destination: string, release: ReleaseFile, home: string): Promise<void> {
+  const text = releaseText(release)
+  keepRelease(home, destination, text)
+  await writeWhole({ path: join(destination, RELEASE_FILE), text, mode: SHARED })
+}
 
 /** One item a line, so that a person can read and compare it. */
-export function releaseFile(destination: string, { release_id, content_id, files, requires, setup }: ReleaseFile): WholeFile {
+export function releaseText({ release_id, content_id, files, requires, setup }: ReleaseFile): string {
   const fields = [
     `"release_id": ${JSON.stringify(release_id)}`,
     `"content_id": ${JSON.stringify(content_id)}`,
@@ -44,7 +66,7 @@ export function releaseFile(destination: string, { release_id, content_id, files
     `"requires": ${lines(requires)}`,
     `"setup": ${lines(setup)}`,
   ]
-  return { path: join(destination, RELEASE_FILE), text: `{\n  ${fields.join(',\n  ')}\n}\n`, mode: SHARED }
+  return `{\n  ${fields.join(',\n  ')}\n}\n`
 }
 
 /** The items that are not checked off as they are now: another check is another item. */
@@ -53,8 +75,8 @@ export function unmet(requires: readonly Requires[], setup: readonly CheckOff[])
 }
 
 /** Those of a release that is, or may be, in this folder. */
-export const unmetIn = async (destination: string, requires: readonly Requires[]): Promise<readonly Requires[]> =>
-  unmet(requires, (await readReleaseFile(destination))?.setup ?? [])
+export const unmetIn = async (destination: string, requires: readonly Requires[], home: string): Promise<readonly Requires[]> =>
+  unmet(requires, (await readReleaseFile(destination, home))?.setup ?? [])
 
 const covers = ({ check }: CheckOff, item: Requires): boolean => check === undefined || check === (item.check ?? null)
 

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { copyFile, lstat, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isAlive } from '@svc-ai/client/shared'
 import { ifAbsent, ignoring } from './failure.ts'
@@ -77,6 +77,7 @@ async function writeBelow(root: string, path: string, text: string): Promise<voi
 
 /** No links: some agents pass over a file that is one, and an update would change the files of a session that was begun with others. */
 async function copyUnlessThere(root: string, path: string, source: string): Promise<void> {
+  if (!(await isFile(source))) return
   await mkdirp(dirname(join(root, path)), { mode: 0o700 })
   await copyFile(source, join(root, path), constants.COPYFILE_EXCL).catch(ignoring('EEXIST', 'ENOENT', 'ENOTDIR'))
 }
@@ -182,6 +183,9 @@ async function move({ root, state }: Run, path: string, writtenMs: number): Prom
   await rename(join(root, path), join(state, path)).catch(ignoring('ENOENT', 'EISDIR', 'ENOTDIR', 'ENOTEMPTY', 'EEXIST'))
 }
 
+/** Also where a link leads to one. A pipe in its place would be read for ever. */
+const isFile = async (path: string): Promise<boolean> => (await stat(path).catch(() => null))?.isFile() === true
+
 const isFolder = async (path: string): Promise<boolean> => (await lstat(path).catch(ifAbsent))?.isDirectory() === true
 
 const namesIn = async (folder: string): Promise<readonly string[]> => (await readdir(folder).catch(ifAbsent)) ?? []
@@ -195,7 +199,7 @@ export async function changedFiles({ files, binding, destination }: InstallRecor
 
 /** Null for what cannot be read, for whatever reason. */
 async function digestOf(path: string): Promise<string | null> {
-  const bytes = await readFile(path).catch(() => null)
+  const bytes = (await isFile(path)) ? await readFile(path).catch(() => null) : null
   return bytes === null ? null : createHash('sha256').update(bytes).digest('hex')
 }
 

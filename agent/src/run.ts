@@ -49,12 +49,12 @@ export async function runAgent(install: Install, args: readonly string[], say: S
   }
 }
 
-async function warn({ record }: Install, say: Say): Promise<void> {
+async function warn({ record, env }: Install, say: Say): Promise<void> {
   const command = commandOf(record.adapter)
   const changed = await changedFiles(record)
   if (changed.length > 0)
     say(`${named(changed)} not as installed; '${command} update' writes ${changed.length === 1 ? 'it' : 'them'} again`)
-  const missing = (await unmetIn(record.destination, record.requires)).map(({ name }) => name)
+  const missing = (await unmetIn(record.destination, record.requires, homeOf(env))).map(({ name }) => name)
   if (missing.length > 0) say(`${named(missing)} not set up; run '${command} setup'`)
 }
 

@@ -5,7 +5,7 @@ import { UsageError, type Requires } from '@svc-ai/client/shared'
 import { installedFrom } from './testing/fake-harness.ts'
 import { transcript } from './testing/harness-home.ts'
 import { NOT_SHOWN } from './held.ts'
-import { inFolder } from './places.ts'
+import { homeOf, inFolder } from './places.ts'
 import { readReleaseFile } from './release-file.ts'
 import { setup } from './setup.ts'
 
@@ -19,7 +19,7 @@ describe('setup', () => {
     expect(terminal.asked).toEqual([{ question: '  MAIL_API_KEY: ', hidden: true }])
     expect(readFileSync(inFolder(folder).env, 'utf8')).toBe('MAIL_API_KEY=my key = "1"\n')
     expect(statSync(inFolder(folder).env).mode & 0o777).toBe(0o600)
-    expect((await readReleaseFile(self.record.destination))?.setup).toEqual([
+    expect((await readReleaseFile(self.record.destination, homeOf(self.env)))?.setup).toEqual([
       { name: 'mail-key', checked_at: expect.any(Number), check: 'MAIL_API_KEY' },
     ])
     expect([...terminal.printed, ...terminal.warned].join('\n')).not.toContain('my key')
@@ -81,7 +81,7 @@ describe('setup', () => {
     const terminal = transcript('yes')
     expect(await setup(self, [], terminal)).toBe(1)
     expect(terminal.warned.join('\n')).toContain('no server here')
-    expect((await readReleaseFile(self.record.destination))?.setup).toEqual([])
+    expect((await readReleaseFile(self.record.destination, homeOf(self.env)))?.setup).toEqual([])
   })
 
   test('without a terminal it only lists', async () => {

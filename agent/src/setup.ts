@@ -1,12 +1,13 @@
-/** `setup`: what a release needs of this machine, gone through with the person; what they saw done is checked off in the harness's folder. */
+/** `setup`: what a release needs of this machine, gone through with the person; what they saw done is checked off. */
 import { showHiddenLine } from '@svc-ai/client/hidden'
 import { createHash } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { quoted, ServiceFailure, UsageError, readOptions, type Requires } from '@svc-ai/client/shared'
 import { isVariable, keepInEnvFile, readEnvFile } from './env-file.ts'
 import { Stop } from './failure.ts'
 import { NOT_SHOWN } from './held.ts'
 import { itemLine } from './install-gate.ts'
-import { commandOf } from './places.ts'
+import { commandOf, homeOf } from './places.ts'
 import { runProgram } from './programs.ts'
 import { readReleaseFile, unmetIn, withCheckOffs, writeReleaseFile, type CheckOff } from './release-file.ts'
 import { serviceOf, type Install } from './service.ts'
@@ -30,7 +31,7 @@ export async function setup(install: Install, argv: readonly string[], terminal:
     install,
     target.requires.filter((item) => options.mark.includes(item.name)),
   )
-  const open = await unmetIn(install.record.destination, target.requires)
+  const open = await unmetIn(install.record.destination, target.requires, homeOf(install.env))
   if (isToGoThrough(options, terminal)) for (const item of open) await goThrough(install, item, options, terminal)
   if (options.runChecks !== null) await runSeen(install, open, options.runChecks, terminal)
   return tell(install, target, options, terminal)
@@ -66,13 +67,14 @@ async function releaseOf(install: Install, release: string | undefined, terminal
   }
 }
 
-/** Each is on the disk before the next is asked about. The file is read again each time: an install may have written it meanwhile. */
-async function checkOff({ record: { destination } }: Install, items: readonly Requires[]): Promise<void> {
+/** Each is on the disk before the next is asked about. What is kept is read again each time: an install may have written it meanwhile. */
+async function checkOff({ record: { destination }, env }: Install, items: readonly Requires[]): Promise<void> {
   if (items.length === 0) return
-  const release = await readReleaseFile(destination)
-  if (release === null) throw new Stop(`${destination} holds no harness any more; run the install script of the service again`)
+  const release = await readReleaseFile(destination, homeOf(env))
+  if (release === null || !existsSync(destination))
+    throw new Stop(`${destination} holds no harness any more; run the install script of the service again`)
   const done = items.map(({ name, check = null }): CheckOff => ({ name, checked_at: Date.now() / 1000, check }))
-  await writeReleaseFile(destination, { ...release, setup: withCheckOffs(release.setup, done) })
+  await writeReleaseFile(destination, { ...release, setup: withCheckOffs(release.setup, done) }, homeOf(env))
 }
 
 async function goThrough(install: Install, item: Requires, { yes }: Options, terminal: Terminal): Promise<void> {
@@ -143,7 +145,7 @@ function said(terminal: Terminal, problem: string): false {
 }
 
 async function tell(install: Install, { release_id, requires }: Target, options: Options, terminal: Terminal): Promise<number> {
-  const open = await unmetIn(install.record.destination, requires)
+  const open = await unmetIn(install.record.destination, requires, homeOf(install.env))
   const checks = checksIn(open)
   if (options.json) {
     const items = requires.map((item) => ({ ...item, met: !open.includes(item) }))

@@ -3,7 +3,7 @@ import { showHiddenLine } from '@svc-ai/client/hidden'
 import { existsSync } from 'node:fs'
 import { readFile, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { quoted, readOptions, removeFromTree } from '@svc-ai/client/shared'
+import { forgetRelease, quoted, readOptions, removeFromTree } from '@svc-ai/client/shared'
 import { bound } from './binding.ts'
 import { forget, isWaiting, lockPath, sessionsOf } from './captures.ts'
 import { Stop } from './failure.ts'
@@ -83,15 +83,16 @@ async function isAgreed({ folder, record, env }: Install, terminal: Terminal): P
 }
 
 /** A file that is not as it was written is the person's by now, and stays: the answer names those. */
-async function removeTree({ folder, record }: Install): Promise<readonly string[]> {
+async function removeTree({ folder, record, env }: Install): Promise<readonly string[]> {
   const { destination, url, files } = record
-  if (!existsSync(destination)) return []
+  if (!existsSync(destination)) return (forgetRelease(homeOf(env), destination), [])
   const written = bound(record, { url, token: await keptToken(folder) })
   const changed = [...(await changedFiles(record)), ...(await changedTexts(destination, written))]
   const ours = [...new Set([...Object.keys(files), ...Object.keys(written)])]
   removeFromTree(
     destination,
     ours.filter((path) => !changed.includes(path)),
+    homeOf(env),
   )
   const left = changed.filter((path) => existsSync(join(destination, path)))
   if (!left.some((path) => Object.hasOwn(written, path))) await forgetIgnored(destination, record)

@@ -5,7 +5,7 @@ import { checkScript } from '@svc-ai/client/signing'
 import { Stop } from './failure.ts'
 import { heldLinesOf, NOT_SHOWN } from './held.ts'
 import { itemLine } from './install-gate.ts'
-import { commandOf } from './places.ts'
+import { commandOf, homeOf } from './places.ts'
 import { readReleaseFile, unmet } from './release-file.ts'
 import { changedFiles } from './run-folder.ts'
 import { runScript, SCRIPT_SECONDS_MAX } from './script.ts'
@@ -36,7 +36,7 @@ export async function update(install: Install, argv: readonly string[], terminal
   const { release_id, requires } = manifest
   const isUnproven = manifest.provisional === true
   if (values.provisional && !isUnproven) terminal.warn('there is no provisional release now; this is the one that is served')
-  const installed = await readReleaseFile(record.destination)
+  const installed = await readReleaseFile(record.destination, homeOf(env))
   const open = unmet(requires, installed?.setup ?? [])
   if (open.length > 0) return tellUnmet(record.adapter, release_id, open.map(itemLine), terminal)
   const isInstalled = installed?.release_id === release_id && record.release_id === release_id

@@ -45,8 +45,15 @@ export async function removeUnfinished(folder: string, paths: readonly string[])
 /** Whether the file is on disk as it should be, and not readable by others. */
 export async function isWritten({ path, text, mode }: WholeFile): Promise<boolean> {
   const found = await lstat(path).catch(ifAbsent)
-  if (found === null || !found.isFile() || (found.mode & 0o777 & ~mode) !== 0) return false
-  return (await readFile(path).catch(ifAbsent))?.equals(Buffer.from(text)) ?? false
+  const bytes = Buffer.from(text)
+  if (found === null || !found.isFile() || found.size !== bytes.length || (found.mode & 0o777 & ~mode) !== 0) return false
+  return (await readFile(path).catch(ifAbsent))?.equals(bytes) ?? false
+}
+
+/** Of a place where anything may stand: null for what is no plain file, or a longer one. A pipe would be read for ever. */
+export async function readPlain(path: string, bytesMax: number): Promise<string | null> {
+  const found = await lstat(path).catch(ifAbsent)
+  return found !== null && found.isFile() && found.size <= bytesMax ? readIfThere(path) : null
 }
 
 /** Null when there is no such file. */

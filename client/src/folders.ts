@@ -1,10 +1,10 @@
 /**
- * Makes a folder with its parents. Node's own recursive mkdir never ends in a file system that answers ENOENT in a folder that is there, as
+ * Folders by their paths. `mkdirp` makes one with its parents: Node's own recursive mkdir never ends in a file system that answers ENOENT in a folder that is there, as
  * /proc does.
  */
-import { mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, realpathSync, statSync } from 'node:fs'
 import { mkdir, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 
 export interface FolderMode {
   /** Of each folder that is made. */
@@ -52,3 +52,15 @@ function isFolderSync(path: string): boolean {
     return false
   }
 }
+
+/** Without links. Also of what is not there yet: the part that is there without links, the rest as it is spelt. */
+export function realPath(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch (error) {
+    if (!isAbsence(error) || dirname(path) === path) throw error
+    return join(realPath(dirname(path)), basename(path))
+  }
+}
+
+const isAbsence = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT'

@@ -3,6 +3,7 @@ export { isAlive } from './alive.ts'
 export { type Svc, connect } from './api.ts'
 export { PACKAGE_SOURCES, childEnvironment } from './environment.ts'
 export { Failure, ServiceFailure, UsageError } from './failure.ts'
+export { forgetRelease, homeOf, keepRelease, keptRelease } from './kept-tree.ts'
 export {
   INSECURE_VARIABLE,
   INSTALL_ROUTE,
@@ -11,6 +12,7 @@ export {
   PROVIDER_KEY_VARIABLE,
   RECEIPT_FIELD,
   RECEIPT_HEADER,
+  FORMER_RELEASE_FILE,
   RELEASE_FILE,
   RELEASE_HEADER,
   RELEASE_TAG_HEADER,
@@ -34,15 +36,5 @@ export {
 } from './options.ts'
 export { tokenProblem } from './place.ts'
 export { curlLine, pasted, quoted } from './shell.ts'
-export {
-  type TreeChange,
-  type TreeFiles,
-  checkPaths,
-  isTreePath,
-  releaseText,
-  trustOf,
-  removeFromTree,
-  renameReleaseFile,
-  writeTree,
-} from './tree-files.ts'
+export { type TreeChange, type TreeFiles, checkPaths, isTreePath, releaseText, trustOf, removeFromTree, writeTree } from './tree-files.ts'
 export { type ServiceEndpoint, ask, field, isPassing, parseJson, refusalOf } from './transport.ts'

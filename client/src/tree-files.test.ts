@@ -1,16 +1,29 @@
 /** Trees in folders: hostile ones, interrupted ones, and two at once. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, watch, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  watch,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { fillDisk, mountDisk, temporaryFolder } from '../../test/support/folder.ts'
+import { fillDisk, mountDisk, sharedFolder, temporaryFolder } from '../../test/support/folder.ts'
 import { TreeFailure } from './failure.ts'
-import { checkPaths, writeTree, type TreeChange, type TreeFiles } from './tree-files.ts'
+import { keepRelease, keptRelease } from './kept-tree.ts'
+import { checkPaths, releaseText, trustOf, writeTree, type TreeChange, type TreeFiles } from './tree-files.ts'
 
 const MODULE = fileURLToPath(new URL('tree-files.ts', import.meta.url))
 const RELEASE = '.svc-harness-release'
+const HOME = sharedFolder()
 
 describe('paths', () => {
   it.each([
@@ -34,7 +47,7 @@ describe('paths', () => {
     ['is where unfinished files are', '.svc-harness-writing-1/part'],
   ])('one that %s is refused, and with it the whole tree', (_, path) => {
     const root = join(temporaryFolder(), 'tree')
-    const act = (): unknown => writeTree(root, { 'good.md': 'x', [path]: 'evil' }, release([]))
+    const act = (): unknown => writeTree(root, { 'good.md': 'x', [path]: 'evil' }, release([]), HOME)
     expect(act).toThrow(TreeFailure)
     expect(act).toThrow(/nothing was written/)
     expect(existsSync(root)).toBe(false)
@@ -53,7 +66,7 @@ describe('paths', () => {
   it('of every ordinary kind are taken, and names are no properties of anything', () => {
     const files = { '..a': '1', 'a.': '2', '.pi/b c.md': '3', 'ü/日本.md': '4', constructor: '5', ['__proto__']: '6', 'xx:y': '7' }
     const root = temporaryFolder()
-    writeTree(root, files, release(Object.keys(files)))
+    writeTree(root, files, release(Object.keys(files)), HOME)
     expect(filesIn(root)).toEqual(files)
   })
 
@@ -72,7 +85,7 @@ describe('symbolic links', () => {
     const [root, outside] = [temporaryFolder(), temporaryFolder()]
     writeFileSync(join(outside, 'victim'), 'mine')
     plant(root, outside)
-    expect(() => writeTree(root, { '0.md': 'first', [path]: 'evil' }, release([path]))).toThrow(/symbolic link/)
+    expect(() => writeTree(root, { '0.md': 'first', [path]: 'evil' }, release([path]), HOME)).toThrow(/symbolic link/)
     expect(filesIn(outside)).toEqual({ victim: 'mine' })
     expect(existsSync(join(root, '0.md'))).toBe(false)
   })
@@ -96,24 +109,43 @@ describe('symbolic links', () => {
   })
 })
 
-describe('a release file of an earlier version, which had another name', () => {
-  const FORMER = '.reef-harness-release'
-
-  it('is taken over: what left the tree is removed', () => {
+describe('a release file that this machine did not write', () => {
+  it.each([
+    ['of the present name', RELEASE],
+    ['of the name that earlier versions used', '.reef-harness-release'],
+  ])('%s is replaced, and what it lists stays', (_, name) => {
     const root = temporaryFolder()
-    write(root, { 'a.md': '1', 'b.md': '1' })
-    renameSync(join(root, RELEASE), join(root, FORMER))
-    expect(write(root, { 'a.md': '1' })).toEqual({ written: [RELEASE], removed: ['b.md'] })
-    expect(readdirSync(root).toSorted()).toEqual([RELEASE, 'a.md'])
+    writeFileSync(join(root, 'mine.md'), 'mine')
+    writeFileSync(join(root, name), release(['mine.md']))
+    expect(write(root, { 'a.md': '1' })).toEqual({ written: [RELEASE, 'a.md'], removed: [] })
+    expect([readdirSync(root).toSorted(), readFileSync(join(root, 'mine.md'), 'utf8')]).toEqual([[RELEASE, 'a.md', 'mine.md'], 'mine'])
   })
 
-  it('counts beside the present one where that version wrote here later', () => {
+  it.each([
+    ['a pipe', (path: string) => execFileSync('mkfifo', [path])],
+    ['a folder', (path: string) => mkdirSync(path)],
+  ])('and that is %s is refused, not read', (_, plant) => {
     const root = temporaryFolder()
-    write(root, { 'a.md': '1' })
-    writeFileSync(join(root, 'c.md'), 'of the earlier version')
-    writeFileSync(join(root, FORMER), release(['c.md']))
-    expect(write(root, { 'a.md': '1' }).removed).toEqual(['c.md'])
-    expect(readdirSync(root).toSorted()).toEqual([RELEASE, 'a.md'])
+    plant(join(root, RELEASE))
+    expect(() => write(root, { 'a.md': '1' })).toThrow(/something else here: move it away/)
+    expect(readdirSync(root)).toEqual([RELEASE])
+  })
+
+  it('and that is longer than memory is not read', () => {
+    const root = temporaryFolder()
+    for (const name of [RELEASE, 'a.md']) writeFileSync(join(root, name), '')
+    for (const name of [RELEASE, 'a.md']) truncateSync(join(root, name), 2 ** 32)
+    expect(write(root, { 'a.md': '1' }).written).toEqual([RELEASE, 'a.md'])
+  })
+
+  it('changes nothing about the key that is trusted in a folder, and pins none in a folder that was cloned', () => {
+    const [root, cloned] = [temporaryFolder(), temporaryFolder()]
+    const trust = { key: `ed25519:${'A'.repeat(43)}`, step: 1, release_id: 'r' }
+    const text = releaseText({ release_id: 'r', content_id: 'c', files: {} }, trust)
+    writeTree(root, {}, text, HOME)
+    writeFileSync(join(root, RELEASE), '{}')
+    writeFileSync(join(cloned, RELEASE), text)
+    expect([trustOf(root, HOME), trustOf(cloned, HOME)]).toEqual([trust, null])
   })
 })
 
@@ -164,16 +196,9 @@ describe('a release over an older one', () => {
     const root = join(folder, 'root')
     mkdirSync(join(root, 'dir'), { recursive: true })
     writeFileSync(join(folder, 'victim'), 'mine')
-    writeFileSync(join(root, RELEASE), release(['../victim', join(folder, 'victim'), 'dir', 'dir/../../victim']))
+    keepRelease(HOME, root, release(['../victim', join(folder, 'victim'), 'dir', 'dir/../../victim']))
     expect(write(root, { a: '' })).toEqual({ written: [RELEASE, 'a'], removed: [] })
     expect(readFileSync(join(folder, 'victim'), 'utf8')).toBe('mine')
-  })
-
-  it.each(['', '{', '[]', '{"files":"a"}', '{"files":[1]}'])('is refused where the release file is %j', (text) => {
-    const root = temporaryFolder()
-    writeFileSync(join(root, RELEASE), text)
-    expect(() => write(root, { a: '' })).toThrow(/does not list the files of a release: remove it/)
-    expect(readdirSync(root)).toEqual([RELEASE])
   })
 })
 
@@ -202,7 +227,7 @@ describe('trouble', () => {
     const root = mountDisk('size=1m')
     const files = { 'a/first.md': 'x', 'b.md': 'x'.repeat(2_000_000) }
     expect(() => write(root, files)).toThrow(/ENOSPC/)
-    expect(JSON.parse(readFileSync(join(root, RELEASE), 'utf8'))).toEqual({ release_id: '', content_id: '', files: ['a/first.md', 'b.md'] })
+    expect(JSON.parse(keptRelease(HOME, root) ?? '')).toEqual({ release_id: '', content_id: '', files: ['a/first.md', 'b.md'] })
     expect(write(root, { 'c.md': 'x' })).toEqual({ written: [RELEASE, 'c.md'], removed: ['a/first.md'] })
     expect(filesIn(root)).toEqual({ 'c.md': 'x' })
   })
@@ -249,7 +274,7 @@ const release = (files: readonly string[]): string => JSON.stringify({ release_i
 
 const many = (text: string): TreeFiles => Object.fromEntries(Array.from({ length: 400 }, (_, at) => [`f${at}`, `${text}${at}`]))
 
-const write = (root: string, files: TreeFiles): TreeChange => writeTree(root, files, release(Object.keys(files).sort()))
+const write = (root: string, files: TreeFiles): TreeChange => writeTree(root, files, release(Object.keys(files).sort()), HOME)
 
 /** Path to text of everything but the release file and what is unfinished. */
 function filesIn(root: string): TreeFiles {
@@ -259,7 +284,7 @@ function filesIn(root: string): TreeFiles {
 }
 
 function startWriting(root: string, files: TreeFiles): ReturnType<typeof spawn> {
-  const call = [root, files, release(Object.keys(files))].map((value) => JSON.stringify(value)).join(', ')
+  const call = [root, files, release(Object.keys(files)), HOME].map((value) => JSON.stringify(value)).join(', ')
   const script = `import { writeTree } from ${JSON.stringify(MODULE)}; writeTree(${call})`
   return spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: 'ignore' })
 }

@@ -3,10 +3,11 @@
  *
  * - Nothing outside the folder is written, removed or read: no path leads out of it, and none goes through a symbolic link.
  * - A tree that cannot be written whole is refused before anything changes.
- * - Each file is the old one or the new one, never half of one. The release file names the last release that was written whole, and lists
- *   every file of a release that may be there, begun ones included: after a kill the same call, or one for another release, completes.
- * - Files that the release file lists and the new tree lacks are removed, with the folders that become empty; everything else in the folder is
- *   somebody's own and stays.
+ * - Each file is the old one or the new one, never half of one. What is kept of the folder in the person's home names the last release that
+ *   was written whole, and lists every file of a release that may be there, begun ones included: after a kill the same call, or one for
+ *   another release, completes.
+ * - Files that this machine wrote and the new tree lacks are removed, with the folders that become empty; everything else in the folder is
+ *   somebody's own and stays. Nothing that the folder holds says what is whose.
  * - What is already as it should be is not touched. Two writers at once do not mix their trees: one of them, or both, are refused.
  */
 import {
@@ -28,6 +29,7 @@ import {
 import { dirname, join } from 'node:path'
 import { isAlive } from './alive.ts'
 import { TreeFailure } from './failure.ts'
+import { forgetRelease, isKept, keepRelease, keptRelease } from './kept-tree.ts'
 import { FORMER_RELEASE_FILE, RELEASE_FILE } from './names.ts'
 import { isTrust, type Trust } from './signing/trust.ts'
 import { field, parseJson } from './transport.ts'
@@ -50,7 +52,7 @@ const FORMER_PREFIX = '.reef-harness-'
 /** Holds what is not finished yet, by the id of the process that writes. */
 const DESK = 'writing-'
 /** Empty until a first release is there whole. */
-const NOTHING = { release_id: '', content_id: '', files: [] }
+const NOTHING: Release & { readonly release_id: string; readonly content_id: string } = { release_id: '', content_id: '', files: [] }
 const PATH_BYTES_MAX = 4096
 const NAME_BYTES_MAX = 255
 
@@ -98,17 +100,18 @@ const refused = (path: string, problem: string): TreeFailure =>
 
 /**
  * Makes the folder hold exactly these files of a release, beside whatever else is in it. The text of the release file is a JSON object whose
- * `files` lists the paths, so that the next writer knows what is the release's.
+ * `files` lists the paths; it is kept in that home too, where the next writer finds what is the release's. No home: a folder of the caller's
+ * own, which goes with it.
  */
-export function writeTree(root: string, files: TreeFiles, releaseText: string): TreeChange {
+export function writeTree(root: string, files: TreeFiles, releaseText: string, home: string | null): TreeChange {
   checkPaths(files)
   mkdirpSync(root)
   const folder = realpathSync(root)
-  renameReleaseFile(folder)
   const texts = new Map([...Object.entries(files), [RELEASE_FILE, releaseText]])
-  const isTidy = !readdirSync(folder).some(isAbandoned)
-  if (isTidy && [...texts].every(([path, text]) => holds(folder, path, text))) return { written: [], removed: [] }
-  return alone(folder, (desk) => replace(folder, desk, texts))
+  const isTidy = !readdirSync(folder).some((name) => name === FORMER_RELEASE_FILE || isAbandoned(name))
+  const isKnown = home === null || isKept(home, folder, releaseText)
+  if (isTidy && isKnown && [...texts].every(([path, text]) => holds(folder, path, text))) return { written: [], removed: [] }
+  return alone(folder, (desk) => replace(folder, desk, texts, home))
 }
 
 /** What the release file says of a release that needs nothing of the machine. */
@@ -117,30 +120,10 @@ export const releaseText = (
   trust: Trust | null,
 ): string => `${JSON.stringify({ release_id, content_id, files: Object.keys(files).sort(), ...(trust && { trust }) }, null, 2)}\n`
 
-/** What is trusted in this folder: null where nothing was pulled, or by a version that checked nothing. */
-export function trustOf(root: string): Trust | null {
-  const path = join(root, RELEASE_FILE)
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : '{}'
-  const found = parseJson(text)
-  const trust = field(found, 'trust')
-  if (isTrust(trust)) return trust
-  if (found !== undefined && trust === undefined) return null
-  throw new TreeFailure(
-    `${path} is damaged, so it does not say which key is trusted; move it away and pull again with the key of the service`,
-  )
-}
-
-/** Earlier versions called it otherwise. One that wrote here later listed files of its own: then both lists count. */
-export function renameReleaseFile(folder: string): void {
-  const [from, to] = [join(folder, FORMER_RELEASE_FILE), join(folder, RELEASE_FILE)]
-  if (!isOwnFile(folder, FORMER_RELEASE_FILE)) return
-  if (lookAt(folder, RELEASE_FILE) === undefined) return renameSync(from, to)
-  const [former, present] = [from, to].map((path) => parseJson(readFileSync(path, 'utf8')))
-  if (!isRelease(former) || !isRelease(present)) return
-  const both = { ...present, files: [...new Set([...present.files, ...former.files])].sort() }
-  if (both.files.length > present.files.length)
-    alone(folder, (desk) => write(folder, desk, RELEASE_FILE, `${JSON.stringify(both, null, 2)}\n`))
-  rmSync(from)
+/** What is trusted in this folder: null where this person pulled nothing, also after the folder went. */
+export function trustOf(root: string, home: string): Trust | null {
+  const trust = field(parseJson((existsSync(root) ? keptRelease(home, root) : null) ?? ''), 'trust')
+  return isTrust(trust) ? trust : null
 }
 
 /** The desk of a process that was killed. */
@@ -151,7 +134,8 @@ function isAbandoned(name: string): boolean {
 
 /** A path that a link is part of holds nothing: what it leads to is not the tree's. */
 function holds(folder: string, path: string, text: string): boolean {
-  return isOwnFile(folder, path) && readFileSync(join(folder, path)).equals(Buffer.from(text))
+  const bytes = Buffer.from(text)
+  return isOwnFile(folder, path) && lookAt(folder, path)?.size === bytes.length && readFileSync(join(folder, path)).equals(bytes)
 }
 
 function isOwnFile(folder: string, path: string): boolean {
@@ -190,16 +174,20 @@ function deskOwner(name: string): number | undefined {
 }
 
 /** Removing comes first: where case does not count, a file that was renamed by its case alone would go with its old name. */
-function replace(folder: string, desk: string, texts: ReadonlyMap<string, string>): TreeChange {
+function replace(folder: string, desk: string, texts: ReadonlyMap<string, string>, home: string | null): TreeChange {
   requireWay(folder, RELEASE_FILE, [])
-  const before = releaseIn(folder)
+  const before = releaseIn(folder, home)
   const leaving = before.files.filter((path) => isTreePath(path) && !texts.has(path))
   for (const path of texts.keys()) requireWay(folder, path, leaving)
-  announce(folder, desk, before, texts)
+  if (home !== null) announce(folder, home, before, texts)
   const removed = leaving.filter((path) => isOwnFile(folder, path)).sort()
   for (const path of removed) remove(folder, path)
   const written = [...texts].filter(([path, text]) => !holds(folder, path, text))
-  for (const [path, text] of written) write(folder, desk, path, text)
+  for (const [path, text] of written) if (path !== RELEASE_FILE) write(folder, desk, path, text)
+  const release = texts.get(RELEASE_FILE) ?? ''
+  if (home !== null) keepRelease(home, folder, release)
+  if (!holds(folder, RELEASE_FILE, release)) write(folder, desk, RELEASE_FILE, release)
+  if (isOwnFile(folder, FORMER_RELEASE_FILE)) rmSync(join(folder, FORMER_RELEASE_FILE))
   return { written: written.map(([path]) => path).sort(), removed }
 }
 
@@ -207,12 +195,10 @@ interface Release {
   readonly files: readonly string[]
 }
 
-/** The release file as last written. Where there is none, a release without a name that holds nothing. */
-function releaseIn(folder: string): Release {
-  if (lookAt(folder, RELEASE_FILE) === undefined) return NOTHING
-  const found = parseJson(readFileSync(join(folder, RELEASE_FILE), 'utf8'))
-  if (isRelease(found)) return found
-  throw new TreeFailure(`${RELEASE_FILE} in ${folder} does not list the files of a release: remove it and try again`)
+/** As last written here. Where nothing was, a release without a name that holds nothing. */
+function releaseIn(folder: string, home: string | null): Release {
+  const found = parseJson((home === null ? null : keptRelease(home, folder)) ?? '')
+  return isRelease(found) ? found : NOTHING
 }
 
 function isRelease(value: unknown): value is Release {
@@ -221,11 +207,10 @@ function isRelease(value: unknown): value is Release {
 }
 
 /** Before the first new file is there, it is listed: else a kill right after it would leave a file that no release owns. */
-function announce(folder: string, desk: string, before: Release, texts: ReadonlyMap<string, string>): void {
+function announce(folder: string, home: string, before: Release, texts: ReadonlyMap<string, string>): void {
   const files = new Set([...before.files, ...texts.keys()])
   files.delete(RELEASE_FILE)
-  if (files.size > before.files.length)
-    write(folder, desk, RELEASE_FILE, `${JSON.stringify({ ...before, files: [...files].sort() }, null, 2)}\n`)
+  keepRelease(home, folder, JSON.stringify({ ...before, files: [...files].sort() }))
 }
 
 /** Whatever stands where the file or one of its folders must be, unless it leaves with the old release. */
@@ -242,12 +227,12 @@ function requireWay(folder: string, path: string, leaving: readonly string[]): v
 }
 
 /** Files of a release that go for good, with what a killed writer left. One that a link leads to is not the tree's, and stays. */
-export function removeFromTree(root: string, paths: readonly string[]): void {
+export function removeFromTree(root: string, paths: readonly string[], home: string): void {
   const folder = realpathSync(root)
-  renameReleaseFile(folder)
   for (const path of paths) if (isTreePath(path) && isOwnFile(folder, path)) remove(folder, path)
   for (const name of readdirSync(folder)) if (isAbandoned(name)) rmSync(join(folder, name), { recursive: true, force: true })
-  if (isOwnFile(folder, RELEASE_FILE)) rmSync(join(folder, RELEASE_FILE))
+  for (const name of [RELEASE_FILE, FORMER_RELEASE_FILE]) if (isOwnFile(folder, name)) rmSync(join(folder, name))
+  forgetRelease(home, folder)
 }
 
 /** Folders that hold something of their own stay. */

@@ -1,13 +1,18 @@
 /** A release in place of another: whole, or the old one stays as it was. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
-import type { Manifest } from '@svc-ai/client/shared'
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { homeOf, keepRelease, type Manifest } from '@svc-ai/client/shared'
 import { entry, folder } from './testing/native.ts'
 import { mount, mountedIn } from './mount.ts'
 import { filesOf } from './trial-tree.ts'
 
 const TRUST = { key: `ed25519:${'k'.repeat(43)}`, step: 1, release_id: 'r1' }
+
+beforeEach(() => {
+  vi.stubEnv('HOME', folder())
+  onTestFinished(() => void vi.unstubAllEnvs())
+})
 
 const release = (id: string, text: string, more: Readonly<Record<string, string>> = {}) => ({
   trust: TRUST,
@@ -49,7 +54,14 @@ describe('a release', () => {
 
   it('that was begun and never written whole is none', async () => {
     const root = folder()
-    writeFileSync(join(root, '.svc-harness-release'), '{"release_id":"","content_id":"","files":["native/AGENTS.md"]}')
+    keepRelease(homeOf(process.env), root, '{"release_id":"","content_id":"","files":["native/AGENTS.md"]}')
     expect(await mountedIn(root)).toBeNull()
+  })
+
+  it('that came with a repository is none', async () => {
+    const [root, cloned] = [folder(), folder()]
+    await mount(root, release('r1', 'One.'))
+    cpSync(root, cloned, { recursive: true })
+    expect([(await mountedIn(root))?.releaseId, await mountedIn(cloned)]).toEqual(['r1', null])
   })
 })

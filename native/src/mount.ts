@@ -2,11 +2,14 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readReleaseFile } from '@svc-ai/agent/shared'
+import { homeOf, readReleaseFile } from '@svc-ai/agent/shared'
 import { connect, Failure, type Manifest, isTreePath, releaseText, trustOf, writeTree } from '@svc-ai/client/shared'
 import { trustPulled, type TrustAnswer } from '@svc-ai/client/signing'
 import { loadTree } from './load.ts'
 import type { Tree } from './tree.ts'
+
+/** Where it is kept what was written to a folder. */
+const home = (): string => homeOf(process.env)
 
 /** Where a release comes from, and where it goes. */
 export interface ReleaseSource {
@@ -37,12 +40,12 @@ export interface WantedRelease {
 export async function fetchRelease(source: ReleaseSource, { release, provisional = false }: WantedRelease = {}): Promise<CheckedRelease> {
   const { root, url, scenario, token } = source
   const manifest = await connect({ url, scenario, token, provisional }).manifest(release)
-  const answer = trustPulled(manifest, { url, scenario, env: process.env, kept: trustOf(root), release, provisional })
+  const answer = trustPulled(manifest, { url, scenario, env: process.env, kept: trustOf(root, home()), release, provisional })
   if (!Object.keys(manifest.files).some((path) => path.startsWith('native/')))
     throw new Failure('the harness of this scenario is for another agent: it has no files under native/')
   const folder = mkdtempSync(join(tmpdir(), 'svc-mount-'))
   try {
-    writeTree(folder, manifest.files, releaseText(manifest, null))
+    writeTree(folder, manifest.files, releaseText(manifest, null), null)
     loadTree(join(folder, 'native'))
     return { manifest, ...answer }
   } finally {
@@ -56,12 +59,12 @@ export const nameOf = (releaseId: string, isProvisional: boolean): string =>
 
 /** Puts it in place of what is there. What cannot be written whole is taken back. */
 export async function mount(root: string, { manifest, trust }: Pick<CheckedRelease, 'manifest' | 'trust'>): Promise<Mounted> {
-  const [before, trusted] = [await filesOf(root), trustOf(root)]
+  const [before, trusted] = [await filesOf(root), trustOf(root, home())]
   try {
-    writeTree(root, manifest.files, releaseText(manifest, trust))
+    writeTree(root, manifest.files, releaseText(manifest, trust), home())
     return { releaseId: manifest.release_id, tree: loadTree(join(root, 'native')) }
   } catch (error) {
-    if (before !== null) writeTree(root, before.files, releaseText(before, trusted))
+    if (before !== null) writeTree(root, before.files, releaseText(before, trusted), home())
     throw error
   }
 }
@@ -74,7 +77,7 @@ async function filesOf(root: string): Promise<Parameters<typeof releaseText>[0] 
 }
 
 async function wholeReleaseIn(root: string): ReturnType<typeof readReleaseFile> {
-  const release = await readReleaseFile(root)
+  const release = await readReleaseFile(root, home())
   return release?.release_id === '' ? null : release
 }
 

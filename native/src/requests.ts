@@ -12,7 +12,7 @@ async function withInstall(args: readonly string[], command: typeof report): Pro
   const { given, rest } = taken(args)
   const places = placesIn(given['tree'] ?? '.')
   await moveReceipts(homeOf(process.env))
-  const release = await readReleaseFile(places.root)
+  const release = await readReleaseFile(places.root, homeOf(process.env))
   if (release === null || release.release_id === '')
     throw new Failure(`${places.root} holds no release: pull one with 'svc-client pull', or name another folder with --tree`)
   const { url, scenario } = await serviceIn(places, { url: given['url'], scenario: given['scenario'] })

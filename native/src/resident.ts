@@ -73,7 +73,7 @@ export async function openResident(places: ResidentPlaces, options: ResidentOpti
   const take = async (checked: CheckedRelease): Promise<void> => {
     const { manifest, trust, note } = checked
     const isMounted = manifest.release_id === mounted.releaseId
-    if (isMounted && isSameTrust(trustOf(places.root), trust)) return
+    if (isMounted && isSameTrust(trustOf(places.root, homeOf(process.env)), trust)) return
     await inLane(async () => {
       mounted = await mount(places.root, checked)
     })

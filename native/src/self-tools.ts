@@ -77,7 +77,7 @@ async function tryOut({ mutations, prompt }: Data, turn: AgentTurn): Promise<str
   const entries = mutated(entriesOf(turn), Array.isArray(mutations) ? mutations : [])
   const folder = mkdtempSync(join(tmpdir(), 'svc-trial-'))
   try {
-    writeTree(folder, { ...filesOf(entries), 'workspace/.keep': '' }, '{"files":[]}\n')
+    writeTree(folder, { ...filesOf(entries), 'workspace/.keep': '' }, '{"files":[]}\n', null)
     const { scene } = turn
     // The caller keeps the receipts of answers; a trial is not reported.
     const { onAnswer: _, ...place } = scene.model

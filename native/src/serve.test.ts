@@ -1,9 +1,10 @@
 /** The resident agent and the commands that talk to it, against a service that the test plays. */
 import { once } from 'node:events'
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { keepRelease } from '@svc-ai/client/shared'
 import { COMPILED } from '../../test/support/compiled.ts'
 import { deployment, signedManifest } from '../../client/src/testing/signed.ts'
 import { entry, folder, speak, start, tool, type Line, type Ran } from './testing/native.ts'
@@ -346,7 +347,7 @@ describe('a folder that was served', () => {
   it('that holds no release, or whose service is not known, says so', async () => {
     const at = home()
     expect(await at.run('harness', 'x').end).toMatchObject({ code: 1, stderr: expect.stringContaining('holds no release') })
-    writeFileSync(join(at.tree, '.svc-harness-release'), '{"release_id":"r1","files":[]}')
+    keepRelease(at.env['HOME'] ?? '', at.tree, '{"release_id":"r1","files":[]}')
     expect(await at.run('harness', 'x').end).toMatchObject({ code: 1, stderr: expect.stringContaining('--url and --scenario') })
     expect(await at.run('status').end).toMatchObject({ code: 1, stderr: expect.stringContaining('no resident agent runs') })
   })

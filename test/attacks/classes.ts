@@ -122,6 +122,10 @@ export const CLASSES: readonly AttackClass[] = [
     files: [
       { file: 'test/install/attacks.test.ts', except: / > the script installs, and runs nothing else$/ },
       { file: 'test/install/hostile.test.ts' },
+      { file: 'test/install/gate.test.ts', titles: /that a repository brings/ },
+      { file: 'agent/src/install.test.ts', titles: /a release file that / },
+      { file: 'agent/src/release-file.test.ts', titles: /that came with a folder/ },
+      { file: 'client/src/tree-files.test.ts', titles: /that this machine did not write/ },
       { file: 'test/install/homes.test.ts', titles: / > a home called / },
       {
         file: 'test/install/line.test.ts',

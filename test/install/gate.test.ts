@@ -1,5 +1,6 @@
 /** What a release needs of a machine keeps it from being installed there until a person has checked it off. */
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { expectWhole, HOLDING, jsonAt, sharedInstallWorld, ownInstallWorld, RELEASE_FILE, TOKEN, type Scenario } from './install-world.ts'
@@ -90,21 +91,32 @@ it('a check that fails leaves its item open, and an unknown release or item has 
   expect(jsonAt(join(machine.destination, RELEASE_FILE))['setup']).toEqual([])
 })
 
-it('a release file that is no release file stops the install before anything is changed', async () => {
+it('a release file that a repository brings checks nothing off, and what is in its place is not read', async () => {
   const machine = makeMachine()
-  const { scenario, fallback } = await aNeedyScenario('damaged')
-  await scenario.install(machine, 'dash', { release: fallback })
+  const { scenario, fallback, needy } = await aNeedyScenario('forged')
   const path = join(machine.destination, RELEASE_FILE)
-  const good = readFileSync(path)
-  writeFileSync(path, good.subarray(0, 20))
-  const { code, err } = await scenario.install(machine, 'dash', { release: fallback })
-  expect({ code, err }).toEqual({
+  const setup = ['radio', 'key'].map((name) => ({ name, checked_at: 1 }))
+  const forged = { release_id: fallback, content_id: '', files: ['mine.txt'], requires: [], setup }
+  mkdirSync(machine.destination)
+  writeFileSync(join(machine.destination, 'mine.txt'), 'mine')
+  writeFileSync(path, JSON.stringify(forged))
+  expect(await scenario.install(machine, 'dash', { release: needy })).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/^svc: \S+ is no release file; move it away and run the same command again\n$/),
+    err: expect.stringContaining('radio (service)'),
   })
-  rmSync(path)
   expect(await scenario.install(machine, 'dash', { release: fallback })).toMatchObject({ code: 0 })
-  expect(readFileSync(path)).toEqual(good)
+  const good = readFileSync(path)
+  writeFileSync(path, JSON.stringify(forged))
+  expect(await machine.command(['update', '--release', needy])).toMatchObject({ code: 3 })
+  expect(await scenario.install(machine, 'dash', { release: fallback })).toMatchObject({ code: 0 })
+  expect([readFileSync(path), existsSync(join(machine.destination, 'mine.txt'))]).toEqual([good, true])
+  rmSync(path)
+  execFileSync('mkfifo', [path])
+  expect(await machine.command(['update', '--release', needy])).toMatchObject({ code: 3 })
+  expect(await scenario.install(machine, 'dash', { release: fallback })).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^svc: \S+ is no plain file; move it away and run the same command again\n$/),
+  })
 })
 
 it('a release that waits for review is set up before it is promoted, and is installed at once afterwards [harness.setup]', async () => {

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../../../test/support/folder.ts'
+import { sharedFolder, temporaryFolder } from '../../../test/support/folder.ts'
 import { world } from '../../../test/support/world.ts'
 import { fakeService, type Behaviour } from '../testing/fake-service.ts'
 import { run as runCommand } from '../testing/files.ts'
@@ -86,6 +86,17 @@ describe('pull', () => {
     expect(JSON.parse(out)).toMatchObject({ ok: false, folder, error: expect.stringMatching(message) as unknown })
     expect(readdirSync(folder)).toEqual(before)
     expect(existsSync(join(parent, 'evil'))).toBe(false)
+  })
+
+  it('into a cloned folder pins the key that arrives, not the one that a release file there names', async () => {
+    const folder = temporaryFolder()
+    const trust = { key: `ed25519:${'A'.repeat(43)}`, step: 0, release_id: 'r' }
+    writeFileSync(join(folder, 'mine'), '')
+    writeFileSync(join(folder, '.svc-harness-release'), JSON.stringify({ release_id: 'r', content_id: 'c', files: ['mine'], trust }))
+    const service = await fakeService(manifest('r', { a: 'x' }))
+    const { code, out } = await run(['pull', folder, ...at(service.url)])
+    expect([code, out]).toEqual([0, expect.stringContaining(`key ${DEPLOYMENT.fingerprint} of ${service.url} is trusted here`)])
+    expect(readdirSync(folder).toSorted()).toEqual(['.svc-harness-release', 'a', 'mine'])
   })
 
   it('into something that is no folder fails with the system’s words', async () => {
@@ -221,4 +232,5 @@ async function answering(answers: Readonly<Record<string, unknown>>): Promise<st
   return service.url
 }
 
-const run = (argv: readonly string[], token = TOKEN) => runCommand(argv, { SVC_TOKEN: token })
+const HOME = sharedFolder()
+const run = (argv: readonly string[], token = TOKEN) => runCommand(argv, { SVC_TOKEN: token, HOME })

@@ -1,6 +1,7 @@
 /** `svc-client pull`: the tree that a scenario serves, as files in a folder. */
 import { connect, type Address } from '../api.ts'
 import { UsageError } from '../failure.ts'
+import { homeOf } from '../kept-tree.ts'
 import { COMMAND, INSECURE_VARIABLE, KEY_VARIABLE, RELEASE_FILE } from '../names.ts'
 import type { Manifest } from '../wire.generated.ts'
 import { COMMON, COMMON_HELP, onlyArgument, scenarioName, serviceUrl, tokenIn, readArguments } from '../options.ts'
@@ -66,10 +67,11 @@ export const pullCommand: Command<PullArguments> = {
   about: ({ folder, url, scenario }) => ({ folder, url, scenario }),
   run: async (options) => {
     const { folder, url, scenario, release, provisional, key, env } = options
-    const kept = key === undefined ? trustOf(folder) : trustIn(key)
+    const home = homeOf(env)
+    const kept = key === undefined ? trustOf(folder, home) : trustIn(key)
     const manifest = await connect(options).manifest(release)
     const { trust, note } = trustPulled(manifest, { url, env, kept, scenario, release, provisional })
-    const { written, removed } = writeTree(folder, manifest.files, releaseText(manifest, trust))
+    const { written, removed } = writeTree(folder, manifest.files, releaseText(manifest, trust), home)
     const change = { written: written.filter((path) => path !== RELEASE_FILE), removed }
     const { release_id, content_id, requires } = manifest
     const isCurrent = written.length + removed.length === 0

@@ -79,7 +79,7 @@ export function treeFolder(entries: readonly TrialEntry[], url: string): string 
   const files = filesOf(entries)
   const settings: unknown = JSON.parse(files['native/models.json'] ?? '{}')
   const bound = { ...Object(settings), api: 'openai', base_url: `${url}/v1`, api_key: KEY, model: 'm' }
-  writeTree(root, { ...files, 'native/models.json': JSON.stringify(bound) }, '{"files":[]}\n')
+  writeTree(root, { ...files, 'native/models.json': JSON.stringify(bound) }, '{"files":[]}\n', null)
   return join(root, 'native')
 }
 
