@@ -10,7 +10,8 @@ export const STEP_OUTCOMES = {
   pending: { word: 'held', title: 'Ready for review' },
   rejected: { word: 'rejected', title: 'Not selected' },
   skipped: { word: 'skipped', title: 'No changes' },
-  failed: { word: 'failed', title: 'Failed' },
+  failed: { word: 'failed', title: 'No changes' },
 } as const satisfies Record<StepOutcome, object>
 
 export type OutcomeWord = (typeof STEP_OUTCOMES)[StepOutcome]['word']
+export type OutcomeTitle = (typeof STEP_OUTCOMES)[StepOutcome]['title'] | `Promoted at step ${number}`

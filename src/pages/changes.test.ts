@@ -10,7 +10,7 @@ const base = ROWS[1]
 if (base === undefined) throw new Error('the rows of the tests are gone')
 
 const shown = (mutations: readonly Json[], before: typeof TREE | null = TREE): string =>
-  changesCard('What changed', versionView(1), { ...base, metrics: { mutations } }, before).text
+  changesCard('What changed', versionView(1), { ...base, metrics: { mutations } }, before, null).text
 
 const lines = (word: string): string => Array.from({ length: 4000 }, (_, n) => `${word} ${n}`).join('\n')
 
@@ -120,6 +120,6 @@ describe('a row without changes', () => {
     [{ result: 'skipped' }, /made no change/],
     [{ result: 'published' }, /kept no list/],
   ])('%j says what it is', (more, words) => {
-    expect(changesCard('What changed', versionView(1), { ...base, metrics: {}, ...more }, TREE).text).toMatch(words)
+    expect(changesCard('What changed', versionView(1), { ...base, metrics: {}, ...more }, TREE, null).text).toMatch(words)
   })
 })

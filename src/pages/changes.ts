@@ -1,4 +1,4 @@
-/** The card of a step's changes: every mutation with its entry, new ones as they are, others compared with what they were. */
+/** The card of a step's changes: what they may do, and every mutation with its entry, new ones as they are, others compared with what they were. */
 import type { Entry } from '../contract/index.ts'
 import {
   changesOf,
@@ -12,10 +12,12 @@ import {
   type DiffGap,
   type DiffLine,
   type EntryChange,
+  type StepPowers,
 } from '../presentation/index.ts'
 import { card } from './frame.ts'
 import { markup, type Html, type Piece } from './html.ts'
 import { placeOf, versionLink } from './places.ts'
+import { powersPart } from './powers.ts'
 import { inline, leftOut, listed } from './prose.ts'
 import type { PageRow, PageView } from './view.ts'
 
@@ -29,16 +31,16 @@ const LINE_EDITS_MAX = 500
 /** No entry of a tree is larger. */
 const CHARACTERS_MAX = 512 * 1024
 
-export function changesCard(title: string, view: PageView, row: PageRow, before: readonly Entry[] | null): Html {
+export function changesCard(title: string, view: PageView, row: PageRow, before: readonly Entry[] | null, powers: StepPowers | null): Html {
   const { changes, more } = changesOf(row.metrics, before, {
     timeLeft: timeFor(COMPARING_MILLISECONDS_MAX),
     lineEditsMax: LINE_EDITS_MAX,
     charactersMax: CHARACTERS_MAX,
   })
-  if (changes.length === 0) return card(title, emptyWords(view, row))
+  if (changes.length === 0) return card(title, powersPart(powers), emptyWords(view, row))
   const page = new MarkupBudget(CHANGES_BYTES_MAX)
   const shown = changes.map((change, index) => articleOf(change, index + 1, new MarkupBudget(ENTRY_BYTES_MAX, page)))
-  return card(title, shown, more > 0 && markup`<p class="cut">and ${counted(more, 'more mutation')}</p>`)
+  return card(title, powersPart(powers), shown, more > 0 && markup`<p class="cut">and ${counted(more, 'more mutation')}</p>`)
 }
 
 function emptyWords(view: PageView, row: PageRow): Html {

@@ -27,24 +27,19 @@ export function whyCard(view: PageView, { intro, text, isQuoted, session, reques
 }
 
 /** Nothing of a step that no person rejected. */
-export function rejectionCard(view: PageView, rejection: StepRejection | null): Html | null {
+export function rejectionPart(view: PageView, rejection: StepRejection | null): Piece {
   if (rejection === null) return null
   const place = placeOfStep(view.releases, rejection.step)
   const row = place === undefined ? undefined : view.releases.get(place)
-  return card(
-    'Rejected',
-    markup`<p>A person rejected it${place !== undefined && row !== undefined && markup`, by the ${versionLink(view, place, stepName(row, place))}`}:</p>
-      <blockquote>${prose(rejection.reason)}</blockquote>`,
-  )
+  return markup`<p>A person rejected it${place !== undefined && row !== undefined && markup`, by the ${versionLink(view, place, stepName(row, place))}`}:</p>
+    <blockquote>${prose(rejection.reason)}</blockquote>`
 }
 
 const COMMENTS_SHOWN_MAX = 100
 
 /** Nothing of a release of which nobody said anything. */
-export function commentsCard(comments: readonly StepComment[]): Html | null {
-  if (comments.length === 0) return null
-  return card('Comments', comments.slice(0, COMMENTS_SHOWN_MAX).map(commentOf))
-}
+export const commentsPart = (comments: readonly StepComment[]): Piece =>
+  comments.length > 0 && [markup`<h3>Comments</h3>`, comments.slice(0, COMMENTS_SHOWN_MAX).map(commentOf)]
 
 const commentOf = ({ by, at, text }: StepComment): Html =>
   markup`<p class="cut">${by === null ? 'A person' : inline(by)}, ${moment(at)}</p>

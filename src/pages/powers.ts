@@ -1,21 +1,20 @@
-/** The card of what a change may do on a machine: a sentence for each power, the entries and why, and what a person has to allow. */
+/** What a change may do on a machine, beside what it changes: a sentence for each power, the entries and why, and what a person has to allow. */
 import type { ShownPower, StepPowers } from '../presentation/index.ts'
-import { card } from './frame.ts'
-import { markup, type Html } from './html.ts'
+import { markup, type Html, type Piece } from './html.ts'
 import { code, inline } from './prose.ts'
 
 /** Nothing of a step that changes no harness. */
-export function powersCard(powers: StepPowers | null): Html | null {
+export function powersPart(powers: StepPowers | null): Piece {
   if (powers === null) return null
   const { title, tone, summary, powers: shown } = powers
-  if (shown.length === 0) return card(title, markup`<p>${summary}</p>`)
-  return card(
-    title,
-    markup`<ul class="needs">
-      ${shown.map(powerOf)}
-    </ul>`,
+  if (shown.length === 0) return markup`<h3>${title}</h3><p>${summary}</p>`
+  return [
+    markup`<h3>${title}</h3>
+      <ul class="needs">
+        ${shown.map(powerOf)}
+      </ul>`,
     markup`<p class="summary ${tone}">${inline(summary)}</p>`,
-  )
+  ]
 }
 
 const powerOf = ({ sentence, isHeld, reasons, more }: ShownPower): Html =>

@@ -106,7 +106,7 @@ describe('a request that is settled', () => {
   it('asks no more, and shows the result and the changes in place of progress', () => {
     const page = settled({})
     expect(page).not.toContain('http-equiv')
-    expect(cardsIn(page)).toEqual(['Request', 'Result', 'What this change may do', 'Proposed changes', 'Review', 'Design'])
+    expect(cardsIn(page)).toEqual(['Request', 'Result', 'Proposed changes', 'Review', 'Design'])
     expect(stagesIn(page)).toEqual(['+Received', '+Processing', '+Recording', '+[Outcome]'])
     expect(linksIn(page)).toContain('/svc/harness/releases/2/page?scenario=support&key=k')
     expect(textIn(page)).toContain(`Release ${id(2)}`)
@@ -137,7 +137,7 @@ describe('a request that is settled', () => {
 
   it('and promoted since says at which step, and offers it for install', () => {
     const page = requestPage(requestView({ rows: [...ROWS, PROMOTION] }))
-    expect(textIn(page)).toContain('Promoted')
+    expect(textIn(page)).toContain('Promoted at step 4')
     expect(page).toContain('<code>svc-pi update</code>')
     expect(page).not.toContain('svc promote')
   })

@@ -17,12 +17,11 @@ import {
   textAt,
 } from '../presentation/index.ts'
 import { changesCard } from './changes.ts'
-import { card, documentOf, pill } from './frame.ts'
+import { card, documentOf, pill, type PageStatus } from './frame.ts'
 import { type Html, markup, type Piece } from './html.ts'
 import { designCard, needsList, reviewCard } from './notes.ts'
 import { headPath, rowsIn, servedPlace, shownStep, versionLink } from './places.ts'
 import { code, inline, lasting, moment, prose, term } from './prose.ts'
-import { powersCard } from './powers.ts'
 import { failureBoxes, summaryOf } from './result.ts'
 import type { PageRow, ProgressShown, RequestView } from './view.ts'
 
@@ -31,7 +30,7 @@ const ID_CHARACTERS_SHOWN = 8
 export function requestPage(view: RequestView): string {
   const { request, row, hasVersions, scenario, progress } = view
   const settled = row === null ? null : { row, step: shownStep(view, row) }
-  const status = settled?.step.status ?? requestStatus(progress.state)
+  const status = settled === null ? requestStatus(progress.state) : badgeOf(settled.step)
   return documentOf({
     title: `Harness request ${firstCodePoints(request.id, ID_CHARACTERS_SHOWN)}`,
     section: 'Requests',
@@ -49,6 +48,9 @@ export function requestPage(view: RequestView): string {
     </div>`,
   })
 }
+
+/** In the words of the version page; but that a request failed is said. */
+const badgeOf = ({ status }: StepView): PageStatus => (status.outcome === 'failed' ? { ...status, title: status.word } : status)
 
 function stagesOf({ place, progress: { state } }: RequestView): Html {
   const now = stageOf({ settled: place !== null, state })
@@ -105,14 +107,14 @@ function progressCard({ progress, running, request, now }: RequestView, status: 
 
 function settledCards(view: RequestView, row: PageRow, step: StepView): Piece {
   const title = row.result === 'published' ? 'What changed' : 'Proposed changes'
-  return [powersCard(step.powers), changesCard(title, view, row, view.before), reviewCard(step.review), designCard(step.design)]
+  return [changesCard(title, view, row, view.before, step.powers), reviewCard(step.review), designCard(step.design)]
 }
 
 function outcomeCard(view: RequestView, row: PageRow, step: StepView): Html {
   const { place, hasVersions } = view
   return markup`<section class="card side">
     <h2>Result</h2>
-    ${pill(step.status)} ${summaryOf(step, false)}
+    ${pill(badgeOf(step))} ${summaryOf(step, false)}
     <dl class="facts">
       ${hasVersions && place !== null && step.madeRelease && term('Version', stepName(row, place))}
       ${term(step.madeRelease ? 'Release' : 'Ran on release', code(row.release_id))}

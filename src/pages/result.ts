@@ -1,4 +1,4 @@
-/** The card of a step's result: the outcome and its meaning, the numbers and the evidence of its evaluation, failures, and the task table. */
+/** The card of a step's result: the outcome and its meaning, what people said of it, the numbers and the evidence of its evaluation, failures, and the task table. */
 import {
   EXPLAINED,
   MEANINGS,
@@ -15,18 +15,21 @@ import {
 } from '../presentation/index.ts'
 import { card } from './frame.ts'
 import { markup, type Html, type Piece } from './html.ts'
+import { commentsPart, rejectionPart } from './notes.ts'
 import { code, inline, listed, prose, term } from './prose.ts'
 import type { PlayedSides, VersionView } from './view.ts'
 
-export function resultCard(step: StepView, isServed: boolean, played: VersionView['played'] = new Map()): Html {
+export function resultCard(view: VersionView, step: StepView, isServed: boolean): Html {
   const { numbers, scores, facts, taskScores, evidence } = step
   return card(
     'Result',
     summaryOf(step, isServed),
+    rejectionPart(view, step.rejection),
+    commentsPart(step.comments),
     factList([...(scores === null ? [] : [scoreFact(scores)]), ...facts.filter(([label]) => FACTS_FIRST.has(label))]),
     failureBoxes(step),
     scoreTable(taskScores),
-    bothAnswers(taskScores, played),
+    bothAnswers(taskScores, view.played ?? new Map()),
     evidence.length > 0 && folded('The evidence', evidenceSections(evidence)),
     (numbers.length > 0 || facts.length > 0) && folded('All numbers', allNumbers(step)),
     taskTable(step.tasks),

@@ -14,13 +14,16 @@ if (first === undefined || usual === undefined) throw new Error('the rows of the
 const withMetrics = (metrics: JsonObject, more: Partial<PageRow> = {}): string =>
   versionPage(versionView(1, { rows: [first, { ...usual, metrics, ...more }] }))
 
+/** All that there are. */
+const CARDS = ['Why', 'Design', 'What changed', 'Review', 'Result', 'Setup', 'Chain']
+const pillIn = (page: string): string | undefined => /class="pill \w+"><span>([^<]*)</.exec(page)?.[1]
+
 describe('the page of a usual step', () => {
   const page = versionPage(versionView(1))
 
   it('has its cards in order, with those left out for which there is nothing', () => {
-    expect(cardsIn(page)).toEqual(['Why', 'Design', 'What this change may do', 'What changed', 'Result', 'Setup', 'Chain'])
-    const asked = ['Why', 'Design', 'What this change may do', 'What changed', 'Review', 'Result', 'Setup', 'Chain']
-    expect(cardsIn(versionPage(versionView(2)))).toEqual(asked)
+    expect(cardsIn(page)).toEqual(['Why', 'Design', 'What changed', 'Result', 'Setup', 'Chain'])
+    expect(cardsIn(versionPage(versionView(2)))).toEqual(CARDS)
     expect(cardsIn(versionPage(versionView(0)))).toEqual(['Why', 'What changed', 'Result', 'Setup', 'Chain'])
   })
 
@@ -68,7 +71,7 @@ describe('the status of a row', () => {
 
   it('of a held release that was promoted says so', () => {
     const rows = [...ROWS, PROMOTION]
-    expect(textIn(versionPage(versionView(2, { rows })))).toContain('Promoted')
+    expect(pillIn(versionPage(versionView(2, { rows })))).toBe('Promoted at step 4')
     expect(textIn(versionPage(versionView(2)))).not.toContain('Promoted')
   })
 })
@@ -77,11 +80,13 @@ describe('a release that a person rejected', () => {
   const rows = [...ROWS, REJECTION]
   const reason = 'It says nothing of <b>other</b> languages.'
 
-  it('says so first, with the reason as text, and leads to the row that rejected it', () => {
+  it('was not selected; its result has the reason as text, and leads to the row that rejected it', () => {
     const page = versionPage(versionView(2, { rows }))
-    expect(cardsIn(page)[0]).toBe('Rejected')
-    expect(textIn(page)).toContain('Rejected by a person')
-    expect(textIn(page)).toMatch(/A person rejected it, by the rejection of [-0-9: ]+ UTC : It says nothing/)
+    expect(pillIn(page)).toBe('Not selected')
+    expect(cardsIn(page)).toEqual(CARDS)
+    expect(textIn(page)).toMatch(
+      /Result Rejected by a person\. .* A person rejected it, by the rejection of [-0-9: ]+ UTC : It says nothing/,
+    )
     expect(textIn(page)).toContain(reason)
     expect(page).not.toContain('<b>other</b>')
     expect(chainIn(page)).toMatch(/Rejected by rejection of [-0-9: ]+ UTC 2+ Rejected by a person/)

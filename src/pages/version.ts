@@ -4,10 +4,9 @@ import { isObject, type Json, type JsonObject } from '../contract/index.ts'
 import { changesCard } from './changes.ts'
 import { card, documentOf } from './frame.ts'
 import { type Html, markup, type Piece, jsonMarkup } from './html.ts'
-import { commentsCard, designCard, rejectionCard, reviewCard, setupCard, whyCard } from './notes.ts'
+import { designCard, reviewCard, setupCard, whyCard } from './notes.ts'
 import { headPath, placeOf, rowsIn, servedPlace, shownStep, versionLink } from './places.ts'
 import { code, moment } from './prose.ts'
-import { powersCard } from './powers.ts'
 import { resultCard } from './result.ts'
 import type { PageRow, PageView, ReleasePlaces, VersionView } from './view.ts'
 
@@ -32,14 +31,11 @@ export function versionPage(view: VersionView): string {
     status: step.status,
     below: walkOf(view),
     main: [
-      rejectionCard(view, step.rejection),
-      commentsCard(step.comments),
       whyCard(view, step.reason),
       designCard(step.design),
-      powersCard(step.powers),
-      changesCard('What changed', view, row, before),
+      changesCard('What changed', view, row, before, step.powers),
       reviewCard(step.review),
-      resultCard(step, isServed, view.played),
+      resultCard(view, step, isServed),
       setupCard(step.setup),
       chainCard(view, place, row),
     ],

@@ -1,6 +1,6 @@
 /** The outcome of a step: its word, its title on the version page, and what it means. */
 import type { Operation, OutcomeWord, StepOutcome } from '../contract/index.ts'
-import { STEP_OUTCOMES, STEP_RESULTS } from '../contract/outcomes.ts'
+import { STEP_OUTCOMES, STEP_RESULTS, type OutcomeTitle } from '../contract/outcomes.ts'
 import { promotionOf, rejectionOf, type StepRow, type StepRows } from './chain.ts'
 
 /** How a word is coloured: each renderer has its own colour for a tone. */
@@ -10,29 +10,34 @@ export interface StepStatus {
   readonly outcome: OutcomeWord
   /** "Held", "Starting point", "Promoted" */
   readonly word: string
-  /** The same on the version page, whose words the interface fixes: "Ready for review". */
-  readonly title: string
+  /** What the version page says in its place, whose words the interface fixes: "Ready for review". */
+  readonly title: OutcomeTitle
   readonly tone: StepTone
   readonly meaning: string
 }
 
 export function statusOf(rows: StepRows, row: StepRow): StepStatus {
   const status = OUTCOMES[row.result]
-  if (promotionOf(rows, row) !== undefined) return { ...status, ...named('Promoted'), tone: 'good', meaning: PROMOTED }
-  if (rejectionOf(rows, row) !== undefined) return { ...status, ...named('Rejected by a person'), tone: 'bad', meaning: REJECTED }
+  const promotion = promotionOf(rows, row)
+  if (promotion !== undefined)
+    return { ...status, word: 'Promoted', title: `Promoted at step ${promotion.step}`, tone: 'good', meaning: PROMOTED }
+  if (rejectionOf(rows, row) !== undefined)
+    return { ...status, ...NOT_SELECTED, word: 'Rejected by a person', tone: 'bad', meaning: REJECTED }
   if (row.provisional !== undefined) return { ...status, ...(row.provisional ? UNPROVEN : UNPROVEN_ENDED) }
   return { ...status, ...BY_HAND[row.operation] }
 }
 
+/** What was held and will not be served. */
+const NOT_SELECTED = { title: STEP_OUTCOMES.rejected.title } as const
+
 const UNPROVEN: Partial<StepStatus> = {
   word: 'Provisional',
-  title: 'Provisional: unproven',
   tone: 'warn',
   meaning: 'The candidate looks better after one round and is not proved yet. It is served to nobody who does not take unproven releases.',
 }
 const UNPROVEN_ENDED: Partial<StepStatus> = {
+  ...NOT_SELECTED,
   word: 'Provisional, ended',
-  title: 'Provisional, ended',
   tone: 'plain',
   meaning: 'The candidate was the provisional release for a while, unproven. A later step says what became of it.',
 }
@@ -40,20 +45,18 @@ const UNPROVEN_ENDED: Partial<StepStatus> = {
 const PROMOTED = 'The candidate was held for review and promoted by a person.'
 const REJECTED = 'The candidate was held for review and rejected by a person. The served release stays live.'
 
-const named = (word: string): Pick<StepStatus, 'word' | 'title'> => ({ word, title: word })
-
 /** Rows that no training step made. */
 const BY_HAND: Readonly<Partial<Record<Operation, Partial<StepStatus>>>> = {
-  create: { ...named('Starting point'), tone: 'plain', meaning: 'What this scenario was created with.' },
+  create: { word: 'Starting point', tone: 'plain', meaning: 'What this scenario was created with.' },
   promote: { meaning: 'A person promoted a release that was held for review.' },
   rollback: { meaning: 'A person put an earlier release back.' },
   shipped: { meaning: 'The service updated the entries that it ships.' },
-  comment: { ...named('Comment'), meaning: 'A person said something of a release that was held for review. Nothing changed.' },
+  comment: { word: 'Comment', meaning: 'A person said something of a release that was held for review. Nothing changed.' },
   reject: {
-    ...named('Rejected by a person'),
+    word: 'Rejected by a person',
     meaning: 'A person rejected a release that was held for review. The served release stays live.',
   },
-  withdraw: { ...named('Withdrawn'), meaning: 'The provisional release was withdrawn. The served release stays live.' },
+  withdraw: { word: 'Withdrawn', meaning: 'The provisional release was withdrawn. The served release stays live.' },
 }
 
 const outcome = (result: StepOutcome, tone: StepTone, meaning: string): StepStatus => {

@@ -16,12 +16,14 @@ const of = (metrics: UnknownRecord) => viewOf({ metrics })
 
 describe('the outcome of a step', () => {
   it.each([
-    [rowOf(0), 'Starting point', 'Starting point', 'plain'],
+    [rowOf(0), 'Starting point', 'Published', 'plain'],
     [rowOf(1), 'Published', 'Published', 'good'],
     [HELD, 'Held', 'Ready for review', 'warn'],
     [rowOf(1, { result: 'rejected' }), 'Rejected', 'Not selected', 'plain'],
     [rowOf(1, { result: 'skipped' }), 'Skipped', 'No changes', 'plain'],
-    [rowOf(1, { result: 'failed' }), 'Failed', 'Failed', 'bad'],
+    [rowOf(1, { result: 'failed' }), 'Failed', 'No changes', 'bad'],
+    [rowOf(1, { result: 'pending', pending: true, provisional: true }), 'Provisional', 'Ready for review', 'warn'],
+    [rowOf(1, { result: 'pending', pending: true, provisional: false }), 'Provisional, ended', 'Not selected', 'plain'],
     [rowOf(1, { operation: 'promote' }), 'Published', 'Published', 'good'],
     [rowOf(1, { operation: 'rollback' }), 'Published', 'Published', 'good'],
     [rowOf(1, { operation: 'shipped' }), 'Published', 'Published', 'good'],
@@ -31,8 +33,8 @@ describe('the outcome of a step', () => {
 
   it('of a held release that was rejected says so, and its reason is with both rows', () => {
     const rows = [rowOf(0), HELD, REJECTED]
-    expect(statusOf(rows, HELD)).toMatchObject({ word: 'Rejected by a person', tone: 'bad', outcome: 'held' })
-    expect(statusOf(rows, REJECTED)).toMatchObject({ word: 'Rejected by a person' })
+    expect(statusOf(rows, HELD)).toMatchObject({ word: 'Rejected by a person', title: 'Not selected', tone: 'bad', outcome: 'held' })
+    expect(statusOf(rows, REJECTED)).toMatchObject({ word: 'Rejected by a person', title: 'Not selected' })
     const shown = (row: StepRow) => stepView(row, { rows, nameOf: ({ step }) => `v${step}` })
     expect(shown(HELD).rejection).toEqual({ step: 2, at: REJECTED.recorded_at, reason: 'It deletes files.' })
     expect(shown(REJECTED)).toMatchObject({
@@ -44,7 +46,12 @@ describe('the outcome of a step', () => {
   })
 
   it('of a held release that was promoted names the step of the promotion', () => {
-    expect(statusOf([rowOf(0), HELD, PROMOTED], HELD)).toMatchObject({ word: 'Promoted', tone: 'good', outcome: 'held' })
+    expect(statusOf([rowOf(0), HELD, PROMOTED], HELD)).toMatchObject({
+      word: 'Promoted',
+      title: `Promoted at step ${PROMOTED.step}`,
+      tone: 'good',
+      outcome: 'held',
+    })
   })
 
   it('has its reason: the decision, why there was none, or the failure', () => {

@@ -64,16 +64,14 @@ describe('the page of a request that is not settled', () => {
   })
 })
 
-const POWERS = 'What this change may do'
-
 /** What the pill says, the cards, and what to do next. */
 const SETTLED: readonly (readonly [state: keyof typeof PLACES, word: string, cards: readonly string[], next: string])[] = [
-  ['published', 'Published', ['Request', 'Result', POWERS, 'What changed', 'Review', 'Design'], 'svc-pi update'],
-  ['rejected', 'Not selected', ['Request', 'Result', POWERS, 'Proposed changes'], 'Rephrase it'],
-  ['promoted', 'Promoted', ['Request', 'Result', POWERS, 'Proposed changes', 'Review'], 'svc-pi update'],
+  ['published', 'Published', ['Request', 'Result', 'What changed', 'Review', 'Design'], 'svc-pi update'],
+  ['rejected', 'Not selected', ['Request', 'Result', 'Proposed changes'], 'Rephrase it'],
+  ['promoted', `Promoted at step ${PLACES.promotion}`, ['Request', 'Result', 'Proposed changes', 'Review'], 'svc-pi update'],
   ['skipped', 'No changes', ['Request', 'Result', 'Proposed changes'], 'Rephrase it'],
   ['failed', 'Failed', ['Request', 'Result', 'Proposed changes'], 'send it again'],
-  ['pending', 'Ready for review', ['Request', 'Result', POWERS, 'Proposed changes'], 'svc promote'],
+  ['pending', 'Ready for review', ['Request', 'Result', 'Proposed changes'], 'svc promote'],
 ]
 
 describe('the page of a settled request', () => {

@@ -29,21 +29,20 @@ async function open(state: keyof typeof PLACES): Promise<Page> {
 }
 
 const USUAL_CARDS = ['Why', 'What changed', 'Result', 'Setup', 'Chain']
-const POWERS = 'What this change may do'
-const CHANGED_CARDS = ['Why', POWERS, 'What changed', 'Result', 'Setup', 'Chain']
+const ALL_CARDS = ['Why', 'Design', 'What changed', 'Review', 'Result', 'Setup', 'Chain']
 
 /** What the pill says, words that this page has and others have not, and the cards. */
 const STATES: readonly (readonly [state: keyof typeof PLACES, word: string, words: string, cards: readonly string[]])[] = [
-  ['created', 'Starting point', 'created with', USUAL_CARDS],
-  ['published', 'Published', PLAYS.published.words, ['Why', 'Design', POWERS, 'What changed', 'Review', 'Result', 'Setup', 'Chain']],
-  ['learned', 'Published', '+ - express: ', CHANGED_CARDS],
-  ['rejected', 'Not selected', 'Answer in one word.', CHANGED_CARDS],
-  ['promoted', 'Promoted', 'Ask for the order number', ['Why', POWERS, 'What changed', 'Review', 'Result', 'Setup', 'Chain']],
+  ['created', 'Published', 'created with', USUAL_CARDS],
+  ['published', 'Published', PLAYS.published.words, ALL_CARDS],
+  ['learned', 'Published', '+ - express: ', USUAL_CARDS],
+  ['rejected', 'Not selected', 'Answer in one word.', USUAL_CARDS],
+  ['promoted', `Promoted at step ${PLACES.promotion}`, 'Ask for the order number', ALL_CARDS.filter((card) => card !== 'Design')],
   ['skipped', 'No changes', 'no proposal', USUAL_CARDS],
-  ['failed', 'Failed', PLAYS.failed.failure, USUAL_CARDS],
+  ['failed', 'No changes', PLAYS.failed.failure, USUAL_CARDS],
   ['promotion', 'Published', 'A person promoted', USUAL_CARDS],
-  ['pending', 'Ready for review', 'night-bell', CHANGED_CARDS],
-  ['proposed', 'Not selected', 'People wait a long time', CHANGED_CARDS],
+  ['pending', 'Ready for review', 'night-bell', USUAL_CARDS],
+  ['proposed', 'Not selected', 'People wait a long time', USUAL_CARDS],
   ['rollback', 'Published', 'A person put an earlier release back', USUAL_CARDS],
 ]
 

@@ -156,7 +156,7 @@ describe('while it is served', () => {
     const of: JsonObject = Object(Object(status['scenarios'])[NAME])
     expect(of['provisional']).toMatchObject({ release_id: unproven.release_id, step: 1, gain: 0.2, canary_share: 0.5 })
     const page = await here().get(`/svc/harness/releases/1/page?scenario=${NAME}`)
-    expect(page.text).toContain('Provisional: unproven')
+    expect(page.text).toContain('is not proved yet')
   })
 
   it('refuses what is neither yes nor no', async () => {

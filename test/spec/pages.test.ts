@@ -105,10 +105,10 @@ describe('the page of a version', () => {
     for (const word of ['add', 'hold', 'reject', 'skip', 'throw']) await s.asked(word)
     const statusOf = async (step: number): Promise<string | undefined> =>
       /class="pill \w+"><span>([^<]*)</.exec((await version(s, step)).text)?.[1]
-    const words = ['Starting point', 'Published', 'Ready for review', 'Not selected', 'No changes', 'Failed']
+    const words = ['Published', 'Published', 'Ready for review', 'Not selected', 'No changes', 'No changes']
     for (const [step, word] of words.entries()) expect(await statusOf(step)).toBe(word)
     await s.move('promote', textAt((await s.listed())[2] ?? {}, 'release_id'))
-    expect(await statusOf(2)).toBe('Promoted')
+    expect(await statusOf(2)).toBe('Promoted at step 6')
     expect(textIn((await version(s, 6)).text)).toMatch(/Promoted by a person Harness v6 .*Currently served.* Published/)
     await s.move('rollback', textAt((await s.listed())[0] ?? {}, 'release_id'))
     expect(textIn((await version(s, 7)).text)).toMatch(/Rolled back by a person Harness v7/)
@@ -256,7 +256,7 @@ describe('the page of a request', () => {
     expect(cardsIn(text)).toContain('Proposed changes')
     expect(text).toContain(`<code>svc promote ${held} --scenario ${s.name}</code>`)
     await s.move('promote', held)
-    expect(textIn((await request(s, id)).text)).toContain('Promoted')
+    expect(textIn((await request(s, id)).text)).toMatch(/Promoted at step \d/)
   })
 
   it('of an unknown id, or of a record that is no instruction, is 404 naming it [page.request-unknown]', async () => {
