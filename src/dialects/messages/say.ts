@@ -3,6 +3,7 @@ import type { JsonObject } from '../../contract/index.ts'
 import { writeEvent } from '../../kit/index.ts'
 import type { AnswerEnd, Usage } from '../translation/pieces.ts'
 import { AnswerWriting, type OpenCall } from '../translation/writing.ts'
+import { isObject, parsed } from '../values.ts'
 
 const REASONS = { end: 'end_turn', stop: 'stop_sequence', length: 'max_tokens', call: 'tool_use', refusal: 'refusal' } as const
 
@@ -13,7 +14,12 @@ const BLOCKS = {
 
 export class MessagesSaying extends AnswerWriting {
   #blocks = 0
-  #open: 'text' | 'thinking' | null = null;
+  #open: 'text' | 'thinking' | null = null
+  /** What came of the open call's input and is not passed on yet. */
+  #held: string[] = []
+  #isPassingOn = false
+  /** The first character of the input that is no blank. */
+  #opening = '';
 
   *begin(): Iterable<Buffer> {
     const { id, model } = this.speaker
@@ -35,15 +41,29 @@ export class MessagesSaying extends AnswerWriting {
 
   *openCall({ id, name }: OpenCall): Iterable<Buffer> {
     yield* this.#close()
+    this.#isPassingOn = false
+    this.#opening = ''
     yield frame('content_block_start', { index: this.#blocks, content_block: { type: 'tool_use', id, name, input: {} } })
   }
 
+  /** The first piece waits, since it may be all of the input; the rest of an object is passed on as it comes. */
   *input(_call: OpenCall, text: string): Iterable<Buffer> {
-    yield frame('content_block_delta', { index: this.#blocks, delta: { type: 'input_json_delta', partial_json: text } })
+    const isFirst = !this.#isPassingOn && this.#held.length === 0
+    this.#held.push(text)
+    this.#opening ||= text.trimStart().slice(0, 1)
+    if (isFirst || this.#opening !== '{') return
+    this.#isPassingOn = true
+    yield this.#inputDelta(this.#held.splice(0).join(''))
   }
 
-  *closeCall(): Iterable<Buffer> {
+  *closeCall({ input }: OpenCall): Iterable<Buffer> {
+    if (!this.#isPassingOn) yield this.#inputDelta(objectText(input))
+    this.#held = []
     yield frame('content_block_stop', { index: this.#blocks++ })
+  }
+
+  #inputDelta(partial_json: string): Buffer {
+    return frame('content_block_delta', { index: this.#blocks, delta: { type: 'input_json_delta', partial_json } })
   }
 
   *finish(reason: AnswerEnd, sequence: string | null): Iterable<Buffer> {
@@ -60,6 +80,16 @@ export class MessagesSaying extends AnswerWriting {
     if (this.#open !== null) yield frame('content_block_stop', { index: this.#blocks++ })
     this.#open = null
   }
+}
+
+/**
+ * The input of a call is an object here. Some models write it into a string of JSON. Any other input stands as a text under a name that the provider
+ * proposes for that: the tool's schema refuses it, and the model reads why.
+ */
+function objectText(input: string): string {
+  const given = parsed(input)
+  if (isObject(given)) return input
+  return typeof given === 'string' && isObject(parsed(given)) ? given : JSON.stringify({ INVALID_JSON: input })
 }
 
 const frame = (type: string, fields: JsonObject): Buffer => writeEvent(type, JSON.stringify({ type, ...fields }))

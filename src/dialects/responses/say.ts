@@ -3,23 +3,39 @@ import type { JsonObject } from '../../contract/index.ts'
 import { writeEvent } from '../../kit/index.ts'
 import type { AnswerEnd, Usage } from '../translation/pieces.ts'
 import { AnswerWriting, type OpenCall } from '../translation/writing.ts'
+import { objectOf } from '../values.ts'
 import { responseHead } from './write.ts'
 
 /** A stretch of text that grows: an item with one part. */
 interface OpenItem {
-  readonly kind: 'text' | 'thinking' | 'refusal'
+  readonly kind: keyof typeof PARTS
   readonly id: string
   said: string
 }
 
+const IN_CONTENT = { partEvent: 'response.content_part', index: 'content_index' } as const
+
 const PARTS = {
   text: {
+    ...IN_CONTENT,
     event: 'response.output_text',
     part: (text: string) => ({ type: 'output_text', text, annotations: [], logprobs: [] }),
     member: 'text',
   },
-  thinking: { event: 'response.reasoning_text', part: (text: string) => ({ type: 'reasoning_text', text }), member: 'text' },
-  refusal: { event: 'response.refusal', part: (text: string) => ({ type: 'refusal', refusal: text }), member: 'refusal' },
+  thinking: { ...IN_CONTENT, event: 'response.reasoning_text', part: (text: string) => ({ type: 'reasoning_text', text }), member: 'text' },
+  summary: {
+    event: 'response.reasoning_summary_text',
+    partEvent: 'response.reasoning_summary_part',
+    index: 'summary_index',
+    part: (text: string) => ({ type: 'summary_text', text }),
+    member: 'text',
+  },
+  refusal: {
+    ...IN_CONTENT,
+    event: 'response.refusal',
+    part: (text: string) => ({ type: 'refusal', refusal: text }),
+    member: 'refusal',
+  },
 } as const
 
 export class ResponsesSaying extends AnswerWriting {
@@ -33,14 +49,15 @@ export class ResponsesSaying extends AnswerWriting {
     yield this.#frame('response.in_progress', { response })
   }
 
-  *piece(kind: 'text' | 'thinking' | 'refusal', text: string): Iterable<Buffer> {
-    const { event, part } = PARTS[kind]
+  *piece(said: 'text' | 'thinking' | 'refusal', text: string): Iterable<Buffer> {
+    const kind = said === 'thinking' && this.#wantsSummary ? 'summary' : said
+    const { event, partEvent, part } = PARTS[kind]
     if (this.#open?.kind !== kind) {
       yield* this.#close('completed')
-      const open = { kind, id: `${kind === 'thinking' ? 'rs' : 'msg'}_${this.#itemId()}`, said: '' }
+      const open = { kind, id: `${said === 'thinking' ? 'rs' : 'msg'}_${this.#itemId()}`, said: '' }
       this.#open = open
       yield this.#frame('response.output_item.added', { output_index: this.#output.length, item: itemOf(open, 'in_progress') })
-      yield this.#frame('response.content_part.added', { ...this.#place(open), part: part('') })
+      yield this.#frame(`${partEvent}.added`, { ...this.#place(open), part: part('') })
     }
     const open = this.#open
     if (open === null) return
@@ -78,13 +95,19 @@ export class ResponsesSaying extends AnswerWriting {
     yield this.#frame('error', { code, message, param: null })
   }
 
+  /** Clients that ask for summaries show those, and nothing of the content. */
+  get #wantsSummary(): boolean {
+    const { summary, generate_summary } = objectOf(this.to.request['reasoning'])
+    return typeof (summary ?? generate_summary) === 'string'
+  }
+
   *#close(status: string): Iterable<Buffer> {
     const open = this.#open
     if (open === null) return
     this.#open = null
-    const { event, part, member } = PARTS[open.kind]
+    const { event, partEvent, part, member } = PARTS[open.kind]
     yield this.#frame(`${event}.done`, { ...this.#place(open), [member]: open.said, ...(open.kind === 'text' && { logprobs: [] }) })
-    yield this.#frame('response.content_part.done', { ...this.#place(open), part: part(open.said) })
+    yield this.#frame(`${partEvent}.done`, { ...this.#place(open), part: part(open.said) })
     yield* this.#done(itemOf(open, status))
   }
 
@@ -118,7 +141,7 @@ export class ResponsesSaying extends AnswerWriting {
   }
 
   #place(open: OpenItem): JsonObject {
-    return { item_id: open.id, output_index: this.#output.length, content_index: 0 }
+    return { item_id: open.id, output_index: this.#output.length, [PARTS[open.kind].index]: 0 }
   }
 
   #callId({ isCustom }: OpenCall): string {
@@ -135,8 +158,10 @@ export class ResponsesSaying extends AnswerWriting {
 const callEvent = ({ isCustom }: OpenCall): string => (isCustom ? 'response.custom_tool_call_input' : 'response.function_call_arguments')
 
 function itemOf({ kind, id, said }: OpenItem, status: string): JsonObject {
-  const content = said === '' ? [] : [PARTS[kind].part(said)]
-  return kind === 'thinking' ? { id, type: 'reasoning', summary: [], content } : { id, type: 'message', status, role: 'assistant', content }
+  const parts = said === '' ? [] : [PARTS[kind].part(said)]
+  if (kind === 'summary') return { id, type: 'reasoning', summary: parts }
+  if (kind === 'thinking') return { id, type: 'reasoning', summary: [], content: parts }
+  return { id, type: 'message', status, role: 'assistant', content: parts }
 }
 
 function usageOf({ input, cacheRead, output, thought }: Usage): JsonObject | null {

@@ -102,6 +102,64 @@ describe('calls of upstreams that do not keep to the format', () => {
   })
 })
 
+describe('an input that is no object', () => {
+  const inputOf = (answer: JsonObject) => objectsOf(answer['content'])[0]?.['input']
+  it.each([
+    ['an object in a string', '"{\\"a\\":12345678901234567890}"', '{"a":12345678901234567890}'],
+    ['a list', '[1,2]', '{"INVALID_JSON":"[1,2]"}'],
+    ['a text', 'ls -l', '{"INVALID_JSON":"ls -l"}'],
+    ['null', 'null', '{"INVALID_JSON":"null"}'],
+    ['a long number', '12345678901234567890', '{"INVALID_JSON":"12345678901234567890"}'],
+    ['an object that was cut off', '{"a":', '{"INVALID_JSON":"{\\"a\\":"}'],
+  ])('reaches clients of messages as one, whole and streamed: %s', (_what, given, input) => {
+    const whole = translated(messages, chat, spoken).whole(called('look', given))
+    expect([JSON.stringify(inputOf(whole)), whole['stop_reason']]).toEqual([input, 'tool_use'])
+    expect(JSON.stringify(inputOf(streamed(piece({ id: 'c' }, 'look', given))))).toBe(input)
+  })
+
+  it('waits where it comes in pieces, while an object passes as it comes', () => {
+    const pieces = (...texts: string[]) =>
+      streamed(piece({ index: 0, id: 'c' }, 'look', ''), ...texts.map((text) => piece({ index: 0 }, '', text)))
+    expect(inputOf(pieces(' ', '[', '1]'))).toEqual({ INVALID_JSON: ' [1]' })
+    expect(inputOf(pieces(' ', '{"a"', ':1', '}'))).toEqual({ a: 1 })
+    const stream = translated(messages, chat, { ...spoken, stream: true }).openStream()
+    const passed = ['{"a"', ':1', '}'].map((text) => {
+      const choices = [{ delta: { tool_calls: [piece({ index: 0, id: 'c' }, 'look', text)] } }]
+      return Buffer.concat(stream.push(writeEvent(null, JSON.stringify({ choices }))))
+    })
+    expect(passed.map((bytes) => bytes.includes('input_json_delta'))).toEqual([false, true, true])
+  })
+})
+
+describe('thoughts for a client of responses', () => {
+  const thought = { choices: [{ index: 0, message: { reasoning_content: 'hm', content: 'x' }, finish_reason: 'stop' }] }
+  const events = (body: JsonObject): readonly string[] => {
+    const stream = translated(responses, chat, { input: 'x', stream: true, ...body }).openStream()
+    const chunks = [{ reasoning_content: 'h' }, { reasoning_content: 'm' }, { content: 'x' }].map((delta) => ({ choices: [{ delta }] }))
+    const bytes = Buffer.concat(chunks.flatMap((chunk) => stream.push(writeEvent(null, JSON.stringify(chunk)))))
+    return [...bytes.toString().matchAll(/^event: response\.(reasoning_.*|content_part.*)$/gm)].map(([, name = '']) => name)
+  }
+
+  it.each([{ summary: 'auto' }, { generate_summary: 'concise' }])('are the summary where it asks for one: %j', (reasoning) => {
+    const answer = translated(responses, chat, { input: 'x', reasoning }).whole(thought)
+    expect(answer['output']).toMatchObject([{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }, { type: 'message' }])
+    expect(objectsOf(answer['output'])[0]).not.toHaveProperty('content')
+    expect(events({ reasoning })).toEqual([
+      'reasoning_summary_part.added',
+      'reasoning_summary_text.delta',
+      'reasoning_summary_text.delta',
+      'reasoning_summary_text.done',
+      'reasoning_summary_part.done',
+      'content_part.added',
+    ])
+  })
+
+  it('are content where it does not', () => {
+    const answer = translated(responses, chat, { input: 'x', reasoning: { effort: 'low', summary: null } }).whole(thought)
+    expect(answer['output']).toMatchObject([{ summary: [], content: [{ type: 'reasoning_text', text: 'hm' }] }, { type: 'message' }])
+  })
+})
+
 const said = { role: 'assistant', content: 'x' }
 const ofChat = (finish_reason: string) => ({ choices: [{ index: 0, message: said, finish_reason }] })
 const ofMessages = (stop_reason: string, stop_sequence: string | null = null) => ({
