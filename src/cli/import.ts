@@ -27,7 +27,8 @@ const HELP = `
 Stop both services first: the one that wrote the folders, and this one. The folders are read and never written.
 Imported: scenarios, records with their ids, times and references, streamed answers assembled, reports, train requests,
 what was consumed, every step with its metrics, releases with the entries of their harness, model settings without
-keys. Releases get new ids; the row of a step keeps the old one under "imported".
+keys. Releases get new ids; the row of a step keeps the old one under "imported". What a scenario served there is served
+here until a person decides otherwise; what a review finds in it is printed, and holds the seed of the recipe beside it.
 Not imported, but reported: live weights, archived scenarios, keys, totals and digests of evicted records.
 If interrupted, even by kill -9, run it again and it continues; a service does not start on an unfinished import.
 Exit codes: 0 everything was imported, 1 something could not be imported, 2 it could not begin or was interrupted.
@@ -120,11 +121,17 @@ function printed({ scenarios, remarks, dry_run: isTrial }: Report): string {
   ].join('\n')
 }
 
-function tableOf({ scenario, imported_as: name, source, destination }: Tally, isTrial: boolean): readonly string[] {
+function tableOf({ scenario, imported_as: name, source, destination, served }: Tally, isTrial: boolean): readonly string[] {
   const title = `${showHiddenLine(JSON.stringify(scenario))}${name === scenario ? '' : ` as ${showHiddenLine(JSON.stringify(name))}`}`
   const rows = KINDS.map((kind) => {
     const here = isTrial ? '' : `  here ${whole(destination[kind]).padStart(9)}`
     return `  ${kind.padEnd(10)}  there ${whole(source[kind]).padStart(9)}${here}`
   })
-  return [title, ...rows, '']
+  return [title, ...rows, `  serves      ${servedWords(served)}`, '']
+}
+
+function servedWords({ step, release_id: id, finding }: Tally['served']): string {
+  if (id === null) return 'the seed of the recipe'
+  const release = `release ${showHiddenLine(id)}, ${step === 0 ? 'which it began with' : `of step ${step}`}`
+  return `${release}, as it was there${finding === null ? '' : '; a person decides (below)'}`
 }

@@ -18,6 +18,8 @@ export interface Recipe {
   readonly seed?: Files
   /** Whether a release that no step of this deployment published may start a scenario. Absent: any content may. Pure. */
   judgeStart?(content: Files): StartVerdict
+  /** What a review finds in the newest release of an import. Absent: nothing. Pure. */
+  judgeImported?(content: Files): StartVerdict
   /** What it can never do as it is configured, each ending in its cure: the service warns of it, and `svc doctor` calls it a problem. */
   readonly unable?: readonly string[]
   /** Why a report is refused on ingress, naming the field, or null to let it in. */

@@ -16,7 +16,7 @@ import {
 } from '../contract/index.ts'
 import { isReserved } from './admission.ts'
 import { entryProblem } from './kinds.ts'
-import { judgeStart } from './start.ts'
+import { judgeImported, judgeStart } from './start.ts'
 import { contentOf, entriesIn, isSameContent, plainEntry } from './tree.ts'
 
 export interface OpenedHarness {
@@ -25,6 +25,8 @@ export interface OpenedHarness {
   readonly seed: Files
   /** Judges a release from elsewhere that a new scenario is to start from, by the content of its harness. */
   readonly judgeStart: (content: Files) => StartVerdict
+  /** What a review finds in the newest release of an import. */
+  readonly judgeImported: (content: Files) => StartVerdict
   /** The `files` of a scenario's surface. */
   readonly files: (read: ScenarioScope['read'], component?: string) => NonNullable<Surface['files']>
 }
@@ -55,6 +57,7 @@ export async function openHarness(config: JsonObject, parts: Parts): Promise<Ope
     adapter,
     seed,
     judgeStart: (content) => judgeStart(adapter, entries, configured, content),
+    judgeImported: (content) => judgeImported(adapter, entries, configured, content),
     files: (read, component) => ({
       ...(component !== undefined && { component }),
       read: ({ content_id, components = {} }) => read(component === undefined ? content_id : (components[component] ?? content_id)),

@@ -36,6 +36,41 @@ export function judgeStart(adapter: Adapter, seed: readonly Entry[], rules: Star
     : { kind: 'held', metrics: { held_because: held, ...powerMetrics(reasons, rules.publish_powers) } }
 }
 
+/**
+ * The same of the newest release of an import, which another system rendered: rendered anew here, it must not lose text. What either system
+ * ships counts as the service's own.
+ */
+export function judgeImported(adapter: Adapter, seed: readonly Entry[], rules: StartRules, content: Files): StartVerdict {
+  try {
+    const entries = entriesIn(adapter, content)
+    const own = contentOf(
+      adapter,
+      entries.filter(({ id }) => !isReserved(id)),
+    )
+    const verdict = judgeStart(adapter, seed, rules, own)
+    const lost = verdict.kind === 'refused' ? undefined : lostFile(contentOf(adapter, entries), content)
+    return lost === undefined
+      ? verdict
+      : { kind: 'refused', reason: `${JSON.stringify(lost)} holds text that its entries do not render to` }
+  } catch (error) {
+    if (isRefusal(error)) return { kind: 'refused', reason: error.message }
+    throw error
+  }
+}
+
+/** Settings are printed with the defaults of the adapter that is here. */
+const SETTINGS_FILE = /\.(?:jsonc?|toml|ya?ml)$/i
+const FRONT_MATTER = /^---\n[^]*?\n---\n/
+
+/** The first file whose text is in no rendered one, under whatever path. */
+function lostFile(rendered: Files, content: Files): string | undefined {
+  const kept = new Set(Object.values(rendered).map(bodyOf))
+  return Object.keys(content).find((path) => !SETTINGS_FILE.test(path) && !kept.has(bodyOf(content[path] ?? '')))
+}
+
+/** Front matter is printed anew, with what it lacks. */
+const bodyOf = (text: string): string => text.replace(FRONT_MATTER, '').trim()
+
 /** What the service ships has names that no other entry may have. */
 function admittedEntries(adapter: Adapter, seed: readonly Entry[], content: Files): readonly Entry[] | string {
   try {

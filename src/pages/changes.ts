@@ -57,6 +57,7 @@ function emptyWords(view: PageView, row: PageRow): Html {
     case 'comment':
       return markup`<p>Nothing: it is about ${againWords(view, row.rollback_target_release_id)}, which was held for review.</p>`
     case 'shipped':
+      if (row.pending) return markup`<p>The seed of the recipe, in place of what was imported.</p>`
       return shippedWords(textsAt(objectAt(row.metrics, 'shipped_content_update'), 'entries'))
     default:
       return madeRelease(row)

@@ -24,7 +24,7 @@ export function statusOf(rows: StepRows, row: StepRow): StepStatus {
   if (rejectionOf(rows, row) !== undefined)
     return { ...status, ...NOT_SELECTED, word: 'Rejected by a person', tone: 'bad', meaning: REJECTED }
   if (row.provisional !== undefined) return { ...status, ...(row.provisional ? UNPROVEN : UNPROVEN_ENDED) }
-  return { ...status, ...BY_HAND[row.operation] }
+  return row.pending ? status : { ...status, ...BY_HAND[row.operation] }
 }
 
 /** What was held and will not be served. */

@@ -27,6 +27,8 @@ describe('the outcome of a step', () => {
     [rowOf(1, { operation: 'promote' }), 'Published', 'Published', 'good'],
     [rowOf(1, { operation: 'rollback' }), 'Published', 'Published', 'good'],
     [rowOf(1, { operation: 'shipped' }), 'Published', 'Published', 'good'],
+    [rowOf(1, { result: 'pending', pending: true, operation: 'shipped' }), 'Held', 'Ready for review', 'warn'],
+    [rowOf(1, { result: 'pending', pending: true, operation: 'create' }), 'Held', 'Ready for review', 'warn'],
   ])('is one word, a title on its page, and a tone', (row, word, title, tone) => {
     expect(statusOf([row], row)).toMatchObject({ word, title, tone, outcome: STEP_OUTCOMES[row.result].word })
   })
@@ -43,6 +45,13 @@ describe('the outcome of a step', () => {
     })
     const commented = { ...PROMOTED, metrics: { comment: 'fine by me' } }
     expect(shown(commented).reason).toMatchObject({ line: 'Serves the content of v1: fine by me' })
+  })
+
+  it('of a seed that is held beside an import says whose place it would take, and why it is held', () => {
+    const held = viewOf({ ...HELD, operation: 'shipped', metrics: { held_because: 'it is served as it was' } })
+    expect(held.status.meaning).toContain('Not live until promoted')
+    expect(held.reason.text).toContain('in place of what was imported')
+    expect(held.decision).toBe('it is served as it was')
   })
 
   it('of a held release that was promoted names the step of the promotion', () => {

@@ -48,7 +48,8 @@ export function reasonOf<Row extends StepRow>(rows: StepRows<Row>, row: StepRow,
     return { ...none, origin, ...quoted(`${verb} ${named}. The person said`, said), line: `${verb} ${named}: ${said}` }
   const content =
     operation === 'withdraw' ? `Ends ${named}: ${textAt(metrics, 'reason') ?? 'no reason was kept'}.` : `Serves the content of ${named}.`
-  return { ...none, origin, intro: null, text: SENTENCES[operation] ?? content, isQuoted: false }
+  const sentence = operation === 'shipped' && row.pending ? HELD_SEED : SENTENCES[operation]
+  return { ...none, origin, intro: null, text: sentence ?? content, isQuoted: false }
 }
 
 const MOVES: Readonly<Partial<Record<Operation, string>>> = {
@@ -117,6 +118,8 @@ const SENTENCES: Readonly<Partial<Record<Operation, string>>> = {
   create: 'What this scenario was created with.',
   shipped: 'The service updated the entries that it ships.',
 }
+
+const HELD_SEED = 'The seed of the recipe, which a person may serve in place of what was imported.'
 
 const failureOf = (metrics: UnknownRecord): string | null =>
   textAt(metrics, 'error') ?? textAt(objectAt(metrics, 'proposal_notes'), 'failure')

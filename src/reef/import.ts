@@ -3,7 +3,7 @@ import { lstat } from 'node:fs/promises'
 import { isRefusal, type Recipe } from '../contract/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
 import type { Carrier } from './carry/history.ts'
-import { carryScenario, type FoundScenario } from './carry/scenario.ts'
+import { carryScenario, firstEntries, type FoundScenario } from './carry/scenario.ts'
 import { Remarks, type Remark, type ScenarioTally } from './carry/tally.ts'
 import { realTarget, trialTarget, type TargetFolders } from './carry/target.ts'
 import { SourceDatabase } from './source/database.ts'
@@ -56,6 +56,7 @@ export async function importReef({ source, recipe, places, keepRaw, newId, begun
     remarks,
     repository,
     shape: shapeOf(recipe),
+    seeds: await firstEntries(found),
     keepRaw,
     newId,
     done: (bytes) => progress(Math.min((done += bytes), total), total),
@@ -71,7 +72,7 @@ export async function importReef({ source, recipe, places, keepRaw, newId, begun
 function shapeOf({ name, recipe, components }: ImportRecipe): Carrier['shape'] {
   const seed = recipe.seed ?? {}
   const harness = components.find((component) => Object.keys(seed).some((path) => path.startsWith(`${component}/`))) ?? null
-  return { recipe: name, adapter: recipe.adapter, components, harness, seed }
+  return { recipe: name, adapter: recipe.adapter, components, harness, seed, judge: recipe.judgeImported }
 }
 
 async function sizeOf({ database }: FoundScenario): Promise<number> {

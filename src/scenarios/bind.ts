@@ -6,9 +6,10 @@ import { isRestorable } from '../releases/index.ts'
 import { archiveFolder, createdWith, heldStart } from './files.ts'
 import { inLandingLane, noteStep } from './elsewhere.ts'
 import { COMMITS_PER_READ } from './history.ts'
+import { reviewImported } from './imported.ts'
 import { readHistory } from './read-history.ts'
 import { reach, recipeOf, type Services } from './services.ts'
-import { composeWith, contentOf, writeSeed } from './composed.ts'
+import { composeWith, contentOf } from './composed.ts'
 import { hold, reviewRelease, landRow, load, point, republish } from './land.ts'
 import { watchProvisional } from './live-test.ts'
 import { Scenario } from './scenario.ts'
@@ -60,8 +61,7 @@ export async function bindScenario(services: Services, name: string, created: Co
   }
   finishLanding(services, scenario)
   await holdStart(services, scenario)
-  await reviewImported(services, scenario)
-  await landShipped(services, scenario)
+  if (await reviewImported(services, scenario)) await landShipped(services, scenario)
   watchProvisional(services, scenario)
   return scenario
 }
@@ -192,50 +192,4 @@ async function holdStart(services: Services, scenario: Scenario): Promise<void> 
     await reviewRelease(services, scenario, row, release)
   })
   await landing.catch((error: unknown) => services.warn('the release that a scenario is to start from could not be held', error))
-}
-
-/**
- * The newest release of an import is judged as a starting release is, as it would be served here. Where it is not plain, the seed is published
- * over it, and a person who has looked at it rolls back to it: nothing is lost.
- */
-async function reviewImported(services: Services, scenario: Scenario): Promise<void> {
-  const { recipe, created } = scenario
-  const { files } = scenario.surface
-  if (created.metrics[IMPORTED] === undefined || recipe.judgeStart === undefined || files === undefined) return
-  if (!(await isHeadImported(scenario))) return
-  await inLandingLane(services, scenario, async () => {
-    const head = scenario.head()
-    const { component = '' } = files
-    const part = contentOf(head, component)
-    const content = await reach(services.contents.read(part ?? head.content_id))
-    const judged = files.shipped?.(content)?.content ?? content
-    const inFolder =
-      part === null ? judged : Object.fromEntries(Object.entries(judged).map(([path, text]) => [`${component}/${path}`, text]))
-    const verdict = recipe.judgeStart?.(inFolder) ?? { kind: 'served' }
-    if (verdict.kind === 'served') return
-    const why = verdict.kind === 'held' ? verdict.metrics : { held_because: `it is not admitted: ${verdict.reason}` }
-    const seed = await writeSeed(services, Object.keys(head.components ?? {}), recipe.seed ?? {})
-    const metrics = { ...why, [IMPORTED_RELEASE]: head.release_id }
-    await landRow(services, scenario, { operation: 'shipped', outcome: 'published', consumed_ids: [], metrics, state: {} }, seed)
-  })
-}
-
-/** The metric of rows that an import wrote. */
-const IMPORTED = 'imported'
-/** The metric of the row that put the seed over an imported release. */
-const IMPORTED_RELEASE = 'imported_release_id'
-
-/**
- * Whether the import was published last, but for what the service ships: an earlier version put that over it unjudged. What a step of this
- * deployment or a person published since stays.
- */
-async function isHeadImported(scenario: Scenario): Promise<boolean> {
-  for (let before = scenario.history.step + 1; ;) {
-    const page = await scenario.releases.page({ before, limit: COMMITS_PER_READ, only: 'published' })
-    const found = page.find((row) => row.operation !== 'shipped' || row.metrics[IMPORTED_RELEASE] !== undefined)
-    if (found !== undefined) return found.metrics[IMPORTED] !== undefined
-    const last = page.at(-1)
-    if (last === undefined) return false
-    before = last.step
-  }
 }

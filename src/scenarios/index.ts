@@ -10,6 +10,7 @@ export type { ConfiguredRecipe, ScenarioView, ServedViews, Services } from './se
 export { ScenarioFiles } from './files.ts'
 export { checkModelSettings, modelView, parseModelSettings } from './model.ts'
 export { scenarioName } from './create.ts'
+export { findingOf } from './imported.ts'
 export { Registry } from './registry.ts'
 export { relatedReleases, relatedRows } from './related.ts'
 export type { Scenario } from './scenario.ts'

@@ -10,15 +10,19 @@ type Plain = Readonly<Record<string, unknown>>
 
 const SCHEMA = `
   CREATE TABLE agent_record (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT, agent_record_id TEXT NOT NULL UNIQUE, scenario TEXT NOT NULL, request_type TEXT NOT NULL,
-    payload_json TEXT NOT NULL, created_at REAL NOT NULL, references_json TEXT NOT NULL, artifact_json TEXT, body_bytes INTEGER NOT NULL DEFAULT 0);
-  CREATE TABLE consumed_agent_record (agent_record_id TEXT PRIMARY KEY, content_sha256 TEXT NOT NULL);
+    sequence INTEGER PRIMARY KEY AUTOINCREMENT, agent_record_id TEXT NOT NULL, scenario TEXT NOT NULL, request_type TEXT NOT NULL,
+    payload_json TEXT NOT NULL, created_at REAL NOT NULL, references_json TEXT NOT NULL, artifact_json TEXT,
+    body_bytes INTEGER DEFAULT '0' NOT NULL, UNIQUE (agent_record_id));
+  CREATE TABLE consumed_agent_record (agent_record_id TEXT, content_sha256 TEXT NOT NULL, PRIMARY KEY (agent_record_id));
   CREATE TABLE record_consumption (
-    scenario TEXT NOT NULL, receipt_id TEXT NOT NULL, consumed_ids_sha256 TEXT NOT NULL, consumed_ids_json TEXT NOT NULL,
+    scenario TEXT NOT NULL, receipt_id TEXT NOT NULL, consumed_ids_json TEXT NOT NULL, consumed_ids_sha256 TEXT NOT NULL,
     metadata_json TEXT NOT NULL, recorded_at REAL NOT NULL, PRIMARY KEY (scenario, receipt_id, consumed_ids_sha256));
   CREATE TABLE record_eviction (
-    scenario TEXT PRIMARY KEY, record_count INTEGER NOT NULL, body_bytes INTEGER NOT NULL, first_sequence INTEGER, last_sequence INTEGER);
-  CREATE INDEX ix_scenario ON agent_record (scenario, sequence);`
+    scenario TEXT NOT NULL, record_count INTEGER NOT NULL, body_bytes INTEGER NOT NULL, first_sequence INTEGER NOT NULL,
+    last_sequence INTEGER NOT NULL, PRIMARY KEY (scenario));
+  CREATE INDEX agent_record_capacity ON agent_record (created_at, sequence);
+  CREATE INDEX agent_record_scenario_type_sequence ON agent_record (scenario, request_type, sequence);
+  CREATE INDEX agent_record_scenario_sequence ON agent_record (scenario, sequence);`
 
 export interface OriginalRelease {
   readonly kind: 'artifact' | 'live_weights'
@@ -52,7 +56,6 @@ export interface Publication {
   readonly components?: readonly string[]
   readonly contentId?: string
   readonly held?: true
-  readonly record?: Plain
 }
 
 export class Original {
@@ -70,29 +73,29 @@ export class Original {
     this.ref('refs/reef/head', this.base.release_id)
   }
 
-  scenario(name: string, files: Publication['files'] = {}, at = 1_700_000_000): OriginalScenario {
-    const metadata = { scenario_commit_record: this.#commitRecord(name, 0) }
-    const manifest = { content_id: this.base.content_id, source: { kind: 'fork', release_id: this.base.release_id }, metadata }
-    const created = this.#commit(files, manifest, this.base, at)
+  /** A fork of the base, or of another release, whose files the caller gives again. */
+  scenario(name: string, files: Publication['files'] = {}, at = 1_700_000_000, from: OriginalRelease = this.base): OriginalScenario {
+    const { content_id } = from
+    const record = { format: 'reef-scenario/4', scenario: name, scenario_step: 0, base_artifact: from, operation: 'training' }
+    const metadata = { components: { harness: { content_id, metadata: {} } }, scenario_commit_record: record }
+    const manifest = { content_id, source: { kind: 'fork', release_id: from.release_id }, metadata }
+    const created = this.#commit(files, manifest, from, at)
     this.ref(scenarioRef(name), created.release_id)
     return new OriginalScenario(this, name, created)
   }
 
-  #commitRecord(scenario: string, step: number): Plain {
-    return { format: 'reef-scenario/4', scenario, scenario_step: step, base_artifact: this.base, operation: 'training' }
-  }
-
-  publish(scenario: string, step: number, parent: OriginalRelease, publication: Publication): OriginalRelease {
-    const { entries, components, record = {} } = publication
-    const state = entries === undefined ? {} : { algorithm_state: { entries } }
+  /** `step`: what the step says of itself in its row. */
+  publish(scenario: string, step: Plain, parent: OriginalRelease, publication: Publication): OriginalRelease {
+    const { components = ['harness'], contentId: content_id = contentId() } = publication
+    const isOne = components.length === 1
     const metadata = {
-      scenario_commit_record: { ...this.#commitRecord(scenario, step), ...state, ...record },
-      ...(components && { components: Object.fromEntries(components.map((name) => [name, { content_id: contentId(), metadata: {} }])) }),
+      components: Object.fromEntries(components.map((name) => [name, { content_id: isOne ? content_id : contentId(), metadata: {} }])),
+      scenario_commit_record: { format: 'reef-scenario/4', scenario, base_artifact: this.base, operation: 'training', ...step },
     }
-    const manifest = { content_id: publication.contentId ?? contentId(), source: { kind: 'training' }, metadata }
+    const manifest = { content_id, source: { kind: 'training' }, metadata }
     const release = this.#commit(publication.files, manifest, parent, publication.at)
-    if (publication.held === true) this.ref(`refs/reef/releases/${release.release_id}`, release.release_id)
-    else {
+    this.ref(`refs/reef/releases/${release.release_id}`, release.release_id)
+    if (publication.held !== true) {
       this.ref(scenarioRef(scenario), release.release_id)
       this.ref('refs/reef/head', release.release_id)
     }
@@ -178,6 +181,7 @@ export class OriginalScenario {
   readonly #original: Original
   readonly database: string
   readonly log: string
+  readonly modelFile: string
 
   constructor(original: Original, name: string, created: OriginalRelease) {
     this.#original = original
@@ -186,6 +190,8 @@ export class OriginalScenario {
     this.head = created
     this.database = join(original.records, `${hash('sha256', name)}.sqlite3`)
     this.log = join(original.records, `${hash('sha256', name)}.commits.jsonl`)
+    this.modelFile = join(original.records, `${hash('sha256', name)}-model.json`)
+    this.store([])
   }
 
   /** An unclosed database has its last writes only in the write-ahead log. */
@@ -210,28 +216,35 @@ export class OriginalScenario {
   /** A step without a release. */
   line({ release, at, checkpoint = false, consumed = [], entries, more = {} }: StepLine): void {
     this.step += 1
-    const row = {
-      record: 'reef-commit/5',
-      scenario: this.name,
-      step: this.step,
-      artifact_ref: release,
-      checkpoint,
-      algorithm_state: entries === undefined ? null : { entries },
-      record_progress: { high_water_sequence: 0, high_water_offset: 0, compacted_ids: [], consumed_ids: [...consumed].toSorted() },
-      recorded_at: at,
-      ...more,
-    }
-    appendFileSync(this.log, `${canonical(row)}\n`)
+    const state = entries === undefined ? null : { entries, steps: this.step, failure_streak: 0 }
+    const record_progress = progressOf(consumed)
+    const kept = { record: 'reef-commit/5', scenario: this.name, step: this.step, artifact_ref: release, checkpoint, recorded_at: at }
+    appendFileSync(this.log, `${canonical({ ...kept, algorithm_state: state, record_progress, ...more })}\n`)
   }
 
   publish(publication: Publication, line: Omit<StepLine, 'release' | 'at'> = {}): OriginalRelease {
-    const release = this.#original.publish(this.name, this.step + 1, this.head, publication)
-    const { entries } = publication
-    this.line({ release, at: publication.at, checkpoint: true, ...(entries && { entries }), ...line })
+    const { entries = publication.entries, consumed = [], more = {} } = line
+    const state = entries === undefined ? {} : { algorithm_state: { entries } }
+    const step = { scenario_step: this.step + 1, record_progress: progressOf(consumed), ...state, ...more }
+    const release = this.#original.publish(this.name, step, this.head, publication)
+    const row = { ...more, ...(publication.held === true && { pending: true }) }
+    this.line({ release, at: publication.at, checkpoint: true, consumed, ...(entries && { entries }), more: row })
     if (publication.held !== true) this.head = release
     return release
   }
+
+  /** Publishes a release again. The trainer keeps its entries, which may be others. */
+  back(target: OriginalRelease, files: Publication['files'], at: number, entries: readonly Plain[] = []): OriginalRelease {
+    const more = { operation: 'rollback', rollback_target_release_id: target.release_id }
+    return this.publish({ files, at, contentId: target.content_id }, { entries, more })
+  }
 }
+
+const progressOf = (consumed: readonly string[]): Plain => ({
+  high_water_sequence: 0,
+  high_water_offset: 0,
+  consumed_ids: [...consumed].toSorted(),
+})
 
 /** Databases kept open until the test ends, so that their log remains. */
 const open: DatabaseSync[] = []

@@ -9,13 +9,14 @@ import { processorOf } from '../../../src/training/index.ts'
 
 export default define('recipe', {
   async make(config, parts) {
-    const { adapter, seed, judgeStart, files } = await openHarness(config, parts)
+    const { adapter, seed, judgeStart, judgeImported, files } = await openHarness(config, parts)
     const evolution = await openEvolution(config, { adapter, parts, bundled: bundledTasks() })
     const { tasks_dir: tasksDir } = Object(config['evolution'])
     return {
       adapter,
       seed,
       judgeStart,
+      judgeImported,
       ...(evolution.idle !== null && { unable: [evolution.idle] }),
       bind: async (scope) => ({
         runtime: scope.runtime,

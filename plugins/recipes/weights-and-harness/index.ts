@@ -11,7 +11,7 @@ const HARNESS = 'harness'
 export default define('recipe', {
   async make(config, parts) {
     const weights = await openWeights(config, parts)
-    const { adapter, seed, judgeStart, files } = await openHarness(config, parts)
+    const { adapter, seed, judgeStart, judgeImported, files } = await openHarness(config, parts)
     const evolution = await openEvolution(config, { adapter, parts, bundled: [] })
     // Its weights may learn all the same.
     if (evolution.idle !== null) parts.warn(`${HARNESS}: ${evolution.idle}`)
@@ -20,6 +20,7 @@ export default define('recipe', {
       adapter,
       seed: Object.fromEntries(Object.entries(seed).map(([path, text]) => [`${HARNESS}/${path}`, text])),
       judgeStart: (content) => judgeStart(below(HARNESS, content)),
+      judgeImported: (content) => judgeImported(below(HARNESS, content)),
       bind: async (scope) => {
         const bound = weights.bind(scope, WEIGHTS)
         return {

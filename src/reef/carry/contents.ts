@@ -40,7 +40,10 @@ export interface Wanted {
   readonly withoutEntries: () => void
 }
 
-export type Contents = Pick<Release, 'content_id' | 'components'>
+export interface Contents extends Pick<Release, 'content_id' | 'components'> {
+  /** Its texts, with the entries. */
+  readonly texts: Files
+}
 
 /** Throws when the content is not complete; nothing is kept in part. */
 export async function takeContents(wanted: Wanted, target: Target): Promise<Contents> {
@@ -60,14 +63,19 @@ export function seedContents(wanted: Shape, target: Target): Promise<Contents> {
 type Shape = Omit<Wanted, 'repository' | 'releaseId'>
 
 async function writeContents(taken: Taken, wanted: Shape, target: Target): Promise<Contents> {
-  if (wanted.components.length === 0) return { content_id: await write(taken, '', wanted, target) }
+  if (wanted.components.length === 0) return write(taken, '', wanted, target)
   const outside = [...Object.keys(taken.texts), ...taken.large].find(
     (path) => !wanted.components.some((name) => path.startsWith(`${name}/`)),
   )
   if (outside !== undefined) throw new Error(`${quoted(outside)} lies outside the folders ${wanted.components.join(', ')}`)
   const parts: Record<string, string> = {}
-  for (const name of wanted.components) parts[name] = await write(taken, `${name}/`, wanted, target)
-  return { content_id: await target.write({ kind: 'composed', components: parts }), components: parts }
+  const all: Record<string, string> = {}
+  for (const name of wanted.components) {
+    const { content_id, texts } = await write(taken, `${name}/`, wanted, target)
+    parts[name] = content_id
+    for (const [path, text] of Object.entries(texts)) all[`${name}/${path}`] = text
+  }
+  return { content_id: await target.write({ kind: 'composed', components: parts }), components: parts, texts: all }
 }
 
 type Taken = Awaited<ReturnType<typeof readFiles>>
@@ -144,13 +152,13 @@ async function placeFor(folder: string, path: string): Promise<string> {
   return place
 }
 
-async function write({ folder, texts, large }: Taken, prefix: string, wanted: Shape, target: Target): Promise<string> {
+async function write({ folder, texts, large }: Taken, prefix: string, wanted: Shape, target: Target): Promise<Contents> {
   const inside = (paths: readonly string[]): readonly string[] => paths.filter((path) => path.startsWith(prefix))
   const own = Object.fromEntries(inside(Object.keys(texts)).map((path) => [path.slice(prefix.length), texts[path] ?? '']))
   const files = prefix === '' || prefix === `${wanted.harness}/` ? completed(own, prefix, wanted) : own
-  if (inside(large).length === 0) return target.write({ kind: 'files', files })
+  if (inside(large).length === 0) return { content_id: await target.write({ kind: 'files', files }), texts: files }
   for (const [path, text] of Object.entries(files)) await writeFile(await placeFor(folder, prefix + path), text)
-  return target.write({ kind: 'checkpoint', path: join(folder, prefix) })
+  return { content_id: await target.write({ kind: 'checkpoint', path: join(folder, prefix) }), texts: files }
 }
 
 /** Files without entries may match the seed, whose entries are known. */

@@ -1,10 +1,11 @@
 /** Makes a scenario's rows from the original's steps. Each row names its source, so that a second run continues after it. */
-import { isObject, type Commit, type Entry, type JsonObject, type Release } from '../../contract/index.ts'
-import { entriesFrom } from '../../harness/index.ts'
+import { isObject, type Commit, type Entry, type Files, type JsonObject, type Recipe, type Release } from '../../contract/index.ts'
+import { findingOf } from '../../scenarios/index.ts'
 import type { SourceCommit } from '../source/log.ts'
-import { componentsIn, entriesOf, type SourceManifest, type SourceRepository } from '../source/repository.ts'
+import { componentsIn, harnessContent, type SourceManifest, type SourceRepository } from '../source/repository.ts'
 import { seedContents, takeContents, type Contents, type Wanted } from './contents.ts'
-import type { Remarks } from './tally.ts'
+import { entriesThere } from './entries.ts'
+import type { Remarks, Served } from './tally.ts'
 import type { Target } from './target.ts'
 
 /** The state key that names a row's source. */
@@ -14,6 +15,7 @@ const GAP_MAX = 10_000
 
 interface Shape extends Pick<Wanted, 'adapter' | 'components' | 'harness' | 'seed'> {
   readonly recipe: string
+  readonly judge: Recipe['judgeImported']
 }
 
 export interface Carrier {
@@ -21,6 +23,8 @@ export interface Carrier {
   readonly remarks: Remarks
   readonly repository: SourceRepository | null
   readonly shape: Shape
+  /** The entries of the contents that scenarios began with, by content id. */
+  readonly seeds: ReadonlyMap<string, readonly Entry[]>
   readonly keepRaw: boolean
   readonly newId: () => string
   /** Called with the number of bytes read. */
@@ -30,6 +34,18 @@ export interface Carrier {
 export interface HistoryParts extends Omit<Carrier, 'keepRaw' | 'done'> {
   readonly scenario: string
   readonly name: string
+}
+
+interface Head {
+  readonly row: Commit
+  readonly release: Release
+  /** Null for one that an earlier run wrote. */
+  readonly texts: Files | null
+}
+
+interface KnownEntries {
+  readonly content: string
+  readonly entries: readonly Entry[] | null
 }
 
 type Draft = Omit<Commit, 'step' | 'recorded_at' | 'state' | 'consumed_ids'> & { readonly state?: JsonObject }
@@ -44,9 +60,12 @@ export class ImportedHistory {
   readonly #consumed = new Map<string, Set<string>>()
   #next = 0
   #missing = 0
-  #head: Release | null = null
-  /** The head's entries, for a release without entries of its own. */
-  #entries: readonly Entry[] | null = null
+  #head: Head | null = null
+  /** The texts of what this run wrote last. */
+  #written: { readonly contentId: string; readonly texts: Files } | null = null
+  /** The entries of the head, and of what the scenario began with: most releases without entries of their own have one of these. */
+  #entries: KnownEntries | null = null
+  #begun: KnownEntries | null = null
 
   private constructor(parts: HistoryParts, rows: readonly Commit[]) {
     this.#parts = parts
@@ -74,28 +93,27 @@ export class ImportedHistory {
   async begin(manifest: SourceManifest | null, entries: readonly Entry[] | null, at: number): Promise<void> {
     const { shape, newId } = this.#parts
     const there = manifest?.release ?? null
+    if (manifest !== null) this.#entries = this.#begun = { content: harnessContent(manifest, shape.harness), entries }
     const was: JsonObject = { from: 'reef', release_id: there?.releaseId ?? null, content_id: there?.contentId ?? null }
     const known = this.#knownRow(was)
     if (known !== null) return this.#take(known, there?.releaseId ?? null)
-    const contents = await this.#beginContents(manifest, entries)
+    const found = manifest === null ? null : await this.#beginContents(manifest, entries)
+    const contents = found ?? (await seedContents({ ...shape, entries: null, withoutEntries: () => undefined }, this.#parts.target))
     const release = await this.#seal(contents, null, { step: 0, operation: 'create', at: manifest === null ? 0 : at })
     const state = { recipe: shape.recipe, folder: newId() }
-    const draft: Draft = { operation: 'create', release, pending: false, outcome: 'published', metrics: { [IMPORTED]: was }, state }
-    this.#entries = entries
+    const draft: Draft = { operation: 'create', release, pending: false, outcome: 'published', metrics: { [IMPORTED]: { ...was, ...(found === null && { seed: true }) } }, state }
     await this.#commit(draft, [], at)
     if (there !== null) this.#releases.set(there.releaseId, release)
   }
 
-  async #beginContents(manifest: SourceManifest | null, entries: readonly Entry[] | null): Promise<Contents> {
-    if (manifest !== null) {
-      try {
-        if (!this.#fits(manifest)) throw new Error('it does not consist of what the recipe trains')
-        return await this.#contents(manifest.release.releaseId, entries)
-      } catch (error) {
-        this.#problem('release', `the release it began with is not imported: ${wordsOf(error)}; it begins with the seed of the recipe`)
-      }
+  async #beginContents(manifest: SourceManifest, entries: readonly Entry[] | null): Promise<Contents | null> {
+    try {
+      if (!this.#fits(manifest)) throw new Error('it does not consist of what the recipe trains')
+      return await this.#contents(manifest.release.releaseId, entries)
+    } catch (error) {
+      this.#problem('release', `the release it began with is not imported: ${wordsOf(error)}; it begins with the seed of the recipe`)
+      return null
     }
-    return seedContents({ ...this.#parts.shape, entries: null, withoutEntries: () => undefined }, this.#parts.target)
   }
 
   /** Adds one step. Missing steps before it are filled in, so that steps keep their numbers. */
@@ -159,7 +177,18 @@ export class ImportedHistory {
     const held = this.#rows.flatMap(({ pending, release }) =>
       pending && release !== null && !promoted.has(release.release_id) ? [release] : [],
     )
-    await this.#parts.target.point(this.#parts.name, this.#head, held)
+    await this.#parts.target.point(this.#parts.name, this.#head.release, held)
+  }
+
+  /** What the service will serve, and what a review finds in it. */
+  async served(): Promise<Served> {
+    if (this.#head === null) throw new Error('a scenario begins with a release')
+    const { row, release, texts } = this.#head
+    const { target, shape } = this.#parts
+    const was = isObject(row.metrics[IMPORTED]) ? row.metrics[IMPORTED] : {}
+    const there = was['seed'] !== true && typeof was['release_id'] === 'string' ? was['release_id'] : null
+    const verdict = there === null ? undefined : shape.judge?.(texts ?? (await target.read(release.content_id)))
+    return { step: row.step, release_id: there, finding: verdict === undefined ? null : findingOf(verdict) }
   }
 
   /** The existing row of this step, or null. A different row means that the scenario here is another one. */
@@ -205,22 +234,23 @@ export class ImportedHistory {
     if (manifest === null) return lost('it is not in the repository')
     if (!this.#fits(manifest)) return lost('it does not consist of what the recipe trains')
     try {
-      const entries = await this.#entriesOf(commit, manifest)
+      const content = harnessContent(manifest, this.#parts.shape.harness)
+      const entries = await this.#entriesOf(commit, manifest, content)
       const contents = await this.#contents(release.releaseId, entries)
       const operation = commit.operation === 'training' ? 'train' : commit.operation
       const sealed = await this.#seal(contents, release.parentId, { step, operation, at: recordedAt })
-      if (!commit.isPending) this.#entries = entries
+      if (!commit.isPending) this.#entries = { content, entries }
       return sealed
     } catch (error) {
       return lost(wordsOf(error))
     }
   }
 
-  async #entriesOf(commit: SourceCommit, manifest: SourceManifest): Promise<readonly Entry[] | null> {
-    const own = entriesFrom(commit.entries) ?? entriesFrom(entriesOf(manifest))
-    if (own !== null) return own
-    const target = commit.target === null ? null : await this.#parts.repository?.manifest(commit.target)
-    return (target ? entriesFrom(entriesOf(target)) : null) ?? this.#entries
+  /** A rollback and a promote keep the trainer's state from before: their entries are those of the content that they publish again. */
+  async #entriesOf(commit: SourceCommit, manifest: SourceManifest, content: string): Promise<readonly Entry[] | null> {
+    const own = commit.operation === 'training' ? entriesThere(commit.entries) : null
+    const known = own ?? [this.#entries, this.#begun].find((each) => each?.content === content)?.entries
+    return known ?? entriesThere(await this.#parts.repository?.entries(manifest, this.#parts.shape.harness))
   }
 
   #contents(releaseId: string, entries: readonly Entry[] | null): Promise<Contents> {
@@ -242,8 +272,9 @@ export class ImportedHistory {
   }
 
   async #seal(contents: Contents, parentId: string | null, mark: Parameters<Target['seal']>[2]): Promise<Release> {
-    const parent = this.#releases.get(parentId ?? '') ?? this.#head
+    const parent = this.#releases.get(parentId ?? '') ?? this.#head?.release ?? null
     const release = await this.#parts.target.seal(contents.content_id, parent, mark)
+    this.#written = { contentId: contents.content_id, texts: contents.texts }
     return { ...release, ...(contents.components && { components: contents.components }) }
   }
 
@@ -260,7 +291,8 @@ export class ImportedHistory {
   #passed(row: Commit): void {
     const done = this.#consumedBy(row.component ?? '')
     for (const id of row.consumed_ids) done.add(id)
-    if (row.release !== null && !row.pending) this.#head = row.release
+    const texts = this.#written !== null && this.#written.contentId === row.release?.content_id ? this.#written.texts : null
+    if (row.release !== null && !row.pending) this.#head = { row, release: row.release, texts }
     this.#next += 1
   }
 

@@ -1,12 +1,12 @@
 /** Imports one scenario: its rows first, so that consumed records are known, then its settings and records. */
 import { basename } from 'node:path'
 import { isObject, isRefusal, type Commit, type Entry } from '../../contract/index.ts'
-import { entriesFrom } from '../../harness/index.ts'
 import { parseModelSettings } from '../../scenarios/index.ts'
 import { SourceDatabase } from '../source/database.ts'
 import { readSettings, type ScenarioFolder } from '../source/folder.ts'
 import { readLog, type SourceCommit } from '../source/log.ts'
 import { stepOf, type SourceManifest } from '../source/repository.ts'
+import { entriesThere } from './entries.ts'
 import { ImportedHistory, IMPORTED, OtherHistory, wordsOf, type Carrier } from './history.ts'
 import { carryRecords } from './records.ts'
 import type { ImportCounts, ScenarioTally } from './tally.ts'
@@ -31,11 +31,14 @@ export async function carryScenario(found: FoundScenario, carrier: Carrier): Pro
       noteEvicted(found, carrier, database)
       source.types = await carryRecords(database, { ...found, ...carrier, releases: history.releases })
     }
+    const served = await history.served()
+    if (served.finding !== null) carrier.remarks.add('note', found.scenario, 'review', reviewNote(served.finding))
     return {
       scenario: found.scenario,
       imported_as: found.name,
       source: source.counts(),
       destination: await destinationCounts(found, carrier, history),
+      served,
     }
   } catch (error) {
     if (!(error instanceof OtherHistory)) throw error
@@ -45,6 +48,9 @@ export async function carryScenario(found: FoundScenario, carrier: Carrier): Pro
     await database?.close()
   }
 }
+
+const reviewNote = (finding: string): string =>
+  `its harness is served as it was there until a person decides, and ${finding}; from the first start the seed of the recipe is held for review beside it: promote it to serve the seed, or reject it to keep what was imported`
 
 async function openDatabase({ scenario, database }: FoundScenario, { remarks }: Carrier): Promise<SourceDatabase | null> {
   if (database === undefined) return null
@@ -94,7 +100,7 @@ async function carryHistory(
 ): Promise<void> {
   const manifest = await beginningOf(found, carrier)
   if (manifest !== null) source.releases.add(manifest.release.releaseId)
-  await history.begin(manifest, await beginningEntries(found, manifest), await begunAt(found, manifest))
+  await history.begin(manifest, await beginningEntries(manifest, carrier), await begunAt(found, manifest))
   for await (const line of linesOf(found)) {
     if ('problem' in line) {
       const problem = line.isTorn ? 'is torn: the step it began never happened' : `${line.problem}: it is left out`
@@ -141,16 +147,26 @@ async function firstCommit(found: FoundScenario): Promise<SourceCommit | null> {
   return null
 }
 
-/** A step without a release names the release it ran on, and that release's entries. */
-async function beginningEntries(found: FoundScenario, manifest: SourceManifest | null): Promise<readonly Entry[] | null> {
-  if (manifest === null) return null
-  for await (const line of linesOf(found)) {
-    if (!('commit' in line)) continue
-    if (line.commit.release.releaseId !== manifest.release.releaseId) return null
-    const entries = entriesFrom(line.commit.entries)
-    if (entries !== null) return entries
+/** From the step that made its content, else from the first steps of this or another scenario that began with it. */
+async function beginningEntries(manifest: SourceManifest | null, { repository, shape, seeds }: Carrier): Promise<readonly Entry[] | null> {
+  if (manifest === null || repository === null) return null
+  const made = entriesThere(await repository.entries(manifest, shape.harness).catch(() => undefined))
+  return made ?? seeds.get(manifest.release.contentId) ?? null
+}
+
+/** By content id: a step without a release names the release that it ran on, and that release's entries. Later ones may name those of a held release. */
+export async function firstEntries(scenarios: readonly FoundScenario[]): Promise<ReadonlyMap<string, readonly Entry[]>> {
+  const known = new Map<string, readonly Entry[]>()
+  for (const found of scenarios) {
+    for await (const line of linesOf(found)) {
+      if ('problem' in line) continue
+      const { release, isCheckpoint, isPending } = line.commit
+      const entries = isCheckpoint || isPending || release.kind !== 'artifact' ? null : entriesThere(line.commit.entries)
+      if (entries !== null) known.set(release.contentId, entries)
+      if (entries !== null || isCheckpoint || isPending) break
+    }
   }
-  return null
+  return known
 }
 
 async function begunAt(found: FoundScenario, manifest: SourceManifest | null): Promise<number> {

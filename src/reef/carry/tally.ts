@@ -5,12 +5,22 @@ const LINES_PER_KIND_MAX = 10
 
 export type ImportCounts = Readonly<Record<RequestType | 'steps' | 'releases' | 'consumed', number>>
 
+/** What the service serves once it starts. */
+export interface Served {
+  readonly step: number
+  /** Of the source; null for the seed of the recipe. */
+  readonly release_id: string | null
+  /** Why a review would hold it; null when it would not, or no recipe here reviews it. */
+  readonly finding: string | null
+}
+
 export interface ScenarioTally {
   readonly scenario: string
   /** The name it was imported under. */
   readonly imported_as: string
   readonly source: ImportCounts
   readonly destination: ImportCounts
+  readonly served: Served
 }
 
 /** A problem: something was not imported. A note: something to know. */

@@ -1,5 +1,5 @@
 /** The target of an import: the store, the artifact repository and the scenario folders, or nothing in a trial run. */
-import type { Commit, Content, ContentStore, NewRecord, Release, RequestType, SealMark, Store } from '../../contract/index.ts'
+import type { Commit, Content, ContentStore, Files, NewRecord, Release, RequestType, SealMark, Store } from '../../contract/index.ts'
 import type { parseModelSettings } from '../../scenarios/index.ts'
 
 export type ModelSettingsFile = ReturnType<typeof parseModelSettings>
@@ -11,6 +11,8 @@ export interface Target {
   append(scenario: string, records: readonly NewRecord[]): Promise<void>
   count(scenario: string, type: RequestType): Promise<number>
   write(content: Content): Promise<string>
+  /** The texts of content that is there already. */
+  read(contentId: string): Promise<Files>
   seal(contentId: string, parent: Release | null, mark: SealMark): Promise<Release>
   point(scenario: string, head: Release, held: readonly Release[]): Promise<void>
   settings(created: Commit, settings: ModelSettingsFile): Promise<void>
@@ -49,6 +51,7 @@ export function realTarget({ store, contents, writeModel }: TargetFolders): Targ
       }
     },
     write: (content) => contents.write(content),
+    read: (contentId) => contents.read(contentId),
     seal: (contentId, parent, mark) => contents.seal(contentId, parent, mark),
     async point(scenario, head, held) {
       await Promise.all([contents.point(scenario, head), ...held.map((release) => contents.hold(release))])
@@ -60,12 +63,14 @@ export function realTarget({ store, contents, writeModel }: TargetFolders): Targ
 /** Reads and checks everything, and keeps nothing. */
 export function trialTarget(): Target {
   let sealed = 0
+  let written = 0
   return {
     rows: () => Promise.resolve([]),
     commit: () => Promise.resolve(),
     append: () => Promise.resolve(),
     count: () => Promise.resolve(0),
-    write: () => Promise.resolve(''),
+    write: () => Promise.resolve(`trial-${(written += 1)}`),
+    read: () => Promise.resolve({}),
     seal: (content_id, parent) =>
       Promise.resolve({ release_id: `trial-${(sealed += 1)}`, parent_release_id: parent?.release_id ?? null, content_id }),
     point: () => Promise.resolve(),

@@ -1,6 +1,6 @@
 /** The artifact repository: its scenarios, and the manifest of each release. */
 import { isUtf8 } from 'node:buffer'
-import { ORIGINAL, isObject, type Json } from '../../contract/index.ts'
+import { ORIGINAL, isObject, type Json, type JsonObject } from '../../contract/index.ts'
 import { parsed } from './folder.ts'
 import { gitObjects, gitRefs, isCommitId } from './git.ts'
 import { commitFrom, isStep, type SourceCommit } from './log.ts'
@@ -53,6 +53,27 @@ export class SourceRepository {
     }
   }
 
+  /** As the step has them that made the content: after a rollback, a promote or a fork that is the step of another release. */
+  async entries(release: SourceManifest, component: string | null): Promise<Json | undefined> {
+    const content = harnessContent(release, component)
+    const seen = new Set<string>()
+    for (let at: SourceManifest | null = release; at !== null && !seen.has(at.release.releaseId) && seen.size < CHAIN_MAX;) {
+      seen.add(at.release.releaseId)
+      const own = entriesOf(at)
+      if (own !== undefined) return own
+      at = await this.#withContent(content, component, [recordOf(at)['rollback_target_release_id'], at.release.parentId])
+    }
+    return undefined
+  }
+
+  async #withContent(content: string, component: string | null, ids: readonly (Json | undefined)[]): Promise<SourceManifest | null> {
+    for (const id of ids) {
+      const found: SourceManifest | null = typeof id === 'string' ? await this.manifest(id) : null
+      if (found !== null && harnessContent(found, component) === content) return found
+    }
+    return null
+  }
+
   /** Follows the parents back to the release that the scenario was forked from. */
   async beginning(from: string): Promise<SourceManifest | null> {
     const seen = new Set<string>()
@@ -73,10 +94,22 @@ export function stepOf({ metadata, release, committedAt }: SourceManifest, scena
   return commitFrom({ recorded_at: committedAt, ...record }, scenario, record['scenario_step'], release)
 }
 
-export function entriesOf({ metadata }: SourceManifest): Json | undefined {
+/** Of a rollback or a promote the trainer's state is that from before, so its entries are others. */
+function entriesOf(manifest: SourceManifest): Json | undefined {
+  const { operation = 'training', algorithm_state: state } = recordOf(manifest)
+  return operation === 'training' && isObject(state) ? state['entries'] : undefined
+}
+
+function recordOf({ metadata }: SourceManifest): JsonObject {
   const record = metadata[STEP_RECORD]
-  const state = isObject(record) ? record['algorithm_state'] : undefined
-  return isObject(state) ? state['entries'] : undefined
+  return isObject(record) ? record : {}
+}
+
+/** Releases with the same one have the same entries. */
+export function harnessContent({ release, metadata }: SourceManifest, component: string | null): string {
+  const parts = isObject(metadata['components']) ? metadata['components'] : {}
+  const own = component === null ? undefined : parts[component]
+  return (isObject(own) ? textOf(own['content_id']) : null) ?? release.contentId
 }
 
 /** The component folders; empty for a release without components. */
