@@ -1,7 +1,6 @@
 /** The demo: an agent fails, reports say so, a change is written, measured and published, and the agent passes. Then a person requests a change. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CatalogRow } from '@svc-ai/client'
-import sandbox from '../plugins/executors/sandbox/index.ts'
 import { QUESTIONS } from '../src/cli/welcome/demo.ts'
 import { CONFIGURATION, openStage, SCENARIO, type DemoSetup } from './setup.ts'
 
@@ -50,22 +49,18 @@ const REPORTS_MAX = 6
 const LOOK_AGAIN_MS = 200
 
 const began = performance.now()
-const isolated = !process.argv.includes('--local')
 const stays = process.argv.includes('--stay') || process.stdout.isTTY
 
 if (process.argv.includes('--help')) {
   print('npm run demo            a minute with a built-in mock model; on a terminal the service keeps running afterwards')
   print('npm run demo -- --stay  always keeps it running')
-  print('npm run demo -- --local without bubblewrap: episodes run as plain processes, with your rights; the agent has no tools')
 } else await demo()
 
 async function demo(): Promise<void> {
   print(bold('svc: an agent that gets better from its own traffic'))
   print(dim('A built-in mock model answers; no API key is needed, and nothing leaves this machine.'))
-  const problem = isolated ? ((await sandbox.plugin.check?.()) ?? null) : null
-  if (problem !== null) return refuse(problem)
   title('A service, and an agent that follows its releases')
-  const setup = await during('starting', openStage(isolated))
+  const setup = await during('starting', openStage())
   process.once('SIGINT', () => {
     setup.close()
     process.exit(0)
@@ -79,13 +74,6 @@ async function demo(): Promise<void> {
   } finally {
     setup.close()
   }
-}
-
-/** Fails closed, as the service does. */
-function refuse(problem: string): void {
-  print(`\n${bad('The demo plays episodes of an agent, and no episode runs without a sandbox.')}\n${problem}`)
-  print('Or run: npm run demo -- --local  (episodes are plain processes with your rights; this agent has no tools)')
-  process.exitCode = 1
 }
 
 async function learnFromTraffic(setup: DemoSetup): Promise<void> {

@@ -1,7 +1,7 @@
 /** Starts the demo's service and agent in a temporary folder. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, copyFileSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -27,8 +27,7 @@ export interface DemoSetup {
   close(): void
 }
 
-/** `isolated: false` plays episodes as plain processes, which a person asks for by `--local`. */
-export async function openStage(isolated: boolean): Promise<DemoSetup> {
+export async function openStage(): Promise<DemoSetup> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-demo-'))
   const running: ChildProcess[] = []
   const close = (): void => {
@@ -39,9 +38,7 @@ export async function openStage(isolated: boolean): Promise<DemoSetup> {
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     // The data folder is beside the file.
-    const configuration = readFileSync(join(ROOT, CONFIGURATION), 'utf8')
-    const executor = isolated ? '' : '      executor: local\n'
-    writeFileSync(join(folder, 'svc.yaml'), configuration.replace('      adapter: native\n', `$&${executor}`))
+    copyFileSync(join(ROOT, CONFIGURATION), join(folder, 'svc.yaml'))
     const settings = ['-c', 'svc.yaml', '--inference.runtime', 'practice', '--svc.port', String(port)]
     running.push(start([SERVICE, 'serve', ...settings], folder))
     const service = connect({ url, scenario: SCENARIO, token: null })

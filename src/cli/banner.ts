@@ -18,8 +18,6 @@ const DEMO: Readonly<Record<DemoState, readonly string[]>> = {
 
 interface Screen {
   readonly demo: DemoState
-  /** Why no episode runs here, with the fix; null where they run. */
-  readonly unplayable: string | null
   readonly colours: boolean
 }
 
@@ -37,15 +35,11 @@ export function banner(loaded: LoadedConfig, url: string, key: string, screen: S
     line('answers', answers(loaded)),
     line('data', dataPlace(loaded)),
     line('key', `${key} signs the releases`),
-    ...practice(screen).map((text) => line('practice', text)),
+    ...DEMO[screen.demo].map((text) => line('practice', text)),
     '',
     ...install(loaded, url, key),
     ...tryIt(loaded, url),
   ].join('\n')
-}
-
-function practice({ demo, unplayable }: Screen): readonly string[] {
-  return unplayable === null ? DEMO[demo] : [`calls are answered and recorded, and nothing improves yet: ${unplayable}`]
 }
 
 function answers({ upstream }: LoadedConfig): string {

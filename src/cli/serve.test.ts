@@ -6,6 +6,7 @@ import { until } from '../../test/support/wait.ts'
 import type { LoadedConfig } from '../config/index.ts'
 import { unavailable } from '../contract/index.ts'
 import { printError } from './explain.ts'
+import type { ServiceModule } from './surroundings.ts'
 import { fakeSurroundings, type FakeTerminal } from './testing/surroundings.ts'
 import { runCli } from './program.ts'
 import type { RunningService } from '../main.ts'
@@ -118,15 +119,22 @@ describe('a service with --welcome', () => {
     expect(await exit).toBe(0)
   })
 
-  test('says what to install where no sandbox works, and starts no demo that could not end', async () => {
-    const problem = 'bubblewrap is not installed; install it with: apt-get install bubblewrap'
-    const surroundings = fakeSurroundings({ ...service(undefined, 1), sandboxProblem: async () => problem })
-    const exit = runCli(['serve', '--welcome', ...PRACTICE], surroundings)
+  test.each<readonly [string, readonly string[], boolean]>([
+    ['only what went wrong, since people read it', [], true],
+    ['everything where its form is asked for', ['--svc.log', 'json'], false],
+    ['everything where recipes of their own are served', ['--recipe', 'harness', '--evolution.adapter', 'pi'], false],
+  ])('without a terminal logs %s', async (_, args, isCalm) => {
+    const logs: unknown[] = []
+    const startService: ServiceModule['startService'] = (_loaded, options) => {
+      logs.push(options?.log)
+      return service().startService()
+    }
+    const surroundings = fakeSurroundings({ startService })
+    const exit = runCli(['serve', '--welcome', ...PRACTICE, ...args], surroundings)
     await until(() => surroundings.printed.length > 0)
-    expect(surroundings.printed[0]).toContain(`practice calls are answered and recorded, and nothing improves yet: ${problem}`)
     surroundings.signal('SIGTERM')
     expect(await exit).toBe(0)
-    expect(surroundings.complaints.join()).not.toContain('demo')
+    expect(logs).toEqual([isCalm ? { write: expect.any(Function), flush: expect.any(Function) } : undefined])
   })
 
   test('shows with --print-config what it adds, and without --welcome adds nothing', async () => {

@@ -8,7 +8,7 @@ import { loadFor, printLoaded } from './config.ts'
 import { printError } from './explain.ts'
 import { EXIT, wantsColours, type ConfigOptions, type ServiceModule, type StopSignal, type Surroundings } from './surroundings.ts'
 import type { RunningService } from '../main.ts'
-import { calmLog, demoState, namesExecutor, welcome, withPractice } from './welcome/index.ts'
+import { calmLog, demoState, welcome, withPractice } from './welcome/index.ts'
 
 export interface ServeCommandOptions extends ConfigOptions {
   readonly printConfig?: boolean
@@ -22,7 +22,8 @@ const CRASHED_EXIT = 1
 const SIGNAL_EXIT: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 }
 
 export async function serve(options: ServeCommandOptions, surroundings: Surroundings): Promise<number> {
-  const { loaded, hasDemo } = await load(options, surroundings)
+  const toServe = await load(options, surroundings)
+  const { loaded, hasDemo } = toServe
   if (options.printConfig === true) return printLoaded(loaded, options, surroundings)
   const stop = stopSignal(surroundings)
   // A rejected promise of a plug-in must not end the service.
@@ -30,7 +31,7 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
   process.on('unhandledRejection', logRejection)
   process.on('uncaughtException', crash)
   try {
-    const starting = start(loaded, options, surroundings)
+    const starting = start(toServe, options, surroundings)
     // What changed while the service starts is taken over once it has started.
     const reload = async (): Promise<void> => {
       const started = await starting
@@ -44,10 +45,8 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
     void stop.then(() => leaving.abort())
     void collectOnceIdle(leaving.signal)
     const demo = hasDemo ? await demoState(loaded, url, leaving.signal) : 'none'
-    // No episode runs without a sandbox, so the demo would wait for ever.
-    const unplayable = demo === 'ahead' && !namesExecutor(loaded) ? await (await surroundings.service()).sandboxProblem(loaded) : null
-    surroundings.out(banner(loaded, url, service.key, { demo, unplayable, colours: surroundings.colours }))
-    const welcoming = demo === 'ahead' && unplayable === null ? welcome(loaded, url, leaving.signal, surroundings) : null
+    surroundings.out(banner(loaded, url, service.key, { demo, colours: surroundings.colours }))
+    const welcoming = demo === 'ahead' ? welcome(loaded, url, leaving.signal, surroundings) : null
     await stop
     await welcoming
     return await finish(service, surroundings)
@@ -57,7 +56,12 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
   }
 }
 
-async function load(options: ServeCommandOptions, surroundings: Surroundings): Promise<{ loaded: LoadedConfig; hasDemo: boolean }> {
+interface LoadedService {
+  readonly loaded: LoadedConfig
+  readonly hasDemo: boolean
+}
+
+async function load(options: ServeCommandOptions, surroundings: Surroundings): Promise<LoadedService> {
   const plain = await loadFor(options, surroundings)
   const withDemo = options.welcome === true ? await withPractice(plain, options, surroundings.environment) : null
   return { loaded: withDemo ?? plain, hasDemo: withDemo !== null }
@@ -75,12 +79,12 @@ function firstLine(reason: unknown): string {
 }
 
 /** The exit code where it does not start. */
-async function start(loaded: LoadedConfig, options: ServeCommandOptions, surroundings: Surroundings): Promise<RunningService | number> {
+async function start({ loaded, hasDemo }: LoadedService, options: ServeCommandOptions, surroundings: Surroundings) {
   // Runs while the service is loaded.
   await startAhead[loaded.config.storage.record_backend]?.()
   const service = await surroundings.service()
-  // One line per call would hide the welcome text on a terminal. A redirected log stays complete.
-  const isWelcoming = options.welcome === true && surroundings.isTerminal && process.stderr.isTTY
+  // One line per call would stand between the lines for people. The redirected log of a configured service stays complete.
+  const isWelcoming = options.welcome === true && loaded.config.svc.log === 'auto' && (hasDemo || isOnTerminal(surroundings))
   // Records, archives and releases hold private text: only their owner may read them.
   process.umask(0o077)
   try {
@@ -93,6 +97,8 @@ async function start(loaded: LoadedConfig, options: ServeCommandOptions, surroun
     return isPassing(error) ? EXIT.failed : EXIT.misconfigured
   }
 }
+
+const isOnTerminal = ({ isTerminal }: Surroundings): boolean => isTerminal && process.stderr.isTTY
 
 /** A database that is away or busy is there again later: starting again helps then. */
 const isPassing = (error: unknown): boolean => isRefusal(error) && error.detail.retryAfterSeconds !== undefined

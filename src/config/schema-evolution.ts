@@ -60,7 +60,7 @@ export const evolution = section({
     .nullable()
     .default(null)
     .describe(
-      'Where episodes run: `sandbox`, `local` (without isolation, with all rights of the service), or an executor plug-in. Unset: `sandbox`, and where that does not work no episode runs.',
+      'Where episodes run: `sandbox`, `local` (without isolation, with all rights of the service), `none` (no program is started: the agent `native` with rules alone is played in the service), or an executor plug-in. Unset: `sandbox`, and where that does not work no episode runs.',
     ),
   alpha: share(0.5)
     .default(0.05)

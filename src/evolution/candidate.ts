@@ -21,6 +21,7 @@ import { judgedPowers } from './powers.ts'
 import { personsNo } from './rejections.ts'
 import type { StepRun } from './run.ts'
 import { learnedByHeart } from './heldout/by-heart.ts'
+import { NOT_RULES_ALONE, rulesAlone } from './hosts/words.ts'
 
 export interface ProposedChange {
   readonly mutations: readonly Mutation[]
@@ -164,7 +165,8 @@ export function treeOf({ context, entries }: StepRun, mutations: readonly Mutati
   if (!admitted.admitted) return admitted.reason
   const code =
     method.codeProblem === null ? undefined : touchedEntries(entries, admitted.entries).after.find((entry) => runsCode(adapter, entry))
-  return code === undefined ? admitted.entries : `${code.id}: code written by a model is not run here: ${method.codeProblem}`
+  if (code !== undefined) return `${code.id}: code written by a model is not run here: ${method.codeProblem}`
+  return method.runsPrograms || rulesAlone(adapter, admitted.entries) !== null ? admitted.entries : NOT_RULES_ALONE
 }
 
 /** Repeating a trial is a new repeat, not the cached one. */

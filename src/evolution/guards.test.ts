@@ -1,9 +1,30 @@
 /** Checks of a change before the gate, and what a proposer sees of the gate. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
 import { playOf } from '../../conformance/index.ts'
-import { isRefusal, type Evaluator, type Executor, type Parts } from '../contract/index.ts'
+import native from '../../plugins/adapters/native/index.ts'
+import { temporaryFolder } from '../../test/support/folder.ts'
+import { testServer } from '../../test/support/server.ts'
+import { isRefusal, type Evaluator, type Executor, type Files, type Mutation, type Parts } from '../contract/index.ts'
+import { contentOf } from '../harness/index.ts'
 import { loadMethod, type EvolutionSettings } from './method.ts'
-import { ALWAYS, episodeOf, GATE, OWN_FOLDER, REQUEST, RULE, SETTINGS, stepOf, taskNamed, testBench, WORSE } from './testing/bench.ts'
+import {
+  ALWAYS,
+  episodeOf,
+  GATE,
+  OWN_FOLDER,
+  proposalFor,
+  REQUEST,
+  RULE,
+  SETTINGS,
+  stepOf,
+  taskNamed,
+  testBench,
+  WORSE,
+  type Tools,
+} from './testing/bench.ts'
 
 describe('a rejected change', () => {
   it('is not judged again on the same tree, and may be on another', async () => {
@@ -137,5 +158,102 @@ describe('without a sandbox [trust.sandbox]', () => {
   it('a service that names local plays, and still runs no code of models', async () => {
     const method = await load({ executor: 'local', promote_failures: true })
     expect([method.codeProblem, await method.unplayable()]).toEqual([expect.stringContaining('local'), null])
+  })
+})
+
+/** A model that says the magic word when it is told to. */
+const echo = (asked: unknown[]) =>
+  testServer(async (request, response) => {
+    const body = await text(request)
+    asked.push(JSON.parse(body))
+    const content = body.includes('magic') ? 'magic' : 'nothing'
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ choices: [{ message: { role: 'assistant', content }, finish_reason: 'stop' }] }))
+  })
+
+/** Code that would leave a file, as every kind of entry that has code. */
+function codeEntries(left: string): readonly Mutation[] {
+  const code = `import { writeFileSync } from 'node:fs'\nwriteFileSync(${JSON.stringify(left)}, '')\n`
+  const tool = { name: 'leave', description: 'x', code: `${code}export default () => ''\n` }
+  return [
+    { op: 'create', id: 'tool', options: { name: 'native_tool', config: tool } },
+    { op: 'create', id: 'hook', options: { name: 'native_hook', config: { name: 'leave', event: 'pre_step', code: tool.code } } },
+    {
+      op: 'create',
+      id: 'loop',
+      options: { name: 'native_loop', config: { name: 'leave', code: `${code}export async function runTurn(agent) {}\n` } },
+    },
+    {
+      op: 'create',
+      id: 'skill',
+      options: { name: 'skill', config: { name: 'leave', text: '---\nname: leave\ndescription: x\n---\nRun what follows.' } },
+    },
+  ]
+}
+
+describe('with the executor none [trust.sandbox]', () => {
+  const never = { run: () => Promise.reject(new Error('an executor ran')) }
+  const bench = async (tools: Tools) => testBench({ adapter: native.plugin, settings: { executor: 'none' }, ...never, ...tools })
+
+  it('an agent of rules alone is one question to the model, with its rules and the task', async () => {
+    const asked: unknown[] = []
+    const { step } = await bench({ modelUrl: await echo(asked) })
+    expect(await step()).toMatchObject({ kind: 'publish' })
+    expect(asked).toHaveLength(2 * GATE.length)
+    const messages = [
+      { role: 'system', content: expect.stringMatching(/^Be brief\.\s*$/) },
+      { role: 'user', content: GATE[0]?.prompt },
+    ]
+    expect(asked).toContainEqual(expect.objectContaining({ messages }))
+  })
+
+  it('no change brings anything but rules, whoever proposes it', async () => {
+    const left = join(temporaryFolder(), 'left')
+    const asked: unknown[] = []
+    const modelUrl = await echo(asked)
+    for (const mutation of codeEntries(left)) {
+      const { step, inbox } = await bench({ modelUrl, propose: () => ({ mutations: [mutation] }) })
+      const refused = { kind: 'skip', reason: expect.stringContaining('rules alone') }
+      expect(await step(), JSON.stringify(mutation)).toMatchObject(refused)
+      expect(await step({ request: REQUEST })).toMatchObject(refused)
+      await inbox.offer(proposalFor(mutation), 'head')
+      expect(await step()).toMatchObject(refused)
+    }
+    expect([asked, existsSync(left)]).toEqual([[], false])
+  })
+
+  it('what is served and holds more than rules is not played, and neither is a task with files', async () => {
+    const left = join(temporaryFolder(), 'left')
+    const asked: unknown[] = []
+    const modelUrl = await echo(asked)
+    const [tool] = codeEntries(left)
+    const entries = [
+      { id: 'base', name: 'rules', config: { text: 'Be brief.' } },
+      { id: 'tool', name: 'native_tool', config: tool?.op === 'create' ? tool.options.config : {} },
+    ]
+    const served: Files = contentOf(native.plugin, entries)
+    expect(await (await bench({ modelUrl })).step({ served })).toMatchObject({
+      kind: 'skip',
+      reason: expect.stringContaining('rules alone'),
+    })
+    const tasks = GATE.map((task) => ({ ...task, files: { 'a.txt': 'x' } }))
+    const withFiles = await (await bench({ modelUrl, tasks })).step()
+    expect(withFiles).toMatchObject({ kind: 'fail', retry: true, error: expect.stringContaining('without tasks that have files') })
+    expect([asked, existsSync(left)]).toEqual([[], false])
+  })
+
+  it('no command runs, neither of an evaluator nor of another agent', async () => {
+    const parts: Parts = {
+      plugin: (kind) => Promise.resolve(Reflect.get({ ...PLUGINS }, kind)),
+      baseDirectory: '.',
+      warn: () => undefined,
+    }
+    const method = await loadMethod({ ...SETTINGS, executor: 'none' }, {}, parts)
+    expect([method.runsPrograms, method.contained, await method.unplayable()]).toEqual([false, false, null])
+    await expect(method.executor.run(playOf(''), new AbortController().signal)).rejects.toMatchObject({ code: 'no_sandbox' })
+    expect(await stepOf({ settings: { executor: 'none' }, ...never })).toMatchObject({
+      kind: 'skip',
+      reason: expect.stringContaining('native'),
+    })
   })
 })

@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import { invalid, unavailable, POWERS } from '../contract/index.ts'
-import type { Evaluator, Executor, JsonObject, Make, Parts, Proposer, Selection } from '../contract/index.ts'
+import type { Evaluator, Executor, JsonObject, Make, MakeExecutor, Parts, Proposer, Selection } from '../contract/index.ts'
+import { NO_EXECUTOR, NOT_RULES_ALONE } from './hosts/words.ts'
 
 export interface Method {
   readonly proposer: Proposer
@@ -12,6 +13,8 @@ export interface Method {
   readonly executor: Executor
   /** Whether the executor isolates agents. */
   readonly contained: boolean
+  /** False where agents of rules alone are played in this process, and nothing else is. */
+  readonly runsPrograms: boolean
   /** Why code written by a model may not run, or null where the executor isolates it. */
   readonly codeProblem: string | null
   /** Why no episode runs here, and the fix; null where they run. Asked before each step, since the fix needs no restart. */
@@ -35,6 +38,7 @@ export async function loadMethod(settings: EvolutionSettings, config: JsonObject
     selection: await made(await parts.plugin('selection', settings.selection), config),
     executor: closed(await maker.make(config), unplayable),
     contained: maker.contains === true,
+    runsPrograms: settings.executor !== NO_EXECUTOR,
     codeProblem,
     unplayable,
     evaluator,
@@ -44,7 +48,7 @@ export async function loadMethod(settings: EvolutionSettings, config: JsonObject
 /** A named executor must work, or the service does not start. The default plays nothing until the sandbox works. */
 async function chooseExecutor({ executor }: EvolutionSettings, parts: Parts) {
   const name = executor ?? 'sandbox'
-  const maker = await parts.plugin('executor', name)
+  const maker = name === NO_EXECUTOR ? NOTHING_RUNS : await parts.plugin('executor', name)
   const check = async (): Promise<string | null> => {
     const problem = (await maker.check?.()) ?? null
     return problem === null ? null : `no episode runs here: ${problem}`
@@ -56,6 +60,11 @@ async function chooseExecutor({ executor }: EvolutionSettings, parts: Parts) {
   const unplayable = executor === null ? check : () => Promise.resolve(null)
   const codeProblem = maker.contains === true ? null : `executor ${name} does not isolate code from this machine`
   return { maker, codeProblem, unplayable }
+}
+
+/** Also for evaluators, which run commands with it. */
+const NOTHING_RUNS: MakeExecutor = {
+  make: () => ({ run: () => Promise.reject(unavailable('no_sandbox', NOT_RULES_ALONE)) }),
 }
 
 const BY_HAND = 'or set evolution.executor: local, which runs agents without a sandbox, with all rights of the service'

@@ -8,6 +8,7 @@ import { openSharedArchive } from './archive/shared.ts'
 import { EpisodeCache } from './cache.ts'
 import { futileReason } from './evaluate.ts'
 import { hostHere, type HostParts } from './hosts/here.ts'
+import { NOT_RULES_ALONE, rulesAlone } from './hosts/words.ts'
 import { hostWorkers } from './hosts/workers.ts'
 import { judged } from './families/shortage.ts'
 import { Inbox, openProposals } from './inbox/inbox.ts'
@@ -47,6 +48,7 @@ export async function openEvolution(
   const settings = await withModule(evolutionSettings(config), parts.baseDirectory)
   const own: JsonObject = { ...Object(config['evolution']), base_directory: parts.baseDirectory }
   const method = await loadMethod(settings, own, parts)
+  if (!method.runsPrograms && (settings.binary !== null || rulesAlone(adapter, []) === null)) throw invalid('no_executor', NOT_RULES_ALONE)
   const tasks = await readTasks(settings, parts.baseDirectory, bundled)
   await loadEvaluators(tasks, method)
   return {

@@ -50,7 +50,7 @@ export async function pinnedVersion({ install, binary: command }: Adapter, binar
 const nativePath = (): Promise<string> => realpath(createRequire(import.meta.url).resolve('@svc-ai/native'))
 const versionOf = ({ package: name, version }: Required<Adapter>['install']): string => `${name}@${version}`
 
-const NATIVE = 'svc-native'
+export const NATIVE = 'svc-native'
 
 /** The environment holds PATH alone, with the service's own Node first. */
 function startedAs(argv: readonly string[], needs: readonly string[], version: string): Program {

@@ -35,9 +35,6 @@ export async function withPractice(
   }
 }
 
-/** A named executor works, or the service would not have started. */
-export const namesExecutor = ({ config }: LoadedConfig): boolean => config.recipes[PRACTICE]?.evolution.executor !== null
-
 export async function demoState(loaded: LoadedConfig, url: string, signal: AbortSignal): Promise<DemoState> {
   const { demoStateOf } = await demo()
   return demoStateOf(addressOf(loaded, url, signal)).catch(() => 'ahead')

@@ -34,8 +34,8 @@ async function start(args: readonly string[], folder: string, path: string) {
   return started
 }
 
-const greet = (folder: string, path: string, executor: object = { 'recipes.practice.evolution.executor': 'local' }) =>
-  start(['--welcome', ...argumentsOf({ ...dataIn(folder), ...besideIn(folder), ...executor })], folder, path)
+const greet = (folder: string, path: string) =>
+  start(['--welcome', ...argumentsOf({ ...dataIn(folder), ...besideIn(folder) })], folder, path)
 
 async function stored(address: string, type: 'report' | 'inference'): Promise<readonly string[]> {
   const answer = await fetch(`${address}/svc/scenarios/practice/records?limit=100&request_type=${type}`)
@@ -43,11 +43,10 @@ async function stored(address: string, type: 'report' | 'inference'): Promise<re
   return [...(await answer.text()).matchAll(/"agent_record_id":"([^"]+)"/g)].map(([, id = '']) => id)
 }
 
-test('without bubblewrap it serves, records, and says in one line what to install; nothing is played', async () => {
+test('without bubblewrap a scenario of one’s own is served and recorded, the status says what to install, and nothing is played', async () => {
   const [folder, path] = [temporaryFolder(), barePath()]
-  const { command, address } = await greet(folder, path, {})
-  await command.said('Try it')
-  expect(command.out).toContain('nothing improves yet: bubblewrap is not installed; install it with: apt-get install bubblewrap')
+  const own = { recipe: 'harness', 'evolution.proposals_dir': join(folder, 'proposals'), 'evolution.step_record_dir': null }
+  const { command, address } = await start(argumentsOf({ ...dataIn(folder), ...own }), folder, path)
   const body = JSON.stringify({ model: 'practice', messages: [{ role: 'user', content: 'Write 1400 as a Roman numeral.' }] })
   const headers = { 'x-svc-scenario': 'practice' }
   const answer = await fetch(`${address}/v1/chat/completions`, { method: 'POST', headers, body })
@@ -61,7 +60,7 @@ test('without bubblewrap it serves, records, and says in one line what to instal
 })
 
 test(
-  'an interrupted demo continues, nothing is reported twice, and after it has learnt it is not run again',
+  'without bubblewrap the demo improves; interrupted it continues, nothing is reported twice, and after it has learnt it is not run again',
   async () => {
     const [folder, path] = [temporaryFolder(), barePath()]
     expect(programsCalled('bwrap').map(dirname)).not.toContain(path)

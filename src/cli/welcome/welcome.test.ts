@@ -142,9 +142,9 @@ describe('the configuration with the demo', () => {
     expect(loaded?.baseDirectory).toBe(process.cwd())
   })
 
-  test('without isolation no code is served: no executor is forced, and the seed is text only', async () => {
+  test('no program is started: there is no executor, and the seed is text only', async () => {
     const { executor, seed } = (await loadDemo([]))?.config.recipes['practice']?.evolution ?? {}
-    expect(executor).toBeNull()
+    expect(executor).toBe('none')
     expect(seed?.map(({ name }) => name)).toEqual(['rules'])
   })
 

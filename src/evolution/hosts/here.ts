@@ -1,19 +1,23 @@
 /** Plays an episode in this process: runs the agent on a task, and scores it while its workspace still exists. */
-import type { Adapter, Episode, Executor, Launch, Parts, Scene, Task } from '../../contract/index.ts'
+import { unavailable } from '../../contract/index.ts'
+import type { Adapter, Episode, Executor, Launch, ModelAddress, Parts, Play, Scene, Task } from '../../contract/index.ts'
 import { renderTree } from '../../harness/index.ts'
 import { wordsOf } from '../../kit/index.ts'
 import { failureOf, isMachines, troubleOf } from '../episode-end.ts'
 import type { EvolutionSettings, Method } from '../method.ts'
+import { openModels } from '../models/index.ts'
 import { meteredLine } from '../money/meter.ts'
 import { openProgram, type Program } from '../program.ts'
 import { checkedScore, scoredOrAgain, ScorerProblem } from '../scoring.ts'
 import { evaluatorOf } from '../tasks/read.ts'
+import { SILENT } from '../telling.ts'
 import { MachineProblem, type EpisodeInput, type EpisodeMeans, type EpisodeOutcome, type LocalHost } from './host.ts'
+import { askOnce, NOT_RULES_ALONE, rulesAlone } from './words.ts'
 
 /** What all episodes share. */
 export interface HostParts {
   readonly adapter: Adapter
-  readonly method: Pick<Method, 'executor' | 'contained' | 'unplayable' | 'evaluator'>
+  readonly method: Pick<Method, 'executor' | 'contained' | 'runsPrograms' | 'unplayable' | 'evaluator'>
   readonly settings: Pick<EvolutionSettings, 'evaluator' | 'episode_timeout_s'>
   /** Folders of the deployment that no episode may see. */
   readonly hides: readonly string[]
@@ -87,20 +91,19 @@ async function playEpisode(parts: HostParts, input: EpisodeInput, means: Episode
     else score = await scoredOrAgain(() => evaluator.score(task, episode, scene), signal)
   }
   try {
-    const episode = await executor.run(
-      {
-        files: (address) => renderTree(adapter, entries, address),
-        workspace: task.files ?? {},
-        ...(task.dependencies && { dependencies: task.dependencies }),
-        model: line.model,
-        launch: (root) => launchOf(parts, program, task, root),
-        readTrajectory: (root) => adapter.readTrajectory(root),
-        inspect,
-        needs: program.needs,
-        hides: parts.hides,
-      },
-      AbortSignal.any([signal, cut]),
-    )
+    const play: Play = {
+      files: (address) => renderTree(adapter, entries, address),
+      workspace: task.files ?? {},
+      ...(task.dependencies && { dependencies: task.dependencies }),
+      model: line.model,
+      launch: (root) => launchOf(parts, program, task, root),
+      readTrajectory: (root) => adapter.readTrajectory(root),
+      inspect,
+      needs: program.needs,
+      hides: parts.hides,
+    }
+    const ended = AbortSignal.any([signal, cut])
+    const episode = method.runsPrograms ? await executor.run(play, ended) : await playRules(parts, input, line.model, ended)
     cut.throwIfAborted()
     // An executor without a workspace never calls inspect.
     if (left === null) await inspect(null, episode)
@@ -131,6 +134,19 @@ async function playEpisode(parts: HostParts, input: EpisodeInput, means: Episode
   } finally {
     await line.close()
   }
+}
+
+/** What is more than words is refused: nothing here keeps it from the machine. */
+async function playRules(
+  { adapter, settings }: HostParts,
+  { entries, task }: EpisodeInput,
+  address: ModelAddress,
+  signal: AbortSignal,
+): Promise<Episode> {
+  const rules = rulesAlone(adapter, entries)
+  if (rules === null || Object.keys(task.files ?? {}).length > 0) throw unavailable('no_sandbox', NOT_RULES_ALONE)
+  const { served } = openModels(address, { callsMax: 0, report: SILENT, signal }).models
+  return askOnce(served, { rules, prompt: task.prompt, timeoutSeconds: settings.episode_timeout_s }, signal)
 }
 
 export const secondsSince = (began: number): number => Math.round(performance.now() - began) / 1000

@@ -23,7 +23,7 @@ export interface ModelsOptions extends AttemptsOptions {
 }
 
 export interface OpenedModels {
-  readonly models: Readonly<Record<string, Model>>
+  readonly models: Readonly<Record<string, Model>> & { readonly served: Model }
   /** One for each ended call, in order; without its texts where there is no room for them. */
   readonly calls: readonly JsonObject[]
   usage(): Usage

@@ -207,6 +207,7 @@ export async function testBench(tools: Tools = {}): Promise<TestBench> {
     selection: tools.selection ?? moreWins,
     executor: { run: tools.run ?? obedient(played) },
     contained: true,
+    runsPrograms: settings.executor !== 'none',
     codeProblem: tools.codeProblem ?? null,
     unplayable: async () => tools.unplayable ?? null,
     evaluator: async () => evaluator,
