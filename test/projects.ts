@@ -70,6 +70,7 @@ const LONG = [
   'src/training/hosts/{process-outside,thread-pool,trainer-failures}.test.ts',
   'src/weights/jobs/run-job.test.ts',
   'test/listeners/deaths.test.ts',
+  'test/patterns/linear.test.ts',
   'test/ops/{large-bodies,stalled-log}.test.ts',
   'test/reef/import.test.ts',
   'test/sdk/translated.test.ts',

@@ -88,7 +88,7 @@ async function linkUnlessThere(root: string, path: string, target: string): Prom
   await symlink(target, join(root, path)).catch(ignoring('EEXIST'))
 }
 
-const withoutSlash = (path: string): string => path.replace(/\/+$/, '')
+const withoutSlash = (path: string): string => path.replace(/(?<!\/)\/+$/, '')
 
 /** The tree wins over what is kept; folders that hold both are made of links to either. */
 async function linkKept(run: Run, folder: string): Promise<void> {

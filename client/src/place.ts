@@ -16,7 +16,7 @@ export const tokenProblem = (text: string): string | null =>
 export const scenarioProblem = (name: string): string | null => (/\p{Cc}/u.test(name) ? 'must not hold control characters' : null)
 
 /** Without a slash at its end, so that a route can be put after it. */
-export const withoutSlash = (url: string): string => new URL(url).href.replace(/\/+$/, '')
+export const withoutSlash = (url: string): string => new URL(url).href.replace(/(?<!\/)\/+$/, '')
 
 /** Nobody between here and there can read or change what is sent: TLS, or this very machine. */
 export function isSafeWay(url: string): boolean {

@@ -34,7 +34,7 @@ export function boundModel({ model }: Tree): ModelPlace {
   const { baseUrl, apiKey, model: name, contextTokens } = model
   const problem = "the tree names no model (models.json has no base_url): run it by 'svc-native serve', which knows the service"
   if (baseUrl === null) throw failed('LOAD_ERROR', problem)
-  return { baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, model: name, contextTokens, headers: {} }
+  return { baseUrl: baseUrl.replace(/(?<!\/)\/+$/, ''), apiKey, model: name, contextTokens, headers: {} }
 }
 
 export interface AgentTurn {

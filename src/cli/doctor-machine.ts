@@ -27,7 +27,7 @@ export function checkSqlite(versions: Readonly<Record<string, string | undefined
 
 export async function checkGit(run: () => Promise<string> = gitVersion): Promise<Finding> {
   try {
-    const version = /\d+\.\d+(\.\d+)?/.exec(await run())?.[0]
+    const version = /(?<!\d)\d+\.\d+(\.\d+)?/.exec(await run())?.[0]
     return atLeast('git', version, GIT_LEAST, `install git ${GIT_LEAST} or newer`)
   } catch {
     return { check: 'git', state: 'problem', found: 'git is not on the PATH', fix: `install git ${GIT_LEAST} or newer` }

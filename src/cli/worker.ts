@@ -79,9 +79,9 @@ async function playersOf({ config, baseDirectory, ownPaths }: LoadedConfig, surr
 const PATIENT = new Agent({ headersTimeout: 0, bodyTimeout: 0 })
 
 const serviceAt = ({ url, token }: RemoteAddress): FleetService => ({
-  url: url.replace(/\/+$/, ''),
+  url: url.replace(/(?<!\/)\/+$/, ''),
   async ask(path, body, signal) {
-    const response = await fetch(`${url.replace(/\/+$/, '')}${path}`, {
+    const response = await fetch(`${url.replace(/(?<!\/)\/+$/, '')}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...(token !== null && { authorization: `Bearer ${token}` }) },
       body: JSON.stringify(body),

@@ -46,7 +46,7 @@ export const baseUrl = address((value) => addressProblem(value) ?? v1Problem(val
 export const collectorUrl = address(addressProblem)
 
 function address(problemOf: (value: string) => string | null) {
-  return addressChecked(problemOf).overwrite((url) => url.replace(/\/+$/, ''))
+  return addressChecked(problemOf).overwrite((url) => url.replace(/(?<!\/)\/+$/, ''))
 }
 
 function addressChecked(problemOf: (value: string) => string | null) {

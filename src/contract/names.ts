@@ -119,14 +119,15 @@ export const REF = {
 export const FORMER_REF = { all: 'refs/reef/', remote: 'refs/reef-remote/' } as const
 
 /** `scheme://…`, or `user@host:path` as ssh takes it: a repository that is not a folder of this machine. */
-export const isRemoteRepository = (repository: string): boolean => /^(?:[a-z][a-z0-9+.-]*:\/\/|[^/\\]+@[^/\\]+:)/i.test(repository)
+export const isRemoteRepository = (repository: string): boolean =>
+  /^(?:[a-z][a-z0-9+.-]*:\/\/|[^/\\][^/\\@]*@[^/\\][^/\\:]*:)/i.test(repository)
 
 /** Releases in a bucket instead of a git repository. */
 export const isBucket = (repository: string): boolean => /^s3:\/\//i.test(repository)
 
 /** A password in the URL of a repository, or anything before an http host: there a user's name is often a key. */
 export const hasCredentials = (repository: string): boolean =>
-  /^(?:https?:\/\/[^/?#]*@|[a-z][a-z0-9+.-]*:\/\/[^/?#@]*:[^/?#]*@)/i.test(repository)
+  /^(?:https?:\/\/[^/?#]*@|[a-z][a-z0-9+.-]*:\/\/[^/?#@:]*:[^/?#@]*@)/i.test(repository)
 
 /** Names of the system reef, whose folders can be imported and whose clients can be answered. */
 export const ORIGINAL = {

@@ -1,6 +1,6 @@
-import { describe, expect, it } from 'vitest'
-import { PROPOSAL_MUTATIONS_MAX, type Entry, type Json, type JsonObject } from '../contract/index.ts'
-import { admit, parseMutations } from './admission.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { PROPOSAL_MUTATIONS_MAX, type Entry, type Json, type JsonObject, type Mutation } from '../contract/index.ts'
+import { admit, admitBeside, parseMutations } from './admission.ts'
 import { before, native, NOTICE, plain, sentMutations } from './testing/adapters.ts'
 
 const KEY = `sk-${'a1'.repeat(10)}`
@@ -120,5 +120,31 @@ describe('a list of mutations is malformed', () => {
   ])('%s', (_, list, problem) => {
     expect(() => parseMutations(list)).toThrow(problem)
     expect(admit(plain, [], sentMutations(list))).toEqual({ admitted: false, reason: expect.stringContaining(problem) })
+  })
+})
+
+const long = (text: string, count: number): readonly Mutation[] =>
+  Array.from({ length: count }, (_, at) => ({
+    op: 'create' as const,
+    id: `long-${at}`,
+    options: { name: 'rules', config: { text: text.repeat(1000) + at } },
+  }))
+
+describe('a long proposal', () => {
+  it('is admitted beside the thread that answers requests, which goes on meanwhile', async () => {
+    let turns = 0
+    const spinning = setInterval(() => (turns += 1), 0)
+    onTestFinished(() => clearInterval(spinning))
+    const mutations = long('More words. ', 8)
+    expect(await admitBeside(plain, TREE, mutations)).toEqual(admit(plain, TREE, mutations))
+    expect(turns).toBeGreaterThan(0)
+  })
+
+  it('is refused for the first credential in it, as a short one is', async () => {
+    const mutations = [...long('More words. ', 3), ...parseMutations([create('key', { name: 'rules', config: { text: `Use ${KEY}.` } })])]
+    const refused = await admitBeside(plain, TREE, mutations)
+    expect(refused).toEqual(admit(plain, TREE, mutations))
+    expect(refused).toMatchObject({ reason: expect.stringContaining('key: config.text holds what looks like a credential') })
+    expect(await admitBeside(plain, TREE, mutations.slice(3))).toEqual(refused)
   })
 })

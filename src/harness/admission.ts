@@ -13,9 +13,10 @@ import {
   type Mutation,
 } from '../contract/index.ts'
 import { MUTATIONS_RULE, proposalAccount, proposedMutations } from '../contract/wire/index.ts'
-import { codeParses, codeParsesBeside } from './code.ts'
+import { codeParsesBeside } from './code.ts'
 import { brokenRule } from './fields.ts'
-import { entryProblem, idProblem, shapeProblem } from './kinds.ts'
+import { CHECKED_HERE, entryProblem, idProblem, shapeProblem, type LongChecks } from './kinds.ts'
+import { credentialsAmong } from './texts.ts'
 import { contentOf, plainEntry } from './tree.ts'
 
 export type AdmittedTree =
@@ -23,10 +24,10 @@ export type AdmittedTree =
   | { readonly admitted: false; readonly reason: string }
 
 /** The changed tree, or the rule that the first bad mutation breaks. */
-export function admit(adapter: Adapter, entries: readonly Entry[], mutations: readonly Mutation[], parses = codeParses): AdmittedTree {
+export function admit(adapter: Adapter, entries: readonly Entry[], mutations: readonly Mutation[], checks = CHECKED_HERE): AdmittedTree {
   const malformed = listProblem(mutations)
   if (malformed !== null) return { admitted: false, reason: malformed }
-  const check = (entry: Entry): string | null => entryProblem(adapter, entry, parses)
+  const check = (entry: Entry): string | null => entryProblem(adapter, entry, checks)
   let tree = entries
   for (const [index, mutation] of mutations.entries()) {
     const changed = changedTree(check, tree, mutation, `mutations[${index}]`)
@@ -37,21 +38,24 @@ export function admit(adapter: Adapter, entries: readonly Entry[], mutations: re
   return reason === null ? { admitted: true, entries: tree } : { admitted: false, reason }
 }
 
-/** The same without blocking the thread: code is parsed in a worker, and last. */
+/** The same without blocking the thread: texts are screened and code is parsed beside it, code last. */
 export async function admitBeside(adapter: Adapter, entries: readonly Entry[], mutations: readonly Mutation[]): Promise<AdmittedTree> {
   const codes = new Set<string>()
-  const note = (code: string): boolean => {
-    codes.add(code)
-    return true
-  }
-  const outline = admit(adapter, entries, mutations, note)
+  const texts = new Set<string>()
+  const noted: LongChecks = { parses: (code) => codes.add(code).size > 0, looksLikeKey: (text) => texts.add(text).size === 0 }
+  const outline = admit(adapter, entries, mutations, noted)
   if (!outline.admitted) return outline
+  const keys = await credentialsAmong(texts)
   const parsing = new Set<string>()
-  for (const code of codes) {
+  for (const code of keys.size > 0 ? [] : codes) {
     if (!(await codeParsesBeside(code))) break
     parsing.add(code)
   }
-  return admit(adapter, entries, mutations, (code) => parsing.has(code))
+  if (keys.size === 0 && parsing.size === codes.size) return outline
+  return admit(adapter, entries, mutations, {
+    parses: (code) => keys.size > 0 || parsing.has(code),
+    looksLikeKey: (text) => keys.has(text),
+  })
 }
 
 /** Checks the outline of an untrusted list; admission checks the rest. */

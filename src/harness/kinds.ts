@@ -19,11 +19,18 @@ import { brokenRule, isName, NAME_RULE } from './fields.ts'
 import { SCHEMAS } from './schemas.ts'
 import { consoleProblem, isCredential, secretField, textProblem } from './screens.ts'
 
+/** What takes long for long texts, and may have been found out beside this thread. */
+export interface LongChecks {
+  readonly parses: (code: string) => boolean
+  readonly looksLikeKey: (text: string) => boolean
+}
+export const CHECKED_HERE: LongChecks = { parses: codeParses, looksLikeKey: isCredential }
+
 /** The rule that an entry breaks, naming the field, or null. Disabled entries keep the same rules: they may be enabled later. */
-export function entryProblem(adapter: Adapter, entry: Entry, parses = codeParses): string | null {
+export function entryProblem(adapter: Adapter, entry: Entry, checks = CHECKED_HERE): string | null {
   const id = idProblem(entry.id)
   if (id !== null) return `an entry's ${id}`
-  const problem = shapeProblem(entry) ?? kindProblem(adapter, entry, parses)
+  const problem = shapeProblem(entry) ?? kindProblem(adapter, entry, checks)
   return problem === null ? null : `${entry.id}: ${problem}`
 }
 
@@ -51,16 +58,16 @@ function originProblem({ author, protected: isProtected }: Entry): string | null
   return isProtected === undefined || typeof isProtected === 'boolean' ? null : 'protected must be true or false'
 }
 
-function kindProblem(adapter: Adapter, { name, config }: Entry, parses: typeof codeParses): string | null {
+function kindProblem(adapter: Adapter, { name, config }: Entry, checks: LongChecks): string | null {
   const kinds = kindsOf(adapter)
   const kind = kinds.find((each) => each === name)
   if (kind === undefined) return `name must be a kind that ${adapter.name} renders: ${kinds.join(', ')}`
   return (
     sizeProblem(config) ??
-    textProblem(config, 'config') ??
+    textProblem(config, 'config', checks.looksLikeKey) ??
     brokenRule(SCHEMAS[kind], config, 'config') ??
     nameProblem(config) ??
-    (kind === 'config' ? settingsProblem(adapter, config) : codeProblem(kind, config, parses))
+    (kind === 'config' ? settingsProblem(adapter, config) : codeProblem(kind, config, checks))
   )
 }
 
@@ -93,7 +100,7 @@ function settingsProblem({ name, layout }: Adapter, { target = 'primary', data }
 
 const RUN_TURN = /^export\s+(?:async\s+)?function\s+runTurn\s*(?:<[^>(]*>\s*)?\(\s*[\p{ID_Start}$_{[.]/mu
 
-function codeProblem(kind: EntryKind, { code }: JsonObject, parses: typeof codeParses): string | null {
+function codeProblem(kind: EntryKind, { code }: JsonObject, { parses }: LongChecks): string | null {
   if (typeof code !== 'string') return null
   if (kind === 'code_extension') return consoleProblem(code, 'config.code')
   if (!parses(code)) return 'config.code must parse as a module of JavaScript, or of TypeScript whose types can be erased'

@@ -75,4 +75,4 @@ export function isProgram({ layout }: Adapter, name: string): boolean {
 
 /** A command or skill whose text runs a program counts as code. */
 const runsPrograms = ({ name, config: { text } }: Entry): boolean =>
-  (name === 'agent_command' || name === 'skill') && typeof text === 'string' && /!`|^\s*```!/m.test(text)
+  (name === 'agent_command' || name === 'skill') && typeof text === 'string' && /!`|^[^\S\n\r\u2028\u2029]*```!/m.test(text)

@@ -5,10 +5,10 @@ import { firstCodePoints, screenText } from '../kit/index.ts'
 const PATH_CHARACTERS_SHOWN_MAX = 200
 
 /** The first text, field names included, that is invalid Unicode or looks like a vendor's key. */
-export function textProblem(value: Json, path: string): string | null {
+export function textProblem(value: Json, path: string, looksLikeKey: (text: string) => boolean): string | null {
   for (const [at, text] of textsIn(value, path)) {
     if (!text.isWellFormed()) return `${shown(at)} holds half a surrogate pair; send valid Unicode`
-    if (isCredential(text)) return `${shown(at)} holds what looks like a credential; take it out, and rotate it if it is real`
+    if (looksLikeKey(text)) return `${shown(at)} holds what looks like a credential; take it out, and rotate it if it is real`
   }
   return null
 }
@@ -61,11 +61,11 @@ const CONSOLE =
 /** In an interactive session the agent owns the terminal; code that writes to it must check `hasUI` first. */
 export function consoleProblem(code: string, path: string): string | null {
   const lines = code.split(/\r?\n/)
-  const at = lines.findIndex((line, index) => CONSOLE.test(line) && !isGuarded(lines, index))
+  let before = ''
+  const at = lines.findIndex((line) => {
+    const isUnguarded = CONSOLE.test(line) && !line.includes('hasUI') && !before.includes('hasUI')
+    if (line.trim() !== '') before = line
+    return isUnguarded
+  })
   return at === -1 ? null : `${path} writes to the console in line ${at + 1}; check hasUI in that line or the one before, or remove it`
-}
-
-function isGuarded(lines: readonly string[], index: number): boolean {
-  const before = lines.slice(0, index).findLast((line) => line.trim() !== '')
-  return [before, lines[index]].some((line) => line?.includes('hasUI') === true)
 }

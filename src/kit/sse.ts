@@ -110,7 +110,7 @@ export function withData(frame: Uint8Array, data: string): Buffer {
     if (!/^\ufeff?data:/.test(line)) return line
     if (isWritten) return ''
     isWritten = true
-    return `data: ${data}${/[\r\n]*$/.exec(line)?.[0]}`
+    return `data: ${data}${/(?<![\r\n])[\r\n]*$/.exec(line)?.[0]}`
   })
   return Buffer.from(written.join(''))
 }

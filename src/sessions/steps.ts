@@ -36,7 +36,7 @@ const TURNS_LOOKED_AT = 4
 function folderIn(turns: readonly Turn[]): string | null {
   for (const text of turns.slice(0, TURNS_LOOKED_AT).flatMap(({ parts }) => textsIn(parts))) {
     const [, folder] = FOLDER.exec(shortened(text)) ?? []
-    if (folder !== undefined) return folder.replace(/[/.,]+$/, '') || null
+    if (folder !== undefined) return folder.replace(/(?<![/.,])[/.,]+$/, '') || null
   }
   return null
 }

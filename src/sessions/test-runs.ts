@@ -33,7 +33,7 @@ function commandIn(input: Json): string {
 }
 
 /** After the beginning of the line, or what joins commands. */
-const BEGIN = String.raw`(?:^|&&|\|\||[;\n]|\s-l?c\s)\s*["']?(?:[A-Z_]+=\S*\s+)*`
+const BEGIN = String.raw`(?:^|&&|\|\||[;\n]|\s-l?c\s)[^\S\n]*["']?(?:[A-Z_]+=\S*\s+)*`
 const STARTER = String.raw`(?:(?:npx|pnpm|pnpm exec|yarn|bunx|uv run|poetry run|bundle exec|python3? -m)\s+)?`
 const RUNNER = [
   String.raw`(?:npm|pnpm|yarn|bun|deno|swift|dotnet|mix|zig build|mvn|gradle|\./gradlew|go|cargo|rake|make|just|composer)\s+(?:run\s+|-\S+\s+)?(?:test|tests|check)\b`,
@@ -48,18 +48,18 @@ export const isTestCommand = (command: string): boolean => TEST_COMMAND.test(com
 /** Runners print their summary last. */
 const TAIL_CHARACTERS = 4000
 const HEAD_CHARACTERS = 400
-const EXIT_CODE = /\bexit(?:ed)?(?: with)?[ _]?(?:code|status)?["']?\s*[:= ]\s*(-?\d+)/i
+const EXIT_CODE = /\bexit(?:ed)?(?: with)?[ _]?(?:code|status)?["']?\s*(?:[:=]\s*|(?<=\s))(-?\d+)/i
 const FAILED = [
   /\b[1-9]\d* (?:tests? |examples? |specs? )?fail(?:ed|ing|ures?)?\b/i,
-  /\bfail(?:ed|ures?|ing)?["']?\s*[:=]?\s+[1-9]\d*\b/i,
+  /\bfail(?:ed|ures?|ing)?["']?(?:\s*[:=])?\s+[1-9]\d*\b/i,
   /\bfailures=[1-9]/,
-  /^\s*(?:FAIL|FAILED|not ok)\b/m,
+  /^[^\S\n\r\u2028\u2029]*(?:FAIL|FAILED|not ok)\b/m,
   /\btest result: FAILED/,
 ]
 const PASSED = [
   /\b[1-9]\d* (?:tests? |examples? |specs? )?pass(?:ed|ing)?\b/i,
-  /^\s*[#ℹ]? ?pass [1-9]/m,
-  /^\s*(?:PASS|OK|ok)\b/m,
+  /^[^\S\n\r\u2028\u2029]*[#ℹ]? ?pass [1-9]/m,
+  /^[^\S\n\r\u2028\u2029]*(?:PASS|OK|ok)\b/m,
   /\btest result: ok/,
   /\b[1-9]\d* examples?, 0 failures/,
 ]

@@ -82,7 +82,7 @@ export class SpanDelivery {
 
 /** Adds `/v1/traces` to a base address. */
 function postUrl(endpoint: string): string {
-  const base = endpoint.replace(/\/+$/, '')
+  const base = endpoint.replace(/(?<!\/)\/+$/, '')
   return base.endsWith('/traces') ? base : `${base}/v1/traces`
 }
 

@@ -12,7 +12,7 @@ export function readMetrics(text: string): readonly MetricSample[] {
 }
 
 const SAMPLE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?[ \t]+([+-]?Inf|NaN|[+-]?[\d.]+(?:[eE][+-]?\d+)?)(?:[ \t]+-?\d+)?[ \t]*$/
-const LABEL = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
+const LABEL = /(?<!\w)([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g
 
 function sampleOf(line: string): MetricSample | null {
   const [, name, labels = '', number = ''] = SAMPLE.exec(line) ?? []

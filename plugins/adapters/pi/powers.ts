@@ -17,6 +17,10 @@ export const POWERS: AdapterPowers = {
   },
   texts: [
     IMPORTS,
-    { pattern: /^\s*!/, power: 'runs', why: 'a line that begins with !, which pi runs as a command where a person types it' },
+    {
+      pattern: /^[^\S\n\r\u2028\u2029]*!/,
+      power: 'runs',
+      why: 'a line that begins with !, which pi runs as a command where a person types it',
+    },
   ],
 }

@@ -37,7 +37,7 @@ function readLocation({ repository, cache, shared }: JsonObject): Location | Sha
 const isFilled = (value: Json | undefined): value is string => typeof value === 'string' && value.trim() !== ''
 
 const FULL = /ENOSPC|No space left/
-const UNWRITABLE = /EACCES|EPERM|EROFS|ENOTDIR|Permission denied|Read-only file system|Not a directory|(?:ENOENT|EEXIST).*mkdir/
+const UNWRITABLE = /EACCES|EPERM|EROFS|ENOTDIR|Permission denied|Read-only file system|Not a directory|(?:ENOENT|EEXIST).{0,80}mkdir/
 
 /** Why the repository cannot be opened: always one line that says what to do. */
 function openRefusal(error: unknown): unknown {

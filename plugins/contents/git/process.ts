@@ -52,7 +52,7 @@ export async function requireGit(): Promise<void> {
 }
 
 export function checkVersion(printed: string): void {
-  const [, major, minor] = /(\d+)\.(\d+)/.exec(printed) ?? []
+  const [, major, minor] = /(?<!\d)(\d+)\.(\d+)/.exec(printed) ?? []
   const found = { major: Number(major ?? 0), minor: Number(minor ?? 0) }
   const enough = found.major > VERSION_MIN.major || (found.major === VERSION_MIN.major && found.minor >= VERSION_MIN.minor)
   if (enough) return

@@ -32,7 +32,7 @@ ${MARK}
 export async function openRepository(path: string): Promise<void> {
   if (!(await isRepository(path))) await createRepository(path)
   const settings = await readFile(join(path, 'config'), 'utf8')
-  if (/^\s*objectformat\s*=\s*(?!sha1)/im.test(settings)) {
+  if (/^[^\S\n\r\u2028\u2029]*objectformat\s*=\s*(?!sha1)/im.test(settings)) {
     throw invalid('bad_repository', "repository holds SHA-256 objects; configure one of git's default SHA-1 format")
   }
   await refuseUnknownSettings(path)

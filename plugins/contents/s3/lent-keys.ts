@@ -95,7 +95,7 @@ function lenderIn(region: string, config: JsonObject, surroundings: Surroundings
   if (url !== undefined) return () => ofContainer(url, surroundings)
   if (surroundings['AWS_EC2_METADATA_DISABLED']?.toLowerCase() === 'true') return () => Promise.reject(noKey())
   const host = surroundings['AWS_EC2_METADATA_SERVICE_ENDPOINT'] ?? INSTANCE_HOST
-  return () => ofInstance(host.replace(/\/+$/, ''))
+  return () => ofInstance(host.replace(/(?<!\/)\/+$/, ''))
 }
 
 interface WebIdentity {

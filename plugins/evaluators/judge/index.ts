@@ -10,7 +10,7 @@ import { asData } from '../../../src/kit/index.ts'
 type Winner = 'A' | 'B' | 'tie'
 
 /** One code fence around the whole reply is allowed. */
-const FENCED = /^```(?:json)?\s*\n([^`]*)\n```$/
+const FENCED = /^```(?:json)?[^\S\n]*\n([^`]*)\n```$/
 
 export default define('evaluator', {
   compares: true,

@@ -26,7 +26,7 @@ const OUTPUT_CHARACTERS_MAX = 8000
 /** Shell exit codes of a command that is not executable or not found. */
 const NOT_RUN: ReadonlySet<number> = new Set([126, 127])
 
-const NAMED = /([^:\s][^:]*): (?:command not found|not found|permission denied|no such file or directory|cannot execute[^:]*)$/i
+const NAMED = /(?<=^|:)\s*([^:\s][^:]*): (?:command not found|not found|permission denied|no such file or directory|cannot execute[^:]*)$/i
 
 export default define('evaluator', {
   async score(task, episode, scene) {

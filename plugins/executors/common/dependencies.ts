@@ -65,7 +65,7 @@ const SYSTEM = /^\/(?:usr\/)?(?:local\/)?bin$/
 /** The folder of the Python that a virtual environment is of, unless it is the system's. Null for what is no such environment. */
 async function pythonHome(folder: string): Promise<readonly string[] | null> {
   const settings = await readFile(join(folder, 'pyvenv.cfg'), 'utf8').catch(() => '')
-  const home = /^home *= *(\/.*?)\s*$/m.exec(settings)?.[1]
+  const home = /^home *= *(\/.*)/m.exec(settings)?.[1]?.trimEnd()
   if (home === undefined || !(await isProgram(join(home, 'python3')))) return null
   const above = dirname(home)
   // A folder that holds more than a Python is not shown.

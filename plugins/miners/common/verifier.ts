@@ -107,7 +107,7 @@ const PYTEST = 'import sys; del sys.path[0]; import pytest'
 const OWN_CODE = 'sys.path[:0] = ["", "src"]'
 const UNITTEST = `import sys; del sys.path[0]; import unittest; ${OWN_CODE}; unittest.main(module=None)`
 /** Every Python has unittest: tests that are written for it need no pytest. */
-const isOfUnittest = (text: string): boolean => /^\s*(?:import|from) unittest\b/m.test(text) && !/\bpytest\b/.test(text)
+const isOfUnittest = (text: string): boolean => /^[^\S\n\r\u2028\u2029]*(?:import|from) unittest\b/m.test(text) && !/\bpytest\b/.test(text)
 const PACKAGES = 'node_modules'
 
 const RUNNERS: readonly Runner[] = [

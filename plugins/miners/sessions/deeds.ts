@@ -61,7 +61,7 @@ const baseIn = (fields: JsonObject): string => textAt(fields, ['workdir', 'cwd']
 
 const PATCH_TOOL = /^apply_?patch$|^patch$/i
 /** As a shell is asked for it. */
-const HERE_DOCUMENT = /^\s*(?:cd\s+(?:"([^"]*)"|'([^']*)'|([^\s;&|]+))\s*&&\s*)?apply_?patch\s*<<-?\s*(['"]?)(\w+)\4[^\n]*\n([^]*)$/
+const HERE_DOCUMENT = /^\s*(?:cd\s+(?:"([^"]*)"|'([^']*)'|([^\s;&|]+))\s*&&\s*)?apply_?patch\s*<<-?\s*(['"]?)(\w+)\b\4[^\n]*\n([^]*)$/
 
 /** A call of the tool, or a command that is nothing but a patch. */
 function patchIn({ name, input }: CallStep): FoundPatch | null {
@@ -162,11 +162,11 @@ function plainText(shown: string): string | null {
   const unwrapped = outputIn(shown)
   const text = ownWords(unwrapped)
     .replace(/^<file>\n?/, '')
-    .replace(/\n*(?:\(End of file[^\n]*\)\s*)?(?:<\/file>\s*)?$/, '')
+    .replace(/(?<!\n)\n*(?:\(End of file[^\n(]*\)\s*)?(?:<\/file>\s*)?$/, '')
   if (CUT.test(unwrapped.slice(-TAIL_CHARACTERS)) || CUT_INSIDE.test(unwrapped) || text.includes('\0')) return null
   const lines = text.split('\n')
   const plain = lines.every((line) => NUMBERED.test(line)) ? lines.map((line) => line.replace(NUMBERED, '')) : lines
-  return `${plain.join('\n').replace(/\n+$/, '')}\n`
+  return `${plain.join('\n').replace(/(?<!\n)\n+$/, '')}\n`
 }
 const TAIL_CHARACTERS = 400
 

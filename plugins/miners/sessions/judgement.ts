@@ -67,8 +67,8 @@ function statedIn(feedback: Json): string | null {
 }
 
 const STATED = [
-  /\b(?:right|correct|expected|true)\s+(?:answer|result|value|one)\s+(?:is|was|would be|should be)\s*:?\s*([^\n]+)/i,
-  /\b(?:the answer|it|that)\s+(?:is actually|should be|should have been|must be|ought to be)\s*:?\s*([^\n]+)/i,
+  /\b(?:right|correct|expected|true)\s+(?:answer|result|value|one)\s+(?:is|was|would be|should be)(?:\s*:)?\s*([^\n]+)/i,
+  /\b(?:the answer|it|that)\s+(?:is actually|should be|should have been|must be|ought to be)(?:\s*:)?\s*([^\n]+)/i,
   /^(?:no|wrong|incorrect)\b[\s,.:;!–-]*(?:it is|it['’]s|the answer is)\s+([^\n]+)/i,
 ]
 
@@ -88,7 +88,7 @@ const WORDS_READ = 2000
 export function shortLine(text: string): string | null {
   const line = text
     .trim()
-    .replace(/[.!]+$/, '')
+    .replace(/(?<![.!])[.!]+$/, '')
     .replace(/^["'`“”‘’*]+|["'`“”‘’*]+$/g, '')
     .trim()
   return line === '' || line.includes('\n') || line.length > ANSWER_CHARACTERS_MAX || line.split(/\s+/).length > WORDS_MAX ? null : line

@@ -69,7 +69,7 @@ const LOOKERS: ReadonlyMap<string, Check> = new Map<string, Check>([
 const isLook = ([program = '', ...args]: readonly string[]): boolean => LOOKERS.get(program)?.(args) === true
 
 /** What is told to write down what it sees as what it expects, or to put right what it finds. */
-const UPDATES = /^--?(?:u(?:=|$)|update|[\w-]*snapshot|(?:fix|write)(?:=|$))|^[A-Z_]*UPDATE[A-Z_]*=/
+const UPDATES = /^--?(?:u(?:=|$)|update|[\w-]*snapshot|(?:fix|write)(?:=|$))|^(?=[A-Z_]*UPDATE)[A-Z_]+=/
 
 /** In quotes, and behind -c, a test command is only a word of another one. */
 const isTest = (words: readonly string[]): boolean =>

@@ -22,7 +22,7 @@ export class EngineHttp {
     const { origin, pathname } = new URL(url)
     // The limit of a call covers its answer from the first byte to the last; the pool needs none of its own beyond it.
     this.#pool = new Pool(origin, { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: timeoutSeconds * 1000 } })
-    this.#prefix = pathname.replace(/\/+$/, '')
+    this.#prefix = pathname.replace(/(?<!\/)\/+$/, '')
     this.#headers = { 'accept-encoding': 'identity', ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) }
     this.#timeoutSeconds = timeoutSeconds
   }

@@ -36,7 +36,7 @@ export function connectionsTo(url: string, timeoutMs: number, config: JsonObject
     bodyTimeout: timeoutMs,
     connect: { timeout: connectTimeoutMs, ...tls, ...(lookup && { lookup }) },
   }
-  const prefix = pathname.replace(/\/+$/, '')
+  const prefix = pathname.replace(/(?<!\/)\/+$/, '')
   const proxies = proxiesOf(config['proxy'])
   const through = protocol === 'https:' ? proxies?.https : proxies?.http
   if (proxies === null || through === undefined || through === '')

@@ -167,5 +167,5 @@ async function reasonOf(error: unknown, library: Library): Promise<string> {
   const said = library.lastComplaint()
   const [, why] = /: (failed .*)/.exec(said) ?? []
   const reason = why ?? (error instanceof Error ? error.message : 'it cannot be read')
-  return reason.replaceAll(/["'][^"']*[/\\][^"']*["']/g, 'the file').trim()
+  return reason.replaceAll(/["'][^"'/\\]*[/\\][^"']*["']/g, 'the file').trim()
 }

@@ -80,7 +80,7 @@ export async function modelQuestion(environment: Environment): Promise<InitQuest
     async read(answer) {
       const byNumber = chosenByNumber<Upstream | null>(answer, [null, ...found])
       if (answer === '' || answer === PRACTICE || byNumber === null) return practice()
-      const upstream = byNumber ?? found.find((each) => addressOf(each) === answer.replace(/\/+$/, ''))
+      const upstream = byNumber ?? found.find((each) => addressOf(each) === answer.replace(/(?<!\/)\/+$/, ''))
       return upstream === undefined ? byAddress(answer) : ofFound(upstream, environment)
     },
   }

@@ -146,7 +146,7 @@ interface Asking {
 function requestOf({ address, model, question }: Asking, tokensMax: number | null = question.tokensMax): ModelRequest {
   const dialect = dialectsByApi[address.api]
   return {
-    url: `${address.url.replace(/\/+$/, '')}${dialect.reader.askPath(model)}`,
+    url: `${address.url.replace(/(?<!\/)\/+$/, '')}${dialect.reader.askPath(model)}`,
     headers: { ...(address.apiKey !== null && { authorization: `Bearer ${address.apiKey}` }), ...dialect.defaultHeaders },
     body: dialect.writeRequest({ ...question, model, tokensMax }),
   }

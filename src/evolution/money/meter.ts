@@ -192,7 +192,7 @@ function ask({ model, path, request, response, counter }: ForwardedCall, own: Bu
   } = request.headers
   const pass = model.apiKey === null ? (authorization === undefined ? {} : { authorization }) : { authorization: `Bearer ${model.apiKey}` }
   const length = own === null ? {} : { 'content-length': String(own.length) }
-  const target = `${model.url.replace(/\/+$/, '')}${path}`
+  const target = `${model.url.replace(/(?<!\/)\/+$/, '')}${path}`
   const options = { method: request.method ?? 'POST', headers: { ...headers, ...pass, ...length } }
   return new Promise<ModelAnswered>((resolve, reject) => {
     const asked = (target.startsWith('https:') ? askHttps : askHttp)(target, options, (answer) =>

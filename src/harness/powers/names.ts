@@ -40,7 +40,7 @@ const LOOKALIKES: Readonly<Record<string, string>> = { '0': 'o', '1': 'l', i: 'l
 const alike = (id: string): string =>
   folded(id)
     .replaceAll(/rn|vv|[01i_.]/g, (sign) => LOOKALIKES[sign] ?? sign)
-    .replace(/-+$/, '')
+    .replace(/(?<!-)-+$/, '')
 
 const runs = (entry: string, why: string): PowerReason => ({ power: 'runs', entry, why })
 

@@ -46,7 +46,7 @@ export class TrainerWire {
 
   constructor(address: TrainerAddress) {
     const { apiKey } = address
-    this.#address = { ...address, url: address.url.replace(/\/+$/, '') }
+    this.#address = { ...address, url: address.url.replace(/(?<!\/)\/+$/, '') }
     this.#host = hostOf(address.url)
     this.#origin = new URL(address.url).origin
     const credential = apiKey === null ? {} : { 'x-api-key': apiKey, authorization: `Bearer ${apiKey}` }
