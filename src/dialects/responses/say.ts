@@ -54,7 +54,7 @@ export class ResponsesSaying extends AnswerWriting {
     const { event, partEvent, part } = PARTS[kind]
     if (this.#open?.kind !== kind) {
       yield* this.#close('completed')
-      const open = { kind, id: `${said === 'thinking' ? 'rs' : 'msg'}_${this.#itemId()}`, said: '' }
+      const open: OpenItem = { kind, id: `${said === 'thinking' ? 'rs' : 'msg'}_${this.#itemId()}`, said: '' }
       this.#open = open
       yield this.#frame('response.output_item.added', { output_index: this.#output.length, item: itemOf(open, 'in_progress') })
       yield this.#frame(`${partEvent}.added`, { ...this.#place(open), part: part('') })

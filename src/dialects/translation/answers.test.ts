@@ -102,8 +102,11 @@ describe('calls of upstreams that do not keep to the format', () => {
   })
 })
 
+const inputOf = (answer: JsonObject) => objectsOf(answer['content'])[0]?.['input']
+const pieces = (...texts: string[]) =>
+  streamed(piece({ index: 0, id: 'c' }, 'look', ''), ...texts.map((text) => piece({ index: 0 }, '', text)))
+
 describe('an input that is no object', () => {
-  const inputOf = (answer: JsonObject) => objectsOf(answer['content'])[0]?.['input']
   it.each([
     ['an object in a string', '"{\\"a\\":12345678901234567890}"', '{"a":12345678901234567890}'],
     ['a list', '[1,2]', '{"INVALID_JSON":"[1,2]"}'],
@@ -118,8 +121,6 @@ describe('an input that is no object', () => {
   })
 
   it('waits where it comes in pieces, while an object passes as it comes', () => {
-    const pieces = (...texts: string[]) =>
-      streamed(piece({ index: 0, id: 'c' }, 'look', ''), ...texts.map((text) => piece({ index: 0 }, '', text)))
     expect(inputOf(pieces(' ', '[', '1]'))).toEqual({ INVALID_JSON: ' [1]' })
     expect(inputOf(pieces(' ', '{"a"', ':1', '}'))).toEqual({ a: 1 })
     const stream = translated(messages, chat, { ...spoken, stream: true }).openStream()
@@ -131,15 +132,15 @@ describe('an input that is no object', () => {
   })
 })
 
-describe('thoughts for a client of responses', () => {
-  const thought = { choices: [{ index: 0, message: { reasoning_content: 'hm', content: 'x' }, finish_reason: 'stop' }] }
-  const events = (body: JsonObject): readonly string[] => {
-    const stream = translated(responses, chat, { input: 'x', stream: true, ...body }).openStream()
-    const chunks = [{ reasoning_content: 'h' }, { reasoning_content: 'm' }, { content: 'x' }].map((delta) => ({ choices: [{ delta }] }))
-    const bytes = Buffer.concat(chunks.flatMap((chunk) => stream.push(writeEvent(null, JSON.stringify(chunk)))))
-    return [...bytes.toString().matchAll(/^event: response\.(reasoning_.*|content_part.*)$/gm)].map(([, name = '']) => name)
-  }
+const thought = { choices: [{ index: 0, message: { reasoning_content: 'hm', content: 'x' }, finish_reason: 'stop' }] }
+const events = (body: JsonObject): readonly string[] => {
+  const stream = translated(responses, chat, { input: 'x', stream: true, ...body }).openStream()
+  const chunks = [{ reasoning_content: 'h' }, { reasoning_content: 'm' }, { content: 'x' }].map((delta) => ({ choices: [{ delta }] }))
+  const bytes = Buffer.concat(chunks.flatMap((chunk) => stream.push(writeEvent(null, JSON.stringify(chunk)))))
+  return [...bytes.toString().matchAll(/^event: response\.(reasoning_.*|content_part.*)$/gm)].map(([, name = '']) => name)
+}
 
+describe('thoughts for a client of responses', () => {
   it.each([{ summary: 'auto' }, { generate_summary: 'concise' }])('are the summary where it asks for one: %j', (reasoning) => {
     const answer = translated(responses, chat, { input: 'x', reasoning }).whole(thought)
     expect(answer['output']).toMatchObject([{ type: 'reasoning', summary: [{ type: 'summary_text', text: 'hm' }] }, { type: 'message' }])
