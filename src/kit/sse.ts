@@ -2,10 +2,15 @@
 
 const LF = 0x0a
 const CR = 0x0d
+const DATA = Buffer.from('data:')
+/** A line that does not begin with it. */
+const NO_DATA = DATA.length + 1
+/** The first byte of a byte order mark. */
+const MARK = 0xef
 
 /**
  * Cuts a stream behind its blank lines, for LF, CRLF and CR line ends alike. A frame keeps its blank line, so all frames and the rest,
- * put together, are exactly the bytes that came in.
+ * put together, are exactly the bytes that came in. Frames without data that come together are one: a chunk may hold many thousand blank lines.
  */
 export class FrameSplitter {
   /** Pieces of the frame that is not whole yet. They are put together once, when it is. */
@@ -15,6 +20,9 @@ export class FrameSplitter {
   #isBlank = true
   /** Whether the last byte was a carriage return: it may be half of CRLF, so its line is not over before the next byte is seen. */
   #isCrOpen = false
+  /** How much of `data:` the line being read begins with. */
+  #matched = 0
+  #hasData = false
 
   /** The frames this chunk completed. */
   push(chunk: Uint8Array): Buffer[] {
@@ -22,27 +30,45 @@ export class FrameSplitter {
     const frames: Buffer[] = []
     let isBlank = this.#isBlank
     let isCrOpen = this.#isCrOpen
+    let matched = this.#matched
     let start = 0
+    /** Where the last frame without data ends; -1 when none did since `start`. */
+    let bareEnd = -1
+    const cut = (end: number): void => {
+      frames.push(this.#whole(data.subarray(start, end)))
+      start = end
+      bareEnd = -1
+    }
     let at = 0
     while (at < data.length) {
       const byte = data[at]
       if (!isCrOpen && byte !== LF) {
         if (byte === CR) isCrOpen = true
-        else isBlank = false
+        else {
+          isBlank = false
+          if (matched < DATA.length) {
+            matched = byte === DATA[matched] ? matched + 1 : NO_DATA
+            if (matched === DATA.length || byte === MARK) this.#hasData = true
+          }
+        }
         at += 1
         continue
       }
       // A line ends here: with this LF, or with the CR before this byte.
       if (byte === LF) at += 1
       isCrOpen = false
-      if (isBlank) {
-        frames.push(this.#whole(data.subarray(start, at)))
-        start = at
-      }
+      matched = 0
+      if (isBlank && this.#hasData) {
+        if (bareEnd !== -1) cut(bareEnd)
+        cut(at)
+        this.#hasData = false
+      } else if (isBlank) bareEnd = at
       isBlank = true
     }
+    if (bareEnd !== -1) cut(bareEnd)
     this.#isBlank = isBlank
     this.#isCrOpen = isCrOpen
+    this.#matched = matched
     if (start < data.length) this.#hold(data.subarray(start))
     return frames
   }
