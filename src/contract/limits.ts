@@ -85,6 +85,9 @@ export const HEADER_BYTES_MAX = 64 * KIB
 export const ANSWER_BYTES_DEFAULT = 64 * MIB
 /** What an engine or a gateway may say at once beside that. */
 export const UPSTREAM_ANSWER_BYTES_MAX = 256 * MIB
+/** Names and values of an answer's headers together, and how many there may be: providers send some forty, in some kilobytes. */
+export const UPSTREAM_HEADER_BYTES_MAX = 32 * KIB
+export const UPSTREAM_HEADERS_MAX = 256
 /** An error body of the upstream up to this size is relayed as it is; of a longer one, its message. */
 export const UPSTREAM_ERROR_BYTES_MAX = 64 * KIB
 /** One SSE frame of an upstream stream; a longer one is not a stream of this format. */

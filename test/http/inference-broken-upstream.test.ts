@@ -2,6 +2,7 @@
 import type { Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { UPSTREAM_HEADER_BYTES_MAX, UPSTREAM_HEADERS_MAX } from '../../src/contract/index.ts'
 import { openStream, sendAndListen } from '../support/client.ts'
 import { recordsOf, responsesOf } from '../support/kept.ts'
 import { freePort } from '../support/listen.ts'
@@ -64,6 +65,9 @@ describe('an upstream that cannot be asked', () => {
   })
 })
 
+const manyHeaders = (count: number): readonly string[] => Array.from({ length: count }, (_, at) => `x-${at}: 1`)
+const sameHeaders = (count: number): readonly string[] => manyHeaders(count).map(() => 'a: 1')
+
 const BROKEN: readonly (readonly [string, (socket: Socket) => void, string])[] = [
   ['closes before it answers', (socket) => socket.end(), 'upstream_unreachable'],
   ['resets the connection', (socket) => socket.resetAndDestroy(), 'upstream_unreachable'],
@@ -82,6 +86,20 @@ const BROKEN: readonly (readonly [string, (socket: Socket) => void, string])[] =
   ['sends nothing', sends(json('')), 'upstream_not_json'],
   ['says 204', sends(http([], '', '204 No Content')), 'upstream_not_json'],
   ['begins with a byte order mark', sends(json('\ufeff{}')), 'upstream_not_json'],
+  ['says no more than half of a status', sends(Buffer.from('HTTP/1.1 10'), 'end'), 'upstream_unreachable'],
+  ['sends a huge header', sends(http([`x: ${'x'.repeat(UPSTREAM_HEADER_BYTES_MAX)}`, 'content-length: 2'], '{}')), 'answer_too_large'],
+  ['sends very many headers', sends(http([...manyHeaders(UPSTREAM_HEADERS_MAX), 'content-length: 2'], '{}')), 'answer_too_large'],
+  [
+    'sends very many headers of one name',
+    sends(http([...sameHeaders(UPSTREAM_HEADERS_MAX), 'content-length: 2'], '{}')),
+    'answer_too_large',
+  ],
+  ['sends nothing but informational answers', sends(Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'.repeat(2000))), 'upstream_unreachable'],
+  [
+    'sends an informational answer without end',
+    sends(Buffer.from(`HTTP/1.1 103 Hints\r\nx: ${'x'.repeat(50_000)}`)),
+    'upstream_unreachable',
+  ],
 ]
 
 describe('an upstream that', () => {
@@ -136,11 +154,22 @@ describe('an upstream that', () => {
     expect(await responsesOf(here, scenario)).toMatchObject([{ stream: true, complete: true }])
   })
 
-  it('sends its first words early and the answer after them is answered', async () => {
-    const early = Buffer.from('HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n')
-    wire.answer(sends(Buffer.concat([early, json('{"id":"x"}')])))
-    const answer = await here.post('/v1/chat/completions', {}, { 'x-svc-scenario': scenario })
-    expect([answer.status, answer.text]).toEqual([200, '{"id":"x"}'])
+  it.each([
+    ['103 Early Hints\r\nlink: </x>'],
+    ['100 Continue'],
+    ['100 Continue', '102 Processing', '103 Early Hints\r\nlink: </x>', '100 Continue'],
+  ])('sends %s before its answer unasked is answered, in chunks of any size', async (...heads) => {
+    const bytes = Buffer.concat([...heads.map((head) => Buffer.from(`HTTP/1.1 ${head}\r\n\r\n`)), json('{"id":"x"}')])
+    for (const cut of [0, 1, 11, 12, bytes.indexOf('\r\n\r\n') + 3, bytes.lastIndexOf('HTTP')]) {
+      wire.answer((socket) => socket.write(bytes.subarray(0, cut), () => setImmediate(() => socket.write(bytes.subarray(cut)))))
+      const answer = await here.post('/v1/chat/completions', {}, { 'x-svc-scenario': scenario })
+      expect([answer.status, answer.text]).toEqual([200, '{"id":"x"}'])
+    }
+  })
+
+  it('sends as many headers as an answer may have is answered', async () => {
+    wire.answer(sends(http([...manyHeaders(UPSTREAM_HEADERS_MAX - 1), 'content-length: 10'], '{"id":"x"}')))
+    expect((await here.post('/v1/chat/completions', {}, { 'x-svc-scenario': scenario })).status).toBe(200)
   })
 
   it('falls silent in the middle of a stream is cut off and kept with that cause [decisions.streams-broken]', async () => {

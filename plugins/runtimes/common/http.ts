@@ -1,8 +1,16 @@
 /** Calls to an engine over HTTP: whole answers, a time limit on each, one kind of failure. */
 import { Pool } from 'undici'
-import { isObject, isRefusal, upstream, UPSTREAM_ANSWER_BYTES_MAX, type JsonObject } from '../../../src/contract/index.ts'
+import {
+  isObject,
+  isRefusal,
+  upstream,
+  UPSTREAM_ANSWER_BYTES_MAX,
+  UPSTREAM_HEADER_BYTES_MAX,
+  type JsonObject,
+} from '../../../src/contract/index.ts'
 import { parsed } from '../../../src/dialects/index.ts'
 import { codeOf } from '../../../src/kit/index.ts'
+import { upstreamLine } from './line.ts'
 import type { EngineSettings } from './settings.ts'
 
 export interface Reply {
@@ -21,7 +29,13 @@ export class EngineHttp {
   constructor({ url, apiKey, timeoutSeconds }: EngineSettings) {
     const { origin, pathname } = new URL(url)
     // The limit of a call covers its answer from the first byte to the last; the pool needs none of its own beyond it.
-    this.#pool = new Pool(origin, { headersTimeout: 0, bodyTimeout: 0, connect: { timeout: timeoutSeconds * 1000 } })
+    this.#pool = new Pool(origin, {
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: UPSTREAM_HEADER_BYTES_MAX,
+      factory: upstreamLine,
+      connect: { timeout: timeoutSeconds * 1000 },
+    })
     this.#prefix = pathname.replace(/(?<!\/)\/+$/, '')
     this.#headers = { 'accept-encoding': 'identity', ...(apiKey !== null && { authorization: `Bearer ${apiKey}` }) }
     this.#timeoutSeconds = timeoutSeconds

@@ -1,8 +1,9 @@
 /** Connections to an upstream, direct or through the machine's proxy, and messages for those that fail. */
 import type { LookupFunction } from 'node:net'
 import { EnvHttpProxyAgent, Pool } from 'undici'
-import { isObject, Refusal, upstream, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import { isObject, Refusal, upstream, UPSTREAM_HEADER_BYTES_MAX, type Json, type JsonObject } from '../../../src/contract/index.ts'
 import { INSIDE_ADDRESS, tlsOptions, type TlsOptions } from '../../../src/kit/index.ts'
+import { upstreamLine } from './line.ts'
 
 export interface Connections {
   readonly dispatcher: Pool | EnvHttpProxyAgent
@@ -19,7 +20,6 @@ interface Proxies {
 }
 
 interface ConnectionOptions {
-  readonly factory?: Pool.Options['factory']
   /** Unset: as long as an answer. */
   readonly connectTimeoutMs?: number
   readonly tls?: TlsOptions
@@ -29,21 +29,32 @@ interface ConnectionOptions {
 
 /** The setting `proxy` holds what the environment said; it is not read again. */
 export function connectionsTo(url: string, timeoutMs: number, config: JsonObject, options: ConnectionOptions = {}): Connections {
-  const { factory, connectTimeoutMs = timeoutMs, tls, lookup } = options
+  const { connectTimeoutMs = timeoutMs, tls, lookup } = options
   const { origin, pathname, protocol } = new URL(url)
   const limits = {
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    connect: { timeout: connectTimeoutMs, ...tls, ...(lookup && { lookup }) },
+    maxHeaderSize: UPSTREAM_HEADER_BYTES_MAX,
+    factory: upstreamLine,
   }
+  const connect = { timeout: connectTimeoutMs, ...tls, ...(lookup && { lookup }) }
   const prefix = pathname.replace(/(?<!\/)\/+$/, '')
   const proxies = proxiesOf(config['proxy'])
   const through = protocol === 'https:' ? proxies?.https : proxies?.http
   if (proxies === null || through === undefined || through === '')
-    return { dispatcher: new Pool(origin, { ...limits, ...(factory !== undefined && { factory }) }), origin, prefix, proxy: null }
+    return { dispatcher: new Pool(origin, { ...limits, connect }), origin, prefix, proxy: null }
   const { http: httpProxy, https: httpsProxy, direct: noProxy } = proxies
   const secured = tls === undefined ? {} : { requestTls: tls }
-  const dispatcher = new EnvHttpProxyAgent({ ...limits, ...secured, connectTimeout: connectTimeoutMs, httpProxy, httpsProxy, noProxy })
+  const dispatcher = new EnvHttpProxyAgent({
+    ...secured,
+    connect,
+    connectTimeout: connectTimeoutMs,
+    httpProxy,
+    httpsProxy,
+    noProxy,
+    // The agent has none of the limits for an address that it asks as the proxy wants it.
+    factory: (to, made) => new Pool(to, { ...made, ...limits }),
+  })
   return { dispatcher, origin, prefix, proxy: new URL(through).origin }
 }
 
@@ -75,6 +86,12 @@ export function failureOf(error: unknown, { name, origin, setting, proxy }: Whom
   const detail = { cause: error }
   if (code === INSIDE_ADDRESS) return insideAddress()
   if (TIMEOUTS.has(code)) return upstream('upstream_timeout', `${name} at ${origin} did not answer in time; try again later`, detail)
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return upstream(
+      'answer_too_large',
+      `${name} at ${origin} answered with more than ${UPSTREAM_HEADER_BYTES_MAX} bytes of headers; see what stands between it and this service`,
+      detail,
+    )
   const refused = /^Proxy (?:response \((\d+)\)|Authentication Required)/.exec(message)
   if (refused !== null && proxy !== null) {
     const status = refused[1] ?? '407'

@@ -1,8 +1,9 @@
 /** Turns the callbacks of one dispatched request into an answer: whole when it is JSON, in chunks when it is an event stream. */
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import { upstream, type AnsweringUpstream, type Refusal, type RuntimeAnswer, type WholeAnswer } from '../../../src/contract/index.ts'
+import { upstream, UPSTREAM_HEADERS_MAX, type AnsweringUpstream, type Refusal, type RuntimeAnswer, type WholeAnswer } from '../../../src/contract/index.ts'
 import { BytePieces, withBody } from '../../../src/kit/index.ts'
+import type { Line } from '../common/line.ts'
 import type { SentBody } from './body.ts'
 
 /** Follows one attempt at an upstream. */
@@ -39,7 +40,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   #parts: Buffer[] = []
   #bytes = 0
   #chunks: ChunkQueue | null = null
-  #socketOf: () => Socket | null = () => null
+  #line: Line | null = null
   #socket: Socket | null = null
 
   constructor(
@@ -66,25 +67,28 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   /** Told by the connection that takes the request. */
-  goesBy(socketOf: () => Socket | null): void {
-    this.#socketOf = socketOf
+  goesBy(line: Line): void {
+    this.#line = line
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#signal.aborted) controller.abort(abortError())
+    else this.#line?.awaitsAnswer()
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[] | undefined>): void {
     // Informational answers come before the real one.
     if (status < 200) return
     this.#status = status
-    this.#socket = this.#socketOf()
-    this.#headers = flatten(headers, this.#key)
+    this.#socket = this.#line?.socket ?? null
+    const count = countOf(headers)
+    this.#headers = count > UPSTREAM_HEADERS_MAX ? {} : flatten(headers, this.#key)
     this.#watch?.begun(status, this.#headers)
-    if (isEncoded(this.#headers)) {
-      this.#reject(encoded(status, this.#headers))
-      controller.abort(new Error('the answer came compressed'))
+    if (count > UPSTREAM_HEADERS_MAX) {
+      this.#refuse(controller, tooManyHeaders(status))
+    } else if (isEncoded(this.#headers)) {
+      this.#refuse(controller, encoded(status, this.#headers))
     } else if (hasAnswer(status) && isEventStream(this.#headers)) {
       this.#chunks = new ChunkQueue(controller, this.#signal)
       this.#resolve({ kind: 'stream', status, headers: this.#headers, chunks: this.#chunks, ...this.#sender() })
@@ -102,8 +106,12 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
       return
     }
     this.#parts = []
-    this.#reject(tooLarge(this.#bytesMax))
-    controller.abort(new Error('the answer is too large'))
+    this.#refuse(controller, tooLarge(this.#bytesMax))
+  }
+
+  #refuse(controller: Dispatcher.DispatchController, refusal: Refusal): void {
+    this.#reject(refusal)
+    controller.abort(refusal)
   }
 
   onResponseEnd(): void {
@@ -174,6 +182,22 @@ function encoded(status: number, headers: Headers): Refusal {
   const refused = status >= 300 ? { upstreamStatus: status, headers } : {}
   return upstream('upstream_encoded', `the upstream answered with status ${status} and a compressed body it was not asked for`, refused)
 }
+
+function countOf(headers: Readonly<Record<string, string | string[] | undefined>>): number {
+  let count = 0
+  for (const name in headers) {
+    const value = headers[name]
+    count += Array.isArray(value) ? value.length : 1
+  }
+  return count
+}
+
+const tooManyHeaders = (status: number): Refusal =>
+  upstream(
+    'answer_too_large',
+    `the upstream answered with status ${status} and more than ${UPSTREAM_HEADERS_MAX} headers; see what stands between it and this service`,
+    status >= 300 ? { upstreamStatus: status } : {},
+  )
 
 /** A header that echoes the key is left out. */
 function flatten(headers: Record<string, string | string[] | undefined>, key: string | null): Headers {

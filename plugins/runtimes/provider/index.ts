@@ -20,7 +20,6 @@ import { connectionsTo, insideAddress, type Connections } from '../common/upstre
 import { ask } from './ask.ts'
 import { SentBody } from './body.ts'
 import { Leaving } from './leaving.ts'
-import { upstreamLine } from './line.ts'
 import { loadOf } from './load.ts'
 import { notSpoken, SeveralUpstreams } from './several.ts'
 import { textsIn } from './upstreams.ts'
@@ -113,7 +112,7 @@ class Provider implements Runtime {
     // Without a list every address may be asked.
     const inside = textsIn(own).includes(url) || !Array.isArray(allowed) ? null : new InsideAddresses(textsIn(allowed))
     if (inside?.refusesHost(url) === true) return null
-    return connectionsTo(url, timeoutOf(this.#config), this.#config, { factory: upstreamLine, ...(inside && { lookup: inside.lookup }) })
+    return connectionsTo(url, timeoutOf(this.#config), this.#config, inside === null ? {} : { lookup: inside.lookup })
   }
 
   /** Closes the least recently used; its running answers are finished. */

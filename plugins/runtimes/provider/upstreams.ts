@@ -3,7 +3,6 @@ import { FORMATS, isObject, type Format, type Json, type JsonObject } from '../.
 import { connectionsTo, tlsOf, type Connections } from '../common/upstream.ts'
 import { Breakers, type BreakerRules } from './breaker.ts'
 import type { Aliases, Choice } from './choose.ts'
-import { upstreamLine } from './line.ts'
 
 /** Models of one upstream that rest at a time. */
 const RESTS_MAX = 256
@@ -55,7 +54,6 @@ export class NamedUpstream implements Choice {
     const timeoutMs = numberIn(settings['timeout_s'], numberIn(config['timeout_s'], 300)) * 1000
     const tls = this.url.startsWith('https:') ? { tls: tlsOf(settings['tls']) } : {}
     this.connections = connectionsTo(this.url, timeoutMs, config, {
-      factory: upstreamLine,
       connectTimeoutMs: numberIn(settings['connect_timeout_s'], 10) * 1000,
       ...tls,
     })
