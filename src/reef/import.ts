@@ -72,7 +72,7 @@ export async function importReef({ source, recipe, places, keepRaw, newId, begun
 function shapeOf({ name, recipe, components }: ImportRecipe): Carrier['shape'] {
   const seed = recipe.seed ?? {}
   const harness = components.find((component) => Object.keys(seed).some((path) => path.startsWith(`${component}/`))) ?? null
-  return { recipe: name, adapter: recipe.adapter, components, harness, seed, judge: recipe.judgeImported }
+  return { recipe: name, adapter: recipe.adapter, components, harness, seed, judge: (content) => recipe.judgeImported?.(content) }
 }
 
 async function sizeOf({ database }: FoundScenario): Promise<number> {

@@ -1,5 +1,5 @@
 /** The newest release of an import: it is served as it was, and what a review finds in it is held beside it until a person decides. */
-import type { Commit, JsonObject, StartVerdict } from '../contract/index.ts'
+import { isObject, type Commit, type Json, type JsonObject, type StartVerdict } from '../contract/index.ts'
 import { composeWith, contentOf, writeSeed } from './composed.ts'
 import { inLandingLane } from './elsewhere.ts'
 import { COMMITS_PER_READ } from './history.ts'
@@ -52,11 +52,13 @@ export function findingOf(verdict: StartVerdict): string | null {
   if (verdict.kind === 'served') return null
   if (verdict.kind === 'refused') return `it is not admitted: ${verdict.reason}`
   const { held_because: because, power_reasons: reasons } = verdict.metrics
-  const shown = Array.isArray(reasons) ? reasons.slice(0, REASONS_MAX).map((reason) => wordsOf(Object(reason))) : []
-  return [because, ...shown].join('; ')
+  const shown = Array.isArray(reasons) ? reasons.slice(0, REASONS_MAX).map((reason) => (isObject(reason) ? wordsOf(reason) : '')) : []
+  return [textOf(because), ...shown].filter(Boolean).join('; ')
 }
 
-const wordsOf = ({ entry, why }: JsonObject): string => `${String(entry)}: ${String(why)}`
+const wordsOf = ({ entry, why }: JsonObject): string => [textOf(entry), textOf(why)].filter(Boolean).join(': ')
+
+const textOf = (value: Json | undefined): string => (typeof value === 'string' ? value : '')
 
 /**
  * Whether the import was published last, but for what the service ships. What a step of this deployment or a person published since stays

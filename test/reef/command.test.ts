@@ -68,7 +68,9 @@ it(
     const there = { inference: RECORDS, report: 0, train: 0, steps: 40, releases: 41, consumed: 40 }
     expect(JSON.parse(out)).toEqual({
       dry_run: false,
-      scenarios: [{ scenario: 'chat', imported_as: 'chat', source: there, destination: there, served: { step: 40, release_id: head, finding: null } }],
+      scenarios: [
+        { scenario: 'chat', imported_as: 'chat', source: there, destination: there, served: { step: 40, release_id: head, finding: null } },
+      ],
       remarks: [],
     })
     expect((await runCommand(['verify', ...configured(folder)])).out).toContain(`${RECORDS} checked, none damaged`)
@@ -91,7 +93,9 @@ it('an import says that a service runs on the folders, that a folder is missing,
   expect(existsSync(join(dataPlaceIn(folder).records, 'import.json'))).toBe(false)
   const done = await runCommand(args)
   expect(done.code).toBe(0)
-  expect(done.out).toMatch(/"chat"\n {2}inference +there +1 +here +1\n[^]*\n {2}serves +release [0-9a-f]{40}, which it began with, as it was there\n[^]*1 scenario imported: nothing is missing/)
+  expect(done.out).toMatch(
+    /"chat"\n {2}inference +there +1 +here +1\n[^]*\n {2}serves +release [0-9a-f]{40}, which it began with, as it was there\n[^]*1 scenario imported: nothing is missing/,
+  )
 })
 
 it('doctor names folders of the original as a problem, with the command that imports them', async () => {

@@ -1,5 +1,5 @@
 /** Makes a scenario's rows from the original's steps. Each row names its source, so that a second run continues after it. */
-import { isObject, type Commit, type Entry, type Files, type JsonObject, type Recipe, type Release } from '../../contract/index.ts'
+import { isObject, type Commit, type Entry, type Files, type JsonObject, type Release, type StartVerdict } from '../../contract/index.ts'
 import { findingOf } from '../../scenarios/index.ts'
 import type { SourceCommit } from '../source/log.ts'
 import { componentsIn, harnessContent, type SourceManifest, type SourceRepository } from '../source/repository.ts'
@@ -15,7 +15,8 @@ const GAP_MAX = 10_000
 
 interface Shape extends Pick<Wanted, 'adapter' | 'components' | 'harness' | 'seed'> {
   readonly recipe: string
-  readonly judge: Recipe['judgeImported']
+  /** Undefined where the recipe reviews no import. */
+  readonly judge: (content: Files) => StartVerdict | undefined
 }
 
 export interface Carrier {
@@ -101,7 +102,14 @@ export class ImportedHistory {
     const contents = found ?? (await seedContents({ ...shape, entries: null, withoutEntries: () => undefined }, this.#parts.target))
     const release = await this.#seal(contents, null, { step: 0, operation: 'create', at: manifest === null ? 0 : at })
     const state = { recipe: shape.recipe, folder: newId() }
-    const draft: Draft = { operation: 'create', release, pending: false, outcome: 'published', metrics: { [IMPORTED]: { ...was, ...(found === null && { seed: true }) } }, state }
+    const draft: Draft = {
+      operation: 'create',
+      release,
+      pending: false,
+      outcome: 'published',
+      metrics: { [IMPORTED]: { ...was, ...(found === null && { seed: true }) } },
+      state,
+    }
     await this.#commit(draft, [], at)
     if (there !== null) this.#releases.set(there.releaseId, release)
   }
@@ -187,7 +195,7 @@ export class ImportedHistory {
     const { target, shape } = this.#parts
     const was = isObject(row.metrics[IMPORTED]) ? row.metrics[IMPORTED] : {}
     const there = was['seed'] !== true && typeof was['release_id'] === 'string' ? was['release_id'] : null
-    const verdict = there === null ? undefined : shape.judge?.(texts ?? (await target.read(release.content_id)))
+    const verdict = there === null ? undefined : shape.judge(texts ?? (await target.read(release.content_id)))
     return { step: row.step, release_id: there, finding: verdict === undefined ? null : findingOf(verdict) }
   }
 
