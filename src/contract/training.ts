@@ -35,6 +35,8 @@ export interface TrainerPlan {
    * once more there ('reevaluate'), or is given up and its batch stepped again ('refuse').
    */
   readonly stale?: 'merge' | 'reevaluate' | 'refuse'
+  /** Whether its steps decide what is held for review of what requires a command on people's machines. Absent: all of it is. */
+  readonly judgesCommands?: boolean
   open(scope: TrainerScope): Promise<Trainer> | Trainer
 }
 /** Plain data but for the runtime, which is only there in the weight lane. */

@@ -56,6 +56,7 @@ export async function openEvolution(
     idle: idleOf(config, settings, method, tasks, parts),
     plan: {
       lane: 'thread',
+      judgesCommands: true,
       open: (scope) =>
         openTrainer({ settings, method, adapter, tasks, pauseMs, hides: [parts.baseDirectory, ...(parts.ownPaths ?? [])] }, scope),
     },

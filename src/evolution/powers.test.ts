@@ -64,10 +64,22 @@ describe('the powers of a change [trust.powers]', () => {
     expect(JSON.parse(files['.svc-tree.json'] ?? '[]')).toMatchObject([{ id: 'base' }, { id: 'hint', author }])
   })
 
-  it('hold a requirement whose check is a command', async () => {
-    const requires = [{ kind: 'env' as const, name: 'GIT', check: 'git --version' }]
-    const propose = () => ({ mutations: [RULE], requires })
-    expect(await stepOf({ propose })).toMatchObject({ kind: 'hold', metrics: { powers: ['words', 'reads', 'runs'] } })
+  it('hold a requirement whose check is a command, the person’s too, unless evidence alone may publish what runs', async () => {
+    const command = { kind: 'service' as const, name: 'GIT', check: 'git --version' }
+    const held = { kind: 'hold', metrics: { held_because: expect.stringContaining('runs') } }
+    expect(await stepOf({ propose: () => ({ mutations: [RULE], requires: [command] }) })).toMatchObject(held)
+    const asked = async (settings: JsonObject) => {
+      const bench = await testBench({ settings })
+      return bench.step({ request: { ...REQUEST, requires: [command] } })
+    }
+    expect(await asked({})).toMatchObject(held)
+    expect(await asked({ publish_powers: ['words', 'runs'] })).toMatchObject({ kind: 'publish' })
+  })
+
+  it('do not count the name of a variable as a command', async () => {
+    const bench = await testBench()
+    const requires: TrainRequest['requires'] = [{ kind: 'env', name: 'KEY', check: 'NEWS_KEY' }]
+    expect(await bench.step({ request: { ...REQUEST, requires } })).toMatchObject({ kind: 'publish', metrics: { powers: ['words'] } })
   })
 
   it.each([

@@ -1,5 +1,6 @@
 /** The powers of a candidate: into the row, and what of them a person must review. */
 import { isObject, POWER_SENTENCES, type Entry, type Json, type PowerReason } from '../contract/index.ts'
+import { checksByCommand } from '../contract/wire/index.ts'
 import { powerMetrics, powersBeyond, powersIn, powersOf } from '../harness/index.ts'
 import type { StepRun } from './run.ts'
 
@@ -29,9 +30,9 @@ function requiredReason(item: Json): readonly PowerReason[] {
 }
 
 function checkReason(item: unknown): readonly PowerReason[] {
-  const { name, check } = isObject(item) ? item : {}
+  const { name, kind, check } = isObject(item) ? item : {}
   const entry = typeof name === 'string' ? name : 'requires'
-  return check === undefined || check === null ? [] : [{ power: 'runs', entry, why: 'what it requires is checked by a command' }]
+  return checksByCommand({ kind, check }) ? [{ power: 'runs', entry, why: 'what it requires is checked by a command' }] : []
 }
 
 /** A person must know that an earlier request would be undone. */

@@ -29,10 +29,6 @@ export function mergeRequires(own: readonly Requires[], added: readonly Json[]):
   return { requires, refused }
 }
 
-/** The items whose check is a command that a user's machine would run. The check of an env item is a variable name. */
-export const commandsIn = (requires: readonly Requires[]): readonly Requires[] =>
-  requires.filter(({ kind, check }) => kind !== 'env' && check !== undefined)
-
 function judgeItem(offered: Json): Requires | string {
   const parsed = requiresItem.safeParse(offered)
   if (!parsed.success) return shapeProblem(parsed.error, '')

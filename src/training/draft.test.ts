@@ -11,6 +11,7 @@ const sample = { record_ids: ['x', 'report'], exchanges: [], score: null, feedba
 const around = (more: Partial<Circumstances> = {}): Circumstances => ({
   component: '',
   reserved: { batch: { id: 'b', samples: [sample], request: null }, problem: null },
+  judgesCommands: false,
   failures: 0,
   losses: { records: 0, bytes: 0 },
   mergedOnto: null,
@@ -74,6 +75,12 @@ describe('a release that asks for something of a person’s machine', () => {
     const held = { outcome: 'pending', content: 'kept', metrics: { held_because: expect.stringContaining('GIT') } }
     expect(draftOf({ kind: 'publish', content }, askedFor([command]))).toMatchObject(held)
     expect(draftOf({ kind: 'publish', content, requires: [command] }, askedFor([]))).toMatchObject(held)
+  })
+
+  it('is published with a command where the trainer decides about those', () => {
+    const judged = { ...askedFor([command]), judgesCommands: true }
+    expect(draftOf({ kind: 'publish', content }, judged)).toMatchObject({ outcome: 'published' })
+    expect(draftOf({ kind: 'hold', content }, judged)).toMatchObject({ outcome: 'pending' })
   })
 
   it('is published where a check is the name of a variable, or there is none', () => {

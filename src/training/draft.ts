@@ -10,8 +10,9 @@ import {
   type StepOutcome,
   type StepResult,
 } from '../contract/index.ts'
+import { checksByCommand } from '../contract/wire/index.ts'
 import { dataWithoutKnownSecrets } from '../kit/index.ts'
-import { commandsIn, mergeRequires } from '../records/index.ts'
+import { mergeRequires } from '../records/index.ts'
 import type { StepDraft } from './context.ts'
 import { StepFailure } from './hosts/host.ts'
 import { failureIn, RESERVED_METRICS, SKIPPED, type TrainerMemory } from './rows.ts'
@@ -27,6 +28,8 @@ export interface Reserved {
 export interface Circumstances {
   readonly component: string
   readonly reserved: Reserved
+  /** Whether the trainer decided whether commands that a release requires are held for review. */
+  readonly judgesCommands: boolean
   /** Earlier failed steps on this batch. */
   readonly failures: number
   readonly losses: Losses
@@ -50,7 +53,7 @@ export function draftOf(result: Settled | StepFailure, around: Circumstances): S
   const { component, aside, memory } = around
   const { outcome: meant, content, skipped, metrics, state, consumed } = resultParts(result, around)
   const merged = requiresOf(around.reserved.batch, result)
-  const held = meant === 'published' && content !== null ? reviewReason(around.reserved.batch, merged) : null
+  const held = meant === 'published' && content !== null ? reviewReason(around, merged) : null
   const outcome = held === null ? meant : 'pending'
   const consumed_ids = [...new Set([...consumed, ...aside])]
   // A trainer says what it likes, and rows are shown.
@@ -139,8 +142,8 @@ function requiresOf({ request }: Batch<Uint8Array>, result: Settled | StepFailur
 }
 
 /** Why a person must look at it first, whatever the recipe says. */
-function reviewReason(batch: Batch<Uint8Array>, merged: Merged): string | null {
-  const reasons = [commandReason(merged), agentReason(batch)].filter((reason) => reason !== null)
+function reviewReason({ reserved: { batch }, judgesCommands }: Circumstances, merged: Merged): string | null {
+  const reasons = [judgesCommands ? null : commandReason(merged), agentReason(batch)].filter((reason) => reason !== null)
   return reasons.length === 0 ? null : reasons.join('; ')
 }
 
@@ -149,9 +152,9 @@ function agentReason({ request }: Batch<Uint8Array>): string | null {
   return request?.asked_by?.role === 'agent' ? `it was asked for with the token ${request.asked_by.token}, of the role agent` : null
 }
 
-/** A command that would run on other people's machines is always reviewed first. */
+/** A command that would run on other people's machines is reviewed first. */
 function commandReason({ requires }: Merged): string | null {
-  const [first] = commandsIn(requires)
+  const first = requires.find(checksByCommand)
   return first === undefined ? null : `it requires ${first.name}, whose check is a command for other people's machines`
 }
 

@@ -18,6 +18,7 @@ export interface StepPlace {
   readonly context: TrainingContext
   readonly component: string
   readonly stale: NonNullable<TrainerPlan['stale']>
+  readonly judgesCommands: boolean
   readonly feed: Feed
 }
 
@@ -111,7 +112,7 @@ async function keepContent(context: TrainingContext, result: Settled | StepFailu
 }
 
 async function land(place: StepPlace, { reserved, candidate }: StepTask, base: Release, made: Made, signal: AbortSignal): Promise<StepEnd> {
-  const { context, component, stale, feed } = place
+  const { context, component, stale, judgesCommands, feed } = place
   const losses = await context.store.losses()
   return context.landing(async (append) => {
     signal.throwIfAborted()
@@ -125,6 +126,7 @@ async function land(place: StepPlace, { reserved, candidate }: StepTask, base: R
     const around: Circumstances = {
       component,
       reserved,
+      judgesCommands,
       losses,
       contentId: made.contentId,
       live: made.live,

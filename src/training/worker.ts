@@ -27,7 +27,7 @@ export interface WorkerParts {
   readonly address: TrainerSpec
   readonly host: TrainerHost
   readonly processor: Processor
-  readonly plan: Pick<TrainerPlan, 'lane' | 'stale'>
+  readonly plan: Pick<TrainerPlan, 'lane' | 'stale' | 'judgesCommands'>
   readonly takesInstructions: boolean
   /** When this process started. Failures of an earlier process cause no rest: the restart may have fixed them. */
   readonly since: number
@@ -222,7 +222,8 @@ export class Worker {
     if (reserved === null) return { afterSeconds: STEP_RETRY_FIRST_SECONDS }
     const task = (this.#task ??= { reserved, candidate: null })
     const { context, plan } = this.#parts
-    const place = { context, component: this.component, stale: plan.stale ?? 'merge', feed: this.#feed }
+    const { stale = 'merge', judgesCommands = false } = plan
+    const place = { context, component: this.component, stale, judgesCommands, feed: this.#feed }
     const requestId = reserved.batch.request?.id ?? null
     const trace = this.#parts.trace?.(this.component, requestId)
     this.#live = new LiveStep(requestId, context.clock, trace)

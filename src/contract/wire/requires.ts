@@ -12,6 +12,10 @@ export const requiresSchema = z.object({ name: text, kind, check: z.exactOptiona
  */
 export type Requires = WireType<typeof requiresSchema>
 
+/** Whether a user's machine would run its check; that of an `env` item is a name. */
+export const checksByCommand = ({ kind, check }: { readonly kind?: unknown; readonly check?: unknown }): boolean =>
+  kind !== 'env' && check !== undefined && check !== null
+
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
 const NAME_RULE = `must start with a letter or digit and go on with those, '.', '_' or '-', ${ENTRY_NAME_CHARACTERS_MAX} characters at most`
