@@ -114,6 +114,18 @@ describe('the evaluator verify', () => {
     await expect(score(data, workspaceOf({ a: '1' }))).rejects.toMatchObject({ kind: 'unavailable', code: 'no_verdict' })
   })
 
+  it.each<readonly [string, JsonObject]>([
+    ['in a script of its own', { verify: 'sh app.sh' }],
+    ['in what the verifier starts', { verify: 'sh verify/run.sh', verify_files: { 'verify/run.sh': 'sh app.sh && test -s out' } }],
+    ['in a folder that it took away', { verify: 'cd src || exit 126' }],
+  ])('an agent that has it end with 126 or 127 %s gets 0', async (_what, data) => {
+    const task: Task = { ...taskOf(data), files: { 'app.sh': 'echo ok > out', 'src/a': '1' } }
+    for (const code of [126, 127]) {
+      const workspace = workspaceOf({ 'app.sh': `exit ${code}` })
+      expect(await verify.plugin.score(task, played, sceneOf(workspace))).toBe(0)
+    }
+  })
+
   it('is no verdict where it could not be started, or could not read the copy', async () => {
     const workspace = workspaceOf({ a: '1' })
     await expect(score({ verify: 'true' }, workspace, recorder({ ...played, ended: 'start' }))).rejects.toThrow('could not be started')

@@ -14,6 +14,8 @@ import { copyWorkspace, openCopy } from './copy.ts'
 interface Check {
   readonly words: readonly string[]
   readonly files: Files
+  /** The workspace before the agent. */
+  readonly before: Files
   readonly dependencies: Dependencies
   /** Whether the last line that the command prints is the score. */
   readonly hasReward: boolean
@@ -38,7 +40,23 @@ export default define('evaluator', {
 })
 
 async function verify(check: Check, workspace: string, scene: Scene): Promise<number | null> {
-  const { executor, signal } = scene
+  const run = await runOn((copy) => copyWorkspace(workspace, copy), check, scene)
+  if (run === null) {
+    scene.note?.('the workspace is too large to copy for the verifier')
+    return 0
+  }
+  scene.note?.(wordsFor(run), { exit_code: run.exitCode, ended: run.ended ?? null, stdout: endOf(run.stdout), stderr: endOf(run.stderr) })
+  if (!isNotRun(check, run)) return scoreOf(check, run)
+  // What the agent left may end with these codes too. A command that does so without it never started.
+  const alone = await runOn((copy) => placeFiles(copy, check.before).then(() => true), check, scene)
+  if (alone === null || !isNotRun(check, alone)) return 0
+  throw noVerdict(
+    `a program of the verifier is missing or may not be run (exit code ${run.exitCode}); install it where episodes run, or change verify`,
+  )
+}
+
+/** Runs the command on a copy that is filled first; null where it cannot be. */
+async function runOn(fill: (copy: string) => Promise<boolean>, check: Check, { executor, signal }: Scene): Promise<Episode | null> {
   signal.throwIfAborted()
   // Like the folder of an episode, so that the next start removes it if the service is killed.
   const around = await makeOwnFolder('episode')
@@ -46,22 +64,21 @@ async function verify(check: Check, workspace: string, scene: Scene): Promise<nu
   const mark = randomUUID()
   try {
     await mkdir(copy)
-    if (!(await copyWorkspace(workspace, copy))) {
-      scene.note?.('the workspace is too large to copy for the verifier')
-      return 0
-    }
+    if (!(await fill(copy))) return null
     for (const path of Object.keys(check.dependencies)) await remove(join(copy, path))
     await placeFiles(copy, check.files)
     await openCopy(copy)
     const run = await executor.run(playOf(check, copy, mark), signal)
-    scene.note?.(wordsFor(run), { exit_code: run.exitCode, ended: run.ended ?? null, stdout: endOf(run.stdout), stderr: endOf(run.stderr) })
-    const problem = problemOf(check, run, mark)
-    if (problem !== null) throw unavailable('no_verdict', problem)
-    return scoreOf(check, run)
+    if (run.ended === 'start') throw noVerdict('the verifier could not be started; check the machine that runs episodes')
+    if (run.ended === undefined && run.stderr.includes(mark))
+      throw noVerdict('the verifier cannot read the copy of the workspace; check the temporary folder')
+    return run
   } finally {
     await rm(around, { recursive: true, force: true })
   }
 }
+
+const noVerdict = (problem: string): Error => unavailable('no_verdict', problem)
 
 const VERIFY_SECONDS_MAX = 600
 /** The command works on its own copy, since the machine's folders may be read-only. */
@@ -110,17 +127,9 @@ function wordsFor({ exitCode, ended, stdout, stderr }: Episode): string {
 
 const lastLine = (printed: string): string => printed.trimEnd().split('\n').at(-1)?.trim() ?? ''
 
-/**
- * Why the verifier could not run, or null. Hitting a limit is a verdict, since the command is the same for every candidate. So is a missing
- * program that the agent should have made.
- */
-function problemOf(check: Check, run: Episode, mark: string): string | null {
-  if (run.ended === 'start') return 'the verifier could not be started; check the machine that runs episodes'
-  if (run.ended !== undefined) return null
-  if (run.stderr.includes(mark)) return 'the verifier cannot read the copy of the workspace; check the temporary folder'
-  if (!NOT_RUN.has(run.exitCode) || isAgents(check, run.stderr)) return null
-  return `a program of the verifier is missing or may not be run (exit code ${run.exitCode}); install it where episodes run, or change verify`
-}
+/** Whether it ended as a shell does without a program, other than one that the agent should have made. Hitting a limit is a verdict. */
+const isNotRun = (check: Check, { exitCode, ended, stderr }: Episode): boolean =>
+  ended === undefined && NOT_RUN.has(exitCode) && !isAgents(check, stderr)
 
 /** Whether the missing program is a workspace path and not one of the verifier's files. */
 function isAgents({ files }: Check, stderr: string): boolean {
@@ -151,14 +160,14 @@ async function makeWay(folder: string, path: string): Promise<void> {
 
 const remove = (path: string): Promise<void> => rm(path, { recursive: true, force: true })
 
-function checkOf({ name, data, dependencies = {} }: Task): Check {
+function checkOf({ name, data, files: before = {}, dependencies = {} }: Task): Check {
   const { verify: command, verify_files: files = {}, verify_reward: hasReward = false } = data ?? {}
   const words = wordsOf(command)
   if (words === null) throw refused(name, 'verify must be a command, or a list of its words')
   if (!isObject(files) || !areTexts(files)) throw refused(name, 'verify_files must be an object of paths and texts')
   if (typeof hasReward !== 'boolean') throw refused(name, 'verify_reward must be true or false')
   checkFiles(files)
-  return { words, files, dependencies, hasReward }
+  return { words, files, before, dependencies, hasReward }
 }
 
 const refused = (name: string, rule: string): Error => invalid('verify_unusable', `task ${name}: ${rule}, for the evaluator verify`)
