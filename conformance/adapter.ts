@@ -174,7 +174,11 @@ function describeInstalling({ it, adapter, entries }: AdapterSuite): void {
   it('what a session sets and keeps is named as shells and stores name it', async () => {
     if (client === undefined) return
     for (const name of [...Object.keys(client.env), ...Object.keys(client.env_defaults)]) assert.match(name, /^[A-Za-z_][A-Za-z0-9_]*$/)
-    for (const path of [...client.state, ...Object.keys(client.state_fields ?? {})])
+    for (const path of [
+      ...client.state,
+      ...Object.keys(client.state_fields ?? {}),
+      ...Object.values(client.takes ?? {}).map(({ to }) => to),
+    ])
       assert.equal(pathProblem(path.replace(/\/$/, '')), null, path)
     for (const tool of client.tools) assert.match(`${tool.command} ${tool.package}`, /^[A-Za-z0-9._-]+ [A-Za-z0-9@._/-]+$/)
   })

@@ -45,6 +45,24 @@ describe('install', () => {
     expect(printed).toContain('svc-agent')
   })
 
+  test.each([
+    ['whose own files are read anyway', undefined, []],
+    [
+      'of which nothing can be taken over',
+      {},
+      [expect.stringContaining('your own settings, servers, memory and login of agent are not used')],
+    ],
+    [
+      'of which something can',
+      { memory: { from: 'a', to: 'b' } },
+      [expect.stringContaining('are not used'), expect.stringMatching(/ name them: \S*svc-agent --take memory$/)],
+    ],
+  ])('says of an agent %s what becomes of them', async (_case, takes, said) => {
+    const { client, ...rest } = anInstallation()
+    const { printed } = await run(makeHome(), { ...rest, client: { ...client, ...(takes !== undefined && { takes }) } })
+    expect(printed.split('\n').filter((line) => /\bown\b|--take/.test(line))).toEqual(said)
+  })
+
   test('a second time finds everything current and writes nothing, though the placeholders are new', async () => {
     const home = makeHome()
     await run(home, anInstallation())

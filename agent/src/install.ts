@@ -115,6 +115,15 @@ async function installWhole(
     ...(token === null ? [] : [['token', token.name] as const]),
   ] as const)
     terminal.print(`  ${`${what}:`.padEnd(9)}${where}`)
+  tellOwn(record, command, terminal)
+}
+
+/** A person expects their own agent behind the command. */
+function tellOwn({ binary, client: { takes } }: InstallRecord, command: string, terminal: Terminal): void {
+  if (takes === undefined) return
+  terminal.print(`${binary} runs with the harness alone: your own settings, servers, memory and login of ${binary} are not used.`)
+  const names = Object.keys(takes).join(',')
+  if (names !== '') terminal.print(`To take some over for one session, name them: ${command} --take ${names}`)
 }
 
 /** Where another harness of the same agent is as near, the command must name the one that is meant. */

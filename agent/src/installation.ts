@@ -2,6 +2,7 @@
 import type { Requires } from '@svc-ai/client'
 import { digestOf, sha256, type Signed } from '@svc-ai/client/signing'
 import type { StateFields } from './state-fields.ts'
+import type { TakenFile } from './take-over.ts'
 
 export interface Installation {
   readonly adapter: string
@@ -67,6 +68,8 @@ interface SessionSpec {
   readonly state: readonly string[]
   /** JSON files of which only these fields are kept. */
   readonly state_fields?: StateFields
+  /** What of the person's own a session takes over by these words. Absent where the agent reads the person's own files anyway. */
+  readonly takes?: Readonly<Record<string, TakenFile>>
   /** Programs the agent works better with. */
   readonly tools: readonly { readonly command: string; readonly package: string }[]
 }

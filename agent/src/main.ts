@@ -18,6 +18,7 @@ import { request } from './request.ts'
 import { runAgent } from './run.ts'
 import type { Install } from './service.ts'
 import { setup } from './setup.ts'
+import { takenIn } from './take-over.ts'
 import { openTerminal, type Terminal } from './terminal.ts'
 import { trust } from './trust-command.ts'
 import { uninstall } from './uninstall.ts'
@@ -92,6 +93,8 @@ async function dispatch(self: Install, args: readonly string[], terminal: Termin
   if (word === '--') return runAgent(self, others, say)
   const command = Object.hasOwn(COMMANDS, word) ? COMMANDS[word] : undefined
   if (command !== undefined) return command(self, others, terminal)
+  const { takes, rest } = takenIn(args, self.record)
+  if (rest !== args) return runAgent(self, rest[0] === '--' ? rest.slice(1) : rest, say, takes)
   const isHelp = word === 'help' || word === '--help' || word === '-h'
   if (isHelp) terminal.print(usageText(self.record))
   return word === 'help' ? 0 : runAgent(self, args, say)

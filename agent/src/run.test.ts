@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { installed, NOWHERE, SCENARIO, start, type TestInstall } from './testing/agent-install.ts'
@@ -64,6 +64,53 @@ describe('the agent', () => {
     expect(seen['models']).toEqual({ url: `${env['SVC_PROXY_URL']}/v1`, key: env['SVC_PROXY_KEY'] })
     expect(stdout).not.toContain('secret-token')
     expect(runsOf(install)).toEqual([])
+  })
+
+  it('takes over what of the person’s own is named, says so, and nothing of it otherwise', async () => {
+    const look = `const fs = require('node:fs'); const dir = process.env.PI_DIR
+      const read = (path) => fs.existsSync(dir + '/' + path) ? fs.readFileSync(dir + '/' + path, 'utf8') : ''
+      console.log(JSON.stringify({ args: process.argv.slice(2), rules: read('AGENTS.md'), own: JSON.parse(read('own.json') || 'null') }))`
+    const takes = {
+      memory: { from: '.pi/AGENTS.md', to: 'pi-agent/AGENTS.md' },
+      mcp: { from: '.pi.json', to: 'pi-agent/own.json', fields: [['servers'], ['projects', '{folder}', 'servers']] },
+    }
+    const { client } = (await installed()).record
+    const install = await installed(NOWHERE, look, { client: { ...client, takes } })
+    const run = async (...args: readonly string[]) => {
+      const { code, stdout, stderr } = await start(install, ...args).end
+      const seen: unknown = stdout === '' ? null : JSON.parse(stdout)
+      return { code, seen, said: stderr.trimEnd().split('\n') }
+    }
+    expect(await run('--take', 'memory', 'x')).toMatchObject({
+      code: 0,
+      said: ['svc-pi: there is no memory to take over: ~/.pi/AGENTS.md is no file'],
+    })
+    mkdirSync(join(install.home, '.pi'))
+    writeFileSync(join(install.home, '.pi/AGENTS.md'), 'Mine.\n')
+    const cwd = process.cwd()
+    const own = {
+      servers: { a: 1 },
+      token: 'secret',
+      projects: { [cwd]: { servers: { b: 1 }, trusted: true }, '/elsewhere': { servers: {} } },
+    }
+    writeFileSync(join(install.home, '.pi.json'), JSON.stringify(own))
+    const bare = { args: ['--', '--take', 'memory'], rules: 'Be brief.\n', own: null }
+    expect((await run('--', '--', '--take', 'memory')).seen).toEqual(bare)
+    expect(await run('--take=mcp,memory', '-p', 'x')).toEqual({
+      code: 0,
+      seen: {
+        args: ['-p', 'x'],
+        rules: 'Be brief.\n\nMine.\n',
+        own: { servers: { a: 1 }, projects: { [cwd]: { servers: { b: 1 } } } },
+      },
+      said: ['svc-pi: takes over memory from ~/.pi/AGENTS.md', 'svc-pi: takes over mcp from ~/.pi.json'],
+    })
+    expect((await run('x')).seen).toEqual({ ...bare, args: ['x'] })
+    expect(await run('--take', 'login')).toEqual({
+      code: 2,
+      seen: null,
+      said: [`svc-pi: --take: "login" of pi cannot be taken over; there is: memory, mcp; see 'svc-pi help'`],
+    })
   })
 
   it('gets everything after -- and what is no command of ours', async () => {

@@ -16,6 +16,7 @@ import type { InstallRecord } from './record.ts'
 import { unmetIn } from './release-file.ts'
 import { changedFiles, makeRunFolder, rooted, sweepRuns, type RunFolder } from './run-folder.ts'
 import { SESSION, type Install } from './service.ts'
+import { takeOver, type Takes } from './take-over.ts'
 import { tokenOf, withoutToken } from './token.ts'
 
 type Say = (line: string) => void
@@ -25,7 +26,7 @@ const LOOPBACK = '127.0.0.1'
 const PASSED: readonly NodeJS.Signals[] = [...FROM_TERMINAL, 'SIGTERM', 'SIGHUP']
 
 /** The agent's exit status, or 128 and the signal that ended it. */
-export async function runAgent(install: Install, args: readonly string[], say: Say): Promise<number> {
+export async function runAgent(install: Install, args: readonly string[], say: Say, takes: Takes = {}): Promise<number> {
   const { folder, record, env } = install
   // The session is worth more than the order in the folder.
   await sweepRuns(folder).catch((error: unknown) => say(`what an earlier session left could not be put away: ${wordsOf(error)}`))
@@ -38,6 +39,7 @@ export async function runAgent(install: Install, args: readonly string[], say: S
   try {
     const run = await makeRunFolder(folder, record, session, bound(record, { url: proxy.url, token: key }))
     try {
+      await takeOver(takes, { home: homeOf(env), root: run.root, cwd: process.cwd(), say })
       const environment = await environmentOf(install, run.root, { session, url: proxy.url, key })
       return await ended(record, args, environment, run)
     } finally {

@@ -2,10 +2,11 @@
 import { commandOf } from './places.ts'
 import type { InstallRecord } from './record.ts'
 
-type Named = Pick<InstallRecord, 'adapter' | 'binary' | 'scenario' | 'url' | 'destination'>
+type Named = Pick<InstallRecord, 'adapter' | 'binary' | 'scenario' | 'url' | 'destination' | 'client'>
 
-export function usageText({ adapter, binary, scenario, url, destination }: Named): string {
+export function usageText({ adapter, binary, scenario, url, destination, client }: Named): string {
   const command = commandOf(adapter)
+  const takes = Object.keys(client.takes ?? {}).join(',')
   return `Usage: ${command} [arguments of ${binary}]
        ${command} <command> [options]
 
@@ -37,7 +38,13 @@ Commands:
   help                      this text; --help and -h show that of ${binary} too
 
 Before any of them, --scenario <name> chooses between several installs of ${binary}. Without it the nearest folder upwards
-that a harness lies in decides.
+that a harness lies in decides.${
+    takes === ''
+      ? ''
+      : `
+
+--take ${takes} right before the arguments of ${binary} takes over these things of your own for that session.`
+  }
 
 Anything else goes to ${binary} as it is. After '--' everything does: ${command} -- report
 

@@ -8,6 +8,7 @@ tell({
   api: 'responses',
   seed: [],
   shell: (cmd) => ({ tool: 'exec_command', input: { cmd } }),
+  memory: '.codex/AGENTS.md',
   prompt: (text) => [...EXEC, text],
   command: [...EXEC, '$mark-command one two'],
   skill: [...EXEC, '$mark-skill'],

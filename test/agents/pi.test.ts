@@ -14,6 +14,7 @@ tell({
   api: 'openai',
   seed: [{ id: 'mark-extension', name: 'code_extension', config: { name: 'mark-extension', code: EXTENSION } }],
   shell: (command) => ({ tool: 'bash', input: { command } }),
+  memory: '.pi/agent/AGENTS.md',
   prompt: (text) => ['-p', text],
   command: ['-p', '/mark-command one two'],
   skill: ['-p', '/skill:mark-skill'],

@@ -31,11 +31,12 @@ it.each(rows.map(([, name = '', kinds = '', apis = '', not = '']) => ({ name, ki
 
 it('the wrapper page has every command and option of the help, and every exit status', () => {
   const page = pageOf('wrapper.md')
-  const help = usageText({ adapter: 'pi', binary: 'pi', scenario: 's', url: 'http://h', destination: '/d' })
+  const client = { env: {}, env_defaults: {}, state: [], tools: [], takes: { memory: { from: 'a', to: 'b' } } }
+  const help = usageText({ adapter: 'pi', binary: 'pi', scenario: 's', url: 'http://h', destination: '/d', client })
   const commands = [...help.matchAll(/^ {2}([a-z]+) /gm)].map(([, word = '']) => `| \`svc-pi ${word}`)
   const options = [...help.matchAll(/--[a-z-]+/g)].map(([option]) => option)
   const statuses = [...(/Exit status: .*/.exec(help)?.[0] ?? '').matchAll(/\b\d\b/g)].map(([status]) => `| ${status} |`)
-  expect([commands.length, new Set(options).size, statuses.length]).toEqual([10, 16, 5])
+  expect([commands.length, new Set(options).size, statuses.length]).toEqual([10, 17, 5])
   expect([...commands, ...options, ...statuses].filter((each) => !page.includes(each))).toEqual([])
 })
 

@@ -36,7 +36,7 @@ const EVENTS = ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse',
 
 type Hook = readonly [event: string, group: Json]
 
-const VERSION = '2.1.325'
+const VERSION = '2.1.328'
 
 const layout: Layout = {
   config: { primary: { path: 'claude/settings.json', defaults: DEFAULTS } },
@@ -59,6 +59,10 @@ const KEPT_FIELDS = [
   'editorMode',
 ]
 
+/** A person's servers: everywhere, in the project, and those of the project's own file that they agreed to or refused. */
+const OF_PROJECT = ['mcpServers', 'enabledMcpjsonServers', 'disabledMcpjsonServers']
+const MCP_FIELDS = [['mcpServers'], ...OF_PROJECT.map((name) => ['projects', '{folder}', name])]
+
 const claude: Adapter = {
   name: 'claude',
   binary: 'claude',
@@ -80,6 +84,10 @@ const claude: Adapter = {
     state: ['claude/projects/', 'claude/file-history/', 'claude/plans/', 'claude/tasks/', 'claude/todos/', 'claude/history.jsonl'],
     // Not its projects, accounts, servers and permissions: they would speak to the next session, and nobody has seen them.
     state_fields: { 'claude/.claude.json': KEPT_FIELDS },
+    takes: {
+      memory: { from: '.claude/CLAUDE.md', to: 'claude/CLAUDE.md' },
+      mcp: { from: '.claude.json', to: 'claude/.claude.json', fields: MCP_FIELDS },
+    },
     tools: [],
   },
   shipped,

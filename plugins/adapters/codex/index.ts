@@ -16,7 +16,7 @@ import { DEFAULTS, refuseForeignSettings } from './settings.ts'
 import { printToml } from './toml.ts'
 import { POWERS } from './powers.ts'
 
-const VERSION = '0.166.0'
+const VERSION = '0.169.0'
 const PROVIDER = 'svc'
 const SETTINGS = 'codex/config.toml'
 /** No repository needed, no approvals, and no endless retries. */
@@ -49,6 +49,7 @@ const codex: Adapter = {
     env: { CODEX_HOME: '{root}/codex', CODEX_SQLITE_HOME: '{root}/codex/sqlite' },
     env_defaults: {},
     state: ['codex/sessions/', 'codex/archived_sessions/', 'codex/sqlite/', 'codex/memories/', 'codex/history.jsonl'],
+    takes: { memory: { from: '.codex/AGENTS.md', to: 'codex/AGENTS.md' } },
     tools: [{ command: 'rg', package: 'ripgrep' }],
   },
   shipped: {

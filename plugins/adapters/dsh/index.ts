@@ -41,6 +41,7 @@ const dsh: Adapter = {
     env_defaults: { DSH_TELEMETRY_MODE: 'DISABLED' },
     // Not its settings, presets and profiles: they name code that the next release would load.
     state: ['dsh/.credentials.yaml', 'dsh/sessions/', 'dsh/storages/'],
+    takes: {},
     tools: [{ command: 'rg', package: 'ripgrep' }],
   },
   shipped: { requests: [requestsCommand('dsh', { words: "Their request is what stands after the command's name." })] },

@@ -61,6 +61,7 @@ const hermes: Adapter = {
     env: { HERMES_HOME: '{root}/hermes' },
     env_defaults: {},
     state: ['hermes/state.db', 'hermes/memories/', 'hermes/sessions/'],
+    takes: {},
     tools: [{ command: 'rg', package: 'ripgrep' }],
   },
   shipped: { requests: [requestsCommand('hermes', { words: "Their request is what stands after the command's name." })] },

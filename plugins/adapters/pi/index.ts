@@ -69,6 +69,7 @@ const pi: Adapter = {
     env_defaults: { PI_SKIP_VERSION_CHECK: '1' },
     // Not its own programs: a session could leave one that the next release runs.
     state: ['pi-agent/sessions/', 'pi-agent/auth.json', 'pi-agent/models-store.json', 'pi-agent/trust.json'],
+    takes: { memory: { from: '.pi/agent/AGENTS.md', to: 'pi-agent/AGENTS.md' } },
     tools: [
       { command: 'rg', package: 'ripgrep' },
       { command: 'fd', package: 'fd-find' },

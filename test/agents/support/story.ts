@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { IS_SHORT } from '../../support/short.ts'
 import { isTurn, say, thenHang, thenSay, type Call } from './model.ts'
-import { ANSWER, openAgentWorld, TOKEN, type AgentSpec, type AgentWorld } from './world.ts'
+import { ANSWER, openAgentWorld, writeFiles, TOKEN, type AgentSpec, type AgentWorld } from './world.ts'
 
 export interface Story extends AgentSpec {
   /** The name of its shell tool. */
@@ -16,6 +16,8 @@ export interface Story extends AgentSpec {
   readonly command: readonly string[]
   /** The arguments that call the skill `mark-skill`. */
   readonly skill: readonly string[]
+  /** The file of the person's home that `--take memory` takes over, where it does. */
+  readonly memory?: string
   /** Tests of this agent only. */
   readonly more?: (world: () => AgentWorld) => void
 }
@@ -40,6 +42,7 @@ export function tell(story: Story): void {
     }
     tellFirstSession(story, world)
     tellCalls(story, world)
+    tellOwn(story, world)
     tellUpkeep(story, world)
     tellChange(story, world)
     tellKilled(story, world)
@@ -67,6 +70,16 @@ function tellFirstSession({ shell, prompt, seed }: Story, world: () => AgentWorl
     expect(await world().run(['report', '--score', '1', '--feedback', 'good'])).toMatchObject({ code: 0 })
     const references = calls.map(({ id }) => id)
     expect(await world().records('report')).toMatchObject([{ score: 1, references, payload: { feedback: 'good' } }])
+  })
+}
+
+function tellOwn({ prompt, memory }: Story, world: () => AgentWorld): void {
+  it.skipIf(memory === undefined)('has the memory of the person before the model when it is named, and not otherwise', async () => {
+    writeFiles(world().home.folder, { [memory ?? '']: 'MARK_OWN' })
+    const asked = async (args: readonly string[]) => (await world().session(args, say(ANSWER))).find(isTurn)?.body.toString()
+    expect(await asked(prompt('Say it.'))).not.toContain('MARK_OWN')
+    const taken = await asked(['--take', 'memory', ...prompt('Say it.')])
+    for (const mark of ['MARK_RULE', 'MARK_OWN']) expect(taken).toContain(mark)
   })
 }
 

@@ -100,7 +100,7 @@ const settingsFor = ({ adapter, api, seed, settings }: AgentSpec): Settings => (
   ...settings,
 })
 
-function writeFiles(folder: string, files: Files): void {
+export function writeFiles(folder: string, files: Files): void {
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
