@@ -197,8 +197,8 @@ describe('with the executor none [trust.sandbox]', () => {
 
   it('an agent of rules alone is one question to the model, with its rules and the task', async () => {
     const asked: unknown[] = []
-    const { step } = await bench({ modelUrl: await echo(asked) })
-    expect(await step()).toMatchObject({ kind: 'publish' })
+    const made = await bench({ modelUrl: await echo(asked) })
+    expect(await made.step()).toMatchObject({ kind: 'publish' })
     expect(asked).toHaveLength(2 * GATE.length)
     const messages = [
       { role: 'system', content: expect.stringMatching(/^Be brief\.\s*$/) },
@@ -212,12 +212,12 @@ describe('with the executor none [trust.sandbox]', () => {
     const asked: unknown[] = []
     const modelUrl = await echo(asked)
     for (const mutation of codeEntries(left)) {
-      const { step, inbox } = await bench({ modelUrl, propose: () => ({ mutations: [mutation] }) })
+      const made = await bench({ modelUrl, propose: () => ({ mutations: [mutation] }) })
       const refused = { kind: 'skip', reason: expect.stringContaining('rules alone') }
-      expect(await step(), JSON.stringify(mutation)).toMatchObject(refused)
-      expect(await step({ request: REQUEST })).toMatchObject(refused)
-      await inbox.offer(proposalFor(mutation), 'head')
-      expect(await step()).toMatchObject(refused)
+      expect(await made.step(), JSON.stringify(mutation)).toMatchObject(refused)
+      expect(await made.step({ request: REQUEST })).toMatchObject(refused)
+      await made.inbox.offer(proposalFor(mutation), 'head')
+      expect(await made.step()).toMatchObject(refused)
     }
     expect([asked, existsSync(left)]).toEqual([[], false])
   })

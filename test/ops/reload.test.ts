@@ -25,7 +25,13 @@ async function open() {
     limits: { scenarios: { measured: { requests_per_minute: 5 } } },
   }
   const write = (changed: JsonObject): void => writeFileSync(file, JSON.stringify({ ...usual, ...changed }))
-  const settings = { ...settingsOf(dataPlaceIn(place), first.url), 'svc.listeners': LISTENERS, 'storage.record_backend': 'sqlite' }
+  const steps = { 'evolution.step_record_dir': join(place, 'steps'), 'evolution.proposals_dir': join(place, 'proposals') }
+  const settings = {
+    ...settingsOf(dataPlaceIn(place), first.url),
+    ...steps,
+    'svc.listeners': LISTENERS,
+    'storage.record_backend': 'sqlite',
+  }
   const given = Object.entries(settings)
     .filter(([key]) => !key.startsWith('inference.upstream'))
     .map(([key, value]) => ({ path: key.split('.'), value, origin: 'command line' as const }))

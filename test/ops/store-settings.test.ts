@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { loadConfig, readCommandLine } from '../../src/config/index.ts'
 import type { JsonObject } from '../../src/contract/index.ts'
 import { loaderOf } from '../../src/compose/index.ts'
@@ -7,11 +7,13 @@ import memory from '../../plugins/stores/memory/index.ts'
 import { temporaryFolder } from '../support/folder.ts'
 
 it('a store gets its own settings, and none of them replaces what every store gets', async () => {
+  const before = process.cwd()
+  process.chdir(temporaryFolder())
+  onTestFinished(() => process.chdir(before))
   const given: JsonObject[] = []
   const args = ['--storage.record_settings.connections', '3', '--storage.record_settings.directory', 'x']
   const loaded = await loadConfig({
     commandLine: readCommandLine([...args, '--storage.record_database_url', 'postgres://host/db', '--inference.runtime', 'practice']),
-    baseDirectory: temporaryFolder(),
     environment: {},
   })
   const make = (config: JsonObject) => (given.push(config), memory.plugin.make({}))

@@ -100,7 +100,13 @@ async function openSecured() {
   const file = join(place, 'svc.yaml')
   const write = (svc: JsonObject): void => writeFileSync(file, JSON.stringify({ svc }))
   const usual = { token: 'first-token', tls: { ...live, min_version: 'TLSv1.3' } }
-  const settings = { ...settingsOf(dataPlaceIn(place), upstream.url), 'svc.listeners': LISTENERS, 'storage.record_backend': 'sqlite' }
+  const steps = { 'evolution.step_record_dir': join(place, 'steps'), 'evolution.proposals_dir': join(place, 'proposals') }
+  const settings = {
+    ...settingsOf(dataPlaceIn(place), upstream.url),
+    ...steps,
+    'svc.listeners': LISTENERS,
+    'storage.record_backend': 'sqlite',
+  }
   const fixed = Object.entries(settings).filter(([key]) => key !== 'svc.port')
   const given = fixed.map(([key, value]) => ({ path: key.split('.'), value, origin: 'command line' as const }))
   const read = (): Promise<LoadedConfig> => loadConfig({ file, environment: {}, commandLine: { given, problems: [] } })

@@ -1,7 +1,7 @@
 /** The git miner on repositories that mean harm, or that no git would make. */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { temporaryFolder } from '../../../test/support/folder.ts'
 import { promptOf } from './message.ts'
@@ -75,7 +75,8 @@ describe('a hostile repository', () => {
     })
     const script = scriptOf((await mined(odd.folder)).tasks[0])
     const [, command = ''] = /^exec (node --test .*)$/m.exec(script) ?? []
-    const { status, stdout } = spawnSync('sh', ['-c', command], { cwd: odd.folder, encoding: 'utf8' })
+    const env = { ...process.env, PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) }
+    const { status, stdout } = spawnSync('sh', ['-c', command], { cwd: odd.folder, encoding: 'utf8', env })
     expect([status, stdout]).toEqual([1, expect.stringContaining('fail 1')])
   })
 
