@@ -32,10 +32,10 @@ export function reconfigureRuntime(runtime: Runtime, loaded: LoadedConfig, group
 
 function providerSettings(loaded: LoadedConfig, group: string): JsonObject {
   const { config, upstream, proxies } = loaded
-  const { timeout_s, upstreams, upstream_retries, breaker } = config.inference
+  const { timeout_s, upstreams, upstream_retries, breaker, client_key_origins } = config.inference
   const outside = { allow_inside: allowedInside(loaded), own_urls: [upstream.model?.url ?? []].flat() }
   const several = Object.keys(upstreams).length === 0 ? {} : { upstreams, upstream_retries, breaker, group }
-  return { timeout_s, ...several, ...outside, ...proxySetting(proxies) }
+  return { timeout_s, client_key_origins, ...several, ...outside, ...proxySetting(proxies) }
 }
 
 export const proxySetting = (proxies: LoadedConfig['proxies']): JsonObject => (proxies === null ? {} : { proxy: { ...proxies } })

@@ -87,6 +87,7 @@ function trafficSettings(loaded: LoadedConfig): Omit<Configured, 'auth' | 'wrong
     retryTimeoutSeconds: config.inference.retry_timeout_s,
     keepRawStreams: config.storage.keep_raw_streams,
     answerBytesMax: config.inference.max_answer_bytes,
+    passesClientKeys: config.inference.client_key_origins.length > 0,
     speaksReef: config.svc.compat === 'reef',
   }
 }

@@ -34,6 +34,7 @@ describe('defaults', () => {
         upstream_formats: null,
         upstream_api_key: null,
         upstreams: {},
+        client_key_origins: [],
         allow_inside: null,
         upstream_retries: 2,
         breaker: { failures: 5, rest_s: 30 },

@@ -34,6 +34,7 @@ const REFUSES_PATHS = [
   'inference.upstreams.<name>.url',
   'inference.upstreams.<name>.formats',
   'inference.upstreams.<name>.tls.min_version',
+  'inference.client_key_origins',
   'inference.allow_inside',
   'inference.gateway.url',
   'inference.gateway.api_key_env',

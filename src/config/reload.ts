@@ -20,6 +20,7 @@ const LIVE = {
     'upstream_model',
     'upstream_api',
     'upstream_formats',
+    'client_key_origins',
     'allow_inside',
     'timeout_s',
   ],
@@ -47,6 +48,7 @@ const UPSTREAM_KEYS: ReadonlySet<string> = new Set<`inference.${(typeof LIVE)['i
   'inference.upstream_model',
   'inference.upstream_api',
   'inference.upstream_formats',
+  'inference.client_key_origins',
   'inference.allow_inside',
   'inference.timeout_s',
 ])

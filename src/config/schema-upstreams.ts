@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { FORMATS } from '../contract/index.ts'
 import { isAddressRange } from '../kit/index.ts'
-import { isHostName, baseUrl, from0, oneOf, seconds, secret, section, text, whole } from './types.ts'
+import { isHostName, baseUrl, from0, oneOf, origin, seconds, secret, section, text, whole } from './types.ts'
 
 export const FORMATS_RULE = `must be a list of ${FORMATS.join(', ')}`
 const WEIGHT_RULE = 'must be a number from 0 to 1000000'
@@ -56,6 +56,12 @@ export const upstream = section({
 
 /** Of upstreams together. */
 export const upstreamRules = {
+  client_key_origins: z
+    .array(origin, 'must be a list of origins')
+    .default([])
+    .describe(
+      "The origins of Anthropic's API, such as `https://api.anthropic.com`, to which a client's own login or key (`sk-ant-…`) is passed on, in place of the configured key; elsewhere it never goes. Such a credential is then no token of this service, which comes as `x-api-key` or `authorization`, whichever is free. Empty: none is passed on.",
+    ),
   allow_inside: z
     .array(
       text.refine((value) => isAddressRange(value) || isHostName(value), 'must be a host name, an address, or a range such as 10.1.0.0/16'),

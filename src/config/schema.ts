@@ -123,7 +123,10 @@ const inference = section({
     .describe(
       'With `upstream_url`: the formats that the upstream speaks, the best first: `chat`, `responses`, `messages`, `gemini`. A call in another one is translated. Unset: every call goes as it came.',
     ),
-  upstream_api_key: secret.nullable().default(null).describe('The key sent to the upstream. Tokens of callers are never sent.'),
+  upstream_api_key: secret
+    .nullable()
+    .default(null)
+    .describe('The key sent to the upstream. Tokens of callers are never sent, their own keys only where `client_key_origins` says so.'),
   upstreams: z
     .record(z.string().regex(OWN_NAME), upstream, 'must be a section with one upstream per name')
     .default({})

@@ -182,8 +182,18 @@ export interface ModelsCall {
   readonly path: string
   /** The client's headers that may go upstream, lower-case. Credentials are never among them. */
   readonly headers: Readonly<Record<string, string>>
+  /** Present where the deployment passes it on. It goes to the origins of its provider alone. */
+  readonly clientKey?: ClientKey
   readonly model: ModelAddress
   readonly signal: AbortSignal
+}
+
+/** A client's own credential of a provider. */
+export interface ClientKey {
+  readonly header: 'authorization' | 'x-api-key'
+  readonly value: string
+  /** What of the value is secret. */
+  readonly secret: string
 }
 
 export interface RuntimeCall extends ModelsCall {
@@ -229,7 +239,8 @@ export interface StreamedAnswer {
 }
 /** Which of several upstreams answered, and the key that it was asked with. */
 export interface AnsweringUpstream {
-  readonly name: string
+  /** Null where there is one only. */
+  readonly name: string | null
   readonly apiKey: string | null
 }
 /**

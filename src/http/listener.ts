@@ -2,6 +2,7 @@
 import type { RequestListener } from 'node:http'
 import { invalid, isRefusal, type EpisodeLease } from '../contract/index.ts'
 import { peerOf } from './handlers/audit.ts'
+import { clientKeyIn } from './credentials/client-key.ts'
 import { credentialsOf, type Credentials } from './credentials/auth.ts'
 import { authorize } from './credentials/authorize.ts'
 import { speakBoth } from './compat.ts'
@@ -77,7 +78,8 @@ export function checkOrigin({ services, request, headers }: HttpContext<TrafficS
 export function admit(context: HttpContext<TrafficServices>, route: HttpRoute | null): Promise<void> | null {
   context.route = route
   const { auth, wrongTokens } = context.services
-  const credentials = credentialsOf(context.rawQuery, context.request.headers)
+  const { headers } = context.request
+  const credentials = credentialsOf(context.rawQuery, headers, clientKeyIn(headers, context.services))
   const finding = auth.findLease(route, credentials)
   if (finding !== null) return finding.then((lease) => judge(context, route, credentials, lease))
   const isFree = wrongTokens.isQuiet || route?.access === 'open' || !auth.areStrange(credentials)

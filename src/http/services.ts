@@ -50,6 +50,8 @@ export interface TrafficServices {
   readonly answerBytesMax: number
   readonly recorder: Recorder
   readonly speaksReef: boolean
+  /** Whether a client's own key of a provider is passed on, and so is no token of this service. */
+  readonly passesClientKeys: boolean
   readonly wrongTokens: WrongTokens
   /** Absent from a listener thread, which makes no scenario. */
   readonly addAudit?: DeploymentStore['addAudit'] | undefined

@@ -1,6 +1,6 @@
 /** The payload an exchange is kept as: the forwarded request's fields, the answer under `response`, the tags under `metadata.tags`. */
-import { invalid, upstream, type JsonObject, type Refusal } from '../contract/index.ts'
-import { cutOut, isObjectAt, joined, piecesOf, type Cut, type Members, type BytePieces } from '../kit/index.ts'
+import { invalid, upstream, type ClientKey, type JsonObject, type Refusal } from '../contract/index.ts'
+import { cutOut, isObjectAt, joined, piecesOf, withoutKnownSecrets, type Cut, type Members, type BytePieces } from '../kit/index.ts'
 
 export type Tags = Readonly<Record<string, string>>
 
@@ -71,3 +71,10 @@ export function answerTooLarge(bytesMax: number): Refusal {
 
 export const isAnswerTooLarge = (error: unknown): error is Refusal =>
   error instanceof Error && 'code' in error && error.code === ANSWER_TOO_LARGE
+
+/** Only an upstream that echoes it into a good answer brings it here. */
+export function withoutClientKey(response: readonly Uint8Array[], key: ClientKey | undefined): readonly Uint8Array[] {
+  if (key === undefined) return response
+  const whole = Buffer.concat(response)
+  return whole.includes(key.secret) ? [Buffer.from(withoutKnownSecrets(whole.toString()))] : response
+}

@@ -11,6 +11,7 @@ import {
   upstream,
   type AnsweringUpstream,
   type Capture,
+  type ClientKey,
   type Dialect,
   type ExchangeSummary,
   type Json,
@@ -27,8 +28,8 @@ import {
   type Surface,
 } from '../contract/index.ts'
 import { dialects, parseExactly, tokensIn, type DialectSpec, type StreamReader } from '../dialects/index.ts'
-import { lengthOf, textOf, withBody } from '../kit/index.ts'
-import { answerTooLarge, exchangePayload, print, type Tags } from './payload.ts'
+import { dataWithoutKnownSecrets, lengthOf, textOf, withBody } from '../kit/index.ts'
+import { answerTooLarge, exchangePayload, print, withoutClientKey, type Tags } from './payload.ts'
 import { parsedBody, type RequestBody } from './request-body.ts'
 import { releaseFor } from './served.ts'
 import { inClientsWords, translationOf, type TranslatedAnswer, type TranslationMark } from './translated.ts'
@@ -55,6 +56,8 @@ export interface Call {
   readonly dialect: Dialect
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
+  /** Never kept. */
+  readonly clientKey?: ClientKey | undefined
   readonly request: RequestBody
   readonly tags: Tags
   /** What the client says of unproven releases. */
@@ -174,12 +177,13 @@ function refuseForeignAdapter({ runtime, surface }: Serving, { request: { facts 
 async function ask({ scenario, call, release, model, request, letGo }: Exchange): Promise<TranslatedAnswer> {
   let isStreaming = false
   try {
-    const { dialect, path, answerBytesMax, signal, trace } = call
+    const { dialect, path, answerBytesMax, signal, trace, clientKey } = call
     const purpose = scenario.keep === undefined ? 'evaluation' : 'traffic'
     const { runtime } = scenario
     const headers =
       trace === undefined ? call.headers : { ...call.headers, ...trace.asking(dialect, model, tracedFacts(call, request), isInFull(call)) }
-    const asked = { dialect, path, headers, answerBytesMax, model, release, purpose, signal } as const
+    const own = clientKey === undefined ? {} : { clientKey }
+    const asked = { dialect, path, headers, ...own, answerBytesMax, model, release, purpose, signal } as const
     const named = model.upstreams === undefined && model.formats === undefined ? null : withModelName(asked, request)
     const translation =
       named === null ? null : translationOf(runtime, named, { fields: () => exactFields(request), id: call.id, nowSeconds: call.clock() })
@@ -285,15 +289,16 @@ export function summarize(
   const { [SESSION_TAG]: session } = call.tags
   const told = summaryOf(dialect, dialect.modelIn(call.path, request.facts), answer, call.clock() - call.begunAt)
   const exchanged = translation === undefined ? told : withoutEmptyCounts(told)
-  const summary =
+  const named =
     session === undefined && by === undefined && translation === undefined
       ? exchanged
       : {
           ...exchanged,
           ...(session !== undefined && { session }),
-          ...(by && { upstream: by.name }),
+          ...(typeof by?.name === 'string' && { upstream: by.name }),
           ...(translation && { upstream_format: translation.to }),
         }
+  const summary = call.clientKey === undefined ? named : dataWithoutKnownSecrets(named)
   call.trace?.answered(answer, summary)
   return summary
 }
@@ -315,7 +320,9 @@ export async function keep(
   const { recording } = call
   if (scenario.keep === undefined || recording === 'off') return null
   const reference = await artifactRef(scenario, call.tags, release)
-  await scenario.keep(new ExchangeRecord(id, call, reference, request, exchangePayload(request, response), summary))
+  await scenario.keep(
+    new ExchangeRecord(id, call, reference, request, exchangePayload(request, withoutClientKey(response, call.clientKey)), summary),
+  )
   return id
 }
 

@@ -36,6 +36,7 @@ export { keyRemover, withoutKey } from './known-key.ts'
 export {
   dataWithoutKnownSecrets,
   followSecrets,
+  knowClientSecret,
   knownSecrets,
   knowPassingSecret,
   knowSecrets,

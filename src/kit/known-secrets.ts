@@ -5,12 +5,16 @@ import { KeyParts } from './known-key.ts'
 const NO_SECRET = /^(?:[^]{0,7}|[A-Za-z]{8,11})$/
 /** Fewer characters of a secret occur in ordinary words: a token may be made of some. */
 const PART = 12
+const REDACTED = '[redacted]'
 /** Beyond these the older half of the passing ones is forgotten. */
 const PASSING_MAX = 1000
+/** The same of clients' own, of which anybody may send as many as they like. */
+const CLIENTS_MAX = 100
 
 /** A process has one standard error and one log, so it has one list. */
 let lasting = listOf([])
 let passing = listOf([])
+let clients = new Set<string>()
 
 /** Those of the configuration: never forgotten. */
 export function knowSecrets(secrets: readonly (string | null | undefined)[]): void {
@@ -23,10 +27,18 @@ export function knowPassingSecret(secret: string | null | undefined): void {
   if (typeof secret === 'string' && !lasting.secrets.has(secret)) add(passing, secret)
 }
 
+/** A client's own, which it sent to be passed on. The thread that it was sent to alone speaks of it. Such push out none but each other, and are taken out whole: the parts of a made-up one may be words of the log. */
+export function knowClientSecret(secret: string): void {
+  if (clients.has(secret)) return
+  if (clients.size >= CLIENTS_MAX) clients = new Set([...clients].slice(CLIENTS_MAX / 2))
+  clients.add(secret)
+}
+
 /** For a test file after others in one process: their tokens are words of its texts. */
 export function forgetSecrets(): void {
   lasting = listOf([])
   passing = listOf([])
+  clients = new Set()
 }
 
 interface SecretList {
@@ -59,13 +71,15 @@ export function followSecrets(listener: (secret: string) => void): () => void {
 export const knownSecrets = (): readonly string[] => [...lasting.secrets, ...passing.secrets]
 
 export function withoutKnownSecrets(text: string): string {
-  const rest = lasting.secrets.size === 0 ? text : lasting.parts.without(text)
-  return passing.secrets.size === 0 ? rest : passing.parts.without(rest)
+  let rest = text
+  for (const { secrets, parts } of [lasting, passing]) if (secrets.size > 0) rest = parts.without(rest)
+  for (const secret of clients) rest = rest.replaceAll(secret, REDACTED)
+  return rest
 }
 
 /** A copy of plain data without them, names of fields included. */
 export function dataWithoutKnownSecrets<T>(data: T): T {
-  if (lasting.secrets.size + passing.secrets.size === 0) return data
+  if (lasting.secrets.size + passing.secrets.size + clients.size === 0) return data
   const copy: T = JSON.parse(JSON.stringify(data), (_, value: unknown) => {
     if (typeof value === 'string') return withoutKnownSecrets(value)
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value

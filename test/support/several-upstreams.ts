@@ -10,14 +10,21 @@ interface Wanted {
   readonly upstreams: Readonly<Record<string, JsonObject>>
   readonly retries?: number
   readonly failures?: number
+  readonly clientKeyOrigins?: readonly string[]
 }
 
 /** Time passes only in pauses, and by hand. */
-export function open({ upstreams, retries = 2, failures = 3 }: Wanted) {
+export function open({ upstreams, retries = 2, failures = 3, clientKeyOrigins = [] }: Wanted) {
   const time = { now: 1000 }
   const pauses: number[] = []
   const settings = Object.entries(upstreams).map(([name, own]) => [name, { formats: ['chat', 'responses', 'messages', 'gemini'], ...own }])
-  const config = { timeout_s: 600, upstream_retries: retries, breaker: { failures, rest_s: 30 }, upstreams: Object.fromEntries(settings) }
+  const config = {
+    timeout_s: 600,
+    upstream_retries: retries,
+    breaker: { failures, rest_s: 30 },
+    upstreams: Object.fromEntries(settings),
+    client_key_origins: clientKeyOrigins,
+  }
   const several = new SeveralUpstreams(config, {
     clock: () => time.now,
     random: () => 0.5,
@@ -58,7 +65,7 @@ export async function two(first: Script, settings: Partial<Wanted> = {}) {
   return { one, other, ...opened }
 }
 
-export const byOf = (answer: RuntimeAnswer): string | undefined => (answer.kind === 'interrupted' ? undefined : answer.by?.name)
+export const byOf = (answer: RuntimeAnswer): string | null | undefined => (answer.kind === 'interrupted' ? undefined : answer.by?.name)
 
 export async function textOf(answer: RuntimeAnswer): Promise<string> {
   if (answer.kind !== 'stream') throw new Error('a stream was expected')

@@ -1,14 +1,15 @@
 /** Turns the callbacks of one dispatched request into an answer: whole when it is JSON, in chunks when it is an event stream. */
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import { upstream, UPSTREAM_HEADERS_MAX, type AnsweringUpstream, type Refusal, type RuntimeAnswer, type WholeAnswer } from '../../../src/contract/index.ts'
+import { upstream, UPSTREAM_HEADERS_MAX, type Refusal, type RuntimeAnswer, type WholeAnswer } from '../../../src/contract/index.ts'
 import { BytePieces, withBody } from '../../../src/kit/index.ts'
 import type { Line } from '../common/line.ts'
 import type { SentBody } from './body.ts'
+import type { SentKey } from './sent-key.ts'
 
 /** Follows one attempt at an upstream. */
 export interface AnswerWatch {
-  readonly by: AnsweringUpstream
+  readonly name: string
   /** Of a later attempt nobody knows whether an earlier connection still holds the body. */
   readonly isFirst: boolean
   /** The status came: from a success on, nothing is sent again. */
@@ -31,7 +32,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   /** A function that is assigned to a member later lives where long-lived things do, and what it holds with it. */
   readonly #onAbort = (): void => this.#giveUp()
   readonly #whyNot: (error: Error) => Refusal
-  readonly #key: string | null
+  readonly #key: SentKey
   readonly #body: SentBody | null
   readonly #watch: AnswerWatch | null
   #controller: Dispatcher.DispatchController | null = null
@@ -49,7 +50,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     signal: AbortSignal,
     bytesMax: number,
     whyNot: (error: Error) => Refusal,
-    key: string | null,
+    key: SentKey,
     body: SentBody | null,
     watch: AnswerWatch | null = null,
   ) {
@@ -83,7 +84,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
     this.#status = status
     this.#socket = this.#line?.socket ?? null
     const count = countOf(headers)
-    this.#headers = count > UPSTREAM_HEADERS_MAX ? {} : flatten(headers, this.#key)
+    this.#headers = count > UPSTREAM_HEADERS_MAX ? {} : flatten(headers, this.#key.secret)
     this.#watch?.begun(status, this.#headers)
     if (count > UPSTREAM_HEADERS_MAX) {
       this.#refuse(controller, tooManyHeaders(status))
@@ -136,9 +137,9 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   #sender(): Pick<WholeAnswer, 'isBodySent' | 'by'> {
-    const watch = this.#watch
-    if (watch === null) return { isBodySent: this.#isSent }
-    return watch.isFirst ? { isBodySent: this.#isSent, by: watch.by } : { by: watch.by }
+    const { name = null, isFirst = true } = this.#watch ?? {}
+    const by = name === null && !this.#key.isClients ? {} : { by: { name, apiKey: this.#key.secret } }
+    return isFirst ? { isBodySent: this.#isSent, ...by } : by
   }
 
   /** All of it was handed to the connection, and the system has taken all that the connection was ever handed. */

@@ -78,6 +78,18 @@ describe('an upstream that fails again and again', () => {
     expect(several.status()[0]).toMatchObject({ breaker: 'closed', failures: 0 })
   })
 
+  it.each([401, 402, 429])('is not one that refused a client’s own key with %s, and no other is asked instead', async (status) => {
+    const [one, other] = [await provider(refuses(status, { 'retry-after': '60' })), await provider()]
+    const upstreams = { one: { url: one.url, api_key: 'configured' }, other: { url: other.url, priority: 1 } }
+    const { ask, several } = open({ upstreams, clientKeyOrigins: [one.url] })
+    const clientKey = { header: 'authorization', value: 'Bearer theirs', secret: 'theirs' } as const
+    for (let turn = 0; turn < 4; turn++) expect(await ask({ clientKey })).toMatchObject({ status, by: { name: 'one', apiKey: 'theirs' } })
+    expect(several.status()[0]).toMatchObject({ breaker: 'closed', failures: 0 })
+    expect([other.received, one.received[0]?.headers]).toMatchObject([[], { authorization: 'Bearer theirs' }])
+    one.answer(answerPlainly)
+    expect(byOf(await ask())).toBe('one')
+  })
+
   it('is used by all as soon as it answers the one that tried, also while that stream goes on', async () => {
     const { one, ask, time, several } = await two(refuses(500))
     for (let turn = 0; turn < 3; turn++) await ask()

@@ -20,6 +20,7 @@ const controller: Dispatcher.DispatchController = {
   abort: () => undefined,
 }
 
+const NO_KEY = { headers: {}, secret: null, isClients: false }
 const whyNot = () => upstream('upstream_unreachable', 'not in this test')
 
 describe('an answer that came', () => {
@@ -28,7 +29,7 @@ describe('an answer that came', () => {
       () =>
         new Promise((resolve, reject) => {
           const { signal } = new AbortController()
-          const handler = new AnswerHandler(resolve, reject, signal, 1e6, whyNot, null, new SentBody([Buffer.from('{}')]))
+          const handler = new AnswerHandler(resolve, reject, signal, 1e6, whyNot, NO_KEY, new SentBody([Buffer.from('{}')]))
           handler.onRequestStart(controller)
           const names = Array.from({ length: HEADERS }, (_, at) => [`x-${at}`, String.fromCharCode(97 + at).repeat(CHARACTERS)])
           handler.onResponseStart(controller, 200, Object.fromEntries(names))

@@ -21,6 +21,7 @@ import { ask } from './ask.ts'
 import { SentBody } from './body.ts'
 import { Leaving } from './leaving.ts'
 import { loadOf } from './load.ts'
+import { sentKey } from './sent-key.ts'
 import { notSpoken, SeveralUpstreams } from './several.ts'
 import { textsIn } from './upstreams.ts'
 
@@ -90,10 +91,16 @@ class Provider implements Runtime {
     return model.upstreams === undefined ? null : this.#several
   }
 
-  #ask({ path, headers, signal, model }: ModelsCall, dialect: DialectSpec, body: SentBody | null, bytesMax = UPSTREAM_ANSWER_BYTES_MAX) {
+  #ask(
+    { path, headers, signal, model, clientKey: clients }: ModelsCall,
+    dialect: DialectSpec,
+    body: SentBody | null,
+    bytesMax = UPSTREAM_ANSWER_BYTES_MAX,
+  ) {
     const connections = this.#upstreamOf(model.url)
     if (connections === null) return Promise.reject(insideAddress())
-    return ask(connections, { path, headers, signal, dialect, apiKey: model.apiKey, body, bytesMax, whom: WHOM })
+    const key = sentKey(connections, dialect, { configured: model.apiKey, clients, origins: textsIn(this.#config['client_key_origins']) })
+    return ask(connections, { path, headers, signal, dialect, key, body, bytesMax, whom: WHOM })
   }
 
   #upstreamOf(url: string): Connections | null {

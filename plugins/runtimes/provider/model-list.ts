@@ -10,7 +10,7 @@ import {
 import { dialectsByApi, filledText, objectsOf, parsed } from '../../../src/dialects/index.ts'
 import { ask } from './ask.ts'
 import { hasModel } from './choose.ts'
-import type { NamedUpstream } from './upstreams.ts'
+import { keyFor, type NamedUpstream } from './upstreams.ts'
 
 const LIST_SECONDS_MAX = 10
 const PAGES_MAX = 20
@@ -20,9 +20,13 @@ const LIST_PATH = '/v1/models'
 type Entry = JsonObject & { readonly id: string }
 
 /** An upstream that does not list its models still has those that the configuration names. Throws where nothing is known of any. */
-export async function listTogether(upstreams: readonly NamedUpstream[], call: ModelsCall): Promise<WholeAnswer> {
+export async function listTogether(
+  upstreams: readonly NamedUpstream[],
+  call: ModelsCall,
+  clientKeyOrigins: readonly string[],
+): Promise<WholeAnswer> {
   const signal = AbortSignal.any([call.signal, AbortSignal.timeout(LIST_SECONDS_MAX * 1000)])
-  const asked = await Promise.allSettled(upstreams.map((upstream) => entriesOf(upstream, { ...call, signal })))
+  const asked = await Promise.allSettled(upstreams.map((upstream) => entriesOf(upstream, { ...call, signal }, clientKeyOrigins)))
   const lists = upstreams.map((upstream, index) => {
     const list = asked[index]
     return servedNames(upstream, list?.status === 'fulfilled' ? list.value : [])
@@ -50,14 +54,16 @@ function servedNames(upstream: NamedUpstream, listed: readonly Entry[]): readonl
 
 const bare = (id: string, owner: string): Entry => ({ id, object: 'model', created: 0, owned_by: owner })
 
-async function entriesOf(upstream: NamedUpstream, { headers, signal }: ModelsCall): Promise<readonly Entry[]> {
-  const { connections, apiKey, name, formats } = upstream
+async function entriesOf(upstream: NamedUpstream, call: ModelsCall, clientKeyOrigins: readonly string[]): Promise<readonly Entry[]> {
+  const { headers, signal } = call
+  const { connections, name, formats } = upstream
   const dialect = dialectsByApi[API_OF_FORMAT[formats[0] ?? 'chat']]
   const whom = { name: `the upstream ${name}`, setting: `inference.upstreams.${name}` }
+  const key = keyFor(upstream, dialect, call, clientKeyOrigins)
   const entries: Entry[] = []
   let path = LIST_PATH
   for (let page = 0; page < PAGES_MAX; page++) {
-    const answer = await ask(connections, { dialect, path, headers, signal, apiKey, whom, body: null, bytesMax: PAGE_BYTES_MAX })
+    const answer = await ask(connections, { dialect, path, headers, signal, key, whom, body: null, bytesMax: PAGE_BYTES_MAX })
     if (answer.kind !== 'whole' || answer.status !== 200) throw unlisted(name, answer.kind === 'whole' ? answer.status : 200)
     const list = parsed(Buffer.from(answer.body).toString())
     if (!isObject(list)) throw unlisted(name, 200)

@@ -5,15 +5,19 @@ const RESENT = new Set([401, 402, 408, 429])
 const REST_SECONDS_DEFAULT = 5
 const REST_SECONDS_MAX = 3600
 
+/** Of these the client is told, where it was its own key. */
+const OF_KEY = new Set([401, 402, 429])
+
 /** A refusal that another upstream, or a later attempt, may not repeat. */
-export const mayResend = (status: number): boolean => RESENT.has(status) || status >= 500
+export const mayResend = (status: number, isClientsKey = false): boolean =>
+  status >= 500 || (RESENT.has(status) && !(isClientsKey && OF_KEY.has(status)))
 
 /** A rate limit is no fault of the upstream. */
-export const isFault = (status: number): boolean => mayResend(status) && status !== 429
+export const isFault = (status: number, isClientsKey = false): boolean => mayResend(status, isClientsKey) && status !== 429
 
 /** How long the upstream is passed over for, in seconds: as long as it asks, after a rate limit at least a while; null where it need not be. */
-export function restAfter(status: number, askedSeconds: number | null): number | null {
-  if (!mayResend(status)) return null
+export function restAfter(status: number, askedSeconds: number | null, isClientsKey = false): number | null {
+  if (!mayResend(status, isClientsKey)) return null
   if (askedSeconds === null) return status === 429 ? REST_SECONDS_DEFAULT : null
   return Math.min(askedSeconds, REST_SECONDS_MAX)
 }

@@ -8,7 +8,6 @@ import {
   unsupported,
   upstream as refusal,
   UPSTREAM_ANSWER_BYTES_MAX,
-  type AnsweringUpstream,
   type Format,
   type JsonObject,
   type ModelAddress,
@@ -30,7 +29,7 @@ import { renamed } from './rename.ts'
 import { isFault, mayResend, restAfter, retryAfter } from './resend.ts'
 import { loadOf } from './load.ts'
 import { SharedHealth } from './sharing.ts'
-import { NamedUpstream, numberIn } from './upstreams.ts'
+import { keyFor, NamedUpstream, numberIn, textsIn } from './upstreams.ts'
 
 /** What providers answer with while they are overloaded. */
 const OVERLOADED = 529
@@ -60,6 +59,8 @@ interface Place {
   readonly isGuarded: boolean
   /** Upstreams against which a failure of this call is counted already. */
   readonly failed: Set<NamedUpstream>
+  /** Whether it was asked with the client's own key, whose refusals and limits say nothing of the upstream. */
+  readonly isClients: boolean
 }
 
 /** What an attempt that may be repeated came to. */
@@ -74,6 +75,7 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
   /** Null where this thread answers alone. */
   readonly #shared: SharedHealth | null
   #retries: number
+  #clientKeyOrigins: readonly string[]
   readonly #chances: Chances
   /** Calls that have no answer yet, which may still be sent to another upstream. */
   readonly #asking = new Set<Promise<unknown>>()
@@ -84,6 +86,7 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
     this.#upstreams = namedOf(this.#made(config))
     this.#shared = typeof config['group'] === 'string' ? new SharedHealth(config['group'], () => this.#upstreams) : null
     this.#retries = numberIn(config['upstream_retries'], 2)
+    this.#clientKeyOrigins = textsIn(config['client_key_origins'])
   }
 
   /** An upstream whose settings are as before keeps its connections and its breaker. Calls under way end with the upstreams they began with. */
@@ -96,6 +99,7 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
     })
     this.#upstreams = namedOf(used)
     this.#retries = numberIn(config['upstream_retries'], 2)
+    this.#clientKeyOrigins = textsIn(config['client_key_origins'])
     const left = [...before.values(), ...made].filter((upstream) => !used.includes(upstream))
     this.#leaving.take(
       left.map(({ connections }) => connections),
@@ -152,7 +156,7 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
   }
 
   models(call: ModelsCall): Promise<WholeAnswer> {
-    return this.#noted(listTogether(this.#listed(call.model), call))
+    return this.#noted(listTogether(this.#listed(call.model), call, this.#clientKeyOrigins))
   }
 
   formats({ model, askedModel = '' }: Pick<RuntimeCall, 'model' | 'askedModel'>): readonly Format[] {
@@ -220,16 +224,22 @@ export class SeveralUpstreams implements Pick<Runtime, 'infer' | 'models'> {
     return !signal.aborted
   }
 
-  async #attempt(upstream: NamedUpstream, call: RuntimeCall, dialect: DialectSpec, place: Place): Promise<RuntimeAnswer | Missed> {
+  async #attempt(
+    upstream: NamedUpstream,
+    call: RuntimeCall,
+    dialect: DialectSpec,
+    place: Omit<Place, 'isClients'>,
+  ): Promise<RuntimeAnswer | Missed> {
     const { headers, signal, answerBytesMax: bytesMax = UPSTREAM_ANSWER_BYTES_MAX, askedModel = '' } = call
     const model = upstream.nameOf(askedModel)
     const { path, pieces } = sentUnder(call, dialect, model)
-    const watch = new Attempt(upstream, model, this.#chances.clock, place, () => this.#shared?.counted())
+    const key = keyFor(upstream, dialect, call, this.#clientKeyOrigins)
+    const watch = new Attempt(upstream, model, this.#chances.clock, { ...place, isClients: key.isClients }, () => this.#shared?.counted())
     const whom = { name: `the upstream ${upstream.name}`, setting: `inference.upstreams.${upstream.name}` }
-    const request = { dialect, path, headers, signal, bytesMax, apiKey: upstream.apiKey, body: new SentBody(pieces), whom, watch }
+    const request = { dialect, path, headers, signal, bytesMax, key, body: new SentBody(pieces), whom, watch }
     try {
       const answer = await ask(upstream.connections, request)
-      if (answer.kind !== 'whole' || !mayResend(answer.status)) return answer
+      if (answer.kind !== 'whole' || !mayResend(answer.status, key.isClients)) return answer
       return { answer, error: null, restSeconds: watch.restSeconds }
     } catch (error) {
       if (watch.isAnswered || signal.aborted) throw error
@@ -252,7 +262,7 @@ function sentUnder(call: RuntimeCall, dialect: DialectSpec, model: string) {
 
 /** One attempt, and what it says of its upstream. */
 class Attempt implements AnswerWatch {
-  readonly by: AnsweringUpstream
+  readonly name: string
   readonly isFirst: boolean
   readonly #upstream: NamedUpstream
   readonly #model: string
@@ -265,7 +275,7 @@ class Attempt implements AnswerWatch {
 
   constructor(upstream: NamedUpstream, model: string, clock: () => number, place: Place, counted: () => void) {
     this.#counted = counted
-    this.by = { name: upstream.name, apiKey: upstream.apiKey }
+    this.name = upstream.name
     this.isFirst = place.isFirst
     this.#place = place
     this.#upstream = upstream
@@ -283,7 +293,7 @@ class Attempt implements AnswerWatch {
   begun(status: number, headers: Readonly<Record<string, string>>): void {
     this.#status = status
     const asked = retryAfter(headers, this.#clock())
-    const rest = restAfter(status, asked)
+    const rest = restAfter(status, asked, this.#place.isClients)
     this.restSeconds = asked ?? 0
     if (rest !== null) this.#upstream.rest(this.#model, rest)
     if (this.#isTrial && this.isAnswered) this.#endTrial()
@@ -298,7 +308,7 @@ class Attempt implements AnswerWatch {
   ended(how: 'whole' | 'broken' | 'left'): void {
     const { breakers } = this.#upstream
     this.#counted()
-    const hasFailed = how === 'broken' || (how === 'whole' && isFault(this.#status))
+    const hasFailed = how === 'broken' || (how === 'whole' && isFault(this.#status, this.#place.isClients))
     if (hasFailed)
       this.#upstream.failed(how === 'whole' ? `status ${this.#status}` : this.#status === 0 ? 'no answer' : 'the answer broke off')
     if (!this.#place.isGuarded) return

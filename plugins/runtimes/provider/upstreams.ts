@@ -1,8 +1,10 @@
 /** The configured upstreams: the settings of each, its connections, and how it fares. */
-import { FORMATS, isObject, type Format, type Json, type JsonObject } from '../../../src/contract/index.ts'
+import { FORMATS, isObject, type Format, type Json, type JsonObject, type ModelsCall } from '../../../src/contract/index.ts'
+import type { DialectSpec } from '../../../src/dialects/index.ts'
 import { connectionsTo, tlsOf, type Connections } from '../common/upstream.ts'
 import { Breakers, type BreakerRules } from './breaker.ts'
 import type { Aliases, Choice } from './choose.ts'
+import { sentKey, type SentKey } from './sent-key.ts'
 
 /** Models of one upstream that rest at a time. */
 const RESTS_MAX = 256
@@ -91,3 +93,11 @@ const textIn = (value: Json | undefined): string | null => (typeof value === 'st
 export const textsIn = (value: Json | undefined): readonly string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === 'string') : []
 export const numberIn = (value: Json | undefined, usual: number): number => (typeof value === 'number' ? value : usual)
+
+/** The key that it is asked with. */
+export const keyFor = (
+  { connections, apiKey }: NamedUpstream,
+  dialect: DialectSpec,
+  { clientKey: clients }: Pick<ModelsCall, 'clientKey'>,
+  origins: readonly string[],
+): SentKey => sentKey(connections, dialect, { configured: apiKey, clients, origins })

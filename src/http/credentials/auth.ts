@@ -8,6 +8,7 @@ import {
   LEASE_KEY_PREFIX,
   PAGE_KEY_CONTEXT,
   unauthorized,
+  type ClientKey,
   type EpisodeLease,
   type Right,
   type Role,
@@ -314,7 +315,9 @@ function digest(text: string): Buffer {
   return hash('sha256', text, 'buffer')
 }
 
-export function credentialsOf(query: string, headers: IncomingHttpHeaders) {
+/** A client's own key of a provider is none of ours, and is not judged. */
+export function credentialsOf(query: string, sent: IncomingHttpHeaders, clientKey: ClientKey | null = null) {
+  const headers = clientKey === null ? sent : { ...sent, [clientKey.header]: undefined }
   const { authorization } = headers
   return {
     query,

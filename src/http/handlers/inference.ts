@@ -1,5 +1,15 @@
 /** The inference and evaluation routes: headers and body into a call, the answer back onto the socket. */
-import { HEADER, invalid, leastOf, upstream, type Commit, type CountedCall, type Dialect, type WholeAnswer } from '../../contract/index.ts'
+import {
+  HEADER,
+  invalid,
+  leastOf,
+  upstream,
+  type Commit,
+  type CountedCall,
+  type Dialect,
+  type ModelsCall,
+  type WholeAnswer,
+} from '../../contract/index.ts'
 import { dialects, sentPath } from '../../dialects/index.ts'
 import {
   answerPieces,
@@ -14,6 +24,7 @@ import {
 import { lengthOf } from '../../kit/index.ts'
 import { tokensOf } from '../../limits/index.ts'
 import { scenarioName, type Scenario } from '../../scenarios/index.ts'
+import { clientKeyIn } from '../credentials/client-key.ts'
 import { noteImplicitScenario } from './audit.ts'
 import type { HttpContext, LineHandler, TrafficHandler } from '../context.ts'
 import { HttpRefusal, isRelayedHeader } from '../errors.ts'
@@ -49,7 +60,7 @@ export function traffic(dialect: Dialect): TrafficHandler {
     const recording = leastOf(mode, askedRecording(context.request) ?? mode)
     if (recording !== 'full') context.headers[HEADER.recording] = recording
     const answered = async ({ begin, settle }: LimitedCall): Promise<void> => {
-      const call = { ...(await callOf(context, dialect, context.path)), takesProvisional: takes, recording }
+      const call = { ...(await callOf(context, dialect, context.path)), ...clientKeyOf(context), takesProvisional: takes, recording }
       await begin()
       const askedBytes = call.request.pieces.length
       const answerIn = async (scenario: TrafficScenario): Promise<void> => {
@@ -134,9 +145,14 @@ export async function models(context: HttpContext): Promise<HttpReply> {
   const named = headerText(context.request, HEADER.scenario)
   const name = named === null ? null : scenarioName(named, HEADER.scenario)
   const ask = async ({ runtime, model }: Pick<Scenario, 'runtime' | 'model'>): Promise<HttpReply> => {
-    const asked = { path: pathWithQuery(context, context.path), headers: forwardedHeaders(context.request.headers), model }
+    const asked = {
+      path: pathWithQuery(context, context.path),
+      headers: forwardedHeaders(context.request.headers),
+      ...clientKeyOf(context),
+      model,
+    }
     const answer = await runtime.models({ ...asked, signal: clientSignal(context.response) })
-    if (answer.status >= 300) throw refusalOfUpstream(answer, model.apiKey)
+    if (answer.status >= 300) throw refusalOfUpstream(answer, (answer.by ?? model).apiKey)
     refuseNoJson(answer.body)
     return { status: answer.status, headers: wholeHeaders(answer), body: answer.body }
   }
@@ -146,6 +162,11 @@ export async function models(context: HttpContext): Promise<HttpReply> {
 /** One client tries a web socket first, and falls back at once when it is refused. */
 export function refuseWebSocket(): HttpReply {
   throw new HttpRefusal(426, 'upgrade_required', 'this service answers over HTTP; POST to this route', { allow: 'POST' })
+}
+
+function clientKeyOf({ request, services }: HttpContext<TrafficServices>): Pick<ModelsCall, 'clientKey'> {
+  const clientKey = clientKeyIn(request.headers, services)
+  return clientKey === null ? {} : { clientKey }
 }
 
 async function callOf(context: HttpContext<TrafficServices>, dialect: Dialect, path: string): Promise<Call> {
