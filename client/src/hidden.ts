@@ -78,7 +78,6 @@ function* unseen(text: string): Generator<HiddenCharacter> {
   for (const { 0: marks, index } of text.matchAll(MARKS)) yield* piled(marks, index, text.slice(Math.max(0, index - 2), index))
 }
 
-const MARKS = /(?:(?!\p{Default_Ignorable_Code_Point})[\p{Mn}\p{Me}])+/gu
 /** No script stacks more on one letter; more of them cover the lines around. */
 const MARKS_MAX = 6
 
@@ -101,14 +100,18 @@ const described = (character: string, at: number, name: string): HiddenCharacter
   name,
 })
 
+/** Marks by their category that are drawn as nothing, or only turn or dim a sign: a Khitan filler, and controls of hieroglyphs. */
+const UNDRAWN = '\\u{16fe4}\\u{13440}\\u{13447}-\\u{13455}'
 /** Arabic and Kaithi signs that enclose a number: format characters by their category, and visible. */
 const VISIBLE_FORMATS = '\\u0600-\\u0605\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u{110bd}\\u{110cd}'
 /** By category, so that characters of later versions of Unicode count too. Later emoji are unassigned here, and visible there. */
 const INVISIBLE = new RegExp(
   `(?![\\t\\n ${VISIBLE_FORMATS}]|\\r\\n)` +
-    '(?:[\\p{C}\\p{Z}\\p{Default_Ignorable_Code_Point}\\p{Variation_Selector}\\u2800\\ufffc](?<!(?=\\p{Extended_Pictographic})\\p{Cn}))',
+    `(?:[\\p{C}\\p{Z}\\p{Default_Ignorable_Code_Point}\\p{Variation_Selector}\\u2800\\ufffc${UNDRAWN}](?<!(?=\\p{Extended_Pictographic})\\p{Cn}))`,
   'gu',
 )
+
+const MARKS = new RegExp(`(?:(?![\\p{Default_Ignorable_Code_Point}${UNDRAWN}])[\\p{Mn}\\p{Me}])+`, 'gu')
 
 const EMOJI = '(?:\\p{Extended_Pictographic}|\\p{Emoji_Modifier_Base})(?:[\\ufe0e\\ufe0f]|\\p{Emoji_Modifier})?'
 /** Scripts that need joiners for their letters to be written. */

@@ -1,4 +1,5 @@
 /** Where the agents differ from each other: which of them needs a name for its model, which refuses a head, and which calls the wrapper by a prompt. */
+import { globSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { Adapter, JsonObject } from '../../src/contract/index.ts'
 import { admit, renderTree } from '../../src/harness/index.ts'
@@ -53,6 +54,35 @@ describe('the agents', () => {
       )
       expect(refused).toEqual(agents.map(({ name }) => name))
     }
+  })
+
+  it.each<[adapter: Adapter, data: JsonObject]>([
+    [claude.plugin, { env: { BASH_DEFAULT_TIMEOUT_MS: '0' } }],
+    [claude.plugin, { env: { CLAUDE_CODE_MAX_OUTPUT_TOKENS: '1' } }],
+    [claude.plugin, { cleanupPeriodDays: 999_999_999 }],
+    [codex.plugin, { tool_output_token_limit: 0 }],
+    [codex.plugin, { model_auto_compact_token_limit: 999_999_999 }],
+    [dsh.plugin, { 'compaction-basic': { config: { thresholdRatio: 1 } } }],
+    [dsh.plugin, { 'tool-fs': { config: { readLimit: 0 } } }],
+    [hermes.plugin, { agent: { max_turns: 0 } }],
+    [hermes.plugin, { compression: { threshold: 1 } }],
+    [native.plugin, { context_window: 1 }],
+    [opencode.plugin, { tool_output: { max_lines: 1 } }],
+    [opencode.plugin, { agent: { build: { steps: 999_999_999 } } }],
+    [pi.plugin, { retry: { maxRetries: 1_000_000_000 } }],
+    [pi.plugin, { httpIdleTimeoutMs: 0 }],
+    [terminus.plugin, { max_turns: 0 }],
+  ])('are given no number that would make them useless: %#', (adapter, data) => {
+    const target = adapter.name === 'native' ? 'models' : 'primary'
+    const refused = refusing([adapter], 'setting_refused', ' is refused: it is a number from ', () =>
+      renderTree(adapter, [entry('mine', 'config', { target, data })]),
+    )
+    expect(refused).toEqual([adapter.name])
+  })
+
+  it.each(agents.map(({ name }) => name))('have no number without bounds in the data of %s', (name) => {
+    const texts = globSync(`${import.meta.dirname}/${name}/{index,settings}.ts`).map((path) => readFileSync(path, 'utf8'))
+    expect(texts.join('\n')).not.toMatch(/\bz\s*\.(?:int|number)\b/)
   })
 
   it.each([

@@ -16,6 +16,18 @@ export { isList, readDocuments, readJsonLines } from './support/json-lines.ts'
 export { modelName, piAiBindings, requestsCommand } from './support/model.ts'
 export { IMPORTS, powersFor, PROGRAMS } from './support/powers.ts'
 export { printJson, printYaml } from './support/print.ts'
-export { every, refuseFields, refuseOthers, refuseTexts, settings, settingsIn, WHY, type RefusedFields } from './support/settings.ts'
+export {
+  between,
+  BOUNDS,
+  every,
+  refuseFields,
+  refuseOthers,
+  refuseTexts,
+  settings,
+  settingsIn,
+  shareBetween,
+  WHY,
+  type RefusedFields,
+} from './support/settings.ts'
 export { installationOf, startOf, withoutInstall } from './install/installation.ts'
 export { deliveryDigest, failureScript, installScript, preambleScript } from './install/script.ts'

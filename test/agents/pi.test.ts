@@ -1,6 +1,7 @@
 /** The real pi, through its wrapper. */
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { unguarded } from './support/own-names.ts'
 import { IS_SHORT } from '../support/short.ts'
 import { tell } from './support/story.ts'
 import type { AgentWorld } from './support/world.ts'
@@ -24,6 +25,15 @@ tell({
 const ASK_FOR_COMMANDS = `printf '%s\\n' '{"type":"get_commands"}' | "$0" --mode rpc`
 
 function tellEntries(world: () => AgentWorld): void {
+  it('has no command of its own whose name an entry could take unseen', async () => {
+    const code = `import { BUILTIN_SLASH_COMMANDS } from ${JSON.stringify(join(world().program, '../../@earendil-works/pi-coding-agent/dist/core/slash-commands.js'))}
+process.stdout.write(JSON.stringify(BUILTIN_SLASH_COMMANDS.map(({ name }) => name)))`
+    const { out } = await world().home.run(process.execPath, ['--input-type=module', '-e', code])
+    const names: readonly string[] = JSON.parse(out)
+    expect(names).toContain('settings')
+    expect(await unguarded('pi', names)).toEqual([])
+  })
+
   it.skipIf(IS_SHORT)('has the command by which a person asks for a change, and files what they ask', async () => {
     const { home, run, here, records } = world()
     const asked = here.upstream.received.length

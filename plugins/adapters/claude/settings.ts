@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { Entry, JsonObject } from '../../../src/contract/index.ts'
 import {
+  between,
   every,
   refuseFields,
   refuseHeadField,
@@ -51,7 +52,10 @@ const rules = z.array(
     error: 'the pattern is not one of its tool; leave :* to Bash, and write domain: before the host of WebFetch',
   }),
 )
-const digits = text.regex(/^\d{1,9}$/, { error: 'it is a number, written as text' })
+const digits = (least: number, most: number): z.ZodType =>
+  text.regex(/^\d{1,9}$/, { error: 'it is a number, written as text' }).refine((value) => Number(value) >= least && Number(value) <= most, {
+    error: `it is a number from ${least} to ${most}, written as text`,
+  })
 
 /**
  * Types are checked, since Claude Code ignores the whole file when one field has the wrong type. It would then ignore the model's address too
@@ -59,12 +63,14 @@ const digits = text.regex(/^\d{1,9}$/, { error: 'it is a number, written as text
  */
 const SETTINGS = settings({
   ...every(flag, 'alwaysThinkingEnabled', 'respectGitignore', 'showThinkingSummaries', 'spinnerTipsEnabled'),
-  cleanupPeriodDays: z.int().positive(),
+  cleanupPeriodDays: between(1, 3_650),
   effortLevel: z.enum(['low', 'medium', 'high', 'xhigh']),
   // Every program of a session inherits these, and many variables load code or redirect requests: only sizes and times are allowed.
   env: settings({
-    ...every(digits, 'BASH_DEFAULT_TIMEOUT_MS', 'BASH_MAX_OUTPUT_LENGTH', 'BASH_MAX_TIMEOUT_MS'),
-    ...every(digits, 'CLAUDE_CODE_MAX_OUTPUT_TOKENS', 'MAX_THINKING_TOKENS'),
+    ...every(digits(1_000, 3_600_000), 'BASH_DEFAULT_TIMEOUT_MS', 'BASH_MAX_TIMEOUT_MS'),
+    BASH_MAX_OUTPUT_LENGTH: digits(1_000, 1_000_000),
+    CLAUDE_CODE_MAX_OUTPUT_TOKENS: digits(1_000, 200_000),
+    MAX_THINKING_TOKENS: digits(0, 200_000),
   }),
   language: text,
   outputStyle: text,

@@ -1,7 +1,17 @@
 /** The settings of Codex that a tree may set. Others could redirect requests, report them, run a program, or loosen its sandbox. */
 import { z } from 'zod'
 import type { Entry, JsonObject } from '../../../src/contract/index.ts'
-import { every, refuseFields, refuseOthers, settings, settingsIn, WHY, type RefusedFields } from '../../../src/harness/index.ts'
+import {
+  between,
+  BOUNDS,
+  every,
+  refuseFields,
+  refuseOthers,
+  settings,
+  settingsIn,
+  WHY,
+  type RefusedFields,
+} from '../../../src/harness/index.ts'
 
 /** No telemetry, no update check, no vendor catalogs. */
 export const DEFAULTS: JsonObject = {
@@ -23,13 +33,14 @@ const REFUSED: RefusedFields = [
 ]
 
 const flag = z.boolean()
-const count = z.int().nonnegative()
 const text = z.string()
 /** A slash could lead outside the project. */
 const fileName = text.regex(/^(?!\.{1,2}$)[^/\\]+$/, { error: 'it is the name of a file, without a folder' })
 
 const SETTINGS = settings({
-  ...every(count, 'background_terminal_max_timeout', 'model_auto_compact_token_limit', 'model_context_window', 'project_doc_max_bytes'),
+  background_terminal_max_timeout: BOUNDS.timeoutMs,
+  ...every(between(8_000, 2_000_000), 'model_auto_compact_token_limit', 'model_context_window'),
+  project_doc_max_bytes: between(0, 1_000_000),
   ...every(text, 'compact_prompt', 'developer_instructions'),
   // Codex drops the whole file for a value that it does not know.
   ...every(z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']), 'model_reasoning_effort', 'plan_mode_reasoning_effort'),
@@ -43,7 +54,7 @@ const SETTINGS = settings({
     ...every(flag, 'unified_exec', 'unified_exec_tty', 'view_image'),
   }),
   project_doc_fallback_filenames: z.array(fileName),
-  tool_output_token_limit: count,
+  tool_output_token_limit: between(500, 200_000),
   tools: settings({ view_image: flag }),
   web_search: z.enum(['disabled', 'cached', 'indexed', 'live']),
 })

@@ -14,6 +14,8 @@ export const POWERS: AdapterPowers = {
     ...powersFor(['grants'], 'primary.', 'tool-goal', 'tool-jobs', 'tool-ralph'),
     // With 0 the instructions of the project are not read.
     'primary.agent-instructions': ['removes'],
+    // Without it a long session ends.
+    'primary.compaction-basic.config.auto': ['removes'],
     'primary.tool-bash': ['runs'],
     'primary.tool-web': ['reaches'],
     // A plug-in may be what asks the person.

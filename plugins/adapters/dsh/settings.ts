@@ -1,7 +1,18 @@
 /** The rows of DeepSeek Harness that a tree may patch. Others choose the model, start programs, read outside the tree, or limit a session. */
 import { z } from 'zod'
 import { invalid, type Entry } from '../../../src/contract/index.ts'
-import { every, refuseFields, refuseOthers, settings, settingsIn, WHY, type RefusedFields } from '../../../src/harness/index.ts'
+import {
+  between,
+  BOUNDS,
+  every,
+  refuseFields,
+  refuseOthers,
+  settings,
+  settingsIn,
+  shareBetween,
+  WHY,
+  type RefusedFields,
+} from '../../../src/harness/index.ts'
 
 /** Rows reserved for the service: the model, and what every session writes and sends. */
 const OURS: RefusedFields = [
@@ -10,7 +21,8 @@ const OURS: RefusedFields = [
 ]
 
 const flag = z.boolean()
-const count = z.int().nonnegative()
+/** Of what is shown of an output. */
+const shown = between(100, 10_000_000)
 const text = z.string()
 const texts = z.array(text)
 
@@ -18,30 +30,47 @@ const texts = z.array(text)
 const row = (config: z.ZodRawShape): z.ZodType => settings({ config: settings(config), disabled: flag })
 
 const ROWS = settings({
-  'agent-instructions': row({ maxBytes: count, maxSourceBytes: count }),
+  'agent-instructions': row(every(between(0, 1_000_000), 'maxBytes', 'maxSourceBytes')),
   ...every(row({}), 'command-compact', 'command-goal', 'tool-subagent', 'tool-subagent-control', 'tool-subagent-fork'),
   ...every(row({}), 'tool-subagent-list-agents', 'tool-subagent-report'),
   'compaction-basic': row({
     auto: flag,
-    ...every(count, 'compactionRetries', 'maxTokens', 'retainTokens'),
-    ...every(z.number(), 'retainRatio', 'thresholdRatio'),
+    compactionRetries: BOUNDS.retries,
+    maxTokens: BOUNDS.tokens,
+    retainTokens: BOUNDS.keptTokens,
+    retainRatio: shareBetween(0, 0.9),
+    thresholdRatio: shareBetween(0.05, 0.95),
   }),
   'plan-mode': row({ section: text }),
-  'repeat-tool-reminder': row({ argumentsPreviewChars: count, exclude: texts, include: texts, thresholds: z.array(count) }),
-  'spill-policy': row({ maxInlineBytes: count }),
+  'repeat-tool-reminder': row({
+    argumentsPreviewChars: between(0, 100_000),
+    exclude: texts,
+    include: texts,
+    thresholds: z.array(BOUNDS.rounds),
+  }),
+  'spill-policy': row({ maxInlineBytes: BOUNDS.bytes }),
   'system-prompt': row({ includeHarnessIdentity: flag, includeRuntimeContext: flag, persona: text, toolOrder: texts }),
   'tool-bash': row({ enableRunInBackground: flag }),
-  'tool-fs': row({ readLimit: count, readMaxBytes: count, readMaxLineLength: count }),
-  'tool-fs-search': row({ globMaxResults: count, grepMaxLineBytes: count, grepMaxMatches: count, sampleOverCapGlobResults: flag }),
-  'tool-goal': row({ blockedAfterConsecutiveRounds: count }),
-  'tool-jobs': row({ maxConsecutiveWakes: count, maxWaitTimeoutMs: count, waitTimeoutMs: count }),
-  'tool-ralph': row({ maxHandoffChars: count, maxResultChars: count, maxRounds: count }),
-  'tool-result-pruner': row({ headChars: count, tailChars: count, thresholdChars: count }),
-  'tool-skill': row({ catalogDescriptionMaxLength: count }),
-  'tool-str-replace-editor': row({ description: text, maxOutputChars: count }),
+  'tool-fs': row({ readLimit: BOUNDS.lines, readMaxBytes: BOUNDS.bytes, readMaxLineLength: BOUNDS.lineLength }),
+  'tool-fs-search': row({
+    ...every(BOUNDS.lines, 'globMaxResults', 'grepMaxMatches'),
+    grepMaxLineBytes: BOUNDS.lineLength,
+    sampleOverCapGlobResults: flag,
+  }),
+  'tool-goal': row({ blockedAfterConsecutiveRounds: BOUNDS.rounds }),
+  'tool-jobs': row({ maxConsecutiveWakes: BOUNDS.few, ...every(BOUNDS.timeoutMs, 'maxWaitTimeoutMs', 'waitTimeoutMs') }),
+  'tool-ralph': row({ ...every(shown, 'maxHandoffChars', 'maxResultChars'), maxRounds: BOUNDS.rounds }),
+  'tool-result-pruner': row({ ...every(between(0, 1_000_000), 'headChars', 'tailChars'), thresholdChars: shown }),
+  'tool-skill': row({ catalogDescriptionMaxLength: between(20, 100_000) }),
+  'tool-str-replace-editor': row({ description: text, maxOutputChars: shown }),
   'tool-todo': row({ allowParallelInProgress: flag }),
-  'tool-web': row({ fetch: flag, fetchMaxOutputChars: count, fetchTimeoutMs: count, search: flag, searchMaxResults: count }),
-  'tool-workflow': row({ maxResultChars: count }),
+  'tool-web': row({
+    ...every(flag, 'fetch', 'search'),
+    fetchMaxOutputChars: shown,
+    fetchTimeoutMs: BOUNDS.timeoutMs,
+    searchMaxResults: between(1, 100),
+  }),
+  'tool-workflow': row({ maxResultChars: shown }),
 })
 
 export function refuseForeignSettings(entries: readonly Entry[]): void {

@@ -11,6 +11,8 @@ export const POWERS: AdapterPowers = {
     // What it writes down by itself is read in later sessions.
     ...powersFor(['grants'], 'primary.', 'memory', 'skills.creation_nudge_interval'),
     'primary.platform_toolsets': ['grants', 'reaches'],
+    // Without compression a long session ends.
+    'primary.compression.enabled': ['removes'],
     ...powersFor(['removes'], 'primary.', 'agent.disabled_toolsets', 'checkpoints', 'skills.disabled'),
     'primary.skills.template_vars': ['reads', 'runs'],
   },

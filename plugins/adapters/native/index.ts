@@ -1,8 +1,7 @@
 /** The service's own agent: everything it does is an entry of the tree, and all its files are under `native/`. */
 import { join } from 'node:path'
-import { z } from 'zod'
 import { define, NO_TOKEN, type Adapter, type Entry, type JsonObject, type Layout } from '../../../src/contract/index.ts'
-import { headed, printed, printJson, readJsonLines, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
+import { between, headed, printed, printJson, readJsonLines, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
 import { seed } from './seed.ts'
 import { POWERS } from './powers.ts'
 
@@ -21,7 +20,7 @@ const layout: Layout = {
 }
 
 /** The model settings that a tree may set. */
-const SETTINGS = settings({ context_window: z.number().positive() })
+const SETTINGS = settings({ context_window: between(1_000, 10_000_000) })
 
 const native: Adapter = {
   name: 'native',

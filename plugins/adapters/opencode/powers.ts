@@ -6,6 +6,8 @@ export const POWERS: AdapterPowers = {
   kinds: { rules: ['words'], skill: ['words'], agent_command: ['words'], code_extension: ['runs'] },
   settings: {
     ...powersFor(['words'], 'primary.', 'compaction', 'tool_output'),
+    // Without it a long session ends.
+    'primary.compaction.auto': ['removes'],
     // Agents bring their own prompt, tools and permissions.
     ...powersFor(['grants'], 'primary.', 'agent', 'default_agent', 'experimental', 'subagent_depth'),
     // Permissions and tools include those that fetch.

@@ -2,12 +2,15 @@
 import { z } from 'zod'
 import { invalid, type Entry, type JsonObject } from '../../../src/contract/index.ts'
 import {
+  between,
+  BOUNDS,
   every,
   refuseFields,
   refuseOthers,
   refuseTexts,
   settings,
   settingsIn,
+  shareBetween,
   WHY,
   type RefusedFields,
 } from '../../../src/harness/index.ts'
@@ -25,8 +28,6 @@ const REFUSED: RefusedFields = [
 ]
 
 const flag = z.boolean()
-const count = z.int().nonnegative()
-const positive = z.int().positive()
 const text = z.string()
 const texts = z.array(text)
 const switches = z.record(text, flag)
@@ -49,9 +50,10 @@ const agentName = text.regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, { error: "an agent'
 const agent = settings({
   ...every(text, 'description', 'prompt'),
   ...every(flag, 'disable', 'hidden'),
-  ...every(positive, 'maxSteps', 'steps'),
+  ...every(BOUNDS.rounds, 'maxSteps', 'steps'),
   color,
-  ...every(z.number(), 'temperature', 'top_p'),
+  temperature: shareBetween(0, 2),
+  top_p: shareBetween(0, 1),
   mode: z.enum(['subagent', 'primary', 'all']),
   permission,
   tools: switches,
@@ -59,13 +61,17 @@ const agent = settings({
 
 const SETTINGS = settings({
   agent: z.record(agentName, agent),
-  compaction: settings({ auto: flag, preserve_recent_tokens: count, prune: flag, reserved: count, tail_turns: count }),
+  compaction: settings({
+    ...every(flag, 'auto', 'prune'),
+    ...every(BOUNDS.keptTokens, 'preserve_recent_tokens', 'reserved'),
+    tail_turns: BOUNDS.few,
+  }),
   default_agent: text,
   experimental: settings({ batch_tool: flag, continue_loop_on_deny: flag, primary_tools: texts }),
   permission,
   snapshot: flag,
-  subagent_depth: count,
-  tool_output: settings({ max_bytes: positive, max_lines: positive }),
+  subagent_depth: between(0, 10),
+  tool_output: settings({ max_bytes: BOUNDS.bytes, max_lines: BOUNDS.lines }),
   tools: switches,
 })
 

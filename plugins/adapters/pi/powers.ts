@@ -8,6 +8,8 @@ export const POWERS: AdapterPowers = {
     ...powersFor(['words'], 'primary.', 'branchSummary', 'compaction', 'defaultThinkingLevel', 'enableSkillCommands', 'followUpMode'),
     ...powersFor(['words'], 'primary.', 'httpIdleTimeoutMs', 'images', 'retry', 'steeringMode', 'thinkingBudgets'),
     ...powersFor(['grants'], 'primary.', 'branchSummary.skipPrompt', 'defaultTools'),
+    // Without them a long session ends, at its limit or at the first error, and pictures are not seen.
+    ...powersFor(['removes'], 'primary.', 'compaction.enabled', 'retry.enabled', 'images.blockImages'),
     'primary.hideThinkingBlock': ['hidden'],
   },
   head: {

@@ -1,7 +1,7 @@
 /** The settings of pi that a tree may set. Others could choose the model, name a program or read outside the tree, or are the person's own. */
 import { z } from 'zod'
 import type { Entry } from '../../../src/contract/index.ts'
-import { refuseFields, refuseOthers, settings, settingsIn, WHY, type RefusedFields } from '../../../src/harness/index.ts'
+import { BOUNDS, every, refuseFields, refuseOthers, settings, settingsIn, WHY, type RefusedFields } from '../../../src/harness/index.ts'
 
 const REFUSED: RefusedFields = [
   [WHY.namesModel, 'providers', 'defaultProvider', 'defaultModel', 'enabledModels'],
@@ -12,28 +12,26 @@ const REFUSED: RefusedFields = [
 ]
 
 const flag = z.boolean()
-const count = z.int().nonnegative()
 const queue = z.enum(['all', 'one-at-a-time'])
 
 const PRIMARY = settings({
-  branchSummary: settings({ reserveTokens: count, skipPrompt: flag }),
-  compaction: settings({ enabled: flag, keepRecentTokens: count, reserveTokens: count }),
+  branchSummary: settings({ reserveTokens: BOUNDS.keptTokens, skipPrompt: flag }),
+  compaction: settings({ enabled: flag, ...every(BOUNDS.keptTokens, 'keepRecentTokens', 'reserveTokens') }),
   defaultThinkingLevel: z.enum(['off', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']),
   defaultTools: z.array(z.string()),
   enableSkillCommands: flag,
   followUpMode: queue,
   hideThinkingBlock: flag,
-  httpIdleTimeoutMs: count,
+  httpIdleTimeoutMs: BOUNDS.timeoutMs,
   images: settings({ autoResize: flag, blockImages: flag }),
   retry: settings({
-    baseDelayMs: count,
+    ...every(BOUNDS.delayMs, 'baseDelayMs', 'maxAgentDelayMs'),
     enabled: flag,
-    maxAgentDelayMs: count,
-    maxRetries: count,
-    provider: settings({ maxRetries: count, maxRetryDelayMs: count, timeoutMs: count }),
+    maxRetries: BOUNDS.retries,
+    provider: settings({ maxRetries: BOUNDS.retries, maxRetryDelayMs: BOUNDS.delayMs, timeoutMs: BOUNDS.timeoutMs }),
   }),
   steeringMode: queue,
-  thinkingBudgets: settings({ high: count, low: count, medium: count, minimal: count }),
+  thinkingBudgets: settings(every(BOUNDS.budgetTokens, 'high', 'low', 'medium', 'minimal')),
 })
 
 /** A tree may set nothing in `models.json`. */

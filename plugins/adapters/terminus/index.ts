@@ -13,27 +13,46 @@ import {
   type JsonObject,
   type Entry,
 } from '../../../src/contract/index.ts'
-import { every, headed, modelName, printed, isList, readDocuments, refuseOthers, settings, settingsIn } from '../../../src/harness/index.ts'
+import {
+  between,
+  BOUNDS,
+  every,
+  headed,
+  modelName,
+  printed,
+  isList,
+  readDocuments,
+  refuseOthers,
+  settings,
+  settingsIn,
+  shareBetween,
+} from '../../../src/harness/index.ts'
 import { POWERS } from './powers.ts'
 
 const flag = z.boolean()
-const count = z.int().nonnegative()
-const number = z.number()
+const penalty = shareBetween(-2, 2)
+const share = shareBetween(0, 1)
 const text = z.string()
 
 const SETTINGS = settings({
   ...every(flag, 'enable_summarize', 'interleaved_thinking'),
-  ...every(count, 'max_thinking_tokens', 'max_turns', 'proactive_summarization_threshold'),
+  max_thinking_tokens: BOUNDS.budgetTokens,
+  max_turns: BOUNDS.rounds,
+  proactive_summarization_threshold: BOUNDS.tokens,
   parser_name: z.enum(['json', 'xml']),
   reasoning_effort: text,
-  temperature: number,
+  temperature: shareBetween(0, 2),
   // Other arguments may name another model, address or headers.
   llm_call_kwargs: settings({
-    ...every(number, 'frequency_penalty', 'min_p', 'presence_penalty', 'repetition_penalty', 'temperature', 'top_p'),
-    ...every(count, 'max_completion_tokens', 'max_tokens', 'seed', 'top_k'),
+    ...every(penalty, 'frequency_penalty', 'presence_penalty'),
+    ...every(share, 'min_p', 'top_p'),
+    ...every(shareBetween(0, 2), 'repetition_penalty', 'temperature'),
+    ...every(BOUNDS.tokens, 'max_completion_tokens', 'max_tokens'),
+    seed: between(0, Number.MAX_SAFE_INTEGER),
+    top_k: between(0, 1_000),
     reasoning_effort: text,
     stop: z.union([text, z.array(text)], { error: 'it is a text or a list of texts' }),
-    thinking: settings({ type: z.enum(['enabled', 'disabled']), budget_tokens: count }),
+    thinking: settings({ type: z.enum(['enabled', 'disabled']), budget_tokens: BOUNDS.budgetTokens }),
   }),
 })
 

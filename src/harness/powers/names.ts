@@ -50,9 +50,14 @@ function isCommon(name: string): boolean {
   return inflectionsOf(bare).some((form) => COMMON.has(form)) || folded(name).startsWith('svc')
 }
 
-/** What the eight agents answer to, the tools that they have, and what people type in a shell. */
+/** What the eight agents answer to, the tools that they have, and what people type in a shell. test/agents holds it against the pinned programs. */
 const COMMON: ReadonlySet<string> = new Set(
-  `abort accept account add adddir agent allow app apply approval approve ask attach audit auth background bash billing branch browser
+  `abort accept account add adddir agent allow app apply approval approve ask attach audit auth autocompact automodesetup background bash
+  batch billing branch browser claudeapi color croncreate crondelete creategoal cronlist dataviz deepresearch deferredtoolplaceholder design designconsent designrevoke designsync enterworktree execcommand exitworktree
+  explore fewerpermissionprompt find focus generalpurpose getgoal heapdump hotkey listagent monitor multiagentv name notebookedit pluginauthoring question
+  recap reloadplugin reloadskill remoteworkflow reportfinding requestuserinput runskillgenerator schedulewakeup scopedmodel sendmessage
+  simplify spawnagent statuslinesetup taskstop teamonboarding todoread todowrite toolsearch tree trust updateconfig updategoal updateplan viewimage
+  waitagent workflowauthoring workflowlaunchexec writestdin
   bug build cancel cat cd changelog chat checkout checkpoint chmod ci clean clear clone cmd codereview command commit compact config
   configure connect console context continue copy cost cp create curl debug default delete deny deploy diff discard docker doctor edit
   editor effort env eval exec exit export extension fast feedback fetch fix fork gh git glob goal grep help history hook ide import init

@@ -49,6 +49,30 @@ describe('it is no plain prose:', () => {
   })
 })
 
+describe('blanks at the ends of lines', () => {
+  const LINES = Array.from({ length: 9 }, () => 'Add numbers.')
+  it.each<[string, readonly string[]]>([
+    ['of two kinds', LINES.map((line, index) => line + (index % 2 === 0 ? ' ' : '\t'))],
+    ['of one or two', LINES.map((line, index) => line + ' '.repeat(1 + (index % 2)))],
+    ['at many ends', LINES.map((line) => `${line}\t`)],
+    ['at one end', ['Add numbers. \t\t \t   \t']],
+    ['in empty lines', [...LINES, ...LINES.flatMap((line) => [line, ' \t'])]],
+    ['before carriage returns', LINES.map((line) => `${line} \r`)],
+  ])('%s may spell something', (_, lines) => {
+    expect(screenProse(lines)).toContainEqual(
+      expect.objectContaining({ power: 'hidden', why: expect.stringContaining('blanks at the ends') }),
+    )
+  })
+
+  it.each<[string, readonly string[]]>([
+    ['that break lines in Markdown', LINES.map((line) => `${line}  `)],
+    ['that an editor left in a few places', [...LINES, 'Add numbers. ', 'Add numbers.  ', '   ']],
+    ['of which there are none', LINES],
+  ])('%s spell nothing', (_, lines) => {
+    expect(screenProse(lines)).toEqual([])
+  })
+})
+
 /** Each is 256 KiB; a screen that is not linear would take minutes. */
 const HUGE: readonly (readonly [string, string])[] = [
   ['one word', 'a'],

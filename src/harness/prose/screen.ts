@@ -14,6 +14,7 @@ export function screenProse(lines: readonly string[]): readonly ProseFinding[] {
   const tells = memory(tellingOf)
   return [
     ...lines.flatMap(characterFindings),
+    ...blankFindings(lines),
     ...tokens.flatMap(shapeFinding),
     ...tokens.flatMap((token, index) => tellingFindings(tokens, tells, token, index)),
     ...spelledFindings(tokens),
@@ -49,6 +50,32 @@ function characterFindings(line: string, index: number): readonly ProseFinding[]
     ...(OTHER_FORM.test(line) || STACKED.test(line) ? [at(index, 'hidden', 'it holds letters in an unusual form')] : []),
     ...(OTHER_SCRIPT.test(line) ? [at(index, 'orders', 'it is written in an alphabet that is not screened')] : []),
   ]
+}
+
+/** Fewer bits say nothing; a person's editor leaves some. */
+const BLANK_BITS_MIN = 8
+/** A line break of Markdown. */
+const BREAK = '  '
+
+/** Blanks at the ends of lines that could spell something: of two kinds within one end, or at many ends. */
+function blankFindings(lines: readonly string[]): readonly ProseFinding[] {
+  const ends = lines.map(blanksAtEnd)
+  const some = ends.filter((blanks) => blanks !== '')
+  const bits = some.reduce((sum, blanks) => sum + (blanks.includes(' ') && blanks.includes('\t') ? blanks.length : 1), 0)
+  if (bits < BLANK_BITS_MIN || some.every((blanks) => blanks === BREAK)) return []
+  return [
+    at(
+      ends.findLastIndex((blanks) => blanks !== ''),
+      'hidden',
+      'it holds blanks at the ends of lines, which people do not see',
+    ),
+  ]
+}
+
+function blanksAtEnd(line: string): string {
+  let start = line.length
+  while (start > 0 && ' \t\r'.includes(line.charAt(start - 1))) start -= 1
+  return line.slice(start).replace('\r', '')
 }
 
 const shapeFinding = ({ odd, line }: Token): readonly ProseFinding[] => (odd === null ? [] : [at(line, 'orders', `it holds ${odd}`)])

@@ -86,6 +86,37 @@ export function refuseFields({ id, data }: Setting, refused: RefusedFields): voi
 export const every = (type: z.ZodType, ...fields: readonly string[]): z.ZodRawShape =>
   Object.fromEntries(fields.map((field) => [field, type]))
 
+/** A whole number an agent works with: without an end it would wait, retry or read for ever, or not at all. */
+export const between = (least: number, most: number): z.ZodType =>
+  z
+    .int()
+    .min(least, { error: told(least, most) })
+    .max(most, { error: told(least, most) })
+
+/** The same, with a fraction. */
+export const shareBetween = (least: number, most: number): z.ZodType =>
+  z
+    .number()
+    .min(least, { error: told(least, most) })
+    .max(most, { error: told(least, most) })
+
+const told = (least: number, most: number): string => `it is a number from ${least} to ${most}`
+
+/** Sizes and times that any agent works with. */
+export const BOUNDS = {
+  tokens: between(1_000, 2_000_000),
+  keptTokens: between(0, 200_000),
+  budgetTokens: between(1_024, 200_000),
+  bytes: between(1_000, 10_000_000),
+  lines: between(10, 100_000),
+  lineLength: between(80, 1_000_000),
+  timeoutMs: between(1_000, 3_600_000),
+  delayMs: between(0, 600_000),
+  retries: between(0, 20),
+  rounds: between(1, 1_000),
+  few: between(0, 100),
+} as const
+
 /** An object of optional fields. Unknown fields are refused: the agent's next version may give them any meaning. */
 export function settings(some: z.ZodRawShape): z.ZodType {
   const shape = Object.fromEntries(Object.entries(some).toSorted(([one], [other]) => (one < other ? -1 : 1)))

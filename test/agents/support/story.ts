@@ -3,8 +3,10 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isObject, type Json } from '../../../src/contract/index.ts'
 import { IS_SHORT } from '../../support/short.ts'
 import { isTurn, say, thenHang, thenSay, type Call } from './model.ts'
+import { unguarded } from './own-names.ts'
 import { ANSWER, openAgentWorld, writeFiles, TOKEN, type AgentSpec, type AgentWorld } from './world.ts'
 
 export interface Story extends AgentSpec {
@@ -42,6 +44,7 @@ export function tell(story: Story): void {
     }
     tellFirstSession(story, world)
     tellCalls(story, world)
+    tellNames(story, world)
     tellOwn(story, world)
     tellUpkeep(story, world)
     tellChange(story, world)
@@ -71,6 +74,21 @@ function tellFirstSession({ shell, prompt, seed }: Story, world: () => AgentWorl
     const references = calls.map(({ id }) => id)
     expect(await world().records('report')).toMatchObject([{ score: 1, references, payload: { feedback: 'good' } }])
   })
+}
+
+function tellNames({ adapter, prompt }: Story, world: () => AgentWorld): void {
+  it('has no tool whose name an entry could take unseen', async () => {
+    const turn = (await world().session(prompt('Say it.'), say(ANSWER))).find(isTurn)
+    const names = toolsIn(JSON.parse(turn?.body.toString() ?? 'null'))
+    expect(names.length).toBeGreaterThan(2)
+    expect(await unguarded(adapter, names)).toEqual([])
+  })
+}
+
+/** Of a request in any format. */
+function toolsIn(body: Json): readonly string[] {
+  const tools = isObject(body) && Array.isArray(body['tools']) ? body['tools'].filter(isObject) : []
+  return tools.map((tool) => (isObject(tool['function']) ? tool['function'] : tool)['name']).filter((name) => typeof name === 'string')
 }
 
 function tellOwn({ prompt, memory }: Story, world: () => AgentWorld): void {
