@@ -1,4 +1,16 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { RELEASE_FILE, type Requires } from '@svc-ai/client/shared'
@@ -9,6 +21,7 @@ import { inFolder, installFolder } from './places.ts'
 import { readRecord } from './record.ts'
 import { readReleaseFile, writeReleaseFile, type CheckOff } from './release-file.ts'
 import { HOSTILE_FILES } from './testing/hostile.ts'
+import { uninstall } from './uninstall.ts'
 
 const run = async (home: Home, installation: Installation, args?: readonly string[]) => {
   const terminal = transcript()
@@ -167,6 +180,20 @@ describe('install', () => {
     expect((await run(home, next)).code).toBe(0)
     const { [RELEASE_FILE]: _, '.gitignore': __, ...texts } = textsBelow(home.destination)
     expect(texts).toEqual({ 'AGENTS.md': 'be long\n', 'mine.txt': 'mine' })
+  })
+
+  test('pipes in the place of its files hang no uninstall, and stay', async () => {
+    const home = makeHome()
+    await run(home, anInstallation())
+    for (const name of ['AGENTS.md', '.env']) {
+      rmSync(join(home.destination, name))
+      execFileSync('mkfifo', [join(home.destination, name)])
+    }
+    const [folder, terminal] = [folderOf(home), transcript()]
+    const self = { folder, record: await readRecord(folder), env: home.env }
+    expect(await uninstall(self, ['--yes'], terminal)).toBe(0)
+    expect(terminal.warned.filter((line) => line.includes('was changed, and stays'))).toHaveLength(2)
+    expect(readdirSync(home.destination).toSorted()).toEqual(['.env', '.gitignore', 'AGENTS.md'])
   })
 
   test('an install of an earlier version, which kept no more than its record, is updated with its check-offs', async () => {

@@ -1,7 +1,7 @@
 /** `uninstall`: takes away everything that an install and its sessions put on this machine, and leaves what a person changed or made. */
 import { showHiddenLine } from '@svc-ai/client/hidden'
 import { existsSync } from 'node:fs'
-import { readFile, rm, rmdir } from 'node:fs/promises'
+import { rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { forgetRelease, quoted, readOptions, removeFromTree } from '@svc-ai/client/shared'
 import { bound } from './binding.ts'
@@ -19,6 +19,9 @@ import type { Install } from './service.ts'
 import type { Terminal } from './terminal.ts'
 import { keptToken } from './token.ts'
 import { removeVendor } from './vendor.ts'
+import { readPlain } from './whole-file.ts'
+
+const TEXT_BYTES_MAX = 64 * 1024 * 1024
 
 /** 0 when it is gone, 1 when the person would rather keep it. Killed on the way, the same command goes on: the record goes last. */
 export async function uninstall(install: Install, args: readonly string[], terminal: Terminal): Promise<number> {
@@ -100,7 +103,7 @@ async function removeTree({ folder, record, env }: Install): Promise<readonly st
 }
 
 async function changedTexts(destination: string, written: Readonly<Record<string, string>>): Promise<readonly string[]> {
-  const texts = await Promise.all(Object.keys(written).map((path) => readFile(join(destination, path), 'utf8').catch(() => null)))
+  const texts = await Promise.all(Object.keys(written).map((path) => readPlain(join(destination, path), TEXT_BYTES_MAX)))
   return Object.entries(written).flatMap(([path, text], index) => (texts[index] === text ? [] : [path]))
 }
 
