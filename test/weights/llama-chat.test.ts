@@ -94,6 +94,26 @@ describe('a chat', () => {
     })
   })
 
+  it('with tools is refused where the model’s template has no place for them, and answered where it has', async () => {
+    const tools = [{ type: 'function', function: { name: 'look' } }]
+    expect((await chat(ask({ tools }))).kind).toBe('answer')
+    const template = '{% for message in messages %}{{ message.content }}{% endfor %}'
+    const deaf = await openLlamaEngine({ ...settings, model: await randomModel(join(folder, 'deaf'), { seed: 7, template }) })
+    try {
+      const answers = [{ tools }, { tools, tool_choice: 'none' }, {}].map((more) =>
+        deaf.chat({ body: ask(more), adapter: null, signal: never }),
+      )
+      expect(await Promise.all(answers)).toMatchObject([
+        { kind: 'refused', status: 400, answer: { error: { param: 'tools', code: 'tools_unsupported' } } },
+        { kind: 'answer' },
+        { kind: 'answer' },
+      ])
+      expect(await deaf.encode?.(ask({ tools }), null, never)).toBeNull()
+    } finally {
+      await deaf.close()
+    }
+  })
+
   it('with an adapter that is gone is no answer at all', async () => {
     await expect(chat(ask(), 'gone')).rejects.toMatchObject({ code: 'adapter_lost' })
   })

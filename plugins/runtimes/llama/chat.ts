@@ -89,6 +89,8 @@ function untilEnd(base: Base, tokens: readonly number[]): readonly number[] {
   return end === -1 ? tokens : tokens.slice(0, end + 1)
 }
 
+type Chat = Pick<ChatRequest, 'messages' | 'tools'>
+
 /** The chat as the text that the model was trained to continue. */
 export class ChatTemplate {
   readonly #base: Base
@@ -100,8 +102,28 @@ export class ChatTemplate {
     this.#template = base.template === null ? null : new base.Template(base.template)
   }
 
-  /** Throws Unanswerable for a chat that the template refuses. */
-  render({ messages, tools }: Pick<ChatRequest, 'messages' | 'tools'>, isPrompt: boolean): string {
+  /** Throws Unanswerable for a chat that the template refuses, or whose tools it would leave out: the model would never hear of them. */
+  render({ messages, tools }: Chat, isPrompt: boolean): string {
+    const text = this.#text({ messages, tools }, isPrompt)
+    if (tools.length > 0 && text === this.#textWithoutTools(messages, isPrompt))
+      throw new Unanswerable(
+        "the model's chat template has no place for tools: send none, or take a model that was tuned for them.",
+        'tools',
+        'tools_unsupported',
+      )
+    return text
+  }
+
+  /** Null where the template insists on tools. */
+  #textWithoutTools(messages: Chat['messages'], isPrompt: boolean): string | null {
+    try {
+      return this.#text({ messages, tools: [] }, isPrompt)
+    } catch {
+      return null
+    }
+  }
+
+  #text({ messages, tools }: Chat, isPrompt: boolean): string {
     if (this.#template === null)
       throw new Unanswerable('this model has no chat template: take a model that was tuned for chats.', null, 'no_chat_template')
     try {

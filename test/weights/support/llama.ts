@@ -26,6 +26,10 @@ interface Shape {
   readonly seed: number
 }
 
+interface ModelOptions extends Pick<Shape, 'seed'> {
+  readonly template?: string
+}
+
 const [WIDTH, INNER, LAYERS, HEADS] = [32, 64, 2, 4]
 /** <unk>, <s>, </s>, and one token per byte, with the tokenizer's space. */
 const SPECIALS = ['<unk>', '<s>', '</s>']
@@ -38,7 +42,7 @@ const TEMPLATE = `{{ bos_token }}{% if tools %}tools: {{ tools | tojson }}
 {% endfor %}{% if add_generation_prompt %}assistant: {% endif %}`
 
 /** A random model, with a distribution sharp enough that adapters and seeds matter. */
-export async function randomModel(directory: string, { seed }: Shape = { seed: 7 }): Promise<string> {
+export async function randomModel(directory: string, { seed, template = TEMPLATE }: ModelOptions = { seed: 7 }): Promise<string> {
   const tensor = drawing(seed)
   const ones = (name: string): GgufTensor => ({ name, type: 'F32', shape: [WIDTH], bytes: bytesOf(new Float32Array(WIDTH).fill(1)) })
   const layers = Array.from({ length: LAYERS }, (_, layer) => [
@@ -55,7 +59,7 @@ export async function randomModel(directory: string, { seed }: Shape = { seed: 7
   ]
   const path = join(directory, 'model.gguf')
   await mkdir(directory, { recursive: true })
-  await writeFile(path, writeGguf({ metadata: new Map([...MODEL, ...tokenizer()]), tensors: [...ends, ...layers.flat()] }))
+  await writeFile(path, writeGguf({ metadata: new Map([...MODEL, ...tokenizer(template)]), tensors: [...ends, ...layers.flat()] }))
   return path
 }
 
@@ -96,7 +100,7 @@ const MODEL: readonly (readonly [string, GgufValue])[] = [
   ['llama.vocab_size', number('u32', VOCABULARY)],
 ]
 
-function tokenizer(): readonly (readonly [string, GgufValue])[] {
+function tokenizer(template: string): readonly (readonly [string, GgufValue])[] {
   const bytes = Array.from({ length: 256 }, (_, byte) => (byte === SPACE ? '▁' : `<0x${byte.toString(16).toUpperCase().padStart(2, '0')}>`))
   const types = [2, 3, 3, ...bytes.map((_, byte) => (byte === SPACE ? 1 : 6))]
   const [unknown, bos, eos] = [0, 1, 2]
@@ -110,7 +114,7 @@ function tokenizer(): readonly (readonly [string, GgufValue])[] {
     ['tokenizer.ggml.eos_token_id', number('u32', eos)],
     ['tokenizer.ggml.add_bos_token', { type: 'bool', value: false }],
     ['tokenizer.ggml.add_space_prefix', { type: 'bool', value: false }],
-    ['tokenizer.chat_template', text(TEMPLATE)],
+    ['tokenizer.chat_template', text(template)],
   ]
 }
 
