@@ -64,7 +64,7 @@ export const evolution = section({
     ),
   alpha: share(0.5)
     .default(0.05)
-    .describe('With `evidence`: the share of published changes that may turn out not to help, over the life of a scenario.'),
+    .describe('With `evidence`: the share of published changes that may turn out not to help, in any fifty decisions.'),
   margin: share(1)
     .default(0.1)
     .describe('With `evidence`: by how much of a point protected tasks may seem worse before a change counts as harmful.'),

@@ -1,7 +1,7 @@
 /** Tries a task without an agent: nothing done must fail, the reference must pass, and repeats must agree. */
 import { rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Episode, Evaluator, Executor, Files, Reference, Task } from '../contract/index.ts'
+import type { Episode, Evaluator, Executor, Files, Reference, Scene, Task } from '../contract/index.ts'
 import { evaluatorOf } from '../evolution/index.ts'
 import { mkdirp, wordsOf } from '../kit/index.ts'
 import { makeTrialFolder, type CheckRecord } from './folder.ts'
@@ -36,6 +36,8 @@ export interface CheckResult {
   readonly isOpen: boolean
   /** Whether it took longer than it may, so that a longer time may end otherwise. */
   readonly isTooSlow: boolean
+  /** Which tests ran with the reference, as the verifier says it in its last line; null where it does not, or not always alike. */
+  readonly ran: string | null
 }
 
 export async function checkTask(order: CheckOrder): Promise<CheckResult> {
@@ -66,6 +68,7 @@ const untried = ({ now }: CheckOrder): CheckResult => ({
   },
   isOpen: false,
   isTooSlow: false,
+  ran: null,
 })
 
 const isAgainst = ({ side, score, trouble }: TrialRun): boolean => trouble !== null || passes(score) !== (side === 'reference')
@@ -95,6 +98,8 @@ interface TrialEnd {
   readonly score: number | null
   readonly seconds: number
   readonly trouble: string | null
+  /** As in `CheckResult`. */
+  readonly ran: string | null
 }
 interface TrialRun extends TrialEnd {
   readonly side: SideName
@@ -116,21 +121,36 @@ async function trial({ directory, task, judge, secondsMax, signal }: CheckOrder,
   const limit = AbortSignal.timeout(secondsMax * 1000)
   const begun = performance.now()
   const seconds = (): number => Math.round((performance.now() - begun) / 10) / 100
+  let ran: string | null = null
+  const note: Scene['note'] = (_, { stdout } = {}) => {
+    ran = typeof stdout === 'string' ? (RAN.exec(stdout)?.[1] ?? null) : null
+  }
   try {
     for (const [path, text] of Object.entries(files)) {
       await mkdirp(dirname(join(folder, path)))
       await writeFile(join(folder, path), text)
     }
-    const scene = { workspace: folder, models: {}, executor: judge.executor, reference: null, signal: AbortSignal.any([signal, limit]) }
-    return { score: await evaluator.score(task, doneWith(said), scene), seconds: seconds(), trouble: null }
+    const scene = {
+      workspace: folder,
+      models: {},
+      executor: judge.executor,
+      reference: null,
+      signal: AbortSignal.any([signal, limit]),
+      note,
+    }
+    const score = await evaluator.score(task, doneWith(said), scene)
+    return { score, seconds: seconds(), trouble: null, ran }
   } catch (error) {
     signal.throwIfAborted()
-    if (limit.aborted) return { score: null, seconds: seconds(), trouble: tooSlow(secondsMax) }
-    return { score: null, seconds: seconds(), trouble: wordsOf(error) }
+    if (limit.aborted) return { score: null, seconds: seconds(), trouble: tooSlow(secondsMax), ran: null }
+    return { score: null, seconds: seconds(), trouble: wordsOf(error), ran: null }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
+
+/** The last line. */
+const RAN = /^(ran(?: [\w:-]+)+)\s*$(?![^])/m
 
 /** Often because packages are missing that the tests need. */
 export const REFERENCE_FAILS = 'the reference does not pass'
@@ -152,6 +172,7 @@ function resultOf({ reference, repeats, secondsMax, now }: CheckOrder, runs: rea
     ...(referenceScores.length > 0 && !referenceScores.some(passes) && troubles.length === 0 ? [REFERENCE_FAILS] : []),
     ...([untouched, referenceScores].some(differ) && troubles.length === 0 ? [`${repeats} repeats do not agree`] : []),
   ]
+  const ran = new Set(runs.filter(({ side }) => side === 'reference').map((run) => run.ran))
   const seconds_max = Math.max(0, ...runs.map(({ seconds }) => seconds))
   return {
     record: {
@@ -165,6 +186,7 @@ function resultOf({ reference, repeats, secondsMax, now }: CheckOrder, runs: rea
       untried: null,
     },
     isTooSlow: troubles.includes(tooSlow(secondsMax)),
+    ran: ran.size === 1 ? ([...ran][0] ?? null) : null,
     isOpen: troubles.some((trouble) => trouble !== tooSlow(secondsMax)),
   }
 }

@@ -36,6 +36,27 @@ describe('a task that holds', () => {
     expect(readFileSync(join(run.directory, 'task-1/reference/done'), 'utf8')).toBe('x')
   })
 
+  it('keeps which tests ran with its reference, where they are always the same', async () => {
+    let trials = 0
+    const says = (line: () => string): Evaluator => ({
+      async score(task, episode, scene) {
+        scene.note?.('', { stdout: `ran 9:other\n${line()}\n` })
+        return looks.score(task, episode, scene)
+      },
+    })
+    const data = { evaluator: 'looks', verify_files: { 'verify/run.sh': '' } }
+    for (const [line, kept] of [
+      [() => 'ran 2:ab 1:cd', 'ran 2:ab 1:cd'],
+      [() => `ran ${(trials += 1)}:ab`, null],
+      [() => 'ok', null],
+    ] as const) {
+      const run = runOf([offer(1, { data })])
+      await mineTasks({ ...run, judge: { name: 'idle', executor: idle, evaluator: async () => says(line) } })
+      expect(textIn(join(run.directory, 'task-1/verify/run.sh'))).toBe('')
+      expect(textIn(join(run.directory, 'task-1/verify/ran'))).toBe(kept)
+    }
+  })
+
   it('is counted with those that are there, and mining ends when there are enough', async () => {
     const run = runOf(
       numbers(9).map((n) => offer(n)),

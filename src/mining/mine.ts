@@ -131,7 +131,7 @@ async function keep(run: MiningRun, state: Mining, found: MinedTask, { secondsMa
   const placement = place(task, state.placed, run.seed)
   if (placement === null) return 'it is alike to tasks on both sides of the held-out line'
   const { directory, judge, now = () => new Date(), signal } = run
-  const { record, isOpen, isTooSlow } = await checkTask({
+  const { record, isOpen, isTooSlow, ran } = await checkTask({
     directory,
     task: screened,
     reference,
@@ -148,10 +148,17 @@ async function keep(run: MiningRun, state: Mining, found: MinedTask, { secondsMa
       await settle(directory, found.origin, { reason: problem, tried: { ...conditions, seconds: isTooSlow ? secondsMax : null } })
     return problem
   }
-  if (!(await writeMined(directory, found, placement, { status: 'proposed', check: record }))) return 'another process wrote it meanwhile'
+  if (!(await writeMined(directory, withTests(found, ran), placement, { status: 'proposed', check: record })))
+    return 'another process wrote it meanwhile'
   state.placed = [...state.placed, { ...task, ...placement, bytes }]
   state.names.add(found.name)
   return null
+}
+
+/** The verifier compares: where others run, an agent's code took some away. */
+function withTests(found: MinedTask, ran: string | null): MinedTask {
+  const { verify_files: files } = found.data
+  return ran === null || !isObject(files) ? found : { ...found, data: { ...found.data, verify_files: { ...files, 'verify/ran': ran } } }
 }
 
 /** Words that a model or a person reads. */

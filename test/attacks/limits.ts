@@ -126,6 +126,12 @@ export const LIMITS: readonly KnownLimit[] = [
   },
   {
     of: 'held-out tasks',
+    what: 'The code that the tests of a mined task import can find the key of its runner in the memory of their process, or return a value that says it equals everything, and so pass. Under jest it can change `expect`; where a script of the repository runs the tests (`npm test`, `make test`), an exit status of 0 is a pass; with Go and Rust it can print the names of tests that did not run.',
+    why: 'Tests of units call the code in their own process.',
+    defence: 'Review what is held; prefer tasks whose tests start the program, or an `answer`.',
+  },
+  {
+    of: 'held-out tasks',
     what: 'Who holds a token of the role admin, review or read reads the tasks and the records of every step.',
     why: 'People who review must. The roles serve and agent, sessions and episodes read neither.',
     defence: 'Give agents and products tokens of the roles agent and serve.',

@@ -1,4 +1,4 @@
-/** Tasks mined from real repositories whose tests run by pytest, unittest, go, cargo and vitest: without a sandbox, since their programs lie in homes, and compilers also in it. */
+/** Tasks mined from real repositories whose tests run by node, pytest, unittest, go, cargo and vitest, and agents that cheat: without a sandbox, since their programs lie in homes, and compilers also in it. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
@@ -40,10 +40,11 @@ interface Case {
   readonly bin: string | null
   readonly before: Files
   readonly after: Files
-  /** Files by which an agent would have no test run. */
-  readonly cheat?: Files
+  /** Files by which an agent would have no test run, or none fail: each of them a try. */
+  readonly cheats: readonly Files[]
 }
 
+const WRONG_PYTHON = 'def add(a, b):\n    return a - b\n'
 const MANIFEST = '[package]\nname = "sums"\nversion = "0.1.0"\nedition = "2021"\n'
 
 const CASES: readonly Case[] = [
@@ -55,12 +56,24 @@ const CASES: readonly Case[] = [
       'calc.py': 'def add(a, b):\n    return a + b\n',
       'tests/test_calc.py': 'from calc import add\n\ndef test_add():\n    assert add(1, 2) == 3\n',
     },
-    cheat: {
-      'pytest.ini': '[pytest]\naddopts = --collect-only\n',
-      'tests/pytest.ini': '[pytest]\naddopts = --collect-only\n',
-      'pytest.py': 'main = lambda: 0\n',
-      'argparse.py': 'raise SystemExit(0)\n',
-    },
+    cheats: [
+      {
+        'pytest.ini': '[pytest]\naddopts = --collect-only\n',
+        'tests/pytest.ini': '[pytest]\naddopts = --collect-only\n',
+        'pytest.py': 'main = lambda: 0\n',
+        'argparse.py': 'raise SystemExit(0)\n',
+      },
+      ...[
+        'import os\nos._exit(0)\n',
+        'raise SystemExit(0)\n',
+        'import pytest\npytest.skip("no", allow_module_level=True)\n',
+        `import atexit, os\natexit.register(os._exit, 0)\n${WRONG_PYTHON}`,
+        `print("1 passed")\n${WRONG_PYTHON}`,
+        `import _pytest.runner as runner\nrunner.call_and_report = lambda *a, **k: None\n${WRONG_PYTHON}`,
+        `import _pytest.python as python\npython.Function.runtest = lambda self: None\n${WRONG_PYTHON}`,
+        'def add(a, b):\n    import os\n    os._exit(0)\n',
+      ].map((text) => ({ 'calc.py': text })),
+    ],
   },
   {
     runner: 'unittest',
@@ -71,7 +84,30 @@ const CASES: readonly Case[] = [
       'tests/test_calc.py':
         'import unittest\n\nfrom calc import add\n\n\nclass Test(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(1, 2), 3)\n',
     },
-    cheat: { 'unittest.py': 'raise SystemExit(0)\n', 'argparse.py': 'raise SystemExit(0)\n' },
+    cheats: [
+      { 'unittest.py': 'raise SystemExit(0)\n', 'argparse.py': 'raise SystemExit(0)\n' },
+      { 'calc.py': 'import os\nos._exit(0)\n' },
+      { 'calc.py': `import unittest\nunittest.TestCase.assertEqual = lambda *given: None\n${WRONG_PYTHON}` },
+      { 'calc.py': `import unittest\nunittest.TestLoader.loadTestsFromModule = lambda *a, **k: unittest.TestSuite()\n${WRONG_PYTHON}` },
+    ],
+  },
+  {
+    runner: 'node --test',
+    bin: dirname(process.execPath),
+    before: { 'package.json': '{"type":"module"}\n', 'add.js': 'export const add = (a, b) => a - b\n' },
+    after: {
+      'add.js': 'export const add = (a, b) => a + b\n',
+      'add.test.js':
+        "import assert from 'node:assert'\nimport test from 'node:test'\nimport { add } from './add.js'\n\ntest('add', () => assert.equal(add(1, 2), 3))\n",
+    },
+    cheats: [
+      'process.exit(0)',
+      "process.on('exit', () => process.exit(0))",
+      "import assert from 'node:assert'\nassert.equal = () => undefined",
+      "import test from 'node:test'\nimport { syncBuiltinESMExports } from 'node:module'\ntry { test.test = () => 0 } catch {}\nsyncBuiltinESMExports()",
+      "console.log('TAP version 13\\nok 1 - add\\n1..1')\nprocess.reallyExit(0)",
+      "const url = process.execArgv.at(-1)\nconst { default: told } = await import(url)\nfor await (const _ of told([{ type: 'test:pass', data: { nesting: 0, name: 'add' } }])) {}\nprocess.exit(0)",
+    ].map((text) => ({ 'add.js': `${text}\nexport const add = (a, b) => a - b\n` })),
   },
   {
     runner: 'all.mjs, which looks for tests everywhere',
@@ -85,6 +121,7 @@ const CASES: readonly Case[] = [
       'src/add.js': 'export const add = (a, b) => a + b\n',
       'src/add.test.js': "import { add } from './add.js'\nif (add(1, 2) !== 3) process.exit(1)\n",
     },
+    cheats: [],
   },
   {
     runner: 'vitest',
@@ -98,6 +135,18 @@ const CASES: readonly Case[] = [
       'add.js': 'export const add = (a, b) => a + b\n',
       'add.test.js': "import { add } from './add.js'\n\ntest('add', () => expect(add(1, 2)).toBe(3))\n",
     },
+    cheats: [
+      { 'vitest.config.js': 'export default { test: { globals: true, exclude: ["**"], passWithNoTests: true } }\n' },
+      { 'vitest.config.mts': "export default { test: { globals: true, setupFiles: ['./setup.js'] } }\n", 'setup.js': 'process.exit(0)\n' },
+      ...[
+        'process.exit(0)',
+        'process.reallyExit(0)',
+        'globalThis.expect = () => ({ toBe() {} })',
+        'globalThis.test = globalThis.test.skip',
+        "import { chai } from 'vitest'\nchai.Assertion.prototype.toBe = () => undefined",
+        "import { chai } from 'vitest'\nchai.util.overwriteMethod(chai.Assertion.prototype, 'toBe', () => () => undefined)",
+      ].map((text) => ({ 'add.js': `${text}\nexport const add = (a, b) => a - b\n` })),
+    ],
   },
 ]
 
@@ -111,6 +160,10 @@ const COMPILED: readonly Case[] = [
       'add_test.go':
         'package sums\n\nimport "testing"\n\nfunc TestAdd(t *testing.T) {\n\tif Add(1, 2) != 3 {\n\t\tt.Fatal("wrong")\n\t}\n}\n',
     },
+    cheats: [
+      'import ("fmt"; "os")\n\nfunc init() { fmt.Println("--- PASS: TestAdd (0.00s)\\nPASS"); os.Exit(0) }\n\nfunc Add(a, b int) int { return a - b }',
+      'import "syscall"\n\nfunc Add(a, b int) int { syscall.Exit(0); return 0 }',
+    ].map((text) => ({ 'add.go': `package sums\n\n${text}\n` })),
   },
   {
     runner: 'cargo test',
@@ -120,10 +173,16 @@ const COMPILED: readonly Case[] = [
       'src/lib.rs': 'pub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n',
       'tests/add.rs': '#[test]\nfn adds() {\n    assert_eq!(sums::add(1, 2), 3);\n}\n',
     },
+    cheats: [
+      {
+        'src/lib.rs':
+          'pub fn add(_: i32, _: i32) -> i32 {\n    println!("test adds ... ok\\n\\ntest result: ok. 1 passed");\n    std::process::exit(0)\n}\n',
+      },
+    ],
   },
 ]
 
-async function expectTold({ bin, before, after, cheat, runner }: Case, { plugin }: typeof local): Promise<void> {
+async function expectTold({ bin, before, after, cheats, runner }: Case, { plugin }: typeof local, tries = cheats): Promise<void> {
   vi.stubEnv('PATH', [bin ?? '', process.env['PATH'] ?? ''].join(delimiter))
   const history = historyIn(temporaryFolder())
   history.commit('root', before)
@@ -147,17 +206,20 @@ async function expectTold({ bin, before, after, cheat, runner }: Case, { plugin 
   expect({ added: added.length, passedOver }).toEqual({ added: 1, passedOver: [] })
   const { task } = await readMinedTask(directory, added[0] ?? '')
   expect(JSON.stringify(task.data)).toContain(runner.split(/[ ,]/)[0])
-  if (cheat === undefined) return
-  const workspace = temporaryFolder()
-  for (const [path, text] of Object.entries({ ...task.files, ...cheat })) {
-    mkdirSync(dirname(join(workspace, path)), { recursive: true })
-    writeFileSync(join(workspace, path), text)
+  const scored: (readonly [Files, number | null])[] = []
+  for (const files of tries) {
+    const workspace = temporaryFolder()
+    for (const [path, text] of Object.entries({ ...task.files, ...files })) {
+      mkdirSync(dirname(join(workspace, path)), { recursive: true })
+      writeFileSync(join(workspace, path), text)
+    }
+    const played = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
+    scored.push([files, await verify.plugin.score(task, played, { workspace, models: {}, executor, reference: null, signal })])
   }
-  const played = { exitCode: 0, stdout: '', stderr: '', trajectory: [] }
-  expect(await verify.plugin.score(task, played, { workspace, models: {}, executor, reference: null, signal })).toBe(0)
+  expect(scored.filter(([, score]) => score !== 0)).toEqual([])
 }
 
-const TITLE = 'tells a solution from nothing done, and from files that keep tests from running'
+const TITLE = 'tells a solution from nothing done, and from files that keep tests from running or from failing'
 const TIMEOUT_MS = 300_000
 
 describe.each([...CASES, ...COMPILED])('$runner', (each) => {
@@ -167,6 +229,6 @@ describe.each([...CASES, ...COMPILED])('$runner', (each) => {
 await describeSandboxed('in the sandbox', () => {
   // Go compiles its library anew for each run of tests.
   describe.each(COMPILED.filter(({ runner }) => !IS_SHORT || runner !== 'go test'))('$runner', (each) => {
-    it.skipIf(each.bin === null)(TITLE, { timeout: TIMEOUT_MS }, () => expectTold(each, sandbox))
+    it.skipIf(each.bin === null)(TITLE, { timeout: TIMEOUT_MS }, () => expectTold(each, sandbox, []))
   })
 })

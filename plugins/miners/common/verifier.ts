@@ -3,6 +3,7 @@ import { posix } from 'node:path'
 import { isObject, type Dependencies, type Files, type JsonObject } from '../../../src/contract/index.ts'
 import { nodeOptionsIn } from './node-options.ts'
 import { isTest, isVendored } from './paths.ts'
+import { JEST_PROGRAM, NODE_PROGRAM, PYTHON_PROGRAM, VITEST_LOCK, VITEST_PROGRAM } from './programs.ts'
 
 export interface Verifier {
   readonly runner: string
@@ -27,7 +28,13 @@ export interface TestSituation {
 /** What pytest reads beside tests, in whatever folder: options in it may leave every test out. */
 const PYTEST_SETTINGS = ['pytest.ini', '.pytest.ini', 'pytest.toml', '.pytest.toml', 'pyproject.toml', 'setup.cfg', 'tox.ini']
 const PYTEST_FILES = ['conftest.py', ...PYTEST_SETTINGS]
-const isOfPytest = (path: string): boolean => PYTEST_FILES.includes(posix.basename(path))
+/** What vitest and jest read: it may leave tests out, and change them. */
+const [VITEST_FILES, JEST_FILES] = [
+  ['vitest.config', 'vite.config', 'vitest.workspace'].flatMap((name) =>
+    ['js', 'mjs', 'cjs', 'ts', 'mts', 'cts'].map((end) => `${name}.${end}`),
+  ),
+  ['js', 'mjs', 'cjs', 'ts', 'mts', 'cts', 'json'].map((end) => `jest.config.${end}`),
+]
 
 /** Files that make a folder a project of its own, such as `backend` and `frontend` in one repository. */
 const PROJECT_FILES: ReadonlySet<string> = new Set(['package.json', 'go.mod', 'Cargo.toml', 'pyproject.toml', 'setup.cfg'])
@@ -36,7 +43,10 @@ const isOfProject = (path: string): boolean =>
 const PROJECT_DEPTH_MAX = 3
 
 /** Files that decide how tests run. */
-export const isSetting = (path: string): boolean => path === 'Makefile' || isOfProject(path) || isOfPytest(path)
+export const isSetting = (path: string): boolean =>
+  path === 'Makefile' ||
+  isOfProject(path) ||
+  ([PYTEST_FILES, VITEST_FILES, JEST_FILES].some((names) => names.includes(posix.basename(path))) && !isVendored(path))
 
 /** As it looks from a folder. */
 interface Project extends TestSituation {
@@ -52,19 +62,23 @@ interface Runner {
   isAtHome?(project: Project): boolean
   /** Folders of programs, from the top on; the first one goes before the others. */
   readonly programs?: (folder: string, dependencies: Dependencies) => readonly string[]
-  /** Lines of shell; the last one starts the tests. */
+  /** Lines of shell that run the tests. */
   script(files: readonly string[], project: Project): readonly string[]
-  /** Settings that the agent may not choose. */
-  keeps?(path: string): boolean
+  /** Runs where the tests are loaded, and tells of their end: `verify/first`, and more files. */
+  readonly told?: Files
+  /** Names of settings that the agent may not choose, in whatever folder. */
+  readonly settings?: readonly string[]
 }
 
 const has = (program: string): string => `command -v ${program} >/dev/null 2>&1 || exit 127`
+/** A failure is never an exit status that says that nothing was run. */
+const FAILED = '|| exit 1'
 const textOf = (files: Files, path: string): string => (Object.hasOwn(files, path) ? (files[path] ?? '') : '')
 const SCRIPTED = /\.(?:[cm]?js|[cm]?ts|jsx|tsx)$/
 const scripted = ({ tests }: TestSituation): readonly string[] =>
   Object.keys(tests).filter((path) => SCRIPTED.test(path) && /[._-](?:test|spec)\.|(?:^|\/)(?:tests?|__tests__|specs?)\//i.test(path))
 
-interface ScriptRunner extends Pick<Runner, 'name' | 'programs'> {
+interface ScriptRunner extends Pick<Runner, 'name' | 'programs' | 'told' | 'settings'> {
   readonly imports: RegExp
   /** In `npm test`. */
   readonly command: RegExp
@@ -98,14 +112,6 @@ const environmentFor = (folder: string, dependencies: Dependencies): string | un
     .flatMap((each) => Object.keys(dependencies).filter((path) => path === posix.join(each, posix.basename(path))))
     .find((path) => posix.basename(path) !== PACKAGES)
 
-/** Node takes what it is told to test for patterns, and finds nothing under `[id].test.js`, which is no failure. */
-const asPattern = (path: string): string => path.replaceAll(/[[*?(]/g, '[$&]').replaceAll('{', '?')
-
-/** Without the workspace on the path until the runner is loaded: a file there may have the name of any module. */
-const PYTEST = 'import sys; del sys.path[0]; import pytest'
-/** Many packages lie in `src`. */
-const OWN_CODE = 'sys.path[:0] = ["", "src"]'
-const UNITTEST = `import sys; del sys.path[0]; import unittest; ${OWN_CODE}; unittest.main(module=None)`
 /** Every Python has unittest: tests that are written for it need no pytest. */
 const isOfUnittest = (text: string): boolean => /^[^\S\n\r\u2028\u2029]*(?:import|from) unittest\b/m.test(text) && !/\bpytest\b/.test(text)
 const PACKAGES = 'node_modules'
@@ -115,9 +121,18 @@ const RUNNERS: readonly Runner[] = [
     name: 'node --test',
     imports: /['"]node:test['"]/,
     command: /\bnode\b.*--test\b/,
+    told: { first: NODE_PROGRAM },
+    // One by one: what one of them loads does not reach the next.
     lines: (files, project) => {
-      const words = ['node', ...nodeOptionsIn(npmTest(project)), '--test', ...files.map(asPattern).map(pathWord)]
-      return [has('node'), `exec ${words.join(' ')}`]
+      const options = nodeOptionsIn(npmTest(project)).map((word) => `${word} `)
+      return [
+        has('node'),
+        `for each in ${files.map(pathWord).join(' ')}; do`,
+        '  begin first.mjs',
+        `  node ${options.join('')}--test-reporter="$room/first.mjs" --test-reporter-destination=stdout --import "$room/first.mjs" "$each" ${FAILED}`,
+        '  finish',
+        'done',
+      ]
     },
   }),
   scriptRunner({
@@ -125,14 +140,32 @@ const RUNNERS: readonly Runner[] = [
     imports: /['"]vitest['"]/,
     command: /\bvitest\b/,
     programs: packagedPrograms,
-    lines: (files) => [has('vitest'), `exec vitest run ${files.map(pathWord).join(' ')}`],
+    told: { first: VITEST_PROGRAM, lock: VITEST_LOCK },
+    settings: VITEST_FILES,
+    lines: (files) => [
+      has('vitest'),
+      'begin first.mjs',
+      `for each in ${files.map(pathWord).join(' ')}; do`,
+      '  printf "%s\\n" "$lock" > "${each%/*}/lock-$id.mjs"',
+      '  { printf "import \'./lock-%s.mjs\';" "$id"; cat "$each"; } > "$room/test" && cat "$room/test" > "$each" || exit 126',
+      'done',
+      `vitest run --reporter=default --reporter="$room/first.mjs" ${files.map(pathWord).join(' ')} ${FAILED}`,
+      'finish',
+    ],
   }),
   scriptRunner({
     name: 'jest',
     imports: /['"]@jest\/globals['"]/,
     command: /\bjest\b/,
     programs: packagedPrograms,
-    lines: (files) => [has('jest'), `exec jest --runTestsByPath ${files.map(pathWord).join(' ')}`],
+    told: { first: JEST_PROGRAM },
+    settings: JEST_FILES,
+    lines: (files) => [
+      has('jest'),
+      'begin first.cjs',
+      `jest --reporters=default --reporters="$room/first.cjs" --runTestsByPath ${files.map(pathWord).join(' ')} ${FAILED}`,
+      'finish',
+    ],
   }),
   {
     name: 'pytest',
@@ -144,48 +177,80 @@ const RUNNERS: readonly Runner[] = [
       const environment = environmentFor(folder, dependencies)
       return environment === undefined ? [] : [posix.join(environment, 'bin')]
     },
+    told: { first: PYTHON_PROGRAM },
+    settings: PYTEST_FILES,
     script: (files, { tests }) => {
-      const paths = files.map(pathWord).join(' ')
-      const instead = files.every((path) => isOfUnittest(textOf(tests, path))) ? `exec python3 -c '${UNITTEST}' ${paths}` : 'exit 127'
+      const instead = files.every((path) => isOfUnittest(textOf(tests, path))) ? 'kind=unittest' : 'exit 127'
       return [
         has('python3'),
-        `python3 -c '${PYTEST}' 2>/dev/null || ${instead}`,
-        `exec python3 -c '${PYTEST}; ${OWN_CODE}; sys.exit(pytest.main())' -q -p no:cacheprovider ${paths}`,
+        `kind=pytest; python3 -c 'import sys; del sys.path[0]; import pytest' 2>/dev/null || ${instead}`,
+        'begin',
+        `python3 -c "$first" "$kind" "$room" ${files.map(pathWord).join(' ')} ${FAILED}`,
+        'finish',
       ]
     },
-    keeps: isOfPytest,
   },
   {
     name: 'go test',
     fits: ({ tests, settings }) =>
       Object.hasOwn(settings, 'go.mod') ? Object.keys(tests).filter((path) => path.endsWith('_test.go')) : [],
-    script: (files) => [
-      'export GOPROXY=off GOTOOLCHAIN=local GOCACHE="${TMPDIR:-/tmp}/go-cache"',
-      has('go'),
-      `exec go test ${[...new Set(files.map((path) => pathWord(posix.dirname(path))))].join(' ')}`,
-    ],
+    // The last test of each package writes the key; it is compiled, and its source gone, before any code of the agent runs.
+    script: (files, { tests }) => {
+      const folders = [...new Map(files.map((path) => [posix.dirname(path), path]))]
+      const source =
+        'package %s\\n\\nimport ("os"; "testing")\\n\\nfunc TestZ_%s(*testing.T) { os.WriteFile("%s", []byte("%s"), 0o600) }\\n'
+      return [
+        'export GOPROXY=off GOTOOLCHAIN=local GOCACHE="${TMPDIR:-/tmp}/go-cache"',
+        has('go'),
+        'begin',
+        'rm -f "$room/key"',
+        ...folders.map(([folder, path], at) => {
+          const name = /^package[ \t]+(\w+)/m.exec(textOf(tests, path))?.[1] ?? 'main'
+          return `printf '${source}' ${name} "$id" "$room/${at}" "$key" > ${pathWord(folder)}/zz_"$id"_test.go || exit 126`
+        }),
+        `echo 'rm -f ./zz_*_test.go; exec "$@"' > "$room/exec"`,
+        `said=$(go test -v -count=1 -exec "sh $room/exec" ${folders.map(([folder]) => pathWord(folder)).join(' ')} 2>&1); code=$?`,
+        'printf "%s\\n" "$said"',
+        `[ "$code" = 0 ] ${FAILED}`,
+        ...folders.map((_, at) => `[ "$(cat "$room/${at}" 2>/dev/null)" = "$key" ] || unfinished`),
+        `finishAs '^ *--- \\([A-Z]*: [^ ]*\\).*' TestZ_`,
+      ]
+    },
   },
   {
     name: 'cargo test',
     fits: ({ tests, settings }) =>
       Object.hasOwn(settings, 'Cargo.toml') ? Object.keys(tests).filter((path) => /^tests\/[^/]+\.rs$/.test(path)) : [],
-    script: (files) => [
-      'export CARGO_TARGET_DIR="${TMPDIR:-/tmp}/target"',
-      has('cargo'),
-      `exec cargo test --offline ${files.map((path) => `--test ${quoted(posix.basename(path, '.rs'))}`).join(' ')}`,
-    ],
+    // As for Go: tests run in the order of their names.
+    script: (files) => {
+      const source = '\\n#[test]\\nfn zz_%s() {\\n    std::fs::write("%s", "%s").unwrap();\\n}\\n'
+      const paths = files.map(pathWord).join(' ')
+      return [
+        'export CARGO_TARGET_DIR="${TMPDIR:-/tmp}/target"',
+        has('cargo'),
+        'begin',
+        'rm -f "$room/key"',
+        ...files.map((path, at) => `printf '${source}' "$id" "$room/${at}" "$key" >> ${pathWord(path)}`),
+        `echo ${quoted(`rm -f ${paths}; exec "$@"`)} > "$room/exec"`,
+        `said=$(cargo test --offline --config "target.'cfg(all())'.runner=['sh', '$room/exec']" ${files.map((path) => `--test ${quoted(posix.basename(path, '.rs'))}`).join(' ')} -- --test-threads=1 2>&1); code=$?`,
+        'printf "%s\\n" "$said"',
+        `[ "$code" = 0 ] ${FAILED}`,
+        ...files.map((_, at) => `[ "$(cat "$room/${at}" 2>/dev/null)" = "$key" ] || unfinished`),
+        `finishAs '^test \\(.* \\.\\.\\. [a-z]*\\).*' zz_`,
+      ]
+    },
   },
   {
     name: 'npm test',
     fits: (project) => (npmTest(project) === '' ? [] : scripted(project)),
     programs: packagedPrograms,
-    script: (_, project) => [`exec sh -c ${quoted(npmTest(project))}`],
+    script: (_, project) => [`sh -c ${quoted(npmTest(project))}`, 'exit'],
   },
   {
     name: 'make test',
     fits: ({ tests, settings }) => (/^test\s*:/m.test(textOf(settings, 'Makefile')) ? Object.keys(tests) : []),
-    script: () => [has('make'), 'exec make test'],
-    keeps: (path) => path === 'Makefile',
+    script: () => [has('make'), 'make test', 'exit'],
+    settings: ['Makefile'],
   },
 ]
 
@@ -223,7 +288,7 @@ export function verifierOf(situation: TestSituation): Verifier | null {
   for (const runner of RUNNERS) {
     const files = runner.fits(project)
     if (files.length === 0) continue
-    const kept = Object.entries(situation.settings).filter(([path]) => runner.keeps?.(path) === true)
+    const kept = Object.entries(situation.settings).filter(([path]) => runner.settings?.includes(posix.basename(path)) === true)
     const placed = { ...Object.fromEntries(kept), ...situation.tests }
     const { removed = [], programs = [] } = situation
     const folders = runner.programs?.(folder, dependencies) ?? []
@@ -232,10 +297,9 @@ export function verifierOf(situation: TestSituation): Verifier | null {
       ...(folder === '' ? [] : [`cd ${pathWord(folder)} || exit 126`]),
       ...runner.script(files, project),
     ]
-    return {
-      runner: runner.name,
-      files: { 'verify/run.sh': scriptOf(runner, lines, { placed: Object.keys(placed), removed, programs }), ...under(placed) },
-    }
+    const told = Object.fromEntries(Object.entries(runner.told ?? {}).map(([name, text]) => [`verify/${name}`, text]))
+    const script = scriptOf(runner, lines, { placed: Object.keys(placed), removed, programs })
+    return { runner: runner.name, files: { 'verify/run.sh': script, ...told, ...under(placed) } }
   }
   return null
 }
@@ -273,10 +337,13 @@ function scriptOf(
   { placed, removed, programs }: Record<'placed' | 'removed' | 'programs', readonly string[]>,
 ): string {
   const folders = foldersOfAll(placed)
+  const { told = {}, settings = [] } = runner
   return [
-    '# Puts the tests of the commit in place, and runs them.',
-    ...(runner.keeps?.('conftest.py') === true
-      ? [`find . \\( ${PYTEST_FILES.map((name) => `-name ${name}`).join(' -o ')} \\) -not -path './verify/*' -exec rm -rf {} +`]
+    '# Puts the tests of the commit in place, and runs them. A shell that has read all of it is not told otherwise by what it runs.',
+    ...FUNCTIONS,
+    'main() {',
+    ...(settings.length > 0 && !settings.includes('Makefile')
+      ? [`find . \\( ${settings.map((name) => `-name ${name}`).join(' -o ')} \\) -not -path './verify/*' -exec rm -rf {} +`]
       : []),
     // Through a link something else would be removed.
     ...foldersOfAll(removed).map((folder) => `if [ -L ${pathWord(folder)} ]; then rm -f ${pathWord(folder)}; fi`),
@@ -290,12 +357,38 @@ function scriptOf(
     ...(programs.length === 0
       ? []
       : [`for each in ${programs.map(pathWord).join(' ')}; do if [ -f "$each" ] && [ ! -L "$each" ]; then chmod +x "$each"; fi; done`]),
+    ...Object.keys(told).map((name) => `${name}=$(cat verify/${name}) || exit 126`),
+    'ran= wanted=$(cat verify/ran 2>/dev/null)',
     // A runner that looks for tests everywhere would find them twice.
-    `rm -rf ./${STORE}`,
+    'rm -rf ./verify',
     ...lines,
+    'if [ -n "$wanted" ] && [ "$wanted" != "ran$ran" ]; then echo "the tests that ran are not those of the task: ran$ran, and not $wanted" >&2; exit 1; fi',
+    'echo "ran$ran"',
+    'exit 0',
+    '}',
+    'main',
     '',
   ].join('\n')
 }
+
+/** What starts the tests has the key, and writes it beside what ran once they have ended. */
+const FUNCTIONS = [
+  "random() { od -An -N16 -tx1 /dev/urandom | tr -d ' \\n'; }",
+  'begin() {',
+  'key=$(random); id=$(random); room=$(mktemp -d) && printf %s "$key" > "$room/key" || exit 126',
+  '[ -z "$1" ] || printf "%s\\n" "$first" > "$room/$1" || exit 126',
+  '}',
+  'unfinished() { echo "the tests ended before all of them had run" >&2; exit 1; }',
+  'finish() {',
+  'said=$(cat "$room/said" 2>/dev/null); rm -rf "$room"',
+  'case $said in "$key "*) ran="$ran ${said#* }" ;; *) unfinished ;; esac',
+  '}',
+  '# By what was printed: the pattern of a line that names a test, and what is not one of the task.',
+  'finishAs() {',
+  'names=$(printf "%s\\n" "$said" | sed -n "s/$1/\\\\1/p" | grep -v "$2" | LC_ALL=C sort); rm -rf "$room"',
+  'ran="$ran $(printf "%s\\n" "$names" | grep -c .):$(printf %s "$names" | cksum | tr " " -)"',
+  '}',
+]
 
 /** Those on top first. */
 const foldersOfAll = (paths: readonly string[]): readonly string[] =>

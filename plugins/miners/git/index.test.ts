@@ -185,6 +185,7 @@ describe('the git miner', () => {
     const hidden = byCommit.get(feature)?.data['verify_files']
     expect(isObject(hidden) ? Object.keys(hidden) : []).toEqual([
       'verify/run.sh',
+      'verify/first',
       'verify/tests/test/fixtures/a.txt',
       'verify/tests/test/text.test.js',
     ])
@@ -252,10 +253,10 @@ describe('a repository of several projects', () => {
     })
     mkdirSync(join(several.folder, 'web/node_modules'))
     const { tasks: found } = await mined(several.folder)
-    const ends = found.map((task) => scriptOf(task).split('\n').slice(-5))
+    const ends = found.map((task) => scriptOf(task).split('\n').slice(-14))
     expect(found.map(({ about }) => about?.['runner'])).toEqual(['pytest', 'pytest', 'npm test'])
     expect(ends[0]?.some((line) => line.startsWith('cd '))).toBe(false)
-    expect(ends[1]).toEqual(expect.arrayContaining(["cd './api' || exit 126", expect.stringMatching(/ '\.\/tests\/test_app\.py'$/)]))
-    expect(ends[2]).toEqual(expect.arrayContaining(["cd './web' || exit 126", "exec sh -c 'check'"]))
+    expect(ends[1]).toEqual(expect.arrayContaining(["cd './api' || exit 126", expect.stringMatching(/ '\.\/tests\/test_app\.py' /)]))
+    expect(ends[2]).toEqual(expect.arrayContaining(["cd './web' || exit 126", "sh -c 'check'"]))
   })
 })

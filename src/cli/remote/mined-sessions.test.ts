@@ -68,7 +68,7 @@ describe('svc tasks mine on sessions', () => {
     const checked = await type('tasks', 'check', fixed, poem, roman, '--repeats', '2', '--executor', 'local')
     expect([checked.exit, checked.out.split('\n').map((line) => line.replace(/^[^:]*: /, ''))]).toEqual([
       0,
-      ['holds', 'not tried: a model judges it, and there is none here', 'holds', expect.stringContaining('the gate has 1 task')],
+      ['holds', 'not tried: a model judges it, and there is none here', 'holds', expect.stringContaining('the gate has 2 tasks')],
     ])
     expect((await type('tasks', 'show', roman)).out).toContain('reference  answer: MCMXCIV')
   })
