@@ -7,12 +7,13 @@ import { playHidden } from './simulate/hidden.ts'
 
 const SCENARIOS = numbers(20)
 
+const at = (name: string): number => Number(name.replace('task-', ''))
+
 /** As mining places them, in the order of their files, all with the role that decides. */
 async function minedTasks(files: number, each: number) {
   const { directory, ...run } = runOf(numbers(files * each).map((n) => offer(n, { module: `file-${Math.floor(n / each)}` })))
   await mineTasks({ ...run, directory })
   const mined = await Promise.all((await readMined(directory)).map(({ name }) => readTask(directory, name)))
-  const at = (name: string): number => Number(name.replace('task-', ''))
   return mined.toSorted((one, other) => at(one.name) - at(other.name)).map((task) => ({ ...task, role: 'gate' as const }))
 }
 

@@ -16,6 +16,14 @@ const shown = (directory: string): readonly string[] =>
     .filter((name) => !name.startsWith('.'))
     .sort()
 
+/** Passes where the workspace holds `done`, and prints that line last. */
+const says = (line: () => string): Evaluator => ({
+  async score(task, episode, scene) {
+    scene.note?.('', { stdout: `ran 9:other\n${line()}\n` })
+    return looks.score(task, episode, scene)
+  },
+})
+
 it('says where tasks cannot be kept', async () => {
   const file = join(temporaryFolder(), 'file')
   writeFileSync(file, '')
@@ -38,12 +46,6 @@ describe('a task that holds', () => {
 
   it('keeps which tests ran with its reference, where they are always the same', async () => {
     let trials = 0
-    const says = (line: () => string): Evaluator => ({
-      async score(task, episode, scene) {
-        scene.note?.('', { stdout: `ran 9:other\n${line()}\n` })
-        return looks.score(task, episode, scene)
-      },
-    })
     const data = { evaluator: 'looks', verify_files: { 'verify/run.sh': '' } }
     for (const [line, kept] of [
       [() => 'ran 2:ab 1:cd', 'ran 2:ab 1:cd'],

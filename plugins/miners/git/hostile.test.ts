@@ -77,7 +77,7 @@ describe('a hostile repository', () => {
     const files = (await mined(odd.folder)).tasks[0]?.data['verify_files']
     for (const [path, text] of Object.entries(isObject(files) ? files : {})) {
       mkdirSync(dirname(join(odd.folder, path)), { recursive: true })
-      writeFileSync(join(odd.folder, path), String(text))
+      writeFileSync(join(odd.folder, path), typeof text === 'string' ? text : '')
     }
     const env = { ...process.env, PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter) }
     const { status, stdout } = spawnSync('sh', ['verify/run.sh'], { cwd: odd.folder, encoding: 'utf8', env })
