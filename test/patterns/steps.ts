@@ -8,7 +8,7 @@ type Matcher = (at: number, then: Then) => boolean
 const STEPS_MAX = 2_000_000
 
 /** The steps of finding the pattern in a text: every match where it is global, the first one where not. */
-export class StepCounter {
+class StepCounter {
   readonly #pattern: RegExp
   readonly #run: Matcher
   #text: readonly string[] = []
