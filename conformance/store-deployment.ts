@@ -1,7 +1,7 @@
 /** Store conformance for what belongs to no scenario: tokens and the audit. */
 import assert from 'node:assert/strict'
 import type { AuditEntry, AuditRow, DeploymentStore, StoreChange, StoredToken } from '../src/contract/index.ts'
-import { counted, overEmpty, settled, type StoreSuite } from './store-samples.ts'
+import { counted, create, overEmpty, settled, type StoreSuite } from './store-samples.ts'
 import { assertRefused } from './support.ts'
 
 export function describeTokens(suite: StoreSuite): void {
@@ -47,6 +47,23 @@ export function describeTokens(suite: StoreSuite): void {
     await assertRefused('conflict', 'token_conflict', make(store.deployment, token('a'), 'again'))
     await store.deployment.addAudit(entry('other'))
     assert.deepEqual(told, [{ kind: 'tokens' }])
+  })
+  test('archiving a scenario ends those that are for it alone, and takes it from the others, in the same moment', async (store) => {
+    const { deployment } = store
+    const [all, other] = [token('all', { scenarios: null }), token('other', { scenarios: ['größe 2'] })]
+    for (const each of [all, other, token('both', { scenarios: ['größe', 'größe 2'] }), token('own', { scenarios: ['größe'] })])
+      await make(deployment, each)
+    assert.equal(await store.scenario('größe').hadEarlier(), false)
+    await create(store, 'größe')
+    await create(store, 'größe 2')
+    const told: StoreChange[] = []
+    store.follow((change) => void told.push(change))
+    await store.archive('größe')
+    assert.deepEqual(await deployment.tokens(), [all, token('both', { scenarios: ['größe 2'] }), other])
+    assert.ok(told.some(({ kind }) => kind === 'tokens'))
+    assert.equal(await store.scenario('größe').hadEarlier(), true)
+    await create(store, 'größe')
+    assert.deepEqual([await store.scenario('größe').hadEarlier(), await store.scenario('größe 2').hadEarlier()], [true, false])
   })
   if (!suite.isLasting) return
   test('they survive closing and opening again', async ({ deployment }, reopen) => {

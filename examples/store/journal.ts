@@ -99,6 +99,7 @@ class JournalStore implements Store {
       release: (id) => inner.release(id),
       keepTotals: (totals) => this.#keep(() => inner.keepTotals(totals), { scenario: name, totals: [...totals] }),
       losses: () => inner.losses(),
+      hadEarlier: () => inner.hadEarlier(),
     }
   }
 

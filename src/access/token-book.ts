@@ -158,6 +158,11 @@ export class TokenBook {
     await this.#needs.store.deployment.changeToken({ name, before: digest, after: null }, this.#entry(actor, name, shown(before), null))
   }
 
+  /** Resolves once no thread takes the tokens for a scenario that was just archived. */
+  scenarioEnded(): Promise<void> {
+    return this.#inForce()
+  }
+
   async close(): Promise<void> {
     this.#closing.abort()
     this.#unfollow()

@@ -15,7 +15,10 @@ export interface Store {
   scenarios(): Promise<readonly string[]>
   /** A handle; makes nothing. A scenario comes into being with its creation row. */
   scenario(name: string): ScenarioStore
-  /** Sets the scenario aside for good and frees its name. Answers where it now is, relative to the store. */
+  /**
+   * Sets the scenario aside for good and frees its name. Tokens for it are for it no longer, those for nothing else are gone: a later scenario
+   * of that name is another. Answers where it now is, relative to the store.
+   */
   archive(name: string): Promise<string>
   usage(): Promise<StoreUsage>
   /** Called whenever capacity took bodies, with what it took. */
@@ -89,6 +92,12 @@ export interface TokenChange {
   readonly before: string | null
   /** Null removes it. */
   readonly after: StoredToken | null
+}
+/** What archiving a scenario leaves of a token for it; null where that is nothing. The token itself where it is for others. */
+export function tokenWithout<T extends Pick<StoredToken, 'scenarios'>>(token: T, scenario: string): T | null {
+  if (token.scenarios?.includes(scenario) !== true) return token
+  const scenarios = token.scenarios.filter((name) => name !== scenario)
+  return scenarios.length === 0 ? null : { ...token, scenarios }
 }
 export type AuditEntry = Omit<AuditRow, 'sequence'>
 export type AuditPage = ({ readonly after: number } | { readonly before: number }) & { readonly limit: number }
@@ -200,6 +209,8 @@ export interface ScenarioStore {
   /** Puts totals beside rows, by step, in place of those there were. Steps without a row are left out. May be repeated at any time. */
   keepTotals(totals: ReadonlyMap<number, JsonObject>): Promise<void>
   losses(): Promise<Losses>
+  /** Whether an earlier scenario of that name was archived. */
+  hadEarlier(): Promise<boolean>
   /**
    * Removes bodies of records that were made before a time, the newest of them first, a few with each call, so that appends get their turn
    * between two calls. What stays of such a record is what stays of an evicted one. Absent from a store that cannot.

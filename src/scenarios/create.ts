@@ -36,11 +36,17 @@ export async function createScenario(
   const named = options.release === null ? null : await existingRelease(services, options.release, components)
   const isHeld = named !== null && (await heldAtStart(services, recipeName, named)) !== null
   const release = named === null || isHeld ? await seedRelease(services, recipe, components) : named
-  const state = { recipe: recipeName, folder: services.newId(), ...(isHeld && { start: named.release_id }) }
+  const store = services.store.scenario(name)
+  const state = {
+    recipe: recipeName,
+    folder: services.newId(),
+    ...((await store.hadEarlier()) && { later: true }),
+    ...(isHeld && { start: named.release_id }),
+  }
   const created: Commit = { ...FIRST_ROW, recorded_at: services.clock(), release, state }
   if (own !== null) await services.files.writeModel(created, own)
   try {
-    await services.store.scenario(name).commit(created)
+    await store.commit(created)
     return created
   } catch (error) {
     if (!isStepConflict(error)) throw error

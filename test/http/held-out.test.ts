@@ -115,7 +115,7 @@ describe('the rule of who reads held-out tasks', () => {
     ),
     ['anyone where the service is open', { kind: 'anyone' }, true],
     ['an episode', { kind: 'evaluation', lease: null }, false],
-    ['the holder of a page key', { kind: 'page', role: 'admin' }, false],
+    ['the holder of a page key', { kind: 'page', role: 'admin', life: null }, false],
   ])('%s', (_who, principal, may) => {
     expect(reads(principal)).toBe(may)
     expect(reads(principal, { 'x-svc-tag-session': 's' })).toBe(false)

@@ -162,6 +162,48 @@ describe('page keys of a token [access.page-keys]', () => {
   })
 })
 
+const again = async (name: string): Promise<void> => {
+  expect((await here.post('/svc/scenarios', { name }, ADMIN)).status).toBe(201)
+  await here.post(`/svc/scenarios/${name}/update`, { training_mode: 'manual' }, ADMIN)
+}
+const archive = (name: string) => here.ask('DELETE', `/svc/scenarios/${name}`, { headers: ADMIN })
+
+describe('archiving a scenario [access.revoked]', () => {
+  it('ends its tokens: a later scenario of the name is not theirs, and their other scenarios stay', async () => {
+    const own = await secretOf(here, { name: fresh(), role: 'serve', scenarios: ['lived'] })
+    const both = await secretOf(here, { name: fresh(), role: 'serve', scenarios: ['lived', 'lives'] })
+    // Made before there is the scenario.
+    expect((await chat(here, own, 'lived')).status).toBe(200)
+    expect((await archive('lived')).status).toBe(200)
+    expectRefusal(await chat(here, own, 'lived'), 401, 'unauthorized')
+    await again('lived')
+    expectRefusal(await chat(here, own, 'lived'), 401, 'unauthorized')
+    expectRefusal(await chat(here, both, 'lived'), 401, 'other_scenario')
+    expect((await chat(here, both, 'lives')).status).toBe(200)
+    expect((await chat(here, await secretOf(here, { name: fresh(), role: 'serve', scenarios: ['lived'] }), 'lived')).status).toBe(200)
+  })
+
+  it('ends the links to its pages: a later scenario of the name has keys of its own', async () => {
+    await again('linked')
+    const first = await keyIn(TOKEN, 'linked')
+    expect((await page('requests/none', 'linked', first)).status).toBe(404)
+    for (const _ of [1, 2]) {
+      await archive('linked')
+      await again('linked')
+      expectRefusal(await page('requests/none', 'linked', first), 401, 'unauthorized', /opens no page of this scenario/)
+    }
+    const later = await keyIn(TOKEN, 'linked')
+    expect((await page('requests/none', 'linked', later)).status).toBe(404)
+    expect((await page('releases/0', 'linked', later)).status).toBe(404)
+    const [mac, life] = later.split('~')
+    for (const wrong of [`${mac}`, `${first}~${life}`, `${mac}~`, `${mac}~0`, `${later}~`])
+      expect((await page('requests/none', 'linked', wrong)).status).toBe(401)
+    await archive('linked')
+    await again('linked')
+    expect((await page('requests/none', 'linked', later)).status).toBe(401)
+  })
+})
+
 describe('what is kept [access.hashed]', () => {
   it('survives a restart as a hash: the secret is in no file, no log and no list', async () => {
     const there = await ownWorld({ backend: 'sqlite', settings })

@@ -1,6 +1,7 @@
 /** The tokens of the deployment, and the audit of what was done. */
 import {
   tokenConflict,
+  tokenWithout,
   type AuditEntry,
   type AuditPage,
   type AuditRow,
@@ -22,6 +23,17 @@ export class DeploymentBook {
     if (after === null) this.#tokens.delete(name)
     else this.#tokens.set(name, structuredClone(after))
     this.addAudit(entry)
+  }
+
+  /** Whether there was one. */
+  endTokensOf(scenario: string): boolean {
+    const ended = [...this.#tokens.values()].filter(({ scenarios }) => scenarios?.includes(scenario))
+    for (const token of ended) {
+      const left = tokenWithout(token, scenario)
+      if (left === null) this.#tokens.delete(token.name)
+      else this.#tokens.set(token.name, left)
+    }
+    return ended.length > 0
   }
 
   addAudit(entry: AuditEntry): void {

@@ -41,6 +41,7 @@ export class MemoryStore implements Store {
   readonly #listeners: LossListener[] = []
   readonly #followers = new Set<Follower>()
   readonly #leases = new HeldLeases()
+  readonly #deployment = new DeploymentBook()
   /** Every body in the order it came; those before the position are gone. */
   #bodies: Body[] = []
   #position = 0
@@ -48,7 +49,7 @@ export class MemoryStore implements Store {
 
   constructor(capacityBytes: number) {
     this.#capacityBytes = capacityBytes
-    this.deployment = this.#deploymentOf(new DeploymentBook())
+    this.deployment = this.#deploymentOf(this.#deployment)
   }
 
   async scenarios(): Promise<readonly string[]> {
@@ -62,11 +63,13 @@ export class MemoryStore implements Store {
 
   async archive(name: string): Promise<string> {
     const book = this.bookToWrite(name)
-    const archive = `archived/${hash('sha256', name)}-${randomBytes(4).toString('hex')}`
+    const archive = archivePrefix(name) + randomBytes(4).toString('hex')
     book.isArchived = true
     this.#books.delete(name)
     this.#archived.set(archive, book)
+    const hadTokens = this.#deployment.endTokensOf(name)
     this.#tell({ kind: 'archived', scenario: name })
+    if (hadTokens) this.#tell({ kind: 'tokens' })
     return archive
   }
 
@@ -123,6 +126,11 @@ export class MemoryStore implements Store {
   book(name: string): Book | undefined {
     this.#open()
     return this.#books.get(name)
+  }
+
+  hadEarlier(name: string): boolean {
+    const prefix = archivePrefix(name)
+    return [...this.#archived.keys()].some((archive) => archive.startsWith(prefix))
   }
 
   bookToWrite(name: string): Book {
@@ -211,6 +219,8 @@ export class MemoryStore implements Store {
   }
 }
 
+const archivePrefix = (name: string): string => `archived/${hash('sha256', name)}-`
+
 function handleOf(store: MemoryStore, name: string): ScenarioStore {
   const book = (): Book | undefined => store.book(name)
   return {
@@ -232,6 +242,7 @@ function handleOf(store: MemoryStore, name: string): ScenarioStore {
     keepTotals: async (totals) => store.bookToWrite(name).chain.keepTotals(totals),
     commit: async (commit, fence) => store.commit(name, commit, fence),
     losses: async () => book()?.losses ?? { records: 0, bytes: 0 },
+    hadEarlier: async () => store.hadEarlier(name),
     expire: async (page) => book()?.expire(page) ?? { records: 0, bytes: 0, next: null },
     settings: async () => book()?.settings ?? { training_mode: null },
     configure: async (changes) => store.configure(name, changes),

@@ -1,6 +1,7 @@
 /** Tokens and the audit: what changes them within a transaction, and reading them. */
 import {
   tokenConflict,
+  tokenWithout,
   type AuditEntry,
   type AuditPage,
   type AuditRow,
@@ -16,10 +17,7 @@ const AUDIT_LOCK = 0x73_76_63_04
 /** Answers how often tokens changed. A change that was made without our knowing is there with its entry. */
 export async function changeToken(client: PgClient, change: TokenChange, entry: AuditEntry, isAgain: boolean): Promise<number> {
   const { name, before, after } = change
-  const { rows } = await client.query<{ changes: number }>({
-    text: 'UPDATE deployment SET token_changes = token_changes + 1 RETURNING token_changes AS changes',
-  })
-  const changes = rows[0]?.changes ?? 0
+  const changes = await countChange(client)
   if (isAgain && (await isNoted(client, entry.id))) return changes
   const { rows: found } = await client.query<{ digest: string }>({ text: 'SELECT digest FROM token WHERE name = $1', values: [name] })
   if ((found[0]?.digest ?? null) !== before) throw tokenConflict(name)
@@ -32,6 +30,31 @@ export async function changeToken(client: PgClient, change: TokenChange, entry: 
     })
   await addAudit(client, entry)
   return changes
+}
+
+/** Answers how often tokens changed. One change at a time: the others wait for the row. */
+async function countChange(client: PgClient): Promise<number> {
+  const { rows } = await client.query<{ changes: number }>({
+    text: 'UPDATE deployment SET token_changes = token_changes + 1 RETURNING token_changes AS changes',
+  })
+  return rows[0]?.changes ?? 0
+}
+
+/** With the archiving of the scenario. Answers how often tokens changed; 0 where none was for it. */
+export async function endTokensOf(client: PgClient, scenario: string): Promise<number> {
+  if ((await tokensOf(client, scenario)).length === 0) return 0
+  const changes = await countChange(client)
+  for (const token of await tokensOf(client, scenario)) {
+    const left = tokenWithout(token, scenario)
+    if (left === null) await client.query({ text: 'DELETE FROM token WHERE name = $1', values: [token.name] })
+    else await client.query({ text: 'UPDATE token SET value = $2 WHERE name = $1', values: [token.name, JSON.stringify(left)] })
+  }
+  return changes
+}
+
+async function tokensOf(client: PgClient, scenario: string): Promise<readonly StoredToken[]> {
+  const { rows } = await client.query<{ value: StoredToken }>({ text: 'SELECT value FROM token' })
+  return rows.flatMap(({ value }) => (value.scenarios?.includes(scenario) === true ? [value] : []))
 }
 
 /** One at a time: a reader with a cursor skips no row, and no number is left out. */

@@ -60,6 +60,11 @@ export class RecordQueries {
     return losses ?? { records: 0, bytes: 0 }
   }
 
+  async hadEarlier(scenario: string): Promise<boolean> {
+    const sql = 'SELECT key FROM scenario WHERE archived_name = $1 LIMIT 1'
+    return (await this.#connections.rows(statement('earlier', sql, bytesOf(scenario)))).length > 0
+  }
+
   async settings(scenario: string): Promise<ScenarioSettings> {
     const sql = 'SELECT training_mode FROM scenario WHERE name = $1'
     const [settings] = await this.#connections.rows<ScenarioSettings>(statement('settings', sql, bytesOf(scenario)))

@@ -27,7 +27,7 @@ import { makeAppend } from './append.ts'
 import { StoreSeal } from '../common/seal.ts'
 import { archive, commitOnce, configure, isArchived, keepTotals } from './commit.ts'
 import { Database } from './connections.ts'
-import { addAudit, changeToken, readAudit, readTokens } from './deployment.ts'
+import { addAudit, changeToken, endTokensOf, readAudit, readTokens } from './deployment.ts'
 import { openDocuments } from './documents.ts'
 import { expire } from './expire.ts'
 import { ChangeFeed } from './feed.ts'
@@ -197,6 +197,7 @@ class PostgresStore implements Store {
       release: (id) => this.#read(() => queries.release(name, id)),
       keepTotals: (totals) => this.#write(() => this.#writes.alone(name, () => this.#keepTotals(name, totals))),
       losses: () => this.#read(() => queries.losses(name)),
+      hadEarlier: () => this.#read(() => queries.hadEarlier(name)),
       expire: (page) => this.#transacted((client) => expire(client, this.#seal, name, page)),
       settings: () => this.#read(() => queries.settings(name)),
       configure: (changes) => this.#write(() => this.#writes.alone(name, () => this.#configure(name, changes))),
@@ -270,11 +271,15 @@ class PostgresStore implements Store {
 
   async #archive(name: string): Promise<string> {
     let known: number | undefined
+    let tokenChanges = 0
     const key = await this.#transact(async (client, isAgain) => {
       if (isAgain && known !== undefined && (await isArchived(client, known))) return known
       known = await archive(client, name)
+      tokenChanges = await endTokensOf(client, name)
+      if (tokenChanges > 0) await this.#membership.announce(client, TOKENS_KEY)
       return known
     })
+    this.#feed.seeTokens(tokenChanges)
     this.#feed.see({ key, name, isArchived: true })
     return `scenario/${key}`
   }

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import {
   tokenConflict,
+  tokenWithout,
   type AuditEntry,
   type AuditPage,
   type AuditRow,
@@ -26,8 +27,20 @@ export function makeDeployment(db: DatabaseSync, changes: Changes) {
     return null
   }
 
+  const all = new Query<{ value: string }>(db, 'SELECT value FROM token')
+
   return {
     addAudit,
+    endTokensOf(scenario: string): void {
+      for (const { value } of all.all()) {
+        const token: StoredToken = JSON.parse(value)
+        const left = tokenWithout(token, scenario)
+        if (left === token) continue
+        if (left === null) remove.run(token.name)
+        else put.run(token.name, token.digest, JSON.stringify(left))
+        changes.add({ kind: 'tokens' })
+      }
+    },
     changeToken({ name, before, after }: TokenChange, entry: AuditEntry): null {
       if ((find.first(name)?.digest ?? null) !== before) throw tokenConflict(name)
       if (after === null) remove.run(name)

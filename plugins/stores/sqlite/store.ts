@@ -168,6 +168,7 @@ class SqliteStore implements Store {
       release: (id) => reader.ask({ op: 'release', scenario: name, id }),
       keepTotals: async (totals) => void (await writer.ask({ op: 'totals', scenario: name, totals })),
       losses: () => reader.ask({ op: 'losses', scenario: name }),
+      hadEarlier: () => reader.ask({ op: 'had_earlier', scenario: name }),
       expire: (page) => this.#expire(name, page),
       settings: () => reader.ask({ op: 'settings', scenario: name }),
       configure: async (changes) => void (await writer.ask({ op: 'configure', scenario: name, changes })),

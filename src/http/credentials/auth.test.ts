@@ -55,7 +55,7 @@ it('page keys of guessed tokens are strange and told of as wrong; those of token
   expect(auth.areStrange(page(keyOf('guess')))).toBe(true)
   expect(() => auth.admit(PAGE, page(keyOf('guess')), isWrong)).toThrow(/opens no page/)
   expect(isWrong).toHaveBeenCalledOnce()
-  expect(auth.admit(PAGE, page(keyOf('first')), isWrong)).toEqual({ kind: 'page', role: 'admin' })
+  expect(auth.admit(PAGE, page(keyOf('first')), isWrong)).toEqual({ kind: 'page', role: 'admin', life: null })
   expect(auth.areStrange(page(`made.${keyOf('secret')}`))).toBe(false)
   expect(() => auth.admit(PAGE, page(`made.${keyOf('guess')}`), isWrong)).toThrow(/opens no page/)
   expect(isWrong).toHaveBeenCalledOnce()

@@ -16,6 +16,7 @@ import {
 } from '../../contract/index.ts'
 import { keyHeaderNames } from '../../dialects/index.ts'
 import type { LimitedToken } from '../../limits/index.ts'
+import { lifeOf, type Scenario } from '../../scenarios/index.ts'
 import { decodeHeader } from '../request-fields.ts'
 
 /** Which credentials a route accepts. 'page' also accepts a page key, 'evaluation' also the evaluation token, 'open' needs none. */
@@ -29,7 +30,15 @@ export interface RouteNeeds {
 }
 
 /** Whose request it is. Only the holder of a token is given page keys. A page key has the role of the token that it came from. */
-export type Principal = { readonly kind: 'anyone' } | Evaluator | { readonly kind: 'page'; readonly role: Role } | TokenHolder
+export type Principal = { readonly kind: 'anyone' } | Evaluator | Visitor | TokenHolder
+
+/** Who opens a page by its key. */
+interface Visitor {
+  readonly kind: 'page'
+  readonly role: Role
+  /** Of the scenario that the key was made for. */
+  readonly life: string | null
+}
 
 /** An episode that calls the model: one of this process, or one that a worker plays under a lease. */
 interface Evaluator {
@@ -211,10 +220,10 @@ export class Authenticator {
   ): Principal {
     const isPage = needs?.access === 'page'
     const holder = isPage && query !== null ? this.#keyHolder(needs, query, scenarioHeader) : null
-    if (holder !== null) return { kind: 'page', role: holder.role }
+    if (holder !== null) return { kind: 'page', role: holder.role, life: lifeIn(query?.get('key') ?? '') }
     if (isPage && query?.has('key') === true) {
       if (isGuessable(query.get('key'))) isWrong?.()
-      throw unauthorized('the key in this address opens no page of this scenario; ask for a new link')
+      throw wrongKey()
     }
     throw unauthorized('send the service token as "authorization: Bearer <token>" or as x-api-key')
   }
@@ -228,7 +237,7 @@ export class Authenticator {
     const [name = '', text] = key.split('.', 2)
     const stored = this.#storedByName.get(name)
     const holders = text === undefined ? this.#configured : stored === undefined ? [] : [stored]
-    const holder = matching(holders, digest(key), (each) => digest(pageKeyOf(each, scenario)))
+    const holder = matching(holders, digest(key), (each) => digest(pageKeyOf(each, scenario, lifeIn(key))))
     return holder === null || this.#isExpired(holder) || !mayOpen(holder, right, scenario) ? null : holder
   }
 }
@@ -280,17 +289,29 @@ function storedHolder(token: StoredToken): TokenHolder {
 }
 
 /** The query of a page's path: its scenario, and the key when a token was presented. A person's browser opens pages without one. */
-export function pageQuery(principal: Principal, scenario: string): string {
+export function pageQuery(principal: Principal, { name: scenario, created }: Pick<Scenario, 'name' | 'created'>): string {
   const query = new URLSearchParams({ scenario })
-  if (principal.kind === 'service' && principal.signIn === null) query.set('key', pageKeyOf(principal, scenario))
+  if (principal.kind === 'service' && principal.signIn === null) query.set('key', pageKeyOf(principal, scenario, lifeOf(created)))
   return query.toString()
 }
 
 /** Derived from the token's digest, so that a key never gives the token away. */
-function pageKeyOf({ name, digest: key, isStored }: TokenHolder, scenario: string): string {
-  const text = createHmac('sha256', key).update(`${PAGE_KEY_CONTEXT}${scenario}`).digest('hex')
+function pageKeyOf({ name, digest: key, isStored }: TokenHolder, scenario: string, life: string | null): string {
+  const words = PAGE_KEY_CONTEXT + scenario + (life === null ? '' : `\n${life}`)
+  const text = createHmac('sha256', key).update(words).digest('hex') + (life === null ? '' : LIFE_MARK + life)
   return isStored ? `${name}.${text}` : text
 }
+
+/** Before the life in a page key, which the key itself says: it is judged before the scenario is loaded. */
+const LIFE_MARK = '~'
+const lifeIn = (key: string): string | null => key.split(LIFE_MARK, 2)[1] ?? null
+
+/** A key for an archived scenario opens no later one of its name. */
+export function refuseKeyOfOther(principal: Principal, { created }: Pick<Scenario, 'created'>): void {
+  if (principal.kind === 'page' && principal.life !== lifeOf(created)) throw wrongKey()
+}
+
+const wrongKey = (): Error => unauthorized('the key in this address opens no page of this scenario; ask for a new link')
 
 /** A present Authorization header alone is judged; only without one does the key header of a format count, such as x-api-key. */
 function tokenIn({ authorization, apiKey }: Credentials): string | null {

@@ -69,8 +69,7 @@ export const noFiles = (recipeName: string): Error =>
 export async function catalog(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   const name = scenarioOf(context.request)
-  const keyed = pageQuery(context.principal, name)
-  const shown = (row: ListedRow, place: number) =>
+  const shown = (row: ListedRow, place: number, keyed: string) =>
     row.pending && !seesHeldReleases(context)
       ? []
       : [{ ...rowFor(context, row), page_path: `${ROUTE_PREFIX}/harness/releases/${place}/page?${keyed}` }]
@@ -81,12 +80,16 @@ export async function catalog(context: HttpContext): Promise<HttpReply> {
     const { surface, recipeName } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
     const { component } = surface.files
+    const keyed = pageQuery(context.principal, scenario)
     if (!isPaged)
-      return liveJson({ scenario: name, releases: listedCatalog(await scenario.everyRow(), component).flatMap(shown) } satisfies Catalog)
+      return liveJson({
+        scenario: name,
+        releases: listedCatalog(await scenario.everyRow(), component).flatMap((row, place) => shown(row, place, keyed)),
+      } satisfies Catalog)
     const { rows, next } = cutPage(await listedRows(scenario, { step: after + 1 }, limit + 1), limit, ({ row }) => row.step)
     return liveJson({
       scenario: name,
-      releases: rows.flatMap(({ row, place }) => shown(row, place)),
+      releases: rows.flatMap(({ row, place }) => shown(row, place, keyed)),
       next_after_step: next,
     } satisfies Catalog)
   })

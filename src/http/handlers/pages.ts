@@ -5,6 +5,7 @@ import { entriesIn } from '../../harness/index.ts'
 import * as pages from '../../pages/index.ts'
 import { requiresOf } from '../../releases/index.ts'
 import { catalogRows, listedRows, relatedReleases, relatedRows, type Scenario } from '../../scenarios/index.ts'
+import { refuseKeyOfOther } from '../credentials/auth.ts'
 import { noFiles, rowAt, unknownRequest, unknownStep } from './harness.ts'
 import type { HttpContext } from '../context.ts'
 import { readsHeldOut, rowFor, seesHeldReleases, stepFor } from './held-out.ts'
@@ -15,6 +16,7 @@ export async function versionPage(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   const step = context.params['step'] ?? ''
   return services.registry.use(pageScenario(context), async (scenario) => {
+    refuseKeyOfOther(context.principal, scenario)
     const { surface, history, recipeName, name } = scenario
     if (surface.files === undefined) throw noFiles(recipeName)
     const { row: whole, place } = await rowAt(scenario, step)
@@ -35,6 +37,7 @@ export async function requestPage(context: HttpContext): Promise<HttpReply> {
   const { services, query } = context
   const id = context.params['record_id'] ?? ''
   return services.registry.use(pageScenario(context), async (scenario) => {
+    refuseKeyOfOther(context.principal, scenario)
     const record = await scenario.store.get(id)
     if (record?.request_type !== 'train') throw unknownRequest(id)
     const progress = await scenario.progress(id)

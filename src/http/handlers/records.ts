@@ -100,7 +100,7 @@ export async function train(context: HttpContext): Promise<HttpReply> {
       agent_record_id,
       scenario: name,
       request_type: 'train',
-      page_path: `${page}?${pageQuery(context.principal, name)}`,
+      page_path: `${page}?${pageQuery(context.principal, scenario)}`,
     } satisfies TrainReceipt)
   })
 }

@@ -117,9 +117,10 @@ export async function contract(context: HttpContext): Promise<HttpReply> {
 }
 
 export async function remove(context: HttpContext): Promise<HttpReply> {
-  const { registry } = context.services
+  const { registry, tokens } = context.services
   const name = nameInPath(context)
   const archived = await registry.remove(name)
+  await tokens.scenarioEnded()
   await noteChange(context, { scenario: name, target: null, before: null, after: { archived } })
   return json({ scenario: name, archived } satisfies ArchivedScenario)
 }

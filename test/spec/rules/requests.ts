@@ -17,7 +17,7 @@ export const requests = [
     'decisions.auth-tokens': 'svc.token and svc.tokens are accepted alike; SVC_TOKEN counts when neither is set.',
     'decisions.auth-loopback': 'Without a token the service refuses to listen beyond loopback, saying which to change.',
     'decisions.auth-page-key':
-      'The page key is the hex HMAC-SHA-256 over svc-page, a line end and the scenario, keyed by the token digest.',
+      'The page key is the hex HMAC-SHA-256 over svc-page, a line end and the scenario, keyed by the token digest; of a name that an archived scenario had, over its life too.',
     'decisions.auth-evaluation-post': 'The evaluation token opens POST on the evaluation routes and nothing else.',
     'decisions.auth-unknown-route': 'An unknown route is 401 without a token and 404 with one.',
     'decisions.auth-method': 'A wrong method is 405 with allow.',

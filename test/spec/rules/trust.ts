@@ -30,7 +30,8 @@ export const access = section('Access', {
     'A token has a name, a role, the scenarios that it is for and an expiry; it is in force in every thread when the answer comes.',
   'access.roles': 'A route needs a right, and a role has rights; a token whose role lacks it is 401 role_forbids.',
   'access.scenarios': 'A token that is for some scenarios is 401 other_scenario for every other one, whether there is one or not.',
-  'access.revoked': 'A token that is revoked, replaced or expired is 401 from then on, with its page keys.',
+  'access.revoked':
+    'A token that is revoked, replaced or expired, or whose scenario was archived, is 401 from then on, with its page keys.',
   'access.hashed': 'Of a secret its SHA-256 alone is kept; it is answered once.',
   'access.page-keys': 'A page key of a token that was made opens what that token may see, in its scenarios, while it lives.',
   'access.agent': 'The role agent sees no release that waits for review, no step records and no tasks.',

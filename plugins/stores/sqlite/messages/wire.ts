@@ -186,6 +186,7 @@ export type ReaderCall =
   | ({ readonly op: 'chain'; readonly scenario: string } & ChainPage)
   | { readonly op: 'release'; readonly scenario: string; readonly id: string }
   | { readonly op: 'losses'; readonly scenario: string }
+  | { readonly op: 'had_earlier'; readonly scenario: string }
   | ({ readonly op: 'expired'; readonly scenario: string } & ExpiryPage)
   | { readonly op: 'settings'; readonly scenario: string }
   | { readonly op: 'tokens' }
@@ -209,6 +210,7 @@ export interface ReaderAnswers {
   chain: readonly Commit[]
   release: Commit | null
   losses: Losses
+  had_earlier: boolean
   expired: ExpiredRows
   settings: ScenarioSettings
   tokens: readonly StoredToken[]

@@ -27,6 +27,8 @@ export function perform(read: Queries, call: ReaderCall, transfer: ArrayBuffer[]
       return read.release(call.scenario, call.id)
     case 'losses':
       return read.losses(call.scenario)
+    case 'had_earlier':
+      return read.hadEarlier(call.scenario)
     case 'expired':
       return read.expired(call.scenario, call)
     case 'settings':

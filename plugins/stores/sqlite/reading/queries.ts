@@ -35,12 +35,14 @@ function makeStoreQueries(db: DatabaseSync) {
             coalesce(sum(expired_records), 0) AS expired_records, coalesce(sum(expired_bytes), 0) AS expired_bytes FROM scenario`,
   )
   const selectLosses = new Query<Losses>(db, 'SELECT lost_records AS records, lost_bytes AS bytes FROM scenario WHERE name = ?')
+  const selectEarlier = new Query<{ key: number }>(db, 'SELECT key FROM scenario WHERE archived_name = ? LIMIT 1')
   const selectSettings = new Query<ScenarioSettings>(db, `SELECT training_mode FROM setting WHERE scenario = ${KEY}`)
   return {
     settings: (scenario: string): ScenarioSettings => ({ training_mode: null, ...selectSettings.first(scenario) }),
     scenarios: (): ReaderAnswers['scenarios'] => selectNames.all().map((row) => row.name),
     usage: (): ReaderAnswers['usage'] => ({ records: 0, body_bytes: 0, lost_records: 0, lost_bytes: 0, ...selectUsage.first() }),
     losses: (scenario: string): Losses => ({ records: 0, bytes: 0, ...selectLosses.first(scenario) }),
+    hadEarlier: (scenario: string): boolean => selectEarlier.first(scenario) !== undefined,
   }
 }
 

@@ -16,6 +16,7 @@ import { UNFINISHED_SUFFIX } from '../export.ts'
 import type { Changes } from './changes.ts'
 import type { StoreLedger } from './ledger.ts'
 import { Query } from '../query.ts'
+import { makeDeployment } from '../deployment.ts'
 
 export type RecordArchive = ReturnType<typeof makeArchive>
 
@@ -33,6 +34,7 @@ export function makeArchive(db: DatabaseSync, ledger: StoreLedger, changes: Chan
   )
   const findToClear = new Query<{ key: number }>(db, 'SELECT key FROM scenario WHERE name IS NULL AND cleared = 0 LIMIT 1')
   const clearTurn = makeClearTurn(db)
+  const deployment = makeDeployment(db, changes)
   const settle = (): null => {
     ledger.save()
     ledger.forget()
@@ -58,7 +60,10 @@ export function makeArchive(db: DatabaseSync, ledger: StoreLedger, changes: Chan
       const archived = finish.first(key)
       archiving.delete(key)
       forgetSettings.run(key)
-      if (archived !== undefined) changes.add({ kind: 'archived', scenario: archived.name })
+      if (archived !== undefined) {
+        deployment.endTokensOf(archived.name)
+        changes.add({ kind: 'archived', scenario: archived.name })
+      }
       return settle()
     },
     abandon(key: number): null {
