@@ -1,6 +1,6 @@
 /** One request: what its handler reads of it, and what every answer and the log line say of it. */
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { HEADER, type JsonObject } from '../contract/index.ts'
+import { HEADER, type JsonObject, type RecordingMode } from '../contract/index.ts'
 import { dialectOfPath } from '../dialects/index.ts'
 import type { BytePieces } from '../kit/index.ts'
 import type { Principal, RouteNeeds } from './credentials/auth.ts'
@@ -50,6 +50,8 @@ export class HttpContext<S extends TrafficServices = HttpServices> {
   route: HttpRoute | null = null
   params: Readonly<Record<string, string>> = {}
   principal: Principal = ANYONE
+  /** How much of the exchange is recorded, once that is known: the log and the trace hold no more. */
+  recording: RecordingMode = 'full'
 
   constructor(services: S, request: IncomingMessage, response: ServerResponse) {
     const url = request.url ?? '/'

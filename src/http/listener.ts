@@ -1,6 +1,6 @@
 /** Every request enters here: origin, route, credentials, handler, and one log line when its answer is over. */
 import type { RequestListener } from 'node:http'
-import { invalid, isRefusal, type EpisodeLease } from '../contract/index.ts'
+import { HEADER, invalid, isRefusal, type EpisodeLease } from '../contract/index.ts'
 import { peerOf } from './handlers/audit.ts'
 import { clientKeyIn } from './credentials/client-key.ts'
 import { credentialsOf, type Credentials } from './credentials/auth.ts'
@@ -13,6 +13,7 @@ import { logError } from './log/log-fields.ts'
 import { refuseOtherSite } from './credentials/other-site.ts'
 import { refusalReply } from './refusal.ts'
 import { sendReply } from './reply.ts'
+import { headerText } from './request-fields.ts'
 import { Router, type Lookup, type RouteMatch } from './router.ts'
 import { routes } from './routes.ts'
 import type { HttpServices, TrafficServices } from './services.ts'
@@ -53,6 +54,7 @@ async function handle(router: Router, context: HttpContext): Promise<void> {
   const { request, response, path } = context
   const method = request.method ?? 'GET'
   if (checkOrigin(context)) {
+    await logPath(context)
     response.writeHead(204, context.headers).end()
     return
   }
@@ -128,7 +130,8 @@ function isHost(host: string): boolean {
 
 async function refuse(context: HttpContext<TrafficServices>, error: unknown): Promise<void> {
   const { response, headers: common } = context
-  logError(context, error)
+  if (context.route === null) await logPath(context)
+  await logError(context, error)
   if (isRefusal(error) && (error.kind === 'limited' || error.kind === 'unauthorized'))
     context.services.metrics.refused(error.kind, error.code)
   if (response.headersSent || response.destroyed) {
@@ -148,9 +151,15 @@ function finish({ services, request, response, started, id, path, route, logFiel
   services.metrics.end(route?.path ?? UNKNOWN_ROUTE, status, seconds)
   const level = status >= 500 ? 'warn' : 'info'
   const ms = Math.round(seconds * 1e6) / 1000
-  const unknownPath = route === null ? { path: shownPath(path) } : {}
-  services.log.write(level, 'request', { id, method, route: route?.path ?? UNKNOWN_ROUTE, ...unknownPath, status, ms, ...logFields })
+  services.log.write(level, 'request', { id, method, route: route?.path ?? UNKNOWN_ROUTE, status, ms, ...logFields })
   trace?.end({ id, method, route: route?.path ?? null, path, status: response.headersSent ? status : null, note: logFields })
+}
+
+/** Somebody's address may stand in an unknown path, so it is logged as far as calls of this scenario, or of this deployment, are recorded. */
+async function logPath({ services: { recorder }, request, logFields, path }: HttpContext<TrafficServices>): Promise<void> {
+  const mode = recorder.modeOf(headerText(request, HEADER.scenario) ?? '')
+  const shown = await recorder.loggedWords(mode, shownPath(path))
+  if (shown !== null) logFields.path = shown
 }
 
 /** An unknown path as the log may hold it: short, without a host's credentials and without a query, however it was encoded. */

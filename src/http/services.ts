@@ -169,6 +169,8 @@ export interface LogFields {
   upstream?: string
   upstream_id?: string
   upstream_status?: number
+  /** Of an unknown route. */
+  path?: string
   code?: string
   cause?: string
 }

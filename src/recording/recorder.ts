@@ -50,15 +50,10 @@ export class Recorder {
     return this.modeOf(scenario) === 'full' ? body : this.#redaction.object(body)
   }
 
-  /** Words for the log, of which those of an upstream may be what was said to it. */
-  async loggedWords(mode: RecordingMode, words: string, isQuoted: boolean): Promise<string> {
+  /** What others chose and may be what was said to them, for the log and the row; null where nothing of it is kept. */
+  async loggedWords(mode: RecordingMode, words: string): Promise<string | null> {
     if (mode === 'full') return words
-    if (mode !== 'redacted' && isQuoted) return NOT_LOGGED
-    try {
-      return await this.#redaction.words(words)
-    } catch {
-      return NOT_LOGGED
-    }
+    return mode === 'redacted' ? this.#redaction.words(words).catch(() => null) : null
   }
 
   close(): Promise<void> {
@@ -79,12 +74,15 @@ export class Recorder {
     if (mode === 'full') return record
     if (mode === 'off') throw recordingOff()
     // An instruction without its words would instruct nobody.
-    if (mode === 'metadata' && record.request_type !== 'train') return withoutWords(record)
-    return withPayload(record, await this.#redaction.payload(payloadOf(record), record.summary?.complete === false))
+    const isBare = mode === 'metadata' && record.request_type !== 'train'
+    const stored = isBare
+      ? withoutWords(record)
+      : withPayload(record, await this.#redaction.payload(payloadOf(record), record.summary?.complete === false))
+    const { summary } = stored
+    // An answer may give its model any name.
+    return summary?.model === undefined ? stored : { ...stored, summary: { ...summary, model: await this.#redaction.words(summary.model) } }
   }
 }
-
-const NOT_LOGGED = 'the upstream broke off with an error; its words are not recorded here'
 
 const recordingOff = (): Error =>
   unsupported(

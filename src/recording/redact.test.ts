@@ -66,6 +66,19 @@ describe('a payload', () => {
     expect(redact(String.raw`{"arguments":"{\"to\":\"\\u007aoe\"}"}`)).toBe(String.raw`{"arguments":"{\"to\":\"[name]\"}"}`)
   })
 
+  it('is read as deep as JSON stands in JSON', () => {
+    for (const depth of [4, 5, 9]) {
+      let nested = String.raw`{"a":"\u007aoe"}`
+      for (let level = 0; level < depth; level += 1) nested = JSON.stringify({ a: nested })
+      let redacted = redact(`   ${' '.repeat(30)}${nested}`)
+      for (let level = 0; level < depth; level += 1) {
+        const { a }: { a: string } = JSON.parse(redacted)
+        redacted = a
+      }
+      expect(redacted).toBe('{"a":"[name]"}')
+    }
+  })
+
   it('keeps tags and quoted receipts, and loses the tokens of an answer that was changed', () => {
     const kept = '"metadata":{"tags":{"user":"zoe"}},"references":["zoe"]'
     expect(redact(`{${kept},"metadata_tags":{"a":"zoe"}}`)).toBe(`{${kept},"metadata_tags":{"a":"zoe"}}`)

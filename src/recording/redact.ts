@@ -2,9 +2,6 @@
 import { TAG_VALUE_CHARACTERS_MAX, type Redactor } from '../contract/index.ts'
 import { changeJson } from './json-texts.ts'
 
-/** JSON in texts, such as the arguments of tools, is read as deep as this. */
-const NESTED_MAX = 4
-
 /** The answer once more, token by token: it would spell what was taken out of the text. */
 const TOKENS = new Set(['logprobs', 'logprobsResult', 'prompt_logprobs', 'token_ids', 'prompt_token_ids', 'training'])
 
@@ -21,15 +18,16 @@ const BOUNDARY = /[\n"\u3002\uff01\uff1f]|[.!?]\s/g
 /** The same payload always gives the same one. Tags and quoted receipts are what records are found by: they stay. */
 export function redactPayload(payload: string, redactor: Redactor, isBrokenOff = false): string {
   const redact = careful(redactor)
-  const clean = (text: string, depth: number): string => {
-    const isJson = depth < NESTED_MAX && text.includes('\\') && /^\s{0,20}[[{"]/.test(text)
-    return redact(isJson ? changeJson(text, { text: (inner) => clean(inner, depth + 1) }) : text)
+  // JSON in texts, such as the arguments of tools. It nests no deeper than the text has digits in binary: each level escapes the escapes of the next.
+  const clean = (text: string): string => {
+    const isJson = text.includes('\\') && /^\s*[[{"]/.test(text)
+    return redact(isJson ? changeJson(text, { text: clean }) : text)
   }
   const redacted = changeJson(payload, {
     text: (text, path, key) => {
       if (isAddress(text, path)) return text
       const isCut = isBrokenOff && path[1] === 'response' && key !== null && !SAID_WHOLE.has(key)
-      return clean(isCut ? upToBoundary(text) : text, 0)
+      return clean(isCut ? upToBoundary(text) : text)
     },
   })
   if (redacted === payload) return payload

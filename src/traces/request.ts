@@ -17,7 +17,13 @@ export interface FinishedRequest {
   readonly path: string
   /** Null when the client disconnected before the response. */
   readonly status: number | null
-  readonly note: { readonly scenario?: string; readonly receipt?: string; readonly code?: string; readonly cause?: string }
+  readonly note: {
+    readonly scenario?: string
+    readonly receipt?: string
+    readonly path?: string
+    readonly code?: string
+    readonly cause?: string
+  }
 }
 
 /** A failure: its kind for programs, and its message. */
@@ -70,10 +76,12 @@ export class RequestSpans {
   #requestSpan(seen: FinishedRequest, ended: number): TraceSpan {
     const { id, method, route, path, status, note } = seen
     const failure = failureOf(seen)
+    // Of an unknown route only the log's path is known to name nobody; in that of a call may be the name of a model.
+    const shownPath = route === null ? note.path : (this.#call?.hasWords ?? true) ? path : route
     const attributes = new Attributes()
       .text(NAME.method, method)
       .text(NAME.scheme, this.#sink.scheme)
-      .text(NAME.path, path)
+      .text(NAME.path, shownPath)
       .text(NAME.route, route)
       .whole(NAME.status, status)
       .text(NAME.errorType, failure?.type ?? note.code)
@@ -139,8 +147,12 @@ interface TracedCall {
   answer: { readonly fields: JsonObject; readonly summary: ExchangeSummary; readonly at: number } | null
 }
 
-function callName({ dialect, request: { model } }: TracedCall): string {
-  const operation = dialects[dialect].operation
+/** A client or an upstream may give a model any name: where less than all is recorded, only the configured one stands in the span. */
+const shownModel = ({ hasWords, model }: TracedCall, named: unknown): unknown => (hasWords || named === model.model ? named : null)
+
+function callName(call: TracedCall): string {
+  const operation = dialects[call.dialect].operation
+  const model = shownModel(call, call.request['model'])
   return typeof model === 'string' && model !== '' ? `${operation} ${shortened(model, MODEL_CHARACTERS_MAX)}` : operation
 }
 
@@ -159,7 +171,7 @@ function callAttributes(call: TracedCall, sink: SpanSink): Attributes {
     .text(NAME.provider, url === null ? PRODUCT : spec.provider)
     .text(NAME.serverAddress, server?.hostname)
     .whole(NAME.serverPort, server === null ? null : portOf(server))
-    .text(NAME.requestModel, request['model'])
+    .text(NAME.requestModel, shownModel(call, request['model']))
     .whole(NAME.maxTokens, settings.maxTokens)
     .number(NAME.temperature, settings.temperature)
     .number(NAME.timeToFirstChunk, firstChunk === null ? null : (firstChunk - begun) / 1000)
@@ -169,9 +181,9 @@ function callAttributes(call: TracedCall, sink: SpanSink): Attributes {
   if (answer === null) return attributes
   const { fields, summary } = answer
   attributes
-    .text(NAME.responseModel, fields[spec.answer.model])
-    .text(NAME.responseId, fields[spec.answer.id])
-    .texts(NAME.finishReasons, spec.finishReasons(fields))
+    .text(NAME.responseModel, shownModel(call, fields[spec.answer.model]))
+    .text(NAME.responseId, call.hasWords ? fields[spec.answer.id] : null)
+    .texts(NAME.finishReasons, call.hasWords ? spec.finishReasons(fields) : [])
     .text(NAME.upstream, summary.upstream)
     .whole(NAME.inputTokens, summary.input_tokens)
     .whole(NAME.outputTokens, summary.output_tokens)

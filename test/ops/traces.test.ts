@@ -158,6 +158,23 @@ describe('what was said', () => {
   })
 })
 
+it('of an exchange that is redacted has nothing that a client or an upstream chose but the configured model', async () => {
+  const told = 'zoe.q@example.org'
+  const { here, over } = await traced({ 'recording.mode': 'redacted', 'inference.upstream_model': 'm' })
+  here.upstream.answer((_received, response) =>
+    sendJson(response, 200, { id: told, model: told, choices: [{ index: 0, message: { content: '' }, finish_reason: told }] }),
+  )
+  await here.post(chat, body, scenario)
+  await here.post(chat, { ...body, model: told }, scenario)
+  await here.post(`/v1beta/models/${told}:generateContent`, { contents: [] }, scenario)
+  here.upstream.answer((_received, response) => sendJson(response, 400, { error: { message: told, code: told } }))
+  await here.post(chat, body, scenario)
+  await here.get(`/users/${told}`)
+  const spans = await over()
+  expect(JSON.stringify(spans, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))).not.toContain('example.org')
+  expect(spans.map(({ name }) => name)).toContain('chat m')
+})
+
 describe('a failure', () => {
   it("of the caller's request is in its span and no failure of the service", async () => {
     const { here, over } = await traced()

@@ -1,5 +1,6 @@
 /** How much of the traffic is stored: per deployment, per scenario and per request. */
 import { readdirSync, readFileSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { answerPlainly, beginFrames, breakOffAfter, chatFrames, sendFrames } from '../support/upstream.ts'
@@ -251,6 +252,47 @@ describe('off', () => {
     expectRefusal(await here.post('/svc/report', { score: 1 }, named('silent')), 501, 'recording_off')
     expectRefusal(await here.post('/svc/records', inference('x'), named('silent')), 501, 'recording_off')
     expect(await recordIds(here, 'silent')).toEqual([])
+  })
+})
+
+const refusing = (_received: unknown, response: ServerResponse): void => {
+  const error = { message: `no ${EMAIL}`, type: EMAIL, code: `unknown_${EMAIL}` }
+  response.writeHead(404, { 'content-type': 'application/json', 'x-request-id': `req ${EMAIL}` }).end(JSON.stringify({ error }))
+}
+const lineOf = (scenario: string) => here.log.findLast((line) => line['event'] === 'request' && line['scenario'] === scenario)
+
+describe('what an upstream names [recording.redacted] [recording.metadata] [recording.off]', () => {
+  it.each([
+    ['careful', { code: '[email 1]', upstream_id: 'req [email 1]' }],
+    ['brief', { code: 'upstream_refused', upstream_id: undefined }],
+    ['silent', { code: 'upstream_refused', upstream_id: undefined }],
+  ])('is logged of a failed call of %s as far as it is recorded', async (scenario, logged) => {
+    here.upstream.answer(refusing)
+    expect((await here.post('/v1/chat/completions', BODY, named(scenario))).text).toContain(`unknown_${EMAIL}`)
+    await until(() => lineOf(scenario)?.['upstream_status'] === 404)
+    expect(lineOf(scenario)).toMatchObject({ code: logged.code })
+    expect(lineOf(scenario)?.['upstream_id']).toBe(logged.upstream_id)
+    expect(lineOf(scenario)?.['cause']).toBeUndefined()
+    expect(JSON.stringify(here.log)).not.toContain(EMAIL)
+  })
+
+  it.each(['careful', 'brief'])('as its model is in the list of the records of %s without personal data', async (scenario) => {
+    here.upstream.answer((_received, response) => {
+      const headers = { 'content-type': 'application/json', 'x-request-id': `req ${EMAIL}` }
+      response.writeHead(200, headers).end(JSON.stringify({ id: 'x', model: `of ${EMAIL}`, choices: [] }))
+    })
+    expect((await here.post('/v1/chat/completions', BODY, named(scenario))).text).toContain(EMAIL)
+    const { text } = await here.get(`/svc/scenarios/${scenario}/records?order=newest&limit=1`)
+    expect(text).toContain('"model":"of [email 1]"')
+    expect(onDisk()).not.toContain(EMAIL)
+    expect(JSON.stringify(here.log)).not.toContain(EMAIL)
+  })
+
+  it('and an unknown path are logged as far as calls of the scenario that the request names are recorded', async () => {
+    for (const scenario of ['careful', 'brief', 'silent']) await here.get(`/users/${EMAIL}`, named(scenario))
+    await until(() => here.log.filter((line) => line['code'] === 'unknown_route').length >= 3)
+    const paths = here.log.filter((line) => line['code'] === 'unknown_route').map((line) => line['path'])
+    expect(paths).toEqual(['/users/[email 1]', undefined, undefined])
   })
 })
 

@@ -58,6 +58,7 @@ export function traffic(dialect: Dialect): TrafficHandler {
     const takes = takesProvisional(context.request)
     const mode = context.services.recorder.modeOf(name)
     const recording = leastOf(mode, askedRecording(context.request) ?? mode)
+    context.recording = recording
     if (recording !== 'full') context.headers[HEADER.recording] = recording
     const answered = async ({ begin, settle }: LimitedCall): Promise<void> => {
       const call = { ...(await callOf(context, dialect, context.path)), ...clientKeyOf(context), takesProvisional: takes, recording }
@@ -97,6 +98,7 @@ export function evaluation(dialect: Dialect): LineHandler {
   const isFree = dialects[dialect].writeCount !== undefined
   return async (context) => {
     const name = nameInPath(context)
+    context.recording = context.services.recorder.modeOf(name)
     const path = context.path.slice(context.path.lastIndexOf(EVALUATION) + EVALUATION.length - 1)
     const { registry, fleet } = context.services
     const lease = leaseIn(context)
@@ -144,6 +146,7 @@ export async function models(context: HttpContext): Promise<HttpReply> {
   const { services } = context
   const named = headerText(context.request, HEADER.scenario)
   const name = named === null ? null : scenarioName(named, HEADER.scenario)
+  context.recording = services.recorder.modeOf(name ?? '')
   const ask = async ({ runtime, model }: Pick<Scenario, 'runtime' | 'model'>): Promise<HttpReply> => {
     const asked = {
       path: pathWithQuery(context, context.path),
@@ -195,7 +198,7 @@ async function callOf(context: HttpContext<TrafficServices>, dialect: Dialect, p
 
 async function write(context: HttpContext<TrafficServices>, served: Served): Promise<Omit<CallAnswered, 'askedBytes'>> {
   const { services, response } = context
-  logUpstreamId(context.logFields, served.answer.headers)
+  await logUpstreamId(context, served.answer.headers)
   if (served.kind === 'whole') {
     logSummary(context.logFields, served.summary)
     return { summary: served.summary, answeredBytes: writeWhole(context, served.answer, served.receipt), isWhole: true }
@@ -213,11 +216,14 @@ async function write(context: HttpContext<TrafficServices>, served: Served): Pro
   logSummary(context.logFields, summary)
   if (receipt !== null) context.logFields.receipt = receipt
   if (cause !== null) {
-    context.logFields.cause = await services.recorder.loggedWords(served.exchange.call.recording ?? 'full', cause, isQuoted)
+    const isOurs = !isQuoted && context.recording !== 'redacted'
+    context.logFields.cause = (isOurs ? cause : await services.recorder.loggedWords(context.recording, cause)) ?? NOT_LOGGED
     services.metrics.streamInterrupted()
   }
   return { summary, answeredBytes, isWhole: cause === null }
 }
+
+const NOT_LOGGED = 'the upstream broke off with an error; its words are not recorded here'
 
 /** Answers how long the answer is. */
 function writeWhole(context: HttpContext<TrafficServices>, answer: WholeAnswer, receipt: string | null): number {

@@ -50,7 +50,7 @@ async function* begun(making: Promise<MadeScript>, context: HttpContext): AsyncG
     const { text, about } = await making
     yield (await context.services.signer.script(preamble + text, about)).slice(preamble.length)
   } catch (error) {
-    logError(context, error)
+    await logError(context, error)
     const { status, body } = answerError(error, context.path)
     yield failureScript(status, messageIn(body))
   }

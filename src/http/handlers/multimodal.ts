@@ -14,6 +14,7 @@ export function relay(route: string): Handler {
     const { services } = context
     const name = scenarioOf(context.request)
     context.logFields.scenario = name
+    context.recording = context.services.recorder.modeOf(name)
     return withinLimits(context, name, async ({ begin }) => {
       const { facts, pieces } = await services.bodies.line(await context.readBytes(), {})
       await begin()
