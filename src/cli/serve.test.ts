@@ -14,6 +14,7 @@ import type { RunningService } from '../main.ts'
 /** Many modules, which a busy machine loads for longer than a test may take. */
 beforeAll(() => Promise.all([import('./serve.ts'), import('./welcome/demo.ts')]))
 
+const GOOD_TOKEN = 'b1946ac92492d2347c6235b4d2611184'
 const KEY = `ed25519:${'k'.repeat(43)}`
 
 const service = (close = () => Promise.resolve(), port = 4321, reload: RunningService['reload'] = () => Promise.resolve()) => ({
@@ -27,6 +28,8 @@ async function serveOnce(args: readonly string[], close?: () => Promise<void>, t
   surroundings.signal('SIGTERM')
   return { exit: await exit, printed: surroundings.printed.join('\n'), complaints: surroundings.complaints }
 }
+
+const isWarning = (line: string): boolean => line.startsWith('warning: ')
 
 describe('a service that is ready', () => {
   test('prints its address, the access, the model and the data folders', async () => {
@@ -48,11 +51,20 @@ describe('a service that is ready', () => {
   })
 
   test('never prints the token, but where to put it', async () => {
-    const { printed } = await serveOnce(['--svc.host', '0.0.0.0', '--svc.token', 'hunter2'])
-    expect(printed).not.toContain('hunter2')
+    const { printed } = await serveOnce(['--svc.host', '0.0.0.0', '--svc.token', GOOD_TOKEN])
+    expect(printed).not.toContain(GOOD_TOKEN)
     expect(printed).toContain(`  printf 'authorization: Bearer %s\\n' "$SVC_TOKEN" | curl -sS -H @- http://`)
     expect(printed).toContain('a token is needed: set SVC_TOKEN, or enter it once in the console')
     expect(printed).toContain('http://127.0.0.1:4321')
+  })
+
+  test('warns of a token on its command line, which others on the machine can read', async () => {
+    const { complaints } = await serveOnce(['--svc.token', GOOD_TOKEN, '--svc.tokens', 'other'])
+    expect(complaints.filter(isWarning)).toEqual([
+      'warning: --svc.token stands in the list of processes, where everybody on this machine can read it; set SVC_TOKEN, or svc.token in the file',
+      'warning: --svc.tokens stands in the list of processes, where everybody on this machine can read it; set it in the file',
+    ])
+    expect((await serveOnce([])).complaints.filter(isWarning)).toEqual([])
   })
 
   test('prints the key, and the line that installs with its fingerprint where an agent can be installed', async () => {
@@ -79,7 +91,7 @@ describe('a service that is ready', () => {
   })
 
   test('has a line for each thing, the console first, and fits on any screen', async () => {
-    const { printed } = await serveOnce(['--svc.host', '0.0.0.0', '--svc.token', 't', '--no-svc.allow_implicit_scenario_creation'])
+    const { printed } = await serveOnce(['--svc.host', '0.0.0.0', '--svc.token', GOOD_TOKEN, '--no-svc.allow_implicit_scenario_creation'])
     const lines = printed.split('\n')
     expect(lines[1]).toBe('  console  http://127.0.0.1:4321/console')
     expect(lines.length).toBeLessThan(13)

@@ -1,7 +1,7 @@
 /** `svc serve`: starts the service, prints where it is, and stops it on a signal. */
 import { startAhead } from '../../plugins/index.ts'
 import { localUrl, type LoadedConfig } from '../config/index.ts'
-import { isRefusal } from '../contract/index.ts'
+import { ENV, isRefusal } from '../contract/index.ts'
 import { collectOnceIdle, withoutSecrets } from '../kit/index.ts'
 import { banner } from './banner.ts'
 import { loadFor, printLoaded } from './config.ts'
@@ -25,6 +25,7 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
   const toServe = await load(options, surroundings)
   const { loaded, hasDemo } = toServe
   if (options.printConfig === true) return printLoaded(loaded, options, surroundings)
+  for (const words of shownSecrets(options)) surroundings.err(`warning: ${words}`)
   const stop = stopSignal(surroundings)
   // A rejected promise of a plug-in must not end the service.
   const logRejection = (reason: unknown): void => surroundings.err(`an unhandled promise rejection: ${firstLine(reason)}`)
@@ -54,6 +55,15 @@ export async function serve(options: ServeCommandOptions, surroundings: Surround
     process.off('unhandledRejection', logRejection)
     process.off('uncaughtException', crash)
   }
+}
+
+/** Other users of the machine see the arguments of every process. */
+function shownSecrets({ commandLine }: Pick<ConfigOptions, 'commandLine'>): readonly string[] {
+  const given = (commandLine?.given ?? []).map(({ path }) => path.join('.')).filter((key) => key === 'svc.token' || key === 'svc.tokens')
+  return given.map((key) => {
+    const fix = key === 'svc.token' ? `set ${ENV.token}, or ${key} in the file` : 'set it in the file'
+    return `--${key} stands in the list of processes, where everybody on this machine can read it; ${fix}`
+  })
 }
 
 interface LoadedService {

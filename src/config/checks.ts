@@ -5,6 +5,7 @@ import { isLoopback } from './loopback.ts'
 import { place, type GivenValue } from './problem.ts'
 import { RECIPE_SECTIONS, type Config, type ConfigValues } from './schema.ts'
 import type { readSettings } from './settings.ts'
+import { isWeakToken, WEAK_TOKEN_RULE } from './weak-token.ts'
 
 /** A rule is skipped when one of its keys has a problem of its own. */
 export function crossProblems({ settings, given, refused }: ReturnType<typeof readSettings>, fileName: string): readonly string[] {
@@ -18,6 +19,11 @@ export function crossProblems({ settings, given, refused }: ReturnType<typeof re
   if (isOpen(settings, refused))
     problems.unshift(
       `${whereOf('svc.host')}: svc.host is open to other machines and no token is set; set svc.token (or ${ENV.token}), or bind svc.host to 127.0.0.1`,
+    )
+  const weak = refused.has('svc.host') ? null : weakTokenKey(settings.svc)
+  if (weak !== null)
+    problems.unshift(
+      `${whereOf(weak)}: ${weak} is easily guessed, and svc.host is open to other machines: a token needs ${WEAK_TOKEN_RULE}; set one that openssl rand -hex 32 prints, or bind svc.host to 127.0.0.1`,
     )
   if (settings.svc.sign_in !== null && asksNobody(settings, refused))
     problems.unshift(
@@ -50,6 +56,13 @@ function isOpen({ svc }: ConfigValues, refused: ReadonlySet<string>): boolean {
 /** Whether other machines would be let in without a token. */
 export function isOpenToAll({ host, token, tokens }: Pick<Config['svc'], 'host' | 'token' | 'tokens'>): boolean {
   return token === null && tokens.length === 0 && !isLoopback(host)
+}
+
+/** Where the first token stands that other machines could guess. */
+export function weakTokenKey({ host, token, tokens }: Pick<Config['svc'], 'host' | 'token' | 'tokens'>): 'svc.token' | 'svc.tokens' | null {
+  if (isLoopback(host)) return null
+  if (token !== null && isWeakToken(token)) return 'svc.token'
+  return tokens.some(isWeakToken) ? 'svc.tokens' : null
 }
 
 /** A key is sent only to the address configured with it, never to one that was detected. */

@@ -117,7 +117,11 @@ test.each([
   ['::', 'http://[::1]:1234'],
   ['10.0.0.7', 'http://10.0.0.7:1234'],
 ])('bound to %s, episodes call back at %s', async (host, url) => {
-  const { config } = await loadConfig({ environment: { SVC_TOKEN: 't' }, commandLine: readCommandLine(['--svc.host', host]), probe })
+  const { config } = await loadConfig({
+    environment: { SVC_TOKEN: 'b1946ac92492d2347c6235b4' },
+    commandLine: readCommandLine(['--svc.host', host]),
+    probe,
+  })
   expect(servedUrl(config, 1234)).toBe(url)
 })
 

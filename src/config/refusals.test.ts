@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { problemsOf as problemsIn } from './testing/reading.ts'
 
@@ -227,6 +228,8 @@ describe('console origins', () => {
   })
 })
 
+const GOOD_TOKEN = 'b1946ac92492d2347c6235b4d2611184'
+
 describe('a public address without a token', () => {
   test.each(['127.0.0.1', '127.9.9.9', '::1', '0:0:0:0:0:0:0:1', 'localhost'])('%s needs no token', (host) => {
     expect(problemsOf(`svc: {host: "${host}"}`)).toEqual([])
@@ -234,8 +237,35 @@ describe('a public address without a token', () => {
 
   test.each(['0.0.0.0', '::', '10.0.0.1', 'svc.internal', '::ffff:10.0.0.1'])('%s needs one', (host) => {
     expect(problemsOf(`svc: {host: "${host}"}`)).toHaveLength(1)
-    expect(problemsOf(`svc: {host: "${host}", token: t}`)).toEqual([])
-    expect(problemsOf(`svc: {host: "${host}"}`, { SVC_TOKEN: 't' })).toEqual([])
+    expect(problemsOf(`svc: {host: "${host}", token: ${GOOD_TOKEN}}`)).toEqual([])
+    expect(problemsOf(`svc: {host: "${host}"}`, { SVC_TOKEN: GOOD_TOKEN })).toEqual([])
+  })
+
+  test.each([
+    ['zq', 'hunter2', 'letmein', 'c8f1d09be27a5'],
+    ['my-secret-token-1', 'admin-token-of-the-test', 'Password123456789', 'changeme-changeme-changeme'],
+    ['0123456789abcdef', 'aaaaaaaaaaaaaaaaaaaaaaaa', 'qwertyuiopasdfghjkl', 'abababababababababababab', 'aaaabbbbccccddddeeeeffff'],
+  ])('a token that is easily guessed is none: %s', (...weak) => {
+    for (const token of weak) {
+      const [problem = '', ...others] = problemsOf(`svc: {host: 0.0.0.0, token: "${token}"}`)
+      expect([token, problem]).toEqual([
+        token,
+        expect.stringMatching(/^svc\.yaml:1: svc\.token is easily guessed, .*; set one that openssl/),
+      ])
+      expect(problem).not.toContain(token)
+      expect(others).toEqual([])
+      expect(problemsOf(`svc: {host: 0.0.0.0, token: "${GOOD_TOKEN}", tokens: ["${token}"]}`)[0]).toContain('svc.tokens is easily guessed')
+      expect(problemsOf(`svc: {token: "${token}"}`)).toEqual([])
+    }
+  })
+
+  test('any token of a good source is taken', () => {
+    for (let seed = 0; seed < 500; seed += 1) {
+      const bytes = createHash('sha256').update(String(seed)).digest()
+      const made = [bytes.toString('hex'), bytes.toString('base64'), bytes.toString('hex', 0, 12), bytes.toString('base64url', 0, 16)]
+      for (const token of made) expect([token, problemsOf(`svc: {host: 0.0.0.0, token: "${token}"}`)]).toEqual([token, []])
+    }
+    expect(problemsOf('svc: {host: 0.0.0.0, token: correct-horse-battery-staple}')).toEqual([])
   })
 })
 

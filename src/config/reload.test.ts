@@ -12,12 +12,16 @@ const tls = (certificate: string, key: string): readonly string[] => ['--svc.tls
 
 describe('a configuration that is read again', () => {
   it('does not open a service to other machines: the host stays, so the last token does', async () => {
-    const open = ['--svc.host', '0.0.0.0', '--svc.token', 't']
+    const [first, second] = ['b1946ac92492d2347c6235b4', 'd2611184b1946ac92492d234']
+    const open = ['--svc.host', '0.0.0.0', '--svc.token', first]
     await expect(reload(open, ['--svc.host', '127.0.0.1'])).rejects.toThrow(
       /^svc\.host stays 0\.0\.0\.0 until a restart, .*; keep svc\.token/,
     )
-    const other = await reload(open, ['--svc.host', '127.0.0.1', '--svc.tokens', '[u]'])
-    expect(other.loaded.config.svc).toMatchObject({ host: '0.0.0.0', token: null, tokens: ['u'] })
+    const other = await reload(open, ['--svc.host', '127.0.0.1', '--svc.tokens', `[${second}]`])
+    expect(other.loaded.config.svc).toMatchObject({ host: '0.0.0.0', token: null, tokens: [second] })
+    await expect(reload(open, ['--svc.host', '127.0.0.1', '--svc.token', 'hunter2'])).rejects.toThrow(
+      /svc\.token is easily guessed: .*; set one/,
+    )
     expect((await reload(['--svc.token', 't'], [])).applied).toEqual(['svc.token'])
   })
 

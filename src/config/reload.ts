@@ -1,10 +1,11 @@
 /** What a configuration that was read again changes: what is in force at once, and what needs a restart. */
 import { isDeepStrictEqual } from 'node:util'
-import { isOpenToAll } from './checks.ts'
+import { isOpenToAll, weakTokenKey } from './checks.ts'
 import type { LoadedConfig } from './load.ts'
 import { textsIn } from './own-paths.ts'
 import { ConfigProblem } from './problem.ts'
 import type { Config } from './schema.ts'
+import { WEAK_TOKEN_RULE } from './weak-token.ts'
 
 /** The keys that a running service takes over. Every other one needs a restart. */
 const LIVE = {
@@ -83,6 +84,11 @@ export function reloadConfig(now: LoadedConfig, next: LoadedConfig): ReloadedCon
   if (isOpenToAll(config.svc))
     throw new ConfigProblem([
       `svc.host stays ${config.svc.host} until a restart, which is open to other machines, and no token is set any more; keep svc.token until then`,
+    ])
+  const weak = weakTokenKey(config.svc)
+  if (weak !== null)
+    throw new ConfigProblem([
+      `svc.host stays ${config.svc.host} until a restart, which is open to other machines, and ${weak} is easily guessed: a token needs ${WEAK_TOKEN_RULE}; set one that openssl rand -hex 32 prints`,
     ])
   const upstream = areUpstreamsLive ? next.upstream : now.upstream
   return { loaded: { ...now, config, upstream }, applied: [...live], needsRestart: changed.filter((key) => !live.has(key)) }

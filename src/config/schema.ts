@@ -50,7 +50,7 @@ const tls = section({
 })
 
 const svc = section({
-  host: host.default('127.0.0.1').describe('The address to listen on. Anything but loopback needs a token.'),
+  host: host.default('127.0.0.1').describe('The address to listen on. Anything but loopback needs a token that is not easily guessed.'),
   port: whole('must be a whole number from 0 to 65535', 0, 65_535).default(8900).describe('The port to listen on; 0 takes any free one.'),
   tls: tls.nullable().default(null).describe('Makes the service speak https itself.'),
   token: secret.nullable().default(null).describe('A token for every route. Without any token the service is open, on loopback only.'),
