@@ -50,6 +50,7 @@ export function tellUnmet(
 
 /** For a person: what it is called, what it is, what to do. */
 export function itemLine({ name, kind, check, prompt }: Requires): string {
-  const what = kind === 'env' ? `variable ${check ?? name}` : kind
+  const named = { env: 'variable', binary: 'program' } as const
+  const what = kind === 'env' || kind === 'binary' ? `${named[kind]} ${check ?? name}` : kind
   return showHiddenLine(`${name} (${what})${prompt === undefined ? '' : `: ${prompt}`}`)
 }

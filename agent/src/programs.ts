@@ -49,6 +49,9 @@ export function isOnPath(command: string, env: NodeJS.ProcessEnv): boolean {
   return folders.some((folder) => isProgram(join(folder, command)))
 }
 
+/** What the service may ask for by name: neither a path nor a command. */
+export const isProgramName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$/.test(name)
+
 function isProgram(path: string): boolean {
   try {
     accessSync(path, constants.X_OK)

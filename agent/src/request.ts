@@ -11,12 +11,13 @@ import {
   readArguments,
   type CatalogRow,
   type RequestProgress,
+  type Requires,
   type TrainReceipt,
 } from '@svc-ai/client/shared'
 import { sessionsOf } from './captures.ts'
 import { heldLines } from './held.ts'
 import { capturesFolder, commandOf, homeOf } from './places.ts'
-import { isOnPath } from './programs.ts'
+import { isOnPath, isProgramName } from './programs.ts'
 import { isInSession, serviceOf, SESSION, type Install } from './service.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -71,10 +72,14 @@ async function file({ record, env }: Install, service: Svc, text: string): Promi
       platform: process.platform,
       arch: process.arch,
       release: systemRelease(),
-      commands: Object.fromEntries(COMMANDS.map((command) => [command, isOnPath(command, env)])),
+      commands: Object.fromEntries([...COMMANDS, ...programsIn(record.requires)].map((command) => [command, isOnPath(command, env)])),
     },
   })
 }
+
+/** What the installed release requires of programs. */
+const programsIn = (requires: readonly Requires[]): readonly string[] =>
+  requires.flatMap(({ kind, name, check = name }) => (kind === 'binary' && isProgramName(check) ? [check] : []))
 
 interface Watch {
   readonly service: Svc

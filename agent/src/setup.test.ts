@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { UsageError, type Requires } from '@svc-ai/client/shared'
@@ -23,6 +23,22 @@ describe('setup', () => {
       { name: 'mail-key', checked_at: expect.any(Number), check: 'MAIL_API_KEY' },
     ])
     expect([...terminal.printed, ...terminal.warned].join('\n')).not.toContain('my key')
+  })
+
+  test('checks a program off that is on the PATH, and runs neither it nor what is given in its place', async () => {
+    const program = (name: string, named?: string): Requires => ({ name, kind: 'binary', ...(named !== undefined && { check: named }) })
+    const { self, home } = await installedFrom([program('json', 'jq'), program('gone'), program('near'), program('odd', 'touch ran; jq')])
+    const [programs, near] = [join(home.path, 'programs'), join(home.path, 'near')]
+    mkdirSync(programs)
+    for (const path of [join(programs, 'jq'), near]) writeFileSync(path, '#!/bin/sh\ntouch "$HOME/ran"\n', { mode: 0o755 })
+    const terminal = transcript()
+    const env = { ...self.env, PATH: `${programs}:.:relative` }
+    expect(await setup({ ...self, env }, ['--yes'], terminal)).toBe(1)
+    expect((await readReleaseFile(self.record.destination, homeOf(self.env)))?.setup).toMatchObject([{ name: 'json', check: 'jq' }])
+    expect(terminal.warned.join('\n')).toContain('gone is not on the PATH; install it, then run this again')
+    expect(terminal.warned.join('\n')).toContain('touch ran; jq cannot be the name of a program')
+    expect(terminal.printed.join('\n')).not.toContain('--run-checks')
+    expect(existsSync(join(home.path, 'ran'))).toBe(false)
   })
 
   test('runs a check only after the person agreed, and shows all of it', async () => {

@@ -8,7 +8,7 @@ import { Stop } from './failure.ts'
 import { NOT_SHOWN } from './held.ts'
 import { itemLine } from './install-gate.ts'
 import { commandOf, homeOf } from './places.ts'
-import { runProgram } from './programs.ts'
+import { isOnPath, isProgramName, runProgram, withoutNearPrograms } from './programs.ts'
 import { readReleaseFile, unmetIn, withCheckOffs, writeReleaseFile, type CheckOff } from './release-file.ts'
 import { serviceOf, type Install } from './service.ts'
 import type { Terminal } from './terminal.ts'
@@ -79,8 +79,18 @@ async function checkOff({ record: { destination }, env }: Install, items: readon
 
 async function goThrough(install: Install, item: Requires, { yes }: Options, terminal: Terminal): Promise<void> {
   terminal.print(itemLine(item))
-  const isMet = item.kind === 'env' ? await hasValue(install, item, terminal) : await isSatisfied(install, item, yes, terminal)
-  if (isMet) await checkOff(install, [item])
+  if (await isMet(install, item, yes, terminal)) await checkOff(install, [item])
+}
+
+async function isMet(install: Install, item: Requires, yes: boolean, terminal: Terminal): Promise<boolean> {
+  if (item.kind === 'env') return hasValue(install, item, terminal)
+  return item.kind === 'binary' ? hasProgram(install, item, terminal) : isSatisfied(install, item, yes, terminal)
+}
+
+/** Looked up and never run. */
+function hasProgram({ env }: Install, { name, check: program = name }: Requires, terminal: Terminal): boolean {
+  if (!isProgramName(program)) return said(terminal, `${showHiddenLine(program)} cannot be the name of a program`)
+  return isOnPath(program, withoutNearPrograms(env)) || said(terminal, `${program} is not on the PATH; install it, then run this again`)
 }
 
 /** A value of the shell's own counts; else one is asked for and kept where sessions find it. */
@@ -132,7 +142,9 @@ async function runSeen(install: Install, open: readonly Requires[], digest: stri
 type Checked = Requires & Required<Pick<Requires, 'check'>>
 
 const checksIn = (items: readonly Requires[]): readonly Checked[] =>
-  items.flatMap((item) => (item.kind === 'env' || item.check === undefined ? [] : [{ ...item, check: item.check }]))
+  items.flatMap((item) =>
+    item.kind === 'env' || item.kind === 'binary' || item.check === undefined ? [] : [{ ...item, check: item.check }],
+  )
 
 const digestOf = (checks: readonly Checked[]): string =>
   createHash('sha256')

@@ -507,7 +507,7 @@ export interface RequestProgress {
 
 export interface Requires {
   readonly name: string
-  readonly kind: 'permission' | 'env' | 'service'
+  readonly kind: 'permission' | 'env' | 'service' | 'binary'
   readonly check?: string
   readonly prompt?: string
 }
@@ -666,7 +666,7 @@ export interface TrainBody {
   readonly text: string
   readonly session: string
   readonly release_id: string
-  readonly requires?: readonly ({ readonly name: string; readonly kind: 'permission' | 'env' | 'service'; readonly check?: string; readonly prompt?: string })[] | null
+  readonly requires?: readonly ({ readonly name: string; readonly kind: 'permission' | 'env' | 'service' | 'binary'; readonly check?: string; readonly prompt?: string })[] | null
   /** The requesting machine: platform, arch, release, commands. Fields that do not fit are dropped. */
   readonly client?: unknown
 }

@@ -86,6 +86,7 @@ describe('the powers of a change [trust.powers]', () => {
     ['env', 'reads'],
     ['service', 'reaches'],
     ['permission', 'grants'],
+    ['binary', 'runs'],
   ] as const)('hold a %s that a proposer asks people to set up', async (kind, power) => {
     const propose = () => ({ mutations: [RULE], requires: [{ kind, name: 'KEY' }] })
     expect(await stepOf({ propose })).toMatchObject({ kind: 'hold', metrics: { powers: ['words', power] } })

@@ -1,5 +1,5 @@
 /** The powers of a candidate: into the row, and what of them a person must review. */
-import { isObject, POWER_SENTENCES, type Entry, type Json, type PowerReason } from '../contract/index.ts'
+import { isObject, POWER_SENTENCES, type Entry, type Json, type Power, type PowerReason } from '../contract/index.ts'
 import { checksByCommand } from '../contract/wire/index.ts'
 import { powerMetrics, powersBeyond, powersIn, powersOf } from '../harness/index.ts'
 import type { StepRun } from './run.ts'
@@ -22,10 +22,12 @@ export function judgedPowers(run: StepRun, { requires }: Requiring, entries: rea
   return powers
 }
 
-/** What a proposer asks people to set up was asked for by nobody: a variable to read, a service to reach, a permission to give. */
+const REQUIRED: Readonly<Partial<Record<string, Power>>> = { permission: 'grants', service: 'reaches', binary: 'runs' }
+
+/** What a proposer asks people to set up was asked for by nobody: a variable to read, a service to reach, a permission to give, a program to install. */
 function requiredReason(item: Json): readonly PowerReason[] {
   const { name, kind } = isObject(item) ? item : {}
-  const power = kind === 'permission' ? 'grants' : kind === 'service' ? 'reaches' : 'reads'
+  const power = typeof kind === 'string' ? (REQUIRED[kind] ?? 'reads') : 'reads'
   return [{ power, entry: typeof name === 'string' ? name : 'requires', why: 'it asks people to set something up' }]
 }
 

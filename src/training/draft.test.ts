@@ -83,9 +83,10 @@ describe('a release that asks for something of a person’s machine', () => {
     expect(draftOf({ kind: 'hold', content }, judged)).toMatchObject({ outcome: 'pending' })
   })
 
-  it('is published where a check is the name of a variable, or there is none', () => {
+  it('is published where a check is the name of a variable or a program, or there is none', () => {
     const published = { outcome: 'published' }
     expect(draftOf({ kind: 'publish', content }, askedFor([{ name: 'KEY', kind: 'env', check: 'OTHER' }]))).toMatchObject(published)
+    expect(draftOf({ kind: 'publish', content }, askedFor([{ name: 'json', kind: 'binary', check: 'jq' }]))).toMatchObject(published)
     expect(draftOf({ kind: 'publish', content }, askedFor([{ name: 'radio', kind: 'permission' }]))).toMatchObject(published)
     expect(draftOf({ kind: 'publish', content, requires: [command] }, around())).toMatchObject(published)
   })

@@ -266,6 +266,8 @@ describe('a body is judged by its schema', () => {
     ['a variable by its name', train, item({ kind: 'env' }), true],
     ['a name that is no variable', train, item({ kind: 'env', name: 'a-b' }), false],
     ['a name that is no variable, beside one that is', train, item({ kind: 'env', name: 'a-b', check: 'A_B' }), true],
+    ['a program by its name', train, item({ kind: 'binary', check: 'g++' }), true],
+    ['a command in place of a program', train, item({ kind: 'binary', check: 'jq --version' }), false],
     ['an id of 256 characters', one, inference('🙂'.repeat(256)), true],
     ['an id of 257 characters', one, inference('🙂'.repeat(257)), false],
     ['a report whose score is none', one, reportEnvelope('scored', { score: true }), false],

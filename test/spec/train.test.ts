@@ -75,6 +75,8 @@ const bad: readonly (readonly [string, object])[] = [
   ['requires[0].check:', { requires: [{ ...item, check: ' ' }] }],
   ['requires[0].check:', { requires: [{ ...item, check: '1X' }] }],
   ['requires[0].check:', { requires: [{ name: 'a.b', kind: 'env' }] }],
+  ['requires[0].check:', { requires: [{ name: 'json', kind: 'binary', check: 'jq --version' }] }],
+  ['requires[0].check:', { requires: [{ name: 'json', kind: 'binary', check: '../jq' }] }],
   ['requires[0].prompt:', { requires: [{ ...item, prompt: 'p'.repeat(201) }] }],
 ]
 

@@ -88,7 +88,7 @@ describe('what the agent leaves in its files', () => {
       ['remove', { path: 'harness/rules/style.md' }],
       ['edit', { path: 'harness/skill/tables.v1.md', old: 'pipes', new: 'tabs' }],
       write('harness/code_extension/hello.ts', 'export default () => process.env.MY_NAME'),
-      write('harness/requires.json', '[{"name": "CITY", "kind": "env"}, {"name": "x", "kind": "binary"}]'),
+      write('harness/requires.json', '[{"name": "CITY", "kind": "env"}, {"name": "x", "kind": "gadget"}]'),
       FINISH,
     ])
     expect(await propose(model, { request })).toEqual({

@@ -140,7 +140,7 @@ describe('from a request', () => {
         {
           requires: [
             { name: 'CITY', kind: 'env' },
-            { name: 'x', kind: 'binary' },
+            { name: 'x', kind: 'gadget' },
           ],
         },
       ],

@@ -3,30 +3,36 @@ import { z } from 'zod'
 import { ENTRY_NAME_CHARACTERS_MAX, REQUIRES_ITEMS_MAX, REQUIRES_PROMPT_CHARACTERS_MAX } from '../limits.ts'
 import { isWithin, notBlank, text, type WireType } from './fields.ts'
 
-const kind = z.enum(['permission', 'env', 'service'], { error: "must be 'permission', 'env' or 'service'" })
+const kind = z.enum(['permission', 'env', 'service', 'binary'], { error: "must be 'permission', 'env', 'service' or 'binary'" })
 
 export const requiresSchema = z.object({ name: text, kind, check: z.exactOptional(text), prompt: z.exactOptional(text) })
 /**
- * For `env`, `check` is the variable (the name when absent); otherwise a shell command whose exit status 0 means satisfied. The service
- * never runs it.
+ * For `env`, `check` is the variable and for `binary` the program on the PATH (the name when absent); otherwise a shell command whose exit
+ * status 0 means satisfied. The service never runs it.
  */
 export type Requires = WireType<typeof requiresSchema>
 
-/** Whether a user's machine would run its check; that of an `env` item is a name. */
+/** Whether a user's machine would run its check; that of an `env` or `binary` item is a name. */
 export const checksByCommand = ({ kind, check }: { readonly kind?: unknown; readonly check?: unknown }): boolean =>
-  kind !== 'env' && check !== undefined && check !== null
+  kind !== 'env' && kind !== 'binary' && check !== undefined && check !== null
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]*$/
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/
+const PROGRAM = new RegExp(`^[A-Za-z0-9][A-Za-z0-9._+-]{0,${ENTRY_NAME_CHARACTERS_MAX - 1}}$`)
 const NAME_RULE = `must start with a letter or digit and go on with those, '.', '_' or '-', ${ENTRY_NAME_CHARACTERS_MAX} characters at most`
 const VARIABLE_RULE = 'must be the name of an environment variable: letters, digits and _, not starting with a digit'
+const PROGRAM_RULE = `must be the name of a program, not a path or a command: letters, digits, '.', '_', '+' and '-', ${ENTRY_NAME_CHARACTERS_MAX} characters at most`
 const PROMPT_RULE = `must be a sentence of at most ${REQUIRES_PROMPT_CHARACTERS_MAX} characters`
-/** JSON schema has no keyword for a length once trimmed, nor for the variable that an env item checks. */
+/** JSON schema has no keyword for a length once trimmed, nor for the name that an env or binary item checks. */
 const PROMPT = String.raw`^\s*(?:\S(?:[\s\S]{0,${REQUIRES_PROMPT_CHARACTERS_MAX - 2}}\S)?)?\s*$`
-const NAMES_VARIABLE = [
-  { properties: { kind: { not: { const: 'env' } } } },
-  { required: ['check'], properties: { check: { pattern: VARIABLE.source } } },
-  { not: { required: ['check'] }, properties: { name: { pattern: VARIABLE.source } } },
+const checksName = (kind: 'env' | 'binary', { source: pattern }: RegExp) => [
+  { required: ['check'], properties: { kind: { const: kind }, check: { pattern } } },
+  { not: { required: ['check'] }, properties: { kind: { const: kind }, name: { pattern } } },
+]
+const NAMES_CHECKED = [
+  { properties: { kind: { enum: ['permission', 'service'] } } },
+  ...checksName('env', VARIABLE),
+  ...checksName('binary', PROGRAM),
 ]
 
 /** An item as it is sent; what is kept of it is a `Requires`. */
@@ -47,7 +53,8 @@ export const requiresItem = z
     { error: 'must be an object with name and kind' },
   )
   .refine((item) => item.kind !== 'env' || VARIABLE.test(item.check ?? item.name), { error: VARIABLE_RULE, path: ['check'] })
-  .meta({ anyOf: NAMES_VARIABLE })
+  .refine((item) => item.kind !== 'binary' || PROGRAM.test(item.check ?? item.name), { error: PROGRAM_RULE, path: ['check'] })
+  .meta({ anyOf: NAMES_CHECKED })
   .transform(({ prompt = '', ...item }): Requires => (prompt === '' ? item : { ...item, prompt }))
 
 const LIST_RULE = `must be a list of at most ${REQUIRES_ITEMS_MAX} items`

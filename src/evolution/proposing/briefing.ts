@@ -70,6 +70,7 @@ export const REQUIRES_GUIDE = [
   '- {"name": "NEWS_API_KEY", "kind": "env", "prompt": "A key of the news service."}: a variable, by its name.',
   '- {"name": "contacts-access", "kind": "permission", "prompt": "Let the terminal read your contacts."}: something to allow.',
   '- {"name": "postgres", "kind": "service", "check": "pg_isready", "prompt": "A database on this machine."}: something that must run.',
+  '- {"name": "jq", "kind": "binary"}: a program on the PATH, by its name.',
 ].join('\n')
 
 /** The task of a step on traffic. */

@@ -229,16 +229,18 @@ describe('what a change needs', () => {
     const { requires, refused } = needsIn([
       { name: ' NEWS_KEY ', kind: 'env', check: 'test -n "$NEWS_KEY"', prompt: 'p'.repeat(300), extra: 1 },
       { name: 'db', kind: 'service', check: 'pg_isready' },
-      { name: 'x', kind: 'binary' },
+      { name: 'x', kind: 'gadget' },
+      { name: 'json', kind: 'binary', check: 'command -v jq >/dev/null' },
       'NEWS_KEY',
       { name: 'AWS', kind: 'env', check: 'AKIAABCDEFGHIJKLMNOP' },
     ])
     expect(requires).toEqual([
       { name: 'NEWS_KEY', kind: 'env', check: 'NEWS_KEY', prompt: 'p'.repeat(200) },
       { name: 'db', kind: 'service', check: 'pg_isready' },
+      { name: 'json', kind: 'binary', check: 'jq' },
     ])
     expect(refused).toEqual([
-      { item: 'x', reason: 'kind must be permission, env or service' },
+      { item: 'x', reason: 'kind must be permission, env, service or binary' },
       { item: null, reason: expect.any(String) },
       { item: 'AWS', reason: expect.stringContaining('credential') },
     ])

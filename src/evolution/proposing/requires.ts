@@ -4,7 +4,7 @@ import type { Brief, Json, JsonObject, Mutation } from '../../contract/index.ts'
 import { firstCodePoints, screenText } from '../../kit/index.ts'
 
 const NAME_CHARACTERS_MAX = 128
-const KINDS = new Set(['permission', 'env', 'service'])
+const KINDS = new Set(['permission', 'env', 'service', 'binary'])
 
 export interface Needs {
   readonly requires: readonly JsonObject[]
@@ -26,21 +26,23 @@ function needOf(item: Json): JsonObject | string {
   if (!isObject(item)) return 'an item must be an object {name, kind}'
   const { name, kind, check, prompt } = item
   if (typeof name !== 'string' || name.trim() === '' || name.length > NAME_CHARACTERS_MAX) return 'name must be a short text'
-  if (typeof kind !== 'string' || !KINDS.has(kind)) return 'kind must be permission, env or service'
+  if (typeof kind !== 'string' || !KINDS.has(kind)) return 'kind must be permission, env, service or binary'
   if (screenText(JSON.stringify(item)) !== null) return 'it holds what looks like a credential or like an order'
   return {
     name: name.trim(),
     kind,
-    ...(typeof check === 'string' && check.trim() !== '' && { check: kind === 'env' ? variableIn(check) : check.trim() }),
+    ...(typeof check === 'string' && check.trim() !== '' && { check: nameIn(kind, check.trim()) }),
     ...(typeof prompt === 'string' && prompt.trim() !== '' && { prompt: firstCodePoints(prompt.trim(), REQUIRES_PROMPT_CHARACTERS_MAX) }),
   }
 }
 
-/** A shell test of one variable becomes its name. */
-function variableIn(check: string): string {
+/** A shell test of one variable, or of one program, becomes its name. */
+function nameIn(kind: string, check: string): string {
+  if (kind === 'binary') return /^(?:command\s+-v\s+|which\s+)?([\w.+-]+)(?:\s+(?:--version|>).*)?$/.exec(check)?.[1] ?? check
+  if (kind !== 'env') return check
   const named = new Set([...check.matchAll(/\$\{?([A-Za-z_]\w*)/g)].map(([, name = '']) => name))
   const [only] = named
-  return named.size === 1 && only !== undefined ? only : check.trim()
+  return named.size === 1 && only !== undefined ? only : check
 }
 
 function shownName(item: Json | undefined): Json {
