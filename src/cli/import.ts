@@ -29,7 +29,8 @@ Imported: scenarios, records with their ids, times and references, streamed answ
 what was consumed, every step with its metrics, releases with the entries of their harness, model settings without
 keys. Releases get new ids; the row of a step keeps the old one under "imported". What a scenario served there is served
 here until a person decides otherwise; what a review finds in it is printed, and holds the seed of the recipe beside it.
-Not imported, but reported: live weights, archived scenarios, keys, totals and digests of evicted records.
+Left out, and said so: live weights, archived scenarios, keys, totals and digests of evicted records, records in PostgreSQL,
+what a trainer knew beside the entries, waiting proposals, files of steps, generated tasks.
 If interrupted, even by kill -9, run it again and it continues; a service does not start on an unfinished import.
 Exit codes: 0 everything was imported, 1 something could not be imported, 2 it could not begin or was interrupted.
 
@@ -102,21 +103,28 @@ function requestOf({ records, artifacts, recipe, rename, dryRun }: ImportOptions
   }
 }
 
+const KIND_WORDS = { problem: 'NOT IMPORTED', left_out: 'left out', note: 'note' } as const satisfies Record<
+  Report['remarks'][number]['kind'],
+  string
+>
+const ELSEWHERE =
+  'Outside these folders, and not imported: proposals that wait, files of steps, generated tasks. Keep evolution.proposals_dir, evolution.step_record_dir and state_dir of there.'
 const KINDS = ['inference', 'report', 'train', 'steps', 'releases', 'consumed'] as const
 
 function printed({ scenarios, remarks, dry_run: isTrial }: Report): string {
   const lines = scenarios.flatMap((tally) => tableOf(tally, isTrial))
   const remarkLines = remarks.map(({ scenario, kind, text }) => {
     const prefix = scenario === null ? '' : `${showHiddenLine(JSON.stringify(scenario))}: `
-    return `${kind === 'problem' ? 'NOT IMPORTED' : 'note'}  ${prefix}${showHiddenLine(text)}`
+    return `${KIND_WORDS[kind]}  ${prefix}${showHiddenLine(text)}`
   })
-  const problems = remarks.filter(({ kind }) => kind === 'problem').length
-  const outcome = problems === 0 ? 'nothing is missing' : `${counted(problems, 'line')} above say what is missing`
+  const missing = remarks.filter(({ kind }) => kind !== 'note').length
+  const outcome = missing === 0 ? 'nothing is missing' : `${counted(missing, 'line')} above say what is missing`
   const what = isTrial ? 'could be imported; nothing was written' : 'imported'
   return [
     ...lines,
     ...remarkLines,
     ...(remarkLines.length > 0 ? [''] : []),
+    ELSEWHERE,
     `${counted(scenarios.length, 'scenario')} ${what}: ${outcome}`,
   ].join('\n')
 }

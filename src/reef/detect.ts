@@ -4,7 +4,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isRemoteRepository, ORIGINAL, unavailable } from '../contract/index.ts'
 import { removeFile, writeAtomicFile } from '../kit/index.ts'
-import { SOURCE_FILE } from './source/folder.ts'
+import { isSourceFile } from './source/folder.ts'
 import { gitObjects, gitRefs } from './source/git.ts'
 
 /** Present while an import is unfinished: its partial data must not be trained on. */
@@ -19,7 +19,7 @@ export interface StoragePlaces {
 
 /** Throws before anything is written. */
 export async function refuseOriginal(places: StoragePlaces): Promise<void> {
-  const files = (await readdir(places.agent_record_dir).catch(() => [])).filter((name) => SOURCE_FILE.test(name))
+  const files = (await readdir(places.agent_record_dir).catch(() => [])).filter(isSourceFile)
   const refs = await originalRefs(places.artifact_repository)
   if (files.length === 0 && refs.length === 0) return
   const found = [

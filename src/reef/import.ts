@@ -1,5 +1,6 @@
 /** The whole import: finds the scenarios in both folders, imports one after the other, and reports the result. */
 import { lstat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { isRefusal, type Recipe } from '../contract/index.ts'
 import { scenarioName } from '../scenarios/index.ts'
 import type { Carrier } from './carry/history.ts'
@@ -7,7 +8,7 @@ import { carryScenario, firstEntries, type FoundScenario } from './carry/scenari
 import { Remarks, type Remark, type ScenarioTally } from './carry/tally.ts'
 import { realTarget, trialTarget, type TargetFolders } from './carry/target.ts'
 import { SourceDatabase } from './source/database.ts'
-import { listFolder, nameDigest, type ScenarioFolder } from './source/folder.ts'
+import { listFolder, nameDigest, waitingProposals, type ScenarioFolder } from './source/folder.ts'
 import { readLog } from './source/log.ts'
 import { SourceRepository } from './source/repository.ts'
 
@@ -64,6 +65,9 @@ export async function importReef({ source, recipe, places, keepRaw, newId, begun
   const scenarios: ScenarioTally[] = []
   for (const each of found) {
     const tally = await carryScenario(each, carrier)
+    const waiting = await waitingProposals(source.records, each.scenario)
+    if (waiting > 0)
+      remarks.add('left_out', each.scenario, 'proposals', `${waiting} proposals that wait for a step are not imported: propose them again`)
     if (tally !== null) scenarios.push(tally)
   }
   return { dry_run: places === null, scenarios, remarks: remarks.all }
@@ -91,7 +95,7 @@ async function findScenarios(
   for (const ref of odd) remarks.add('problem', null, 'ref', `the ref ${ref} names no scenario: it is left out`)
   const archived = Math.max(folder.archived, (await repository?.archived()) ?? 0)
   const note = `${archived} archived scenarios are not imported, since archives are not served; keep that folder`
-  if (archived > 0) remarks.add('note', null, 'archived', note)
+  if (archived > 0) remarks.add('left_out', null, 'archived', note)
   const byDigest = new Map([...heads.keys()].map((name): [string, string] => [nameDigest(name), name]))
   const all = new Map([...heads].map(([name, head]): [string, Omit<FoundScenario, 'name'>] => [name, { scenario: name, head }]))
   for (const [digest, files] of folder.scenarios) {
@@ -100,6 +104,14 @@ async function findScenarios(
     else if (nameDigest(named) !== digest)
       remarks.add('problem', named, 'file', `its files are named ${digest}, which is the name of another scenario's: they are left out`)
     else all.set(named, { ...files, scenario: named, head: heads.get(named) ?? null })
+  }
+  for (const log of folder.postgresLogs) {
+    const named = await nameIn({ log })
+    const known = all.get(named ?? '')
+    if (named === null) remarks.add('problem', null, 'file', `${basename(log)}: it does not say which scenario it belongs to`)
+    else if (known?.log !== undefined)
+      remarks.add('problem', named, 'file', `${basename(log)} is a second log of its steps: it is left out`)
+    else all.set(named, { ...known, log, isInPostgres: true, scenario: named, head: heads.get(named) ?? null })
   }
   const taken = new Set<string>()
   return [...all.values()]

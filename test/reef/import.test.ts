@@ -1,6 +1,17 @@
 /** Everything the original keeps, imported into a real store and repository, and read back from a real service. */
 import { hash } from 'node:crypto'
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { isObject, type Commit, type JsonObject } from '../../src/contract/index.ts'
@@ -9,7 +20,7 @@ import { temporaryFolder } from '../support/folder.ts'
 import { argumentsOf, dataPlaceIn, loadArguments, settingsOf, type Settings } from '../support/settings.ts'
 import { send, type Answer } from '../support/world.ts'
 import { PAIR_RECIPE } from '../spec/support/helpers.ts'
-import { Original, pointerTo, streamed, type OriginalScenario } from './original.ts'
+import { Original, pointerTo, streamed } from './original.ts'
 
 const SKILL = { id: 'tone', name: 'skill', config: { name: 'tone', text: 'Be kind.' } }
 const RULES = { id: 'rules', name: 'rules', config: { text: 'Answer briefly.' } }
@@ -107,7 +118,7 @@ function grown(original: Original): { readonly held: string; readonly first: str
   })
   support.back(support.created, {}, 1_700_000_700, [RULES, SKILL])
   writeFileSync(
-    support.database.replace('.sqlite3', '.model.json'),
+    support.modelFile,
     JSON.stringify({ url: 'http://models:1', model: 'own', api: 'openai', api_key: 'sk-secret-secret-secret' }),
   )
   return { held: held.release_id, first: first.release_id }
@@ -342,6 +353,92 @@ describe('an import', () => {
     }
   })
 
+  it('takes model settings over without their key, and says what it cannot take of them', async () => {
+    const { folder, original } = newSource()
+    const files = {
+      own: '{"url": "http://models:1", "model": "own", "api": "openai", "api_key": "sk-own-key-1234567890"}',
+      'taken back': 'null',
+      broken: '{"url": ',
+      other: '{"url": "ftp://models", "model": "m"}',
+    }
+    for (const [name, text] of Object.entries(files)) writeFileSync(original.scenario(name).modelFile, text)
+    writeFileSync(join(original.records, `${'e'.repeat(64)}.other.json`), files.own)
+    const report = await carry(original, folder, RECORDING)
+    expect(textsOf(report)).toEqual([
+      expect.stringMatching(/^broken: its model settings in [0-9a-f]{64}-model\.json are not taken here: the file holds no JSON object/),
+      expect.stringMatching(/^other: its model settings in [0-9a-f]{64}-model\.json are not taken here: .*url/),
+      expect.stringMatching(/^own: its model settings \(url, model, api\) are those of [0-9a-f]{64}-model\.json, without the key/),
+    ])
+    const get = await serve(folder, RECORDING)
+    for (const name of Object.keys(files)) await releasesOf(get, encodeURIComponent(name))
+    const models = rowsIn(await get('/svc/scenarios'), 'scenarios').map(({ scenario, model }) => [scenario, Object(model).url])
+    expect(models).toContainEqual(['own', 'http://models:1'])
+    expect(models).toContainEqual(['taken back', 'http://127.0.0.1:9'])
+  })
+
+  it('names what it leaves out: the state of trainers, files of steps, waiting proposals, records in PostgreSQL', async () => {
+    const { folder, original } = newSource()
+    const chat = original.scenario('chat')
+    const kept = {
+      failure_manifest: { kind: 'reef-failure-manifest/1', entries: [] },
+      rejected_proposals: [{ step: 1 }],
+      failure_streak: 2,
+    }
+    const empty = { entries: [RULES], steps: 1, promoted_tasks: [], promoted_clients: {}, rollback_entries: null }
+    chat.line({
+      release: chat.created,
+      at: 10,
+      more: { algorithm_state: { ...empty, ...kept }, metrics: { step_record: '/srv/.reef/steps/chat/1', selected: false } },
+    })
+    const waiting = join(original.records, '..', 'proposals', 'chat')
+    mkdirSync(join(waiting, 'claimed'), { recursive: true })
+    writeFileSync(join(waiting, '01795118905304316199-2868abef.json'), '{}')
+    const there = original.scenario('there')
+    there.publish({ files: { 'a.md': 'one' }, at: 20 })
+    renameSync(there.log, join(original.records, `postgres-${'0a'.repeat(16)}.commits.jsonl`))
+    rmSync(there.database)
+    rmSync(original.scenario('without').database)
+    const report = await carry(original, folder, RECORDING)
+    expect(report.remarks.map(({ kind, scenario, text }) => `${kind} ${scenario}: ${text}`)).toEqual([
+      'left_out chat: what its trainer knew beside the entries is not imported, and is learned anew: failure_manifest, failure_streak, rejected_proposals',
+      'left_out chat: the files of 1 steps are not imported: keep them where they are, such as "/srv/.reef/steps/chat/1"',
+      'left_out chat: 1 proposals that wait for a step are not imported: propose them again',
+      'problem there: its records lie in PostgreSQL; they are not imported, its steps and releases are',
+      expect.stringMatching(/^problem without: its records are not in the folder: it has no [0-9a-f]{64}\.sqlite3; they are not imported/),
+    ])
+    expect(report.scenarios[1]).toMatchObject({ scenario: 'there', destination: { steps: 1, releases: 2 } })
+    const both = { ...settingsIn(folder, {}), 'storage.agent_record_dir': original.records }
+    await expect(start(both)).rejects.toThrow(/agent_record_dir holds 3 files/)
+  })
+
+  it('counts what databases of before 0.1.3 mark as retired as consumed', async () => {
+    const { folder, original } = newSource()
+    const chat = original.scenario('chat')
+    chat.store(
+      ['e1', 'e2', 'e3', 'e4'].map((id, at) => ({ id, type: 'inference', at, payload: { response: {} } }) as const),
+      {
+        sql: `DROP TABLE record_consumption; DROP TABLE record_eviction;
+          ALTER TABLE agent_record ADD COLUMN compacted_at REAL;
+          CREATE TABLE compaction_receipts (
+            scenario TEXT NOT NULL, receipt_id TEXT NOT NULL, compacted_ids_json TEXT NOT NULL, metadata_json TEXT NOT NULL,
+            recorded_at REAL NOT NULL, PRIMARY KEY (scenario, receipt_id, compacted_ids_json));
+          CREATE INDEX agent_record_active_sequence ON agent_record (scenario, sequence) WHERE compacted_at IS NULL;
+          UPDATE agent_record SET compacted_at = 50.5 WHERE agent_record_id IN ('e1', 'e2');
+          INSERT INTO compaction_receipts VALUES ('chat', 'batch-1', '["e2"]', '{"consumed_ids":["e3"],"reason":"stale"}', 40.5)`,
+      },
+    )
+    chat.line({
+      release: chat.created,
+      at: 10,
+      more: { record_progress: { high_water_sequence: 1, high_water_offset: 1, compacted_ids: ['e1'], consumed_ids: [] } },
+    })
+    expect(textsOf(await carry(original, folder, RECORDING))).toEqual([])
+    const again = await carry(original, folder, RECORDING)
+    expect(again.scenarios).toMatchObject([{ destination: { inference: 4, steps: 1, consumed: 3 } }])
+    const commits = rowsIn(await (await serve(folder, RECORDING))('/svc/scenarios/chat/commits'), 'commits')
+    expect(commits.map((row) => row['consumed_ids'])).toEqual([['e1'], ['e2', 'e3']])
+  })
+
   it('leaves a scenario alone that is here under the same name and is another', async () => {
     const folder = temporaryFolder()
     const [one, two] = [new Original(join(folder, 'one')), new Original(join(folder, 'two'))]
@@ -489,9 +586,6 @@ describe('an import', () => {
   })
 })
 
-const writeSettings = ({ database }: OriginalScenario, name: string): void =>
-  writeFileSync(database.replace('.sqlite3', `.${name}.json`), JSON.stringify({ url: 'http://models:1', model: name }))
-
 const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`
 
 describe('a source that means harm', () => {
@@ -559,25 +653,6 @@ describe('a source that means harm', () => {
     const remarks = textsOf(report)
     expect(remarks).toContainEqual(expect.stringMatching(/^view: its records cannot be read: it has no table agent_record/))
     expect(remarks).toContainEqual('gaps: step 12002 follows step 6001: the rest of the log is left out')
-  })
-
-  it('has the file named whose model settings are taken, and none taken where two may hold them', async () => {
-    const { folder, original } = newSource()
-    const [one, two] = [original.scenario('one'), original.scenario('two')]
-    writeSettings(one, 'model')
-    writeSettings(two, 'model')
-    writeSettings(two, 'other')
-    const report = await carry(original, folder, RECORDING)
-    expect(textsOf(report)).toEqual([
-      expect.stringMatching(/^one: its model settings \(url, model\) are those of [0-9a-f]{64}\.model\.json$/),
-      expect.stringMatching(/^two: its model settings may be those of [0-9a-f]{64}\.model\.json, [0-9a-f]{64}\.other\.json: none/),
-    ])
-    const get = await serve(folder, RECORDING)
-    for (const name of ['one', 'two']) await releasesOf(get, name)
-    expect(rowsIn(await get('/svc/scenarios'), 'scenarios')).toMatchObject([
-      { model: { url: 'http://models:1', model: 'model' } },
-      { model: { url: 'http://127.0.0.1:9' } },
-    ])
   })
 })
 

@@ -175,6 +175,8 @@ export class ImportedHistory {
       const note = 'it went on here since it was imported: batches dropped at the original since then are not marked'
       return this.#parts.remarks.add('note', this.#parts.scenario, 'went on', note)
     }
+    const done = this.#consumedBy(component ?? '')
+    if (ids.every((id) => done.has(id))) return
     const metrics = { skipped: 'batches that the original dropped without a step', [IMPORTED]: was }
     await this.#commit({ ...SKIPPED, metrics, ...(component !== null && { component }) }, ids, at)
   }

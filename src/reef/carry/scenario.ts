@@ -3,14 +3,13 @@ import { basename } from 'node:path'
 import { isObject, isRefusal, type Commit, type Entry } from '../../contract/index.ts'
 import { parseModelSettings } from '../../scenarios/index.ts'
 import { SourceDatabase } from '../source/database.ts'
-import { readSettings, type ScenarioFolder } from '../source/folder.ts'
+import { nameDigest, readSettings, type ScenarioFolder } from '../source/folder.ts'
 import { readLog, type SourceCommit } from '../source/log.ts'
 import { stepOf, type SourceManifest } from '../source/repository.ts'
 import { entriesThere } from './entries.ts'
 import { ImportedHistory, IMPORTED, OtherHistory, wordsOf, type Carrier } from './history.ts'
 import { carryRecords } from './records.ts'
 import type { ImportCounts, ScenarioTally } from './tally.ts'
-import type { ModelSettingsFile } from './target.ts'
 
 export interface FoundScenario extends ScenarioFolder {
   readonly scenario: string
@@ -27,6 +26,7 @@ export async function carryScenario(found: FoundScenario, carrier: Carrier): Pro
     const history = await ImportedHistory.open({ ...carrier, ...found })
     await carryHistory(found, carrier, history, database, source)
     await carrySettings(found, carrier, history)
+    noteLeftOut(found, carrier, source)
     if (database !== null) {
       noteEvicted(found, carrier, database)
       source.types = await carryRecords(database, { ...found, ...carrier, releases: history.releases })
@@ -52,8 +52,12 @@ export async function carryScenario(found: FoundScenario, carrier: Carrier): Pro
 const reviewNote = (finding: string): string =>
   `its harness is served as it was there until a person decides, and ${finding}; from the first start the seed of the recipe is held for review beside it: promote it to serve the seed, or reject it to keep what was imported`
 
-async function openDatabase({ scenario, database }: FoundScenario, { remarks }: Carrier): Promise<SourceDatabase | null> {
-  if (database === undefined) return null
+async function openDatabase({ scenario, database, isInPostgres }: FoundScenario, { remarks }: Carrier): Promise<SourceDatabase | null> {
+  if (database === undefined) {
+    const place = isInPostgres === true ? 'lie in PostgreSQL' : `are not in the folder: it has no ${nameDigest(scenario)}.sqlite3`
+    remarks.add('problem', scenario, 'database', `its records ${place}; they are not imported, its steps and releases are`)
+    return null
+  }
   let opened: SourceDatabase | null = null
   try {
     opened = await SourceDatabase.open(database)
@@ -71,9 +75,14 @@ class SourceCounts {
   steps = 0
   readonly releases = new Set<string>()
   readonly consumed = new Set<string>()
+  /** By component: what its trainer kept last, beside the entries. */
+  readonly kept = new Map<string, readonly string[]>()
+  readonly stepRecords: string[] = []
 
-  add({ release, isCheckpoint, isPending, consumed }: SourceCommit): void {
+  add({ release, isCheckpoint, isPending, consumed, component, kept, stepRecord }: SourceCommit): void {
     this.steps += 1
+    this.kept.set(component ?? '', kept)
+    if (stepRecord !== null) this.stepRecords.push(stepRecord)
     if (isCheckpoint || isPending) this.releases.add(release.releaseId)
     for (const id of consumed) this.consumed.add(id)
   }
@@ -203,46 +212,38 @@ async function carryReceipts(
   }
 }
 
-/** Settings that exist here are kept. */
-async function carrySettings({ scenario, settings }: FoundScenario, { target, remarks }: Carrier, history: ImportedHistory): Promise<void> {
+/** Settings that exist here are kept. The key is left to the owner, who sets it again. */
+async function carrySettings({ scenario, model }: FoundScenario, { target, remarks }: Carrier, history: ImportedHistory): Promise<void> {
   const [created] = history.rows
-  if (settings === undefined || created === undefined) return
-  const read = await findSettings(settings)
-  if ('problem' in read) return remarks.add('problem', scenario, 'settings', read.problem)
-  await target.settings(created, read.settings)
-  remarks.add('note', scenario, 'settings', read.words)
-}
-
-type FoundSettings = { readonly settings: ModelSettingsFile; readonly words: string } | { readonly problem: string }
-
-/** Without the key, which the owner sets again. The file is recognised by its content. */
-async function findSettings(paths: readonly string[]): Promise<FoundSettings> {
-  const read = await Promise.all(paths.map(async (path) => ({ path, found: await readSettings(path).catch(() => null) })))
-  const [first, ...others] = read.flatMap(({ path, found }) => (found === null ? [] : [{ path, ...found }]))
-  if (first === undefined) return { problem: `its model settings cannot be read from ${namesOf(paths)}` }
-  if (others.length > 0) {
-    const all = [first, ...others].map(({ path }) => path)
-    return { problem: `its model settings may be those of ${namesOf(all)}: none are imported; set them with the update route` }
-  }
-  const { path, hadKey } = first
+  if (model === undefined || created === undefined) return
   try {
-    const settings = parseModelSettings(first.settings)
-    const taken = `its model settings (${Object.keys(settings).join(', ')}) are those of ${namesOf([path])}`
-    return { settings, words: hadKey ? `${taken}, without the key: send it again with the update route` : taken }
+    const read = await readSettings(model)
+    if (read === null) return
+    const settings = parseModelSettings(read.settings)
+    await target.settings(created, settings)
+    const taken = `its model settings (${Object.keys(settings).join(', ')}) are those of ${basename(model)}`
+    remarks.add('note', scenario, 'settings', read.hadKey ? `${taken}, without the key: send it again with the update route` : taken)
   } catch (error) {
-    return { problem: `its model settings are not taken here: ${isRefusal(error) ? error.message : 'they are no settings'}` }
+    remarks.add('problem', scenario, 'settings', `its model settings in ${basename(model)} are not taken here: ${wordsOf(error)}`)
   }
 }
 
-const namesOf = (paths: readonly string[]): string => paths.map((path) => basename(path)).join(', ')
+/** What no import has a place for. */
+function noteLeftOut({ scenario }: FoundScenario, { remarks }: Carrier, { kept, stepRecords }: SourceCounts): void {
+  const names = [...new Set([...kept.values()].flat())].toSorted()
+  const state = `what its trainer knew beside the entries is not imported, and is learned anew: ${names.join(', ')}`
+  if (names.length > 0) remarks.add('left_out', scenario, 'state', state)
+  const records = `the files of ${stepRecords.length} steps are not imported: keep them where they are, such as ${JSON.stringify(stepRecords.at(-1))}`
+  if (stepRecords.length > 0) remarks.add('left_out', scenario, 'step records', records)
+}
 
 function noteEvicted({ scenario }: FoundScenario, { remarks }: Carrier, database: SourceDatabase): void {
   try {
     const { records, bytes, fingerprints } = database.evicted(scenario)
     const lost = `the original lost ${records} records of ${bytes} bytes to its capacity: that count starts again here`
-    if (records > 0) remarks.add('note', scenario, 'evicted', lost)
+    if (records > 0) remarks.add('left_out', scenario, 'evicted', lost)
     const digests = `${fingerprints} digests of lost records are not imported, since they are computed differently here`
-    if (fingerprints > 0) remarks.add('note', scenario, 'fingerprints', `${digests}: such a record counts as new when it is sent again`)
+    if (fingerprints > 0) remarks.add('left_out', scenario, 'fingerprints', `${digests}: such a record counts as new when it is sent again`)
   } catch (error) {
     remarks.add('problem', scenario, 'evicted', `its totals of lost records cannot be read: ${wordsOf(error)}`)
   }

@@ -23,10 +23,10 @@ export interface ScenarioTally {
   readonly served: Served
 }
 
-/** A problem: something was not imported. A note: something to know. */
+/** A problem: something could not be imported. Left out: no import has it. A note: something to know. */
 export interface Remark {
   readonly scenario: string | null
-  readonly kind: 'problem' | 'note'
+  readonly kind: 'problem' | 'left_out' | 'note'
   readonly text: string
 }
 
@@ -36,7 +36,7 @@ export class Remarks {
 
   /** `about` groups similar remarks: after a few, the rest is only counted. */
   add(kind: Remark['kind'], scenario: string | null, about: string, text: string): void {
-    const key = JSON.stringify([scenario, about])
+    const key = JSON.stringify([scenario, kind, about])
     const count = (this.#counts.get(key) ?? 0) + 1
     this.#counts.set(key, count)
     if (count <= LINES_PER_KIND_MAX) this.#lines.push({ scenario, kind, text })
@@ -44,9 +44,9 @@ export class Remarks {
 
   get all(): readonly Remark[] {
     const more = [...this.#counts].flatMap(([key, count]) => {
-      const [scenario, about]: [string | null, string] = JSON.parse(key)
+      const [scenario, kind, about]: [string | null, Remark['kind'], string] = JSON.parse(key)
       const left = count - LINES_PER_KIND_MAX
-      return left > 0 ? [{ scenario, kind: 'problem', text: `${about}: ${left} more like these` } as const] : []
+      return left > 0 ? [{ scenario, kind, text: `${about}: ${left} more like these` }] : []
     })
     return [...this.#lines, ...more]
   }

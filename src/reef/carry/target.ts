@@ -2,7 +2,7 @@
 import type { Commit, Content, ContentStore, Files, NewRecord, Release, RequestType, SealMark, Store } from '../../contract/index.ts'
 import type { parseModelSettings } from '../../scenarios/index.ts'
 
-export type ModelSettingsFile = ReturnType<typeof parseModelSettings>
+type ModelSettingsFile = ReturnType<typeof parseModelSettings>
 
 export interface Target {
   /** Every row of the scenario, oldest first; empty when it does not exist. */

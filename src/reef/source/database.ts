@@ -5,9 +5,15 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { isObject, PENDING_RECORD_BYTES_MAX } from '../../contract/index.ts'
+import { isObject, PENDING_RECORD_BYTES_MAX, type JsonObject } from '../../contract/index.ts'
 import { parsed } from './folder.ts'
 import { textsIn } from './log.ts'
+
+/** Tables of receipts, with the column of the consumed ids. */
+const RECEIPTS = [
+  ['compaction_receipts', 'compacted_ids_json'],
+  ['record_consumption', 'consumed_ids_json'],
+] as const
 
 export class SourceDatabase {
   readonly #db: DatabaseSync
@@ -75,20 +81,28 @@ export class SourceDatabase {
     }
   }
 
-  /** Batches dropped without a step: their records count as consumed. Older databases lack this table. */
+  /** Batches dropped without a step: their records count as consumed. Databases of before 0.1.3 have them in other places. */
   *receipts(scenario: string) {
-    if (!this.#has('record_consumption')) return
-    const rows = this.#db.prepare(
-      'SELECT receipt_id, consumed_ids_json, metadata_json, recorded_at FROM record_consumption WHERE scenario = ? ORDER BY recorded_at, receipt_id',
-    )
-    for (const row of rows.iterate(scenario)) {
-      const metadata = parsed(textOf(row['metadata_json']) ?? '')
-      yield {
-        consumed: textsIn(parsed(textOf(row['consumed_ids_json']) ?? '')),
-        metadata: isObject(metadata) ? metadata : {},
-        recordedAt: typeof row['recorded_at'] === 'number' ? row['recorded_at'] : 0,
+    for (const [table, column] of RECEIPTS) {
+      if (!this.#has(table)) continue
+      const rows = this.#db.prepare(
+        `SELECT ${column} AS ids, metadata_json, recorded_at FROM ${table} WHERE scenario = ? ORDER BY recorded_at, receipt_id`,
+      )
+      for (const row of rows.iterate(scenario)) {
+        const read = parsed(textOf(row['metadata_json']) ?? '')
+        const metadata: JsonObject = isObject(read) ? read : {}
+        yield {
+          consumed: [...textsIn(parsed(textOf(row['ids']) ?? '')), ...textsIn(metadata['consumed_ids'])],
+          metadata,
+          recordedAt: typeof row['recorded_at'] === 'number' ? row['recorded_at'] : 0,
+        }
       }
     }
+    if (this.#db.prepare("SELECT 1 AS found FROM pragma_table_info('agent_record') WHERE name = 'compacted_at'").get() === undefined) return
+    const rows = this.#db.prepare('SELECT agent_record_id, compacted_at FROM agent_record WHERE scenario = ? AND compacted_at IS NOT NULL')
+    const retired = [...rows.iterate(scenario)]
+    const recordedAt = retired.reduce((latest, row) => Math.max(latest, Number(row['compacted_at'])), 0)
+    if (retired.length > 0) yield { consumed: retired.flatMap((row) => textOf(row['agent_record_id']) ?? []), metadata: {}, recordedAt }
   }
 
   /** `fingerprints`: ids kept with a digest only, so that resends are recognised. */

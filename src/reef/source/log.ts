@@ -79,6 +79,9 @@ export function commitFrom(value: JsonObject, scenario: string, step: number, ow
     release,
     isCheckpoint: own !== undefined || value['checkpoint'] === true,
     entries: state['entries'],
+    /** What else its trainer keeps. */
+    kept: Object.keys(state).filter((name) => !['entries', 'steps'].includes(name) && holdsSome(state[name])),
+    stepRecord: isObject(value['metrics']) && typeof value['metrics']['step_record'] === 'string' ? value['metrics']['step_record'] : null,
     consumed: [progress['compacted_ids'], progress['consumed_ids']].flatMap(textsIn),
     recordedAt: typeof at === 'number' && Number.isFinite(at) && at >= 0 ? at : 0,
     operation,
@@ -89,6 +92,9 @@ export function commitFrom(value: JsonObject, scenario: string, step: number, ow
     component: typeof component === 'string' ? component : null,
   }
 }
+
+const holdsSome = (value: Json | undefined): boolean =>
+  typeof value === 'object' && value !== null ? Object.keys(value).length > 0 : Boolean(value)
 
 export function readRelease(value: Json | undefined) {
   if (!isObject(value)) return null
