@@ -13,9 +13,9 @@ const echo: Runtime = {
     if (call.dialect === 'count_tokens') return whole(200, { input_tokens: countWords(text) })
     const { model } = body
     const said = { text, model: typeof model === 'string' ? model : (call.model.model ?? 'echo'), words: countWords(text) }
-    if (call.dialect === 'gemini' || call.dialect === 'gemini_count_tokens')
-      return whole(400, { error: { code: 400, message: 'this runtime speaks three formats', status: 'INVALID_ARGUMENT' } })
     const format = FORMATS[call.dialect]
+    if (format === undefined)
+      return whole(400, { error: { code: 400, message: 'this runtime speaks three formats', status: 'INVALID_ARGUMENT' } })
     if (body['stream'] !== true) return whole(200, format.whole(said))
     return {
       kind: 'stream',
@@ -63,7 +63,7 @@ const message = ({ model, words }: Said, content: readonly Json[], stop_reason: 
   usage: { input_tokens: words, output_tokens: words },
 })
 
-const FORMATS: Readonly<Record<'chat' | 'responses' | 'messages', Format>> = {
+const FORMATS: Readonly<Partial<Record<RuntimeCall['dialect'], Format>>> = {
   chat: {
     whole: (said) => ({
       ...chatHead(said),

@@ -7,7 +7,15 @@ import type { Role } from './roles.ts'
 import type { ModelApi, Operation, RecordRow, Requires } from './wire/index.ts'
 
 /** The provider format a call speaks. Counting tokens is a call of its own: it is never streamed. */
-export type Dialect = 'chat' | 'responses' | 'messages' | 'count_tokens' | 'gemini' | 'gemini_count_tokens'
+export type Dialect =
+  | 'chat'
+  | 'responses'
+  | 'responses_count_tokens'
+  | 'responses_compact'
+  | 'messages'
+  | 'count_tokens'
+  | 'gemini'
+  | 'gemini_count_tokens'
 
 // ── records ──────────────────────────────────────────────────────────────────────────────────
 

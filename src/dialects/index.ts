@@ -10,12 +10,14 @@ import type { DialectSpec } from './dialect.ts'
 import { gemini, geminiCount } from './gemini/index.ts'
 import { geminiRoute } from './gemini/read.ts'
 import { messages, messagesCount } from './messages/index.ts'
-import { responses } from './responses/index.ts'
+import { responses, responsesCompact, responsesCount } from './responses/index.ts'
 import { objectOf, written } from './values.ts'
 
 export const dialects: Readonly<Record<Dialect, DialectSpec>> = {
   chat,
   responses,
+  responses_count_tokens: responsesCount,
+  responses_compact: responsesCompact,
   messages,
   count_tokens: messagesCount,
   gemini,

@@ -68,6 +68,61 @@ describe('GET /v1/models', () => {
   })
 })
 
+describe('GET /v1/models/{id}', () => {
+  const MODEL = { id: 'm', object: 'model', created: 1, owned_by: 'x' }
+
+  it('is relayed as it is asked for, and neither creates nor records', async () => {
+    here.upstream.answer((_received, response) => sendJson(response, 200, { ...MODEL, id: 'org/m' }))
+    const answer = await here.get('/v1/models/org%2Fm?a=b', { ...token, 'x-svc-scenario': 'unheard-of' })
+    expect([answer.status, answer.json]).toEqual([200, { ...MODEL, id: 'org/m' }])
+    expect(here.upstream.received.at(-1)).toMatchObject({ url: '/v1/models/org%2Fm?a=b', headers: { authorization: 'Bearer up-key' } })
+    expect((await here.get('/svc/scenarios/unheard-of/records', token)).status).toBe(404)
+    expect((await here.get('/v1/models/m')).status).toBe(401)
+  })
+
+  it('is picked out of the list where the answer is one', async () => {
+    here.upstream.answer((_received, response) => sendJson(response, 200, { object: 'list', data: [{ id: 'a' }, MODEL] }))
+    expect((await here.get('/v1/models/m', token)).json).toEqual(MODEL)
+    const missing = await here.get('/v1/models/other', token)
+    expect([missing.status, missing.json]).toMatchObject([404, { error: { code: 'model_not_found' } }])
+  })
+})
+
+describe('routes that SDKs have methods for', () => {
+  const known = { ...token, 'x-svc-scenario': 'sdks' }
+  const recordOf = async (receipt: unknown) => (await here.get(`/svc/scenarios/sdks/records/${String(receipt)}`, token)).json
+
+  it.each([
+    ['/v1/responses/input_tokens', { object: 'response.input_tokens', input_tokens: 7 }],
+    ['/v1/responses/compact', { id: 'c', object: 'response.compaction', output: [{ type: 'compaction', encrypted_content: 'x' }] }],
+  ])('%s goes to the upstream as it came, and is recorded', async (path, said) => {
+    here.upstream.answer((_received, response) => sendJson(response, 200, said))
+    const body = '{ "model":"m", "input":"hi" }'
+    const answer = await here.post(path, body, known)
+    expect([answer.status, answer.json]).toEqual([200, said])
+    expect(here.upstream.received.at(-1)).toMatchObject({ url: path, body: Buffer.from(body) })
+    expect(await recordOf(answer.headers['x-svc-agent-record-id'])).toMatchObject({ payload: { input: 'hi', response: said } })
+    expect((await here.post(path, body, token)).json).toMatchObject({ error: { code: 'scenario_missing' } })
+  })
+
+  it('the mock model counts the tokens of an input, and answers what stands for a shorter conversation', async () => {
+    const mock = await ownWorld({ settings: { 'inference.runtime': 'practice' } })
+    const asked = { model: 'm', input: 'What is 2 + 2?' }
+    const counted = (await mock.post('/v1/responses/input_tokens', asked, { 'x-svc-scenario': 's' })).json
+    expect(counted).toEqual({ object: 'response.input_tokens', input_tokens: expect.any(Number) })
+    const compact = await mock.post('/v1/responses/compact', asked, { 'x-svc-scenario': 's' })
+    expect([compact.status, compact.json]).toMatchObject([200, { object: 'response.compaction' }])
+    expect((await mock.get('/v1/models/m')).status).toBe(404)
+    expect((await mock.get('/v1/models/practice')).json).toMatchObject({ id: 'practice', object: 'model' })
+  })
+
+  it('/v1/completions is named as not served, and not asked for again', async () => {
+    const answer = await here.post('/v1/completions', { model: 'm', prompt: 'x' }, known)
+    expect([answer.status, answer.headers['x-should-retry'], answer.json]).toMatchObject([501, 'false', { error: { code: 'not_served' } }])
+    expect((await here.post('/v1/completions', {})).status).toBe(401)
+  })
+})
+
 describe('GET /v1/responses', () => {
   const upgrade = {
     ...token,

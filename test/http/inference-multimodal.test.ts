@@ -6,7 +6,7 @@ import { sendJson, startUpstream, type Upstream } from '../support/upstream.ts'
 import { until } from '../support/wait.ts'
 import { ownWorld, world, type World } from '../support/world.ts'
 
-const ROUTES = ['/v1/images', '/v1/embeddings', '/v1/audio/speech', '/v1/decisions']
+const ROUTES = ['/v1/images', '/v1/images/generations', '/v1/embeddings', '/v1/audio/speech', '/v1/decisions']
 const KEY = 'gateway-key'
 
 let gateway: Upstream

@@ -77,7 +77,7 @@ const OPENED: Readonly<Record<Exclude<Role, 'admin' | 'read'>, readonly string[]
     'POST /svc/records',
     'POST /svc/records/batch',
     'POST /svc/report',
-    ...['images', 'embeddings', 'audio/speech', 'decisions'].map((route) => `POST /v1/${route}`),
+    ...['images', 'images/generations', 'embeddings', 'audio/speech', 'decisions'].map((route) => `POST /v1/${route}`),
   ],
   agent: [
     'GET /svc/harness',
@@ -90,13 +90,15 @@ const OPENED: Readonly<Record<Exclude<Role, 'admin' | 'read'>, readonly string[]
     'POST /svc/harness/proposals',
     'POST /svc/report',
     'POST /svc/train',
-    ...['images', 'embeddings', 'audio/speech', 'decisions'].map((route) => `POST /v1/${route}`),
+    ...['images', 'images/generations', 'embeddings', 'audio/speech', 'decisions'].map((route) => `POST /v1/${route}`),
   ],
   worker: ['POST /svc/fleet/take', 'POST /svc/fleet/episodes/:lease/beat', 'POST /svc/fleet/episodes/:lease/result'],
   review: [
     'POST /svc/harness/tasks',
     'POST /svc/scenarios/:scenario/comment',
-    ...['v1/chat/completions', 'v1/messages', 'v1/messages/count_tokens', 'v1/responses'].map(evaluationOf),
+    ...['chat/completions', 'messages', 'messages/count_tokens', 'responses', 'responses/compact', 'responses/input_tokens'].map((route) =>
+      evaluationOf(`v1/${route}`),
+    ),
     ...['countTokens', 'generateContent', 'streamGenerateContent'].map((verb) => evaluationOf(`v1beta/models/:model:${verb}`)),
     'POST /svc/scenarios/:scenario/promote',
     'POST /svc/scenarios/:scenario/reject',
@@ -105,7 +107,8 @@ const OPENED: Readonly<Record<Exclude<Role, 'admin' | 'read'>, readonly string[]
     ...routes.filter(({ right }) => right === 'read' || right === 'pull' || right === 'follow').map(nameOf),
   ],
 }
-const INFERENCE = routes.filter(({ run, path }) => 'traffic' in run || path === '/v1/models' || path === '/v1/responses').map(nameOf)
+const BESIDE = new Set(['/v1/models', '/v1/models/:model', '/v1/responses', '/v1/completions'])
+const INFERENCE = routes.filter(({ run, path }) => 'traffic' in run || BESIDE.has(path)).map(nameOf)
 
 function nameOf({ method, path }: HttpRoute): string {
   return `${method} ${path}`
@@ -136,6 +139,7 @@ it('every route that names a scenario is held against those of the token, and th
     'any POST /svc/fleet/episodes/:lease/beat',
     'any POST /svc/fleet/episodes/:lease/result',
     'any POST /svc/fleet/take',
+    'any POST /v1/completions',
     'deployment DELETE /svc/tokens/:token_name',
     'deployment GET /metrics',
     'deployment GET /svc/audit',

@@ -142,6 +142,8 @@ it('the metrics count the requests of each route by its pattern, never by its pa
 
 /** Spelt out here once more, so that a route that goes missing is missed. */
 const EMBEDDED = ['chat/completions', 'responses', 'messages', 'messages/count_tokens']
+/** Beside them, where SDKs ask. */
+const OF_SDKS = ['responses/input_tokens', 'responses/compact']
 const INTERFACE = [
   'GET /healthz',
   ...EMBEDDED.map((route) => `POST /v1/${route}`),
@@ -156,13 +158,17 @@ const INTERFACE = [
   ...['requests/:record_id/page', 'requests/:record_id/progress'].map((route) => `GET /svc/harness/${route}`),
   'DELETE /svc/scenarios/:scenario',
 ]
-/** A provider format beyond those of the interface. */
-const GEMINI = ['', '/svc/scenarios/:scenario/evaluation', '/svc/scenarios/:scenario/components/:component/evaluation'].flatMap((prefix) =>
-  ['generateContent', 'streamGenerateContent', 'countTokens'].map((call) => `POST ${prefix}/v1beta/models/:model:${call}`),
+/** Beyond the formats and the routes of the interface. */
+const BEYOND = ['', '/svc/scenarios/:scenario/evaluation', '/svc/scenarios/:scenario/components/:component/evaluation'].flatMap(
+  (prefix) => [
+    ...['generateContent', 'streamGenerateContent', 'countTokens'].map((call) => `POST ${prefix}/v1beta/models/:model:${call}`),
+    ...OF_SDKS.map((route) => `POST ${prefix}/v1/${route}`),
+  ],
 )
 /** Beside the interface's table: what the decisions add, running steps, tasks, tokens, the audit, the configuration, the numbers for a monitor, this table for programs, and the console's files. */
 const BESIDE = [
   '/v1/models',
+  '/v1/models/:model',
   '/v1/responses',
   '/svc/harness/install/line',
   '/svc/harness/progress',
@@ -186,6 +192,8 @@ const BESIDE = [
   '/console/:file',
 ].map((path) => `GET ${path}`)
 const CHANGING = [
+  'POST /v1/completions',
+  'POST /v1/images/generations',
   'POST /svc/harness/tasks',
   'POST /svc/harness/tasks/:task',
   'POST /svc/tokens',
@@ -205,11 +213,11 @@ const CHANGING = [
 describe('the route table', () => {
   it('holds every route of the interface, what the decisions add, and nothing else [routes.table]', () => {
     expect(routes.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(
-      [...INTERFACE, ...GEMINI, ...BESIDE, ...CHANGING].toSorted(),
+      [...INTERFACE, ...BEYOND, ...BESIDE, ...CHANGING].toSorted(),
     )
   })
 
-  it.each([...INTERFACE, ...GEMINI])('%s is answered by a handler of its own [routes.table]', async (route) => {
+  it.each([...INTERFACE, ...BEYOND])('%s is answered by a handler of its own [routes.table]', async (route) => {
     const [method = '', path = ''] = route.split(' ')
     const answer = await here.ask(method, path.replaceAll(/\/:\w+/g, '/spare'), {
       headers: { ...named('table'), accept: 'application/json' },

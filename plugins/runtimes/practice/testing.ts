@@ -14,6 +14,8 @@ export const practice = (settings: { readonly noise?: number; readonly chunkDela
 const PATHS: Readonly<Record<Dialect, string>> = {
   chat: '/v1/chat/completions',
   responses: '/v1/responses',
+  responses_count_tokens: '/v1/responses/input_tokens',
+  responses_compact: '/v1/responses/compact',
   messages: '/v1/messages?beta=true',
   count_tokens: '/v1/messages/count_tokens?beta=true',
   gemini: '/v1beta/models/m:generateContent',

@@ -5,6 +5,8 @@ const providers = (words: string) => z.looseObject({}).describe(words)
 
 export const chatBodySchema = providers("A request of OpenAI's chat completions API.")
 export const responsesBodySchema = providers("A request of OpenAI's responses API.")
+export const inputTokensBodySchema = providers("A request of OpenAI's responses API that counts tokens.")
+export const compactBodySchema = providers("A request of OpenAI's responses API that makes a conversation shorter.")
 export const messagesBodySchema = providers("A request of Anthropic's messages API.")
 export const generateContentBodySchema = providers("A request of Gemini's generateContent API.")
 export const countContentBodySchema = providers("A request of Gemini's API that counts tokens.")

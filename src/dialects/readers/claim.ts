@@ -7,8 +7,8 @@ import type { DialectReader } from '../conversation.ts'
 import { objectOf } from '../values.ts'
 import { responsesReader } from '../responses/read.ts'
 
-/** Token counts are asked in the words of the format that they belong to. */
-type ReadableDialect = Exclude<Dialect, `${string}count_tokens`>
+/** Token counts and what makes a conversation shorter are asked in the words of the format that they belong to. */
+type ReadableDialect = Exclude<Dialect, `${string}count_tokens` | 'responses_compact'>
 
 const readers: Readonly<Record<ReadableDialect, DialectReader>> = {
   chat: chatReader,

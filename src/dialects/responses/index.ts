@@ -1,7 +1,7 @@
 /** Responses. */
-import { isObject, type JsonObject } from '../../contract/index.ts'
-import { errorSchema, responsesBodySchema } from '../../contract/wire/index.ts'
-import { chatRequestOf } from '../chat-request.ts'
+import { invalid, isObject, type JsonObject } from '../../contract/index.ts'
+import { compactBodySchema, errorSchema, inputTokensBodySchema, responsesBodySchema } from '../../contract/wire/index.ts'
+import { chatPromptOf, chatRequestOf } from '../chat-request.ts'
 import type { DialectSpec } from '../dialect.ts'
 import { elementsFault, fault, limitFault, missing, openaiChoiceFault, wrongType, type RequestFault } from '../faults.ts'
 import { openai, OPENAI_HEADERS } from '../openai.ts'
@@ -37,6 +37,33 @@ export const responses: DialectSpec = {
   writeRequest: writeResponsesRequest,
   asClient: { fields: responsesFields, besides: responsesBesides, headers: OPENAI_HEADERS, say: (to) => new ResponsesSaying(to) },
   asUpstream: { ask: askResponses, path: () => PATH, hear: () => new ResponsesHearing() },
+}
+
+const { openStream: _never, asClient: _none, asUpstream: _neither, ...shared } = responses
+
+export const responsesCount: DialectSpec = {
+  ...shared,
+  name: 'responses_count_tokens',
+  paths: [`${PATH}/input_tokens`],
+  operation: 'count_tokens',
+  openApi: { ...responses.openApi, name: 'ResponseInputCount', words: 'a token count', body: inputTokensBodySchema },
+  isStreamed: () => false,
+  chatRequest: (body) => chatPromptOf(responsesReader.read(body)),
+  writeCount: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
+  counted: responses,
+}
+
+export const responsesCompact: DialectSpec = {
+  ...shared,
+  name: 'responses_compact',
+  paths: [`${PATH}/compact`],
+  openApi: { ...responses.openApi, name: 'Compaction', words: 'a shorter conversation', body: compactBodySchema },
+  isStreamed: () => false,
+  // What makes it shorter is the provider's, and of no use to another one.
+  chatRequest: () => {
+    throw invalid('unsupported_content', 'the model of this scenario makes no conversation shorter; ask the provider that does')
+  },
+  writeAnswer: (reply, request) => ({ ...writeResponse(reply, request), object: 'response.compaction' }),
 }
 
 function faultIn(body: JsonObject, model: string): RequestFault | null {

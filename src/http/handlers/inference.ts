@@ -2,7 +2,9 @@
 import {
   HEADER,
   invalid,
+  isObject,
   leastOf,
+  unknown,
   upstream,
   type Commit,
   type CountedCall,
@@ -10,7 +12,7 @@ import {
   type ModelsCall,
   type WholeAnswer,
 } from '../../contract/index.ts'
-import { dialects, sentPath } from '../../dialects/index.ts'
+import { dialects, isList, objectsOf, parsed, sentPath } from '../../dialects/index.ts'
 import {
   answerPieces,
   refusalOfUpstream,
@@ -26,7 +28,7 @@ import { tokensOf } from '../../limits/index.ts'
 import { scenarioName, type Scenario } from '../../scenarios/index.ts'
 import { clientKeyIn } from '../credentials/client-key.ts'
 import { noteImplicitScenario } from './audit.ts'
-import type { HttpContext, LineHandler, TrafficHandler } from '../context.ts'
+import type { Handler, HttpContext, LineHandler, TrafficHandler } from '../context.ts'
 import { HttpRefusal, isRelayedHeader } from '../errors.ts'
 import { answerHeld } from './held.ts'
 import { inTurn, UNLIMITED, withinLimits, type CallAnswered, type LimitedCall } from './limited.ts'
@@ -157,9 +159,27 @@ export async function models(context: HttpContext): Promise<HttpReply> {
     const answer = await runtime.models({ ...asked, signal: clientSignal(context.response) })
     if (answer.status >= 300) throw refusalOfUpstream(answer, (answer.by ?? model).apiKey)
     refuseNoJson(answer.body)
-    return { status: answer.status, headers: wholeHeaders(answer), body: answer.body }
+    const { model: id } = context.params
+    return { status: answer.status, headers: wholeHeaders(answer), body: id === undefined ? answer.body : modelIn(answer.body, id) }
   }
   return name !== null && (await services.registry.has(name)) ? services.registry.use(name, ask) : ask(services)
+}
+
+/** Of a runtime that lists its models whatever it is asked: the one that is meant. */
+function modelIn(body: Uint8Array, id: string): Uint8Array {
+  const said = parsed(Buffer.from(body).toString())
+  if (!isObject(said) || !isList(said['data'])) return body
+  const found = objectsOf(said['data']).find((model) => model['id'] === id)
+  if (found === undefined) throw unknown('model_not_found', 'there is no such model; GET /v1/models lists those there are')
+  return Buffer.from(JSON.stringify(found))
+}
+
+/** SDKs have methods for more than is served. */
+export function notServed(instead: string): Handler {
+  return async (context) => {
+    await context.readBytes()
+    throw new HttpRefusal(501, 'not_served', `this service does not serve ${context.path}; ${instead}`, { 'x-should-retry': 'false' })
+  }
 }
 
 /** One client tries a web socket first, and falls back at once when it is refused. */
