@@ -26,7 +26,6 @@ describe('setup', () => {
   })
 
   test('checks a program off that is on the PATH, and runs neither it nor what is given in its place', async () => {
-    const program = (name: string, named?: string): Requires => ({ name, kind: 'binary', ...(named !== undefined && { check: named }) })
     const { self, home } = await installedFrom([program('json', 'jq'), program('gone'), program('near'), program('odd', 'touch ran; jq')])
     const [programs, near] = [join(home.path, 'programs'), join(home.path, 'near')]
     mkdirSync(programs)
@@ -130,3 +129,5 @@ describe('setup', () => {
 })
 
 const check = (command: string): Requires => ({ name: 'mail', kind: 'service', check: command })
+
+const program = (name: string, named?: string): Requires => ({ name, kind: 'binary', ...(named !== undefined && { check: named }) })

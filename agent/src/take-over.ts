@@ -3,7 +3,6 @@ import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { mkdirp } from '@svc-ai/client/folders'
 import { field, parseJson, UsageError } from '@svc-ai/client/shared'
-import type { InstallRecord } from './record.ts'
 import { PRIVATE, readIfThere, writeWhole } from './whole-file.ts'
 
 /** A text that is added to one of the run's, or fields of a JSON file. */
@@ -18,11 +17,16 @@ export interface TakenFile {
 
 export type Takes = Readonly<Record<string, TakenFile>>
 
+interface Taking {
+  readonly binary: string
+  readonly client: { readonly takes?: Takes }
+}
+
 const OPTION = '--take'
 const BYTES_MAX = 4 * 1024 * 1024
 
 /** The words of the option where it stands first, and what is left for the agent. */
-export function takenIn(args: readonly string[], { binary, client }: Pick<InstallRecord, 'binary' | 'client'>) {
+export function takenIn(args: readonly string[], { binary, client }: Taking) {
   const [first = '', second = ''] = args
   const isSplit = first === OPTION
   if (!isSplit && !first.startsWith(`${OPTION}=`)) return { takes: {}, rest: args }

@@ -4,10 +4,9 @@ import { playUntilScored } from './episodes.ts'
 import { shortageOf, type TaskShortage } from './families/shortage.ts'
 import { hostAlone } from './hosts/here.ts'
 import { evolutionSettings, loadMethod } from './method.ts'
-import { openModels } from './models/index.ts'
+import { openModels, SILENT } from './models/index.ts'
 import { NOTHING_SPENT, pricesOf, spentBoth, spentBy, type ModelCallUse, type Spent } from './money/spent.ts'
 import { evaluatorOf, readTasks } from './tasks/read.ts'
-import { SILENT } from './telling.ts'
 
 export interface Player {
   readonly tasks: readonly Task[]

@@ -4,8 +4,7 @@ import type { Evaluator } from '../contract/index.ts'
 import type { Trouble } from './episode-end.ts'
 import { playUntilScored } from './episodes.ts'
 import type { EpisodeHost, EpisodeOutcome } from './hosts/host.ts'
-import { openModels } from './models/index.ts'
-import { SILENT } from './telling.ts'
+import { openModels, SILENT } from './models/index.ts'
 import { taskNamed } from './testing/bench.ts'
 
 const evaluator: Evaluator = { score: async () => 1 }

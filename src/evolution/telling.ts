@@ -35,6 +35,3 @@ const taken = ({ inputTokens, outputTokens, cost, unpricedCalls }: Spent): Omit<
   output_tokens: outputTokens,
   cost: unpricedCalls > 0 ? null : cost,
 })
-
-/** Where nobody follows. */
-export const SILENT: Reporter = { phase: () => undefined, line: () => undefined }

@@ -22,6 +22,7 @@ function bodyOf(bytes: number, head: string, tail: string): Buffer {
 }
 
 const chatOf = (bytes: number): Buffer => bodyOf(bytes, '{"model":"m","messages":[],"user":"', '"}')
+const reportOf = (bytes: number): Buffer => bodyOf(bytes, '{"agent_record_id":"long","references":["first"],"feedback":"', '"}')
 
 describe('bodies', () => {
   it('of 64 MiB are served whole, and one byte more is 413 [limits.body]', async () => {
@@ -32,10 +33,9 @@ describe('bodies', () => {
   })
 
   it('of reports may have 64 MiB too, which are stored as they came [limits.body]', async () => {
-    const report = (bytes: number): Buffer => bodyOf(bytes, '{"agent_record_id":"long","references":["first"],"feedback":"', '"}')
-    expect((await here.post('/svc/report', report(BODY_BYTES_MAX), HERE)).status).toBe(200)
+    expect((await here.post('/svc/report', reportOf(BODY_BYTES_MAX), HERE)).status).toBe(200)
     expect((await here.get('/svc/scenarios/limits/records/long')).bytes.length).toBeGreaterThan(BODY_BYTES_MAX)
-    expectRefusal(await here.post('/svc/report', report(BODY_BYTES_MAX + 1), HERE), 413, 'body_too_large', '64 MiB')
+    expectRefusal(await here.post('/svc/report', reportOf(BODY_BYTES_MAX + 1), HERE), 413, 'body_too_large', '64 MiB')
   })
 
   it('of imports end at 10 MiB, announced or not [limits.import-body] [batch.rule-3] [errors.413]', async () => {

@@ -53,7 +53,7 @@ export function connectionsTo(url: string, timeoutMs: number, config: JsonObject
     httpsProxy,
     noProxy,
     // The agent has none of the limits for an address that it asks as the proxy wants it.
-    factory: (to, made) => new Pool(to, { ...made, ...limits }),
+    factory: (to, made) => new Pool(to, Object.assign({}, made, limits)),
   })
   return { dispatcher, origin, prefix, proxy: new URL(through).origin }
 }

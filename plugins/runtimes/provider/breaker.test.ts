@@ -93,17 +93,17 @@ describe('a breaker', () => {
   })
 })
 
-describe('the breakers of an upstream', () => {
-  const manyModels = (count: number) => {
-    const breakers = new Breakers(
-      { failures: 2, restSeconds: 30 },
-      () => 1000,
-      () => undefined,
-    )
-    for (let model = 0; model < count; model++) for (let turn = 0; turn < 2; turn++) breakers.failed(`m${model}`, false, 529)
-    return breakers
-  }
+function manyModels(count: number): Breakers {
+  const breakers = new Breakers(
+    { failures: 2, restSeconds: 30 },
+    () => 1000,
+    () => undefined,
+  )
+  for (let model = 0; model < count; model++) for (let turn = 0; turn < 2; turn++) breakers.failed(`m${model}`, false, 529)
+  return breakers
+}
 
+describe('the breakers of an upstream', () => {
   it('are one for each model that failed, and forgotten with its next success', () => {
     const breakers = manyModels(1)
     expect([breakers.of('m0')?.lastStatus, breakers.of('m1')]).toEqual([529, null])

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import { ENTRY_NAME_CHARACTERS_MAX, REQUIRES_ITEMS_MAX, REQUIRES_PROMPT_CHARACTERS_MAX } from '../limits.ts'
 import { isWithin, notBlank, text, type WireType } from './fields.ts'
 
-const kind = z.enum(['permission', 'env', 'service', 'binary'], { error: "must be 'permission', 'env', 'service' or 'binary'" })
+const itemKind = z.enum(['permission', 'env', 'service', 'binary'], { error: "must be 'permission', 'env', 'service' or 'binary'" })
 
-export const requiresSchema = z.object({ name: text, kind, check: z.exactOptional(text), prompt: z.exactOptional(text) })
+export const requiresSchema = z.object({ name: text, kind: itemKind, check: z.exactOptional(text), prompt: z.exactOptional(text) })
 /**
  * For `env`, `check` is the variable and for `binary` the program on the PATH (the name when absent); otherwise a shell command whose exit
  * status 0 means satisfied. The service never runs it.
@@ -40,7 +40,7 @@ export const requiresItem = z
   .object(
     {
       name: z.string({ error: NAME_RULE }).regex(NAME, { error: NAME_RULE }).max(ENTRY_NAME_CHARACTERS_MAX, { error: NAME_RULE }),
-      kind,
+      kind: itemKind,
       check: z.exactOptional(notBlank('must be a non-blank string')),
       prompt: z.exactOptional(
         z

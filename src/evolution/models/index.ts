@@ -15,6 +15,9 @@ const UNNAMED = 'default'
 /** One file of the step's record holds this much JSON. */
 const CALLS_BYTES_MAX = 3 * 1024 * 1024
 
+/** The reporter of models whose calls no person follows. */
+export const SILENT: Reporter = { phase: () => undefined, line: () => undefined }
+
 export interface ModelsOptions extends AttemptsOptions {
   /** 0: no limit. */
   readonly callsMax: number
