@@ -143,7 +143,7 @@ function nameFindings({ model }: ModelAddress, listed: readonly string[] | null,
   ]
 }
 
-function credentials({ api, apiKey }: ModelAddress): Readonly<Record<string, string>> {
+export function credentials({ api, apiKey }: ModelAddress): Readonly<Record<string, string>> {
   if (apiKey === null) return {}
   const { defaultHeaders, keyHeaders } = dialectsByApi[api]
   return { ...defaultHeaders, ...keyHeaders(apiKey) }
@@ -169,14 +169,14 @@ interface Way {
 }
 
 /** As the service itself connects. */
-function through(proxies: Proxies): Way {
+export function through(proxies: Proxies): Way {
   if (proxies === null) return {}
   return { dispatcher: new EnvHttpProxyAgent(proxyOptions(proxies)) }
 }
 
 const proxyOptions = ({ http, https, direct }: NonNullable<Proxies>) => ({ httpProxy: http, httpsProxy: https, noProxy: direct })
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const { cause } = error
   if (cause instanceof Error && 'code' in cause) return String(cause.code)

@@ -30,6 +30,7 @@ import {
   type ImproveState,
 } from '../improve/index.ts'
 import { printError } from './explain.ts'
+import { askModelOnce } from './improve/ask-model.ts'
 import { keepTasks, refuseOtherTasks, TASKS_MINED, type TaskOptions } from './improve/asked.ts'
 import { mineFor } from './improve/mine.ts'
 import { costText, openScreen, type ImproveScreen } from './improve/screen.ts'
@@ -119,6 +120,9 @@ async function run(options: ImproveOptions, place: RunPlace): Promise<number> {
   const config = runConfigOf(options, place, subject)
   const loaded = await configFor(config, null, surroundings)
   requireModel(loaded, options.practice === true)
+  const { model, found } = loaded.upstream
+  if (model !== null) screen.say(`model ${model.model ?? ''} at ${model.url} (${found}); another with --inference.upstream_model`)
+  await askModelOnce(loaded, place.signal)
   await takeTasks(options, place, subject, loaded, screen)
   await keepModel(state, loaded.upstream.model?.model ?? null)
   const player = await playerFor(loaded, subject.adapter, (line) => surroundings.err(line))

@@ -39,8 +39,8 @@ The first of these that is there is used, unless \`inference.runtime\` is \`prac
 
 1. \`inference.upstream_url\` on the command line or in the file
 2. \`SVC_UPSTREAM_URL\`, with \`SVC_UPSTREAM_MODEL\`, \`SVC_UPSTREAM_API\` and \`SVC_UPSTREAM_API_KEY\`
-3. \`OPENAI_API_KEY\`: https://api.openai.com
-4. \`ANTHROPIC_API_KEY\`: https://api.anthropic.com
+3. \`OPENAI_API_KEY\`: https://api.openai.com, or \`OPENAI_BASE_URL\`
+4. \`ANTHROPIC_API_KEY\`, or \`ANTHROPIC_AUTH_TOKEN\` as a bearer token: https://api.anthropic.com, or \`ANTHROPIC_BASE_URL\`
 5. a local Ollama that answers at http://127.0.0.1:11434
 6. a built-in mock model; no API key needed
 

@@ -33,7 +33,7 @@ describe('the order of discovery', () => {
       '',
       keys('OPENAI_API_KEY', 'ANTHROPIC_API_KEY'),
       'environment OPENAI_API_KEY',
-      'gpt-4o-mini',
+      'gpt-5-mini',
       { url: 'https://api.openai.com', apiKey: 'o-key' },
     ],
     [
@@ -57,6 +57,30 @@ describe('the order of discovery', () => {
   test('else the mock model [config.upstream]', async () => {
     const found = 'no upstream is set or found'
     expect(await discover('', {})).toEqual({ runtime: 'practice', model: null, found, exampleModel: 'practice' })
+  })
+})
+
+describe('a key of a vendor', () => {
+  test.each([
+    ['ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL', 'http://gate:1/a/v1/', { url: 'http://gate:1/a', api: 'anthropic', apiKey: 'Bearer k' }],
+    ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'https://gate', { url: 'https://gate', api: 'anthropic', apiKey: 'k' }],
+    ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'http://gate/v1', { url: 'http://gate', api: 'openai', apiKey: 'k' }],
+    ['OPENAI_API_KEY', 'OPENAI_BASE_URL', '', { url: 'https://api.openai.com', api: 'openai', apiKey: 'k' }],
+  ])('%s is sent where %s has it', async (key, base, address, model) => {
+    expect(await discover('', { [key]: 'k', [base]: address })).toMatchObject({ model, found: `environment ${key}` })
+  })
+
+  test('for this service itself is none: a client of it has its address there', async () => {
+    for (const address of ['http://127.0.0.1:8900', 'http://localhost:8900/v1', 'http://[::1]:8900', 'https://front']) {
+      const environment = { ANTHROPIC_AUTH_TOKEN: 'k', ANTHROPIC_BASE_URL: address }
+      expect(await discover('svc: {served_url: "https://front"}', environment)).toMatchObject({ runtime: 'practice' })
+    }
+  })
+
+  test.each(['nowhere', 'ftp://gate', 'http://me:secret@gate', 'http://gate?x=1'])('is not sent to %s', async (address) => {
+    const refused = discover('', { OPENAI_API_KEY: 'k', OPENAI_BASE_URL: address })
+    await expect(refused).rejects.toThrow(/^environment OPENAI_BASE_URL: must be an http or https address .*correct it/)
+    await expect(refused).rejects.not.toThrow(/secret/)
   })
 })
 

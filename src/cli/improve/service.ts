@@ -27,7 +27,7 @@ export const tasksFolder = (folder: string): string => join(folder, 'tasks')
 const serviceFolder = (folder: string): string => join(folder, 'service')
 const stepsFolder = (folder: string): string => join(serviceFolder(folder), 'steps')
 
-/** The configuration of one step; null: of none. Keys of the command line win over it. */
+/** The configuration of one step; null: of none. Keys of the command line win over it. A provider that was found has a model that is asked by default. */
 export async function configFor(run: RunConfig, limits: RoundLimits | null, surroundings: Surroundings): Promise<LoadedConfig> {
   const { folder, practice } = run
   const own = serviceFolder(folder)
@@ -57,7 +57,14 @@ export async function configFor(run: RunConfig, limits: RoundLimits | null, surr
   // Text of a configuration is filled from the environment; only the seed is taken as it is.
   const text = stringify(settings).replaceAll('${', () => '$${') + stringify({ evolution: { seed } }).replace(/^evolution:\n/, '')
   await writeAtomicFile(file, text, 0o600)
-  return loadConfig({ file, baseDirectory: folder, commandLine: run.commandLine, environment: surroundings.environment })
+  const { environment } = surroundings
+  const load = (commandLine: CommandLineReading): Promise<LoadedConfig> =>
+    loadConfig({ file, baseDirectory: folder, commandLine, environment })
+  const loaded = await load(run.commandLine)
+  const { model, exampleModel } = loaded.upstream
+  if (model === null || model.model !== null || exampleModel === null) return loaded
+  const named = { path: ['inference', 'upstream_model'], value: exampleModel, origin: 'command line' } as const
+  return load({ ...run.commandLine, given: [...run.commandLine.given, named] })
 }
 
 /** Without one the mock model would answer, and nothing would be learnt about the agent. */

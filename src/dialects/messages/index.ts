@@ -24,7 +24,8 @@ export const messages: DialectSpec = {
   provider: 'anthropic',
   operation: 'chat',
   requestIdHeader: 'request-id',
-  keyHeaders: (apiKey) => ({ 'x-api-key': apiKey }),
+  // A gateway in front of the provider may want a token in place of a key (`ANTHROPIC_AUTH_TOKEN`).
+  keyHeaders: (apiKey) => (apiKey.startsWith('Bearer ') ? { authorization: apiKey } : { 'x-api-key': apiKey }),
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
   answer: {
     model: 'model',
