@@ -13,6 +13,8 @@ export default defineConfig({
     // A service with its engine and its trainer takes its time to start on a busy machine.
     hookTimeout: 600_000,
     maxWorkers: 3,
+    // Beside the other caches: a checkout may be read-only but for them.
+    fsModuleCachePath: 'node_modules/.cache/vitest',
     sequence: { sequencer: SlowestFirst },
     projects: [
       { extends: true, test: { name: 'pure', ...pure, pool: 'threads', isolate: false } },
