@@ -26,8 +26,9 @@ export function adapterConformance(suite: AdapterSuite): void {
 
 function describeItself({ it, adapter, entries }: AdapterSuite): void {
   const { layout } = adapter
-  it('it has a name, a binary and a trajectory format', async () => {
-    for (const text of [adapter.name, adapter.binary, adapter.trajectory_format]) assert.notEqual(text.trim(), '')
+  it('it has a name, a trajectory format, and a binary where it is installed', async () => {
+    for (const text of [adapter.name, adapter.binary, adapter.trajectory_format]) assert.notEqual(text?.trim(), '')
+    if (adapter.install !== undefined) assert.ok(adapter.binary !== undefined)
     assert.match(adapter.name, /^[a-z0-9][a-z0-9-]*$/, 'its name becomes the end of a command')
   })
   it('config without a target has a file, and every file of its own a path of its own that stores keep', async () => {

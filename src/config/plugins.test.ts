@@ -82,7 +82,7 @@ describe('a recipe that is made of its settings', () => {
 
 /** The smallest plug-in of each kind that is let in. */
 const made = { make: act }
-const adapter = { name: 'a', binary: 'b', trajectory_format: 'f', layout: {}, bindings: {} }
+const adapter = { name: 'a', trajectory_format: 'f', layout: {}, bindings: {} }
 const WHOLE: Readonly<Record<Kind, Readonly<Record<string, unknown>>>> = {
   recipe: { bind: act },
   adapter: { ...adapter, launch: act, readTrajectory: act },

@@ -58,7 +58,6 @@ const MEMBERS: { readonly [K in Kind]: Readonly<Record<RequiredMember<ItselfOf<K
   recipe: { bind: 'a function' },
   adapter: {
     name: 'text',
-    binary: 'text',
     trajectory_format: 'text',
     layout: 'an object',
     bindings: 'an object',

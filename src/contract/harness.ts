@@ -28,8 +28,8 @@ export const RESERVED_ENTRIES = ['svc-version-check', 'svc-requests', 'svc-pi-ex
  */
 export interface Adapter {
   readonly name: string
-  /** The command a person would type. */
-  readonly binary: string
+  /** The command a person would type. Absent where there is none: the operator names the program (`evolution.binary`). */
+  readonly binary?: string
   readonly trajectory_format: string
   readonly layout: Layout
   /** The config that sets the model, per supported API, the preferred one first. It overrides the tree's entries. */

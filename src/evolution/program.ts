@@ -44,7 +44,7 @@ export async function openProgram({ adapter, binary, directory }: ProgramOrder):
 export async function pinnedVersion({ install, binary: command }: Adapter, binary: string | null): Promise<string> {
   if (binary !== null) return binary
   if (install !== undefined) return versionOf(install)
-  return command === NATIVE ? hash('sha256', await readFile(await nativePath())) : command
+  return command === NATIVE ? hash('sha256', await readFile(await nativePath())) : ''
 }
 
 const nativePath = (): Promise<string> => realpath(createRequire(import.meta.url).resolve('@svc-ai/native'))
@@ -72,7 +72,8 @@ function neededWith(path: string): string {
 
 /** Uses the same installer as people's machines: pinned, verified and atomic. */
 async function installed(adapter: Adapter & Required<Pick<Adapter, 'install'>>, directory: string): Promise<Program> {
-  const { install, binary, client } = adapter
+  const { install, client } = adapter
+  const binary = adapter.binary ?? adapter.name
   const prefix = join(directory, `${adapter.name}-${install.version}`)
   const session = client ?? { env: {}, env_defaults: {}, state: [], tools: [] }
   try {

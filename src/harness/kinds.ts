@@ -110,7 +110,7 @@ function codeProblem(kind: EntryKind, { code }: JsonObject, { parses }: LongChec
 
 /** An adapter as the routes show it. */
 export function describeAdapter(adapter: Adapter): AdapterView {
-  const { name, binary, trajectory_format, bindings } = adapter
+  const { name, binary = null, trajectory_format, bindings } = adapter
   return {
     name,
     binary,

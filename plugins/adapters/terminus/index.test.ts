@@ -27,8 +27,8 @@ describe('terminus', () => {
     ['llm_call_kwargs.extra_body', { llm_call_kwargs: { extra_body: { model: 'other' } } }],
   ])
 
-  it('it has nothing to install: its program comes with the service', () => {
-    expect([adapter.install, adapter.client, adapter.shipped]).toEqual([undefined, undefined, undefined])
+  it('it has nothing to install and names no program: the operator does, with evolution.binary', () => {
+    expect([adapter.binary, adapter.install, adapter.client, adapter.shipped]).toEqual([undefined, undefined, undefined, undefined])
   })
 
   it('a run is read as what the verifier said of it, then its steps', async () => {

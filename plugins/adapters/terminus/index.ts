@@ -64,7 +64,6 @@ const layout: Layout = {
 
 const terminus: Adapter = {
   name: 'terminus',
-  binary: 'svc-terminus',
   trajectory_format: 'terminus-atif-json',
   layout,
   powers: POWERS,
@@ -75,9 +74,9 @@ const terminus: Adapter = {
     return { ...printed({ layout }, draft), ...headed({ layout }, draft) }
   },
 
-  /** The prompt names a task; the program gets the root that holds skills and commands. */
+  /** The prompt names a task; the operator's program gets the root that holds skills and commands. */
   launch: ({ prompt }, root) => ({
-    argv: ['svc-terminus', '--task', prompt],
+    argv: ['terminus', '--task', prompt],
     env: { SVC_TERMINUS_DIR: root },
     timeoutSeconds: 600,
   }),

@@ -84,7 +84,7 @@ const install = z.object({
 })
 export const adapterViewSchema = z.object({
   name: text,
-  binary: text,
+  binary: text.nullable(),
   trajectory_format: text,
   model_bindings: z.array(text).describe('The APIs it can speak, the preferred one first.'),
   kinds: z.array(text).describe('The kinds of entries it renders.'),

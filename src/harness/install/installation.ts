@@ -20,7 +20,7 @@ export interface InstallDelivery {
 
 export function installationOf({ adapter, content, model, ...delivery }: InstallDelivery): Installation {
   const { name, binary, install, client } = adapter
-  if (install === undefined || client === undefined) throw withoutInstall()
+  if (binary === undefined || install === undefined || client === undefined) throw withoutInstall()
   const placeholders = makePlaceholders()
   const files = pulledFiles(content)
   const bound = renderTree(adapter, entriesIn(adapter, content), { ...model, url: placeholders.url, apiKey: placeholders.token })
@@ -43,7 +43,7 @@ export function startOf(
   { name, binary, install }: Adapter,
   { url, recipe, scenario }: Pick<InstallStart, 'url' | 'recipe' | 'scenario'>,
 ): InstallStart {
-  if (install === undefined) throw withoutInstall()
+  if (binary === undefined || install === undefined) throw withoutInstall()
   const { version, node_least } = install
   return { adapter: name, binary, url, recipe, scenario, install: { version, ...(node_least !== undefined && { node_least }) } }
 }
