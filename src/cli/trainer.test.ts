@@ -12,7 +12,7 @@ import { TRAINER_FOLDER, installTorch } from './trainer/python.ts'
  * It fails where it would take a file in the folder it is started in for one of its own.
  */
 const PYTHON = `#!${process.execPath}
-const { appendFileSync, copyFileSync, existsSync, mkdirSync, writeFileSync } = require('node:fs')
+const { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } = require('node:fs')
 const { dirname, join } = require('node:path')
 const words = process.argv.slice(2)
 const torch = join(dirname(process.argv[1]), 'torch')
@@ -22,7 +22,11 @@ if (words[0] === '-c') process.exit(existsSync(torch) ? 0 : 1)
 if (words[1] === 'venv') {
   mkdirSync(join(words[3], 'bin'), { recursive: true })
   copyFileSync(process.argv[1], join(words[3], 'bin', 'python3'))
+} else if (words[2] === 'config') {
+  const file = join(process.env.HOME, 'pip-config')
+  if (existsSync(file)) console.log(readFileSync(file, 'utf8'))
 } else if (words[1] === 'pip') {
+  appendFileSync(join(process.env.HOME, 'pip-environment'), Object.keys(process.env).filter((name) => name.startsWith('PIP_')).sort().join(' '))
   if (existsSync(join(process.env.HOME, 'pip-fails'))) { console.error('no route to host'); process.exit(1) }
   writeFileSync(torch, '')
 } else {
@@ -78,8 +82,30 @@ describe('an environment of its own', () => {
     const { environment, home, seen } = machine()
     const python = join(home, '.svc', 'trainer', 'venv', 'bin', 'python3')
     expect(await installTorch(environment)).toBe(python)
-    expect(seen()).toMatch(/-m venv --clear .*\n-m pip install .*torch\n/)
+    expect(seen()).toMatch(/-m venv --clear .*\n-m pip config list\n-m pip install .*torch\n/)
     expect(existsSync(join(home, '.svc', 'trainer', 'venv', 'bin', 'torch'))).toBe(true)
+  })
+
+  it.each([
+    ['nothing', '', / --index-url \S+ torch\n/],
+    ['another index as well', "global.extra-index-url='https://more.example/simple'", / --index-url \S+ torch\n/],
+    ['an index in a file', "global.index-url='https://user:secret@mirror.example/simple'", / --no-user torch\n/],
+    ['an index for installing', "install.index-url='https://mirror.example/simple'", / --no-user torch\n/],
+    ['an index in a variable', ":env:.index-url='https://mirror.example/simple'", / --no-user torch\n/],
+    ['a folder in place of an index', "global.find-links='/wheels'\nglobal.no-index='true'", / --no-user torch\n/],
+  ])('takes from the configuration of pip %s', async (_what, configured, asked) => {
+    const { environment, home, seen } = machine()
+    writeFileSync(join(home, 'pip-config'), configured)
+    await installTorch(environment)
+    expect(seen()).toMatch(asked)
+  })
+
+  it('takes what pip reads from variables, but for what would install something else or elsewhere', async () => {
+    const taken = { PIP_CLIENT_CERT: '/c', PIP_DEFAULT_TIMEOUT: '60', PIP_PROXY: 'http://p', PIP_CERT: '/ca', PIP_CONFIG_FILE: '/f' }
+    const dropped = { PIP_TARGET: '/t', PIP_PREFIX: '/p', PIP_USER: '1', PIP_ROOT: '/r', PIP_REQUIREMENT: '/q', PIP_EDITABLE: '/e' }
+    const { environment, home } = machine({ ...taken, ...dropped })
+    await installTorch(environment)
+    expect(readFileSync(join(home, 'pip-environment'), 'utf8').split(' ')).toEqual(Object.keys(taken).toSorted())
   })
 
   it('that cannot be made says why', async () => {

@@ -3,7 +3,7 @@ import { execFile, spawn, type ChildProcessWithoutNullStreams } from 'node:child
 import { homedir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { childEnvironment, ENV, PACKAGE_SOURCES, STATE_DIRECTORY, unavailable } from '../../contract/index.ts'
+import { childEnvironment, ENV, STATE_DIRECTORY, unavailable } from '../../contract/index.ts'
 import type { Environment } from '../../config/index.ts'
 import { mkdirp } from '../../kit/index.ts'
 
@@ -11,6 +11,11 @@ const run = promisify(execFile)
 
 /** Importing is the test: a half-installed package is found but does not load. */
 const IMPORT_CHECK = 'import sys, torch; sys.exit(0 if sys.version_info >= (3, 9) else 3)'
+/** What pip reads for itself, but for what would have it install something else, or elsewhere than into the environment that is made. */
+const PIP_SETTINGS =
+  /^(?:PIP_(?!(?:TARGET|PREFIX|ROOT|USER|PYTHON|PLATFORM|SRC|REQUIREMENTS?|EDITABLE|CONSTRAINTS?|DRY_RUN|HELP|VERSION|LOG|REPORT)$)[A-Z_]+|NETRC|XDG_CONFIG_DIRS)$/
+/** In what `pip config list` prints, files and variables alike. */
+const OWN_INDEX = /^[\w:-]+\.(?:index-url|no-index|find-links)=/m
 /** Without GPU libraries, which are twenty times as large. */
 const TORCH_INDEX = 'https://download.pytorch.org/whl/cpu'
 const OUTPUT_BYTES_MAX = 2 ** 24
@@ -40,7 +45,7 @@ const hasTorch = (python: string, environment: Environment): Promise<boolean> =>
 
 /** Runs nothing that lies in the working folder. */
 const pythonEnvironment = (environment: Environment): NodeJS.ProcessEnv => ({
-  ...childEnvironment(environment, COMPUTING, PACKAGE_SOURCES),
+  ...childEnvironment(environment, COMPUTING, PIP_SETTINGS),
   PYTHONSAFEPATH: '1',
 })
 
@@ -51,17 +56,22 @@ const venvPython = (environment: Environment): string => join(venvFolder(environ
 export async function installTorch(environment: Environment): Promise<string> {
   const folder = venvFolder(environment)
   const python = venvPython(environment)
-  const index = environment['PIP_INDEX_URL'] === undefined && process.platform === 'linux' ? ['--index-url', TORCH_INDEX] : []
   const options = { env: pythonEnvironment(environment), maxBuffer: OUTPUT_BYTES_MAX }
   await mkdirp(dirname(folder))
   try {
     await run('python3', ['-m', 'venv', '--clear', folder], options)
-    await run(python, ['-m', 'pip', 'install', '--disable-pip-version-check', ...index, 'torch'], options)
+    const { stdout: configured } = await run(python, ['-m', 'pip', 'config', 'list'], options)
+    const index = process.platform === 'linux' && !OWN_INDEX.test(configured) ? ['--index-url', TORCH_INDEX] : []
+    await run(python, ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-user', ...index, 'torch'], options)
   } catch (error) {
     const cure = 'check the network and that python3 has venv, and run the same command again'
     throw unavailable('not_installed', `PyTorch could not be installed (${lastLineOf(error)}); ${cure}`, { cause: error })
   }
-  return python
+  if (await hasTorch(python, environment)) return python
+  throw unavailable(
+    'not_installed',
+    'PyTorch was installed and cannot be imported; take target, prefix and root out of the configuration of pip, and run the same command again',
+  )
 }
 
 function lastLineOf(error: unknown): string {
