@@ -105,3 +105,16 @@ describe('the HTTP server', () => {
     await expect(startTrainer({ state, models: { tiny: here.model } })).rejects.toThrow('another trainer works in this state folder')
   })
 })
+
+it('what newer clients ask for is refused by name: weights that move under a sampling client, a model made by loading a state', async () => {
+  const run = await caller.model()
+  const inflight = await caller.post('save_weights_for_sampler', {
+    model_id: run.id,
+    sampling_session_seq_id: 0,
+    seq_id: 1,
+    kind: 'inflight',
+  })
+  expect(inflight).toMatchObject({ status: 400, body: { detail: expect.stringMatching(/^kind must be snapshot/) } })
+  const loaded = await caller.post('load_weights', { session_id: 's', model_seq_id: 0, path: 'tinker://a/weights/b' })
+  expect(loaded).toMatchObject({ status: 400, body: { detail: expect.stringMatching(/^session_id is not supported/) } })
+})

@@ -169,6 +169,8 @@ class Service:
         return self.save(body, "weights", lambda model: model.write_state)
 
     def save_weights_for_sampler(self, body):
+        if parse.field(body, "kind", str, "snapshot") != "snapshot":
+            raise invalid("kind must be snapshot: a sampling client of this trainer keeps the weights that it was made with")
         if body.get("path") is None and body.get("sampling_session_seq_id") is not None:
             return self.keep_for_sampler(body)
         return self.save(body, "sampler_weights", lambda model: model.write_adapter)
@@ -201,6 +203,8 @@ class Service:
         return self.on_model(body, sequence_of(body), work_of)
 
     def load_weights(self, body):
+        if body.get("session_id") is not None:
+            raise invalid("session_id is not supported here by this trainer: create a model, and load the state into it (load_state)")
         path = parse.field(body, "path", str)
         run, kind, name = parse.checkpoint_path(path)
         wants_optimizer = parse.field(body, "optimizer", bool, True)
