@@ -24,7 +24,7 @@ export const tasksMax = ({ processes }: EpisodeLimits): number => 2 * processes 
 /** The /proc folder of each process of the episode. */
 export type Processes = () => readonly string[]
 
-/** The exceeded limit, or null. Shared memory is counted for each process. */
+/** The exceeded limit, or null. Shared memory is counted for each process; tables of pages too, which a program may have many of for little memory. */
 function measureProcesses(processes: readonly string[], limits: EpisodeLimits, otherBytes: number): Why | null {
   if (processes.length > limits.processes) return 'processes'
   let threads = 0
@@ -32,7 +32,7 @@ function measureProcesses(processes: readonly string[], limits: EpisodeLimits, o
   for (const process of processes) {
     const status = unlessGone(() => readFileSync(`${process}/status`, 'latin1')) ?? ''
     threads += numberOf(status, 'Threads')
-    bytes += KIB * (numberOf(status, 'RssAnon') + numberOf(status, 'RssShmem') + numberOf(status, 'VmSwap'))
+    bytes += KIB * (numberOf(status, 'RssAnon') + numberOf(status, 'RssShmem') + numberOf(status, 'VmSwap') + numberOf(status, 'VmPTE'))
     if (threads > limits.processes * THREADS_PER_PROCESS) return 'processes'
   }
   return bytes > limits.memoryBytes ? 'memory' : memoryShortage()

@@ -14,8 +14,8 @@ import { supervise, EXIT_NOT_STARTED, type CommandEnd, type Supervision } from '
 import { programsOf, toolchains } from '../common/toolchains.ts'
 import { unlessGone } from '../common/walk.ts'
 
-/** Agents have lower priority than the service. */
-const NICENESS = 10
+/** Agents have the lowest priority. */
+const NICENESS = 19
 const KEPT = ['TMPDIR', 'LANG'] as const
 
 export default define('executor', {

@@ -14,7 +14,7 @@ it('limits memory without swap, processes and the weight of the processor', () =
   const folder = temporaryFolder()
   expect(makeGroup('episode', limits, inFolder(folder))?.entrance).toBe(join(folder, 'episode/cgroup.procs'))
   const written = ['memory.max', 'memory.swap.max', 'memory.oom.group', 'pids.max', 'cpu.weight'].map((name) => fileOf(folder, name))
-  expect(written).toEqual(['1000', '0', '1', '32', '25'])
+  expect(written).toEqual(['1000', '0', '1', '32', '1'])
 })
 
 it('kills by the kernel, and knows when the kernel killed', () => {
@@ -98,7 +98,7 @@ describe("a scope of the user's systemd", () => {
     const group = makeGroup('episode', limits, { kind: 'scope' }) ?? expect.fail('no scope')
     expect(group.prefix.join(' ')).toBe(
       'systemd-run --user --scope --quiet --collect --unit=episode --property MemoryMax=1000 --property MemorySwapMax=0 ' +
-        '--property TasksMax=32 --property CPUWeight=25 -- /usr/bin/env -i',
+        '--property TasksMax=32 --property CPUWeight=1 -- /usr/bin/env -i',
     )
     expect(group.env).toEqual({ XDG_RUNTIME_DIR: '/run/user/7', DBUS_SESSION_BUS_ADDRESS: 'unix:path=/run/user/7/bus' })
   })

@@ -8,8 +8,8 @@ import { tasksMax } from '../common/processes.ts'
 import { isScopeFit, scopeOf, type ControlGroup } from './scope.ts'
 
 const CONTROLLERS = '+memory +pids'
-/** A quarter of what a group has by default. */
-const CPU_WEIGHT = '25'
+/** The lowest. */
+const CPU_WEIGHT = '1'
 const ENTER = 'echo $$ > "$1"'
 /** The group of the service itself, where it leaves its own so that others fit beside it. */
 const OWN_GROUP = 'svc-service'

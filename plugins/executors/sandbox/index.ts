@@ -22,8 +22,8 @@ import { selfTest } from './self-test.ts'
 
 /** Free in every sandbox, since each has its own network. */
 const PORT = 17017
-/** Agents have lower priority than the service. */
-const NICENESS = 10
+/** Agents have the lowest priority. */
+const NICENESS = 19
 const OPEN_FILES_MAX = 1024
 const BLOCK_BYTES = 512
 /** The shell sets limits before it execs bubblewrap: core files, open files, the size of one file. Lower existing limits stay. */

@@ -4,7 +4,7 @@ import { endedForMemory, memoryShortage } from '../common/room.ts'
 import type { EpisodeLimits } from '../common/limits.ts'
 import { tasksMax } from '../common/processes.ts'
 
-const CPU_WEIGHT = 25
+const CPU_WEIGHT = 1
 /** Signals that were not ours: the kernel's, and then that of systemd, which ends the rest of a scope. */
 const KILLED: ReadonlySet<number> = new Set([137, 143])
 const PROBE = { memoryBytes: 64 * 1024 * 1024, tasks: 77 }
