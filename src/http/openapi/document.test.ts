@@ -42,7 +42,8 @@ describe('the document', () => {
   it('has a schema for the body and the answer of every route of ours', () => {
     const lacking = described.flatMap(({ method, path, spec }) => {
       const answered = Object.values(spec.answers).map(({ content }) => content['application/json'])
-      const isWithoutBody = method === 'POST' && spec.body === undefined
+      const isRefused = Object.keys(spec.answers).length === 0
+      const isWithoutBody = method === 'POST' && spec.body === undefined && !isRefused
       const isWithoutAnswer = !/\/v1(?:beta)?\//.test(path) && answered.includes(null)
       return isWithoutBody || isWithoutAnswer ? [`${method} ${path}`] : []
     })
