@@ -9,7 +9,7 @@ const SCENARIOS = numbers(20)
 
 const at = (name: string): number => Number(name.replace('task-', ''))
 
-/** As mining places them, in the order of their files, all with the role that decides. */
+/** Tasks as mining places them, in the order of their files, all with the role that decides. */
 async function minedTasks(files: number, each: number) {
   const { directory, ...run } = runOf(numbers(files * each).map((n) => offer(n, { module: `file-${Math.floor(n / each)}` })))
   await mineTasks({ ...run, directory })

@@ -12,7 +12,7 @@ const FOR_USERS = /^(?:README\.md|docs\/(?!decisions\/|conformance\.md|extend\/s
 const PAGE_WORDS_MAX = 3000
 /** Such a comment is understood at the second reading. The number may only fall. */
 const PUZZLE = /^\s*(?:\/\/|\/\*\*|\*|#) (?:What|Of|Who|By|Where|One|As|For|How) /gm
-const PUZZLES_MAX = 2664
+const PUZZLES_MAX = 2656
 
 const listed = execFileSync('git', ['ls-files', '-z'], { encoding: 'utf8' }).split('\0').filter(Boolean)
 const sources = listed.filter((path) => SOURCE.test(path) && !GENERATED.test(path))

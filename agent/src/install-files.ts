@@ -68,7 +68,7 @@ async function refuseInTheWay(path: string): Promise<void> {
   if (found !== null && !found.isFile()) throw new Stop(`${path} is no plain file; move it away and run the same command again`)
 }
 
-/** What is kept of the folder lists what an install has written, also one that was killed. */
+/** The kept tree of the folder lists what an install has written, also one that was killed. */
 async function refuseForeign(destination: string, tree: TreeFiles, owned: readonly string[]): Promise<void> {
   const known = new Set(owned)
   for (const [path, text] of Object.entries(tree)) {

@@ -68,7 +68,7 @@ interface SessionSpec {
   readonly state: readonly string[]
   /** JSON files of which only these fields are kept. */
   readonly state_fields?: StateFields
-  /** What of the person's own a session takes over by these words. Absent where the agent reads the person's own files anyway. */
+  /** The person's own files that a session takes over by these words. Absent where the agent reads them anyway. */
   readonly takes?: Readonly<Record<string, TakenFile>>
   /** Programs the agent works better with. */
   readonly tools: readonly { readonly command: string; readonly package: string }[]

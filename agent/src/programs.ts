@@ -49,7 +49,7 @@ export function isOnPath(command: string, env: NodeJS.ProcessEnv): boolean {
   return folders.some((folder) => isProgram(join(folder, command)))
 }
 
-/** What the service may ask for by name: neither a path nor a command. */
+/** A name that the service may ask for: neither a path nor a command. */
 export const isProgramName = (name: string): boolean => /^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$/.test(name)
 
 function isProgram(path: string): boolean {

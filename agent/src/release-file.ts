@@ -25,7 +25,7 @@ export interface CheckOff {
 }
 
 /**
- * As this machine wrote it: the one in the folder may have come with a repository. Null when it wrote none. A plain pull writes neither
+ * The release as this machine wrote it: the file in the folder may have come with a repository. Null when it wrote none. A plain pull writes neither
  * `requires` nor `setup`, which means nothing required.
  */
 export async function readReleaseFile(destination: string, home: string): Promise<ReleaseFile | null> {

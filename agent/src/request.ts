@@ -77,7 +77,7 @@ async function file({ record, env }: Install, service: Svc, text: string): Promi
   })
 }
 
-/** What the installed release requires of programs. */
+/** The programs that the installed release requires. */
 const programsIn = (requires: readonly Requires[]): readonly string[] =>
   requires.flatMap(({ kind, name, check = name }) => (kind === 'binary' && isProgramName(check) ? [check] : []))
 

@@ -1,4 +1,4 @@
-/** What of the person's own a session takes over: nothing but what its command line names, into the folder of that run alone. */
+/** A session takes over from the person's own files only what its command line names, into the folder of that run alone. */
 import { stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { mkdirp } from '@svc-ai/client/folders'

@@ -50,7 +50,7 @@ export async function isWritten({ path, text, mode }: WholeFile): Promise<boolea
   return (await readFile(path).catch(ifAbsent))?.equals(bytes) ?? false
 }
 
-/** Of a place where anything may stand: null for what is no plain file, or a longer one. A pipe would be read for ever. */
+/** Reads a path where anything may stand: null for what is no plain file, or a longer one. A pipe would be read for ever. */
 export async function readPlain(path: string, bytesMax: number): Promise<string | null> {
   const found = await lstat(path).catch(ifAbsent)
   return found !== null && found.isFile() && found.size <= bytesMax ? readIfThere(path) : null

@@ -1,5 +1,5 @@
 /**
- * What this machine wrote into a folder as the tree of a release, kept in the person's own data folder. The release file in the folder itself
+ * Trees of releases that this machine wrote into folders, kept in the person's own data folder. The release file in the folder itself
  * says the same to people and programs, and may have come with a repository: nothing is ever believed of it.
  */
 import { createHash } from 'node:crypto'
@@ -23,7 +23,7 @@ import { mkdirpSync, realPath } from './folders.ts'
 import { field, parseJson } from './transport.ts'
 
 interface KeptTree {
-  /** Where it was written, without links. */
+  /** The path it was written to, without links. */
   readonly folder: string
   /** Which folder that is, wherever it is moved. */
   readonly identity: string
@@ -86,7 +86,7 @@ function parsed(text: string): KeptTree | null {
   return isWhole ? { folder, identity, release } : null
 }
 
-/** What is kept of the place that this very folder was moved from. A copy, or a clone, is another folder. */
+/** The kept tree of the place that this very folder was moved from. A copy, or a clone, is another folder. */
 function movedTree(home: string, folder: string): KeptTree | null {
   if (!existsSync(treesIn(home)) || !existsSync(folder)) return null
   const identity = identityOf(folder)

@@ -120,7 +120,7 @@ export const releaseText = (
   trust: Trust | null,
 ): string => `${JSON.stringify({ release_id, content_id, files: Object.keys(files).sort(), ...(trust && { trust }) }, null, 2)}\n`
 
-/** What is trusted in this folder: null where this person pulled nothing, also after the folder went. */
+/** The key and release that this folder trusts: null where this person pulled nothing, also after the folder went. */
 export function trustOf(root: string, home: string): Trust | null {
   const trust = field(parseJson((existsSync(root) ? keptRelease(home, root) : null) ?? ''), 'trust')
   return isTrust(trust) ? trust : null
@@ -195,7 +195,7 @@ interface Release {
   readonly files: readonly string[]
 }
 
-/** As last written here. Where nothing was, a release without a name that holds nothing. */
+/** The release last written here. Where there was none, one without a name that holds nothing. */
 function releaseIn(folder: string, home: string | null): Release {
   const found = parseJson((home === null ? null : keptRelease(home, folder)) ?? '')
   return isRelease(found) ? found : NOTHING

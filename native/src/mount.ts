@@ -8,7 +8,7 @@ import { trustPulled, type TrustAnswer } from '@svc-ai/client/signing'
 import { loadTree } from './load.ts'
 import type { Tree } from './tree.ts'
 
-/** Where it is kept what was written to a folder. */
+/** The folder that keeps what was written to other folders. */
 const home = (): string => homeOf(process.env)
 
 /** Where a release comes from, and where it goes. */

@@ -93,7 +93,7 @@ async function start({ loaded, hasDemo }: LoadedService, options: ServeCommandOp
   // Runs while the service is loaded.
   await startAhead[loaded.config.storage.record_backend]?.()
   const service = await surroundings.service()
-  // One line per call would stand between the lines for people. The redirected log of a configured service stays complete.
+  // A line per call would stand between the lines for people. The redirected log of a configured service stays complete.
   const isWelcoming = options.welcome === true && loaded.config.svc.log === 'auto' && (hasDemo || isOnTerminal(surroundings))
   // Records, archives and releases hold private text: only their owner may read them.
   process.umask(0o077)

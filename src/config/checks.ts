@@ -58,7 +58,7 @@ export function isOpenToAll({ host, token, tokens }: Pick<Config['svc'], 'host' 
   return token === null && tokens.length === 0 && !isLoopback(host)
 }
 
-/** Where the first token stands that other machines could guess. */
+/** The place of the first token that other machines could guess. */
 export function weakTokenKey({ host, token, tokens }: Pick<Config['svc'], 'host' | 'token' | 'tokens'>): 'svc.token' | 'svc.tokens' | null {
   if (isLoopback(host)) return null
   if (token !== null && isWeakToken(token)) return 'svc.token'

@@ -32,10 +32,10 @@ const PRACTICE = 'practice'
 
 interface Vendor {
   readonly url: string
-  /** Where another address is named, as the vendor's own tools read it. */
+  /** The variable that names another address, as the vendor's own tools read it. */
   readonly base: string
   readonly apis: readonly [ModelApi, ...ModelApi[]]
-  /** For calls without a name of a model. */
+  /** The model of calls that name none. */
   readonly exampleModel: string
 }
 

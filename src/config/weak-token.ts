@@ -1,7 +1,7 @@
 /** Whether a token can be guessed by trying: too short, of few characters, or made of the words and sequences that are tried first. */
 
 const CHARACTERS_LEAST = 16
-/** Of what is left without well-known words and sequences. */
+/** A strong token has so many characters left without well-known words and sequences. */
 const OWN_CHARACTERS_LEAST = 8
 const OWN_DISTINCT_LEAST = 5
 

@@ -127,7 +127,7 @@ export interface ClientSpec {
   readonly state: readonly string[]
   /** JSON files below the root of which only these fields are kept, and only plain values. */
   readonly state_fields?: Readonly<Record<string, readonly string[]>>
-  /** What of the person's own a session takes over when they name it by these words. Absent where the agent reads the person's own files anyway. */
+  /** The person's own files that a session takes over when they name them by these words. Absent where the agent reads them anyway. */
   readonly takes?: Readonly<Record<string, TakenFile>>
   /** Programs the agent works better with. */
   readonly tools: readonly { readonly command: string; readonly package: string }[]
@@ -138,7 +138,7 @@ export interface TakenFile {
   readonly from: string
   /** Below the root: the text is added to what is there. */
   readonly to: string
-  /** Of a JSON file only these paths of fields are taken. `{folder}` stands for the working folder, and for each above it. */
+  /** Only these paths of fields are taken from a JSON file. `{folder}` stands for the working folder, and for each above it. */
   readonly fields?: readonly (readonly string[])[]
 }
 

@@ -42,7 +42,7 @@ export const INTERRUPTED_RETRY_MAX_SECONDS = 1
 export const INSTALL_PREAMBLE_BYTES_MIN = 64 * KIB
 /** Receipts that one report quotes: each is looked up. */
 export const REPORT_REFERENCES_MAX = 100_000
-/** What a recipe reads of one report, to check it or to learn from it: it is parsed where requests are answered, and kept until its step. */
+/** A recipe reads so much of one report, to check it or to learn from it: it is parsed where requests are answered, and kept until its step. */
 export const REPORT_READ_BYTES_MAX = 10 * MIB
 /** A proposal printed as JSON, and room for white space and escapes around it. */
 export const PROPOSAL_BYTES_MAX = MIB

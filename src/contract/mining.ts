@@ -42,7 +42,7 @@ export interface MinedTask {
   readonly origin: string
   /** Where it comes from, for people. */
   readonly about?: JsonObject
-  /** What it is about, such as a file of code and its tests. Tasks of one module are one family. */
+  /** Its subject, such as a file of code and its tests. Tasks of one module are one family. */
   readonly module: string
   /** A solution. Absent: none is known. Never shown to an agent. */
   readonly reference?: Reference

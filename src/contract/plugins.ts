@@ -18,7 +18,7 @@ export interface Recipe {
   readonly seed?: Files
   /** Whether a release that no step of this deployment published may start a scenario. Absent: any content may. Pure. */
   judgeStart?(content: Files): StartVerdict
-  /** What a review finds in the newest release of an import. Absent: nothing. Pure. */
+  /** Reviews the newest release of an import. Absent: it finds nothing. Pure. */
   judgeImported?(content: Files): StartVerdict
   /** What it can never do as it is configured, each ending in its cure: the service warns of it, and `svc doctor` calls it a problem. */
   readonly unable?: readonly string[]
@@ -192,7 +192,7 @@ export interface ModelsCall {
 export interface ClientKey {
   readonly header: 'authorization' | 'x-api-key'
   readonly value: string
-  /** What of the value is secret. */
+  /** The part of the value that is secret. */
   readonly secret: string
 }
 

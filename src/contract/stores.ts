@@ -93,7 +93,7 @@ export interface TokenChange {
   /** Null removes it. */
   readonly after: StoredToken | null
 }
-/** What archiving a scenario leaves of a token for it; null where that is nothing. The token itself where it is for others. */
+/** The rest of a token once a scenario of its is archived; null where nothing is left. The token itself where it is for others. */
 export function tokenWithout<T extends Pick<StoredToken, 'scenarios'>>(token: T, scenario: string): T | null {
   if (token.scenarios?.includes(scenario) !== true) return token
   const scenarios = token.scenarios.filter((name) => name !== scenario)

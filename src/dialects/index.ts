@@ -35,7 +35,7 @@ export const dialectOfPath = (path: string): DialectSpec => all.find((dialect) =
 /** The path of the route that answers at a path. One format has clients that ask below other versions than its routes. */
 export const routedPath = (path: string): string => geminiRoute(path)
 
-/** What an upstream is asked at: no provider serves anything without a version. */
+/** The path that the upstream is asked at: no provider serves anything without a version. */
 export const sentPath = (path: string): string => (path.startsWith('/models/') ? routedPath(path) : path)
 
 /** The format of a call of a route, whatever stands before and behind it; null where it is no call of a model. */

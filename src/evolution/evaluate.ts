@@ -207,7 +207,7 @@ type KnownScores = Partial<Record<Side, { readonly taken?: Known; readonly befor
 /** Which known scores are used: also those of other steps while they are recent, those of this step, or pairs that this step played. */
 type Use = 'recent' | 'step' | 'pair'
 
-/** What an earlier try of this step played is taken; what other steps played, but for a sample of the served side. */
+/** Scores of an earlier try of this step are taken; those of other steps too, but for a sample of the served side. */
 async function knownOf(evaluation: Evaluation, task: Task, draw: Draw, use: Use, isFirst: boolean): Promise<KnownScores> {
   const { episodes, question, objective, against } = evaluation
   const known = async (side: Side): Promise<Known | null> => {

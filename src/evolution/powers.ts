@@ -24,7 +24,7 @@ export function judgedPowers(run: StepRun, { requires }: Requiring, entries: rea
 
 const REQUIRED: Readonly<Partial<Record<string, Power>>> = { permission: 'grants', service: 'reaches', binary: 'runs' }
 
-/** What a proposer asks people to set up was asked for by nobody: a variable to read, a service to reach, a permission to give, a program to install. */
+/** Items of a proposer were asked for by nobody: a variable to read, a service to reach, a permission to give, a program to install. */
 function requiredReason(item: Json): readonly PowerReason[] {
   const { name, kind } = isObject(item) ? item : {}
   const power = typeof kind === 'string' ? (REQUIRED[kind] ?? 'reads') : 'reads'

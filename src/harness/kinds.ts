@@ -19,7 +19,7 @@ import { brokenRule, isName, NAME_RULE } from './fields.ts'
 import { SCHEMAS } from './schemas.ts'
 import { consoleProblem, isCredential, secretField, textProblem } from './screens.ts'
 
-/** What takes long for long texts, and may have been found out beside this thread. */
+/** Checks that take long for long texts, and may have been made beside this thread. */
 export interface LongChecks {
   readonly parses: (code: string) => boolean
   readonly looksLikeKey: (text: string) => boolean

@@ -25,7 +25,7 @@ export interface OpenedHarness {
   readonly seed: Files
   /** Judges a release from elsewhere that a new scenario is to start from, by the content of its harness. */
   readonly judgeStart: (content: Files) => StartVerdict
-  /** What a review finds in the newest release of an import. */
+  /** Reviews the newest release of an import. */
   readonly judgeImported: (content: Files) => StartVerdict
   /** The `files` of a scenario's surface. */
   readonly files: (read: ScenarioScope['read'], component?: string) => NonNullable<Surface['files']>

@@ -50,7 +50,7 @@ export class HttpContext<S extends TrafficServices = HttpServices> {
   route: HttpRoute | null = null
   params: Readonly<Record<string, string>> = {}
   principal: Principal = ANYONE
-  /** How much of the exchange is recorded, once that is known: the log and the trace hold no more. */
+  /** The part of the exchange that is recorded, once that is known: the log and the trace hold no more. */
   recording: RecordingMode = 'full'
 
   constructor(services: S, request: IncomingMessage, response: ServerResponse) {

@@ -169,7 +169,7 @@ export interface LogFields {
   upstream?: string
   upstream_id?: string
   upstream_status?: number
-  /** Of an unknown route. */
+  /** The path of an unknown route. */
   path?: string
   code?: string
   cause?: string

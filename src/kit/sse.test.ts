@@ -27,7 +27,7 @@ function split(chunks: readonly Uint8Array[]): Split {
   return { frames, rest: splitter.rest, restBytes: splitter.restBytes }
 }
 
-/** How many frames without an event there are depends on the chunks. */
+/** The number of frames without an event depends on the chunks. */
 const withEvents = ({ frames, rest }: Split) => ({ rest, frames: frames.filter((frame) => readEvent(frame) !== null) })
 
 const byteByByte = (bytes: Buffer): Buffer[] => Array.from(bytes, (_byte, at) => bytes.subarray(at, at + 1))

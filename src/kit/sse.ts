@@ -20,7 +20,7 @@ export class FrameSplitter {
   #isBlank = true
   /** Whether the last byte was a carriage return: it may be half of CRLF, so its line is not over before the next byte is seen. */
   #isCrOpen = false
-  /** How much of `data:` the line being read begins with. */
+  /** The number of characters of `data:` that the line being read begins with. */
   #matched = 0
   #hasData = false
 
@@ -32,7 +32,7 @@ export class FrameSplitter {
     let isCrOpen = this.#isCrOpen
     let matched = this.#matched
     let start = 0
-    /** Where the last frame without data ends; -1 when none did since `start`. */
+    /** The end of the last frame without data; -1 when none ended since `start`. */
     let bareEnd = -1
     const cut = (end: number): void => {
       frames.push(this.#whole(data.subarray(start, end)))

@@ -98,7 +98,7 @@ interface TrialEnd {
   readonly score: number | null
   readonly seconds: number
   readonly trouble: string | null
-  /** As in `CheckResult`. */
+  /** The same as in `CheckResult`. */
   readonly ran: string | null
 }
 interface TrialRun extends TrialEnd {

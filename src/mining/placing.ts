@@ -88,7 +88,7 @@ const NEEDED: readonly TaskRole[] = ['gate', 'train']
 /** With fewer families in the gate not even a first change can be proved. */
 const GATE_FAMILIES_MIN = 5
 
-/** Of the roles that it may have, the one that lacks most in the family and over all, with some chance in it. */
+/** The role that lacks most in the family and over all, of those that it may have, with some chance in it. */
 function roleFor(family: string, others: readonly Placed[], key: string): TaskRole {
   const inFamily = others.filter((other) => other.family === family)
   const wanted = rolesWanted(family, others)

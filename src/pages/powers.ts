@@ -1,4 +1,4 @@
-/** What a change may do on a machine, beside what it changes: a sentence for each power, the entries and why, and what a person has to allow. */
+/** The powers of a change on a machine, beside what it changes: a sentence for each, the entries and why, and what a person has to allow. */
 import type { ShownPower, StepPowers } from '../presentation/index.ts'
 import { markup, type Html, type Piece } from './html.ts'
 import { code, inline } from './prose.ts'

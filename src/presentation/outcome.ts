@@ -10,7 +10,7 @@ export interface StepStatus {
   readonly outcome: OutcomeWord
   /** "Held", "Starting point", "Promoted" */
   readonly word: string
-  /** What the version page says in its place, whose words the interface fixes: "Ready for review". */
+  /** The words of the version page in its place, which the interface fixes: "Ready for review". */
   readonly title: OutcomeTitle
   readonly tone: StepTone
   readonly meaning: string
@@ -27,7 +27,7 @@ export function statusOf(rows: StepRows, row: StepRow): StepStatus {
   return row.pending ? status : { ...status, ...BY_HAND[row.operation] }
 }
 
-/** What was held and will not be served. */
+/** A change that was held and will not be served. */
 const NOT_SELECTED = { title: STEP_OUTCOMES.rejected.title } as const
 
 const UNPROVEN: Partial<StepStatus> = {

@@ -50,7 +50,7 @@ export class Recorder {
     return this.modeOf(scenario) === 'full' ? body : this.#redaction.object(body)
   }
 
-  /** What others chose and may be what was said to them, for the log and the row; null where nothing of it is kept. */
+  /** Words that others chose and that may repeat what was said to them, for the log and the row; null where none are kept. */
   async loggedWords(mode: RecordingMode, words: string): Promise<string | null> {
     if (mode === 'full') return words
     return mode === 'redacted' ? this.#redaction.words(words).catch(() => null) : null

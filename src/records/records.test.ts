@@ -46,7 +46,7 @@ describe('a report', () => {
   it('answers to the schema its recipe declares', () => {
     const strict = { ...admission, checkReport: () => 'metadata.step: must be a whole number' }
     expect(() => admitReport({ score: 1 }, strict)).toThrow('metadata.step: must be a whole number')
-    // What it would have to read is parsed where requests are answered.
+    // A recipe's part is parsed where requests are answered.
     const long = { feedback: 'x'.repeat(10 * 1024 * 1024) }
     expect(() => admitReport(long, { ...admission, checkReport: () => null })).toThrow('larger than the 10 MiB')
   })

@@ -168,7 +168,7 @@ export async function archiveFolder(folder: string, id: string): Promise<void> {
 /** The release that a scenario was asked to start from and that is held for review; null where it started from it, or from its seed. */
 export const heldStart = ({ state }: Pick<Commit, 'state'>): string | null => (typeof state['start'] === 'string' ? state['start'] : null)
 
-/** What tells a scenario from an earlier one of its name; null for the first of the name. */
+/** The mark that tells a scenario from an earlier one of its name; null for the first of the name. */
 export const lifeOf = (created: Pick<Commit, 'state'>): string | null =>
   created.state['later'] === true ? createdWith(created, 'folder') : null
 

@@ -47,7 +47,7 @@ export async function reviewImported(services: Services, scenario: Scenario): Pr
   })
 }
 
-/** What a review finds in an imported harness, in words; null when it finds nothing. */
+/** The finding of a review of an imported harness, in words; null when there is none. */
 export function findingOf(verdict: StartVerdict): string | null {
   if (verdict.kind === 'served') return null
   if (verdict.kind === 'refused') return `it is not admitted: ${verdict.reason}`

@@ -76,7 +76,7 @@ export class RequestSpans {
   #requestSpan(seen: FinishedRequest, ended: number): TraceSpan {
     const { id, method, route, path, status, note } = seen
     const failure = failureOf(seen)
-    // Of an unknown route only the log's path is known to name nobody; in that of a call may be the name of a model.
+    // The path of an unknown route is known to name nobody only as the log has it; that of a call may hold the name of a model.
     const shownPath = route === null ? note.path : (this.#call?.hasWords ?? true) ? path : route
     const attributes = new Attributes()
       .text(NAME.method, method)

@@ -52,7 +52,7 @@ async function startProxy() {
   let refusal: string | null = null
   const server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url} ${request.headers['proxy-authorization'] ?? ''}`.trim())
-    // As some proxies do, though nobody asked for it.
+    // Some proxies do so, though nobody asked for it.
     response.writeContinue()
     sendJson(response, 200, { id: 'through-the-proxy', choices: [], data: [] })
   })

@@ -11,7 +11,7 @@ const FILES = globSync('{src,plugins,client,agent,native,console}/**/*.{ts,tsx,m
   exclude: ['**/node_modules/**', '**/dist/**', '**/*.test.ts', '**/{testing,test}/**', '**/testing.ts'],
 })
 
-/** What these read is no stranger's, or cut to a length first. */
+/** Patterns of these files read no stranger's text, or one cut to a length first. */
 const READ_SHORT: readonly (readonly [files: RegExp, why: string])[] = [
   [/^plugins\/runtimes\/practice\//, 'the model of the practice agent, which answers short tasks of its own families'],
   [/^plugins\/miners\/git\/message\.ts$/, 'reads 10,000 characters of a message at most'],
@@ -36,7 +36,7 @@ const MADE_LATER = new Set([
 
 interface Found {
   readonly literals: readonly RegExp[]
-  /** How many are made by `new RegExp`. */
+  /** The number that is made by `new RegExp`. */
   readonly made: number
 }
 
@@ -51,7 +51,7 @@ function patternsIn(file: string): Found {
     if (!isNode(node)) return
     if (node.regex !== undefined) literals.push(new RegExp(node.regex.pattern, isPower ? linewise(node.regex.flags) : node.regex.flags))
     if (node.type === 'NewExpression' && isNode(node.callee) && node.callee.name === 'RegExp') made += 1
-    // What an adapter says of texts is looked for in all lines.
+    // Patterns of an adapter's powers are looked for in all lines.
     const isOfPower = node.type === 'Property' && isNode(node.key) && node.key.name === 'pattern'
     for (const value of Object.values(node)) look(value, isOfPower)
   }

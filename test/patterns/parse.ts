@@ -1,6 +1,6 @@
 /** Parses a regular expression as far as its steps have to be counted: no flag v, no modifiers of groups, no names in references. */
 
-/** One character: a literal, a class or an escape. */
+/** A single character: a literal, a class or an escape. */
 export interface OneCharacter {
   readonly kind: 'character'
   readonly fits: (character: string) => boolean

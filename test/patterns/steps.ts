@@ -142,7 +142,7 @@ type RepeatNode = Extract<PatternNode, { kind: 'repeat' }>
 
 const isWord = (character: string | undefined): boolean => character !== undefined && /^\w$/.test(character)
 
-/** How often what is repeated stands in the shortest text; twice and four times as often in the next ones. */
+/** The number of repetitions in the shortest text; twice and four times as many in the next ones. */
 const SHORT = 8
 const LONG = 160
 

@@ -293,7 +293,7 @@ describe('an import', () => {
     const made = original.scenario('made')
     const first = made.publish({ files: rulesFile('One rule.'), at: 20, entries: [one ?? RULES] })
     made.publish({ files: rulesFile('Two rules.'), at: 30, entries: [two ?? RULES] })
-    // As the original does it: the row of a rollback has the entries of before.
+    // The original does so too: the row of a rollback has the entries of before.
     const again = made.back(first, rulesFile('One rule.'), 40, [two ?? RULES])
     const forks = [first, again].map((from, at) => original.scenario(`fork-${at}`, rulesFile('One rule.'), 50 + at, from))
     original.scenario('of a fork', rulesFile('One rule.'), 60, forks[1]?.created)

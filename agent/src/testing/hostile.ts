@@ -1,4 +1,4 @@
-/** What a repository of a stranger may bring in the place of the release file, and what a person has beside it. */
+/** Release files as a stranger's repository may bring them, and what a person has beside them. */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -21,7 +21,7 @@ const OURS: RefusedFields = [
 ]
 
 const flag = z.boolean()
-/** Of what is shown of an output. */
+/** The part of an output that is shown, in characters. */
 const shown = between(100, 10_000_000)
 const text = z.string()
 const texts = z.array(text)

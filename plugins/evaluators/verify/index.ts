@@ -47,7 +47,7 @@ async function verify(check: Check, workspace: string, scene: Scene): Promise<nu
   }
   scene.note?.(wordsFor(run), { exit_code: run.exitCode, ended: run.ended ?? null, stdout: endOf(run.stdout), stderr: endOf(run.stderr) })
   if (!isNotRun(check, run)) return scoreOf(check, run)
-  // What the agent left may end with these codes too. A command that does so without it never started.
+  // The agent's own code may end with these codes too. A command that does so without it never started.
   const alone = await runOn((copy) => placeFiles(copy, check.before).then(() => true), check, scene)
   if (alone === null || !isNotRun(check, alone)) return 0
   throw noVerdict(

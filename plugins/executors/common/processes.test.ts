@@ -1,4 +1,4 @@
-/** What the processes of an episode are measured by, on a /proc of the test's own. */
+/** The measures of an episode's processes, on a /proc of the test's own. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'

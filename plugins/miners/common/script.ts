@@ -2,8 +2,8 @@
 import { posix } from 'node:path'
 import type { Files } from '../../../src/contract/index.ts'
 
-/** What a runner adds to its lines. */
-export interface Told {
+/** The additions of a runner to the script. */
+export interface RunnerParts {
   /** Runs where the tests are loaded, and tells of their end: `verify/first`, and more files. */
   readonly told?: Files
   /** Names of settings that the agent may not choose, in whatever folder. */
@@ -15,7 +15,7 @@ export const under = (files: Files): Files => Object.fromEntries(Object.entries(
 
 /** The agent's files give way: tests that the commit takes away, folders that are links or files, and settings that tests would load. */
 export function scriptOf(
-  { told = {}, settings = [] }: Told,
+  { told = {}, settings = [] }: RunnerParts,
   lines: readonly string[],
   { placed, removed, programs }: Record<'placed' | 'removed' | 'programs', readonly string[]>,
 ): string {
@@ -53,7 +53,7 @@ export function scriptOf(
   ].join('\n')
 }
 
-/** What starts the tests has the key, and writes it beside what ran once they have ended. */
+/** The program that starts the tests has the key, and writes it beside what ran once they have ended. */
 const FUNCTIONS = [
   "random() { od -An -N16 -tx1 /dev/urandom | tr -d ' \\n'; }",
   'begin() {',

@@ -3,7 +3,7 @@ import { posix } from 'node:path'
 import { isObject, type Dependencies, type Files, type JsonObject } from '../../../src/contract/index.ts'
 import { nodeOptionsIn } from './node-options.ts'
 import { isTest, isVendored } from './paths.ts'
-import { pathWord, quoted, scriptOf, under, type Told } from './script.ts'
+import { pathWord, quoted, scriptOf, under, type RunnerParts } from './script.ts'
 import { JEST_PROGRAM, NODE_PROGRAM, PYTHON_PROGRAM, VITEST_LOCK, VITEST_PROGRAM } from './programs.ts'
 
 export interface Verifier {
@@ -29,7 +29,7 @@ export interface TestSituation {
 /** What pytest reads beside tests, in whatever folder: options in it may leave every test out. */
 const PYTEST_SETTINGS = ['pytest.ini', '.pytest.ini', 'pytest.toml', '.pytest.toml', 'pyproject.toml', 'setup.cfg', 'tox.ini']
 const PYTEST_FILES = ['conftest.py', ...PYTEST_SETTINGS]
-/** What vitest and jest read: it may leave tests out, and change them. */
+/** The configuration of vitest and jest: it may leave tests out, and change them. */
 const [VITEST_FILES, JEST_FILES] = [
   ['vitest.config', 'vite.config', 'vitest.workspace'].flatMap((name) =>
     ['js', 'mjs', 'cjs', 'ts', 'mts', 'cts'].map((end) => `${name}.${end}`),
@@ -55,7 +55,7 @@ interface Project extends TestSituation {
   readonly folder: string
 }
 
-interface Runner extends Told {
+interface Runner extends RunnerParts {
   readonly name: string
   /** The files that it runs; none where it does not fit. */
   fits(project: Project): readonly string[]
@@ -119,7 +119,7 @@ const RUNNERS: readonly Runner[] = [
     imports: /['"]node:test['"]/,
     command: /\bnode\b.*--test\b/,
     told: { first: NODE_PROGRAM },
-    // One by one: what one of them loads does not reach the next.
+    // They run one by one: what one of them loads does not reach the next.
     lines: (files, project) => {
       const options = nodeOptionsIn(npmTest(project)).map((word) => `${word} `)
       return [
@@ -218,7 +218,7 @@ const RUNNERS: readonly Runner[] = [
     name: 'cargo test',
     fits: ({ tests, settings }) =>
       Object.hasOwn(settings, 'Cargo.toml') ? Object.keys(tests).filter((path) => /^tests\/[^/]+\.rs$/.test(path)) : [],
-    // As for Go: tests run in the order of their names.
+    // The order of names is the order of tests, as for Go.
     script: (files) => {
       const source = '\\n#[test]\\nfn zz_%s() {\\n    std::fs::write("%s", "%s").unwrap();\\n}\\n'
       const paths = files.map(pathWord).join(' ')

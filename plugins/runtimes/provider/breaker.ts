@@ -38,7 +38,7 @@ export class Breaker {
     return this.#restsUntil
   }
 
-  /** What it rests for: the status of the answer that failed last, 0 where none came. */
+  /** The status of the answer that failed last, 0 where none came: the reason of the rest. */
   get lastStatus(): number {
     return this.#lastStatus
   }
@@ -77,7 +77,7 @@ export class Breaker {
     if (isTrial) this.#isTrying = false
   }
 
-  /** What another thread found out counts here too. */
+  /** The findings of another thread count here too. */
   take(restsUntil: number | null, status = 0): void {
     this.#restsUntil = restsUntil
     this.#lastStatus = status
@@ -91,12 +91,12 @@ export class Breaker {
 const MODELS_MAX = 256
 const NAME_CHARACTERS_MAX = 256
 
-/** One upstream's breakers, one for each of its models: a model that is overloaded says nothing of the others. */
+/** The breakers of one upstream, one for each model: a model that is overloaded says nothing of the others. */
 export class Breakers {
   readonly #rules: BreakerRules
   readonly #clock: () => number
   readonly #changed: (model: string, ...rest: Parameters<RestChanged>) => void
-  /** Of models that failed lately. */
+  /** Only models that failed lately have one. */
   readonly #byModel = new Map<string, Breaker>()
 
   constructor(rules: BreakerRules, clock: () => number, changed: (model: string, ...rest: Parameters<RestChanged>) => void) {
@@ -125,7 +125,7 @@ export class Breakers {
     this.#made(model).failed(isTrial, status)
   }
 
-  /** What another thread found out counts here too. */
+  /** The findings of another thread count here too. */
   take(model: string, restsUntil: number | null, status: number): void {
     if (restsUntil === null) this.#byModel.delete(keyOf(model))
     else this.#made(model).take(restsUntil, status)

@@ -5,7 +5,7 @@ const RESENT = new Set([401, 402, 408, 429])
 const REST_SECONDS_DEFAULT = 5
 const REST_SECONDS_MAX = 3600
 
-/** Of these the client is told, where it was its own key. */
+/** The client is told of these, where it was its own key. */
 const OF_KEY = new Set([401, 402, 429])
 
 /** A refusal that another upstream, or a later attempt, may not repeat. */

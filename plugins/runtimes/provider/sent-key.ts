@@ -5,7 +5,7 @@ import type { Connections } from '../common/upstream.ts'
 
 export interface SentKey {
   readonly headers: Readonly<Record<string, string>>
-  /** What is taken out of the provider's words. */
+  /** Secrets that are taken out of the provider's words. */
   readonly secret: string | null
   /** Whether a refusal of it, or its limit, is the caller's own. */
   readonly isClients: boolean

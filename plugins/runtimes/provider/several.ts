@@ -31,7 +31,7 @@ import { loadOf } from './load.ts'
 import { SharedHealth } from './sharing.ts'
 import { keyFor, NamedUpstream, numberIn, textsIn } from './upstreams.ts'
 
-/** What providers answer with while they are overloaded. */
+/** Providers answer with it while they are overloaded. */
 const OVERLOADED = 529
 
 /** A round over all upstreams is repeated after a pause, which doubles. A longer one is the client's to wait. */

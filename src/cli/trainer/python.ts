@@ -11,7 +11,7 @@ const run = promisify(execFile)
 
 /** Importing is the test: a half-installed package is found but does not load. */
 const IMPORT_CHECK = 'import sys, torch; sys.exit(0 if sys.version_info >= (3, 9) else 3)'
-/** What pip reads for itself, but for what would have it install something else, or elsewhere than into the environment that is made. */
+/** The variables that pip reads, but for those that would have it install something else, or elsewhere than into the environment that is made. */
 const PIP_SETTINGS =
   /^(?:PIP_(?!(?:TARGET|PREFIX|ROOT|USER|PYTHON|PLATFORM|SRC|REQUIREMENTS?|EDITABLE|CONSTRAINTS?|DRY_RUN|HELP|VERSION|LOG|REPORT)$)[A-Z_]+|NETRC|XDG_CONFIG_DIRS)$/
 /** In what `pip config list` prints, files and variables alike. */

@@ -7,7 +7,7 @@ const itemKind = z.enum(['permission', 'env', 'service', 'binary'], { error: "mu
 
 export const requiresSchema = z.object({ name: text, kind: itemKind, check: z.exactOptional(text), prompt: z.exactOptional(text) })
 /**
- * For `env`, `check` is the variable and for `binary` the program on the PATH (the name when absent); otherwise a shell command whose exit
+ * The `check` of `env` is the variable, that of `binary` the program on the PATH (the name when absent); otherwise it is a shell command whose exit
  * status 0 means satisfied. The service never runs it.
  */
 export type Requires = WireType<typeof requiresSchema>

@@ -15,7 +15,7 @@ const BLOCKS = {
 export class MessagesSaying extends AnswerWriting {
   #blocks = 0
   #open: 'text' | 'thinking' | null = null
-  /** What came of the open call's input and is not passed on yet. */
+  /** Pieces of the open call's input that are not passed on yet. */
   #held: string[] = []
   #isPassingOn = false
   /** The first character of the input that is no blank. */

@@ -59,7 +59,7 @@ export const responsesCompact: DialectSpec = {
   paths: [`${PATH}/compact`],
   openApi: { ...responses.openApi, name: 'Compaction', words: 'a shorter conversation', body: compactBodySchema },
   isStreamed: () => false,
-  // What makes it shorter is the provider's, and of no use to another one.
+  // The shorter conversation is the provider's, and of no use to another one.
   chatRequest: () => {
     throw invalid('unsupported_content', 'the model of this scenario makes no conversation shorter; ask the provider that does')
   },

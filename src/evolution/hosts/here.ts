@@ -135,7 +135,7 @@ async function playEpisode(parts: HostParts, input: EpisodeInput, means: Episode
   }
 }
 
-/** What is more than words is refused: nothing here keeps it from the machine. */
+/** Anything but words is refused: nothing here keeps it from the machine. */
 async function playRules(
   { adapter, settings }: HostParts,
   { entries, task }: EpisodeInput,

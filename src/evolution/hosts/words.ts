@@ -7,13 +7,13 @@ import { renderTree } from '../../harness/index.ts'
 import { wordsOf } from '../../kit/index.ts'
 import { NATIVE } from '../program.ts'
 
-/** What the configuration names in place of an executor. */
+/** The configuration names it in place of an executor. */
 export const NO_EXECUTOR = 'none'
 
 export const NOT_RULES_ALONE =
   'evolution.executor: none starts no program, and plays the agent native with rules alone, without tasks that have files; set it to sandbox'
 
-/** What such an agent reads before the task; null where anything but the model would have to run. */
+/** The rules that such an agent reads before the task; null where anything but the model would have to run. */
 export function rulesAlone(adapter: Adapter, entries: readonly Entry[]): string | null {
   const inForce = entries.filter(({ disabled }) => disabled !== true)
   if (adapter.binary !== NATIVE || inForce.some(({ name }) => name !== 'rules')) return null

@@ -50,7 +50,7 @@ function shownName(item: Json | undefined): Json {
   return typeof name === 'string' && name.length <= NAME_CHARACTERS_MAX && screenText(name) === null ? name : null
 }
 
-/** What the row of the step will name: the person's items first, then the names that the change adds, while there is room. */
+/** The items that the row of the step will name: the person's first, then those that the change adds, while there is room. */
 export function declaredBy({ request }: Pick<Brief, 'request'>, added: readonly JsonObject[]): readonly JsonObject[] {
   const own = (request?.requires ?? []).map((item) => ({ ...item }))
   return [...own, ...added.filter(({ name }) => !own.some((item) => item.name === name))].slice(0, REQUIRES_ITEMS_MAX)

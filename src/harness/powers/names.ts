@@ -50,7 +50,7 @@ function isCommon(name: string): boolean {
   return inflectionsOf(bare).some((form) => COMMON.has(form)) || folded(name).startsWith('svc')
 }
 
-/** What the eight agents answer to, the tools that they have, and what people type in a shell. test/agents holds it against the pinned programs. */
+/** Names that the eight agents answer to, their tools, and words that people type in a shell. test/agents holds them against the pinned programs. */
 const COMMON: ReadonlySet<string> = new Set(
   `abort accept account add adddir agent allow app apply approval approve ask attach audit auth autocompact automodesetup background bash
   batch billing branch browser claudeapi color croncreate crondelete creategoal cronlist dataviz deepresearch deferredtoolplaceholder design designconsent designrevoke designsync enterworktree execcommand exitworktree

@@ -32,11 +32,11 @@ export interface RouteNeeds {
 /** Whose request it is. Only the holder of a token is given page keys. A page key has the role of the token that it came from. */
 export type Principal = { readonly kind: 'anyone' } | Evaluator | Visitor | TokenHolder
 
-/** Who opens a page by its key. */
+/** The visitor who opens a page by its key. */
 interface Visitor {
   readonly kind: 'page'
   readonly role: Role
-  /** Of the scenario that the key was made for. */
+  /** The life of the scenario that the key was made for. */
   readonly life: string | null
 }
 

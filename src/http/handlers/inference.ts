@@ -165,7 +165,7 @@ export async function models(context: HttpContext): Promise<HttpReply> {
   return name !== null && (await services.registry.has(name)) ? services.registry.use(name, ask) : ask(services)
 }
 
-/** Of a runtime that lists its models whatever it is asked: the one that is meant. */
+/** The model that is meant, where a runtime lists its models whatever it is asked. */
 function modelIn(body: Uint8Array, id: string): Uint8Array {
   const said = parsed(Buffer.from(body).toString())
   if (!isObject(said) || !isList(said['data'])) return body

@@ -40,7 +40,7 @@ export async function logUpstreamId(context: HttpContext<TrafficServices>, heade
   if (logged !== null) context.logFields.upstream_id = logged
 }
 
-/** What an upstream chose may be what was said to it: it is logged as far as the exchange is recorded. */
+/** Words that an upstream chose may repeat what was said to it: they are logged as far as the exchange is recorded. */
 const loggedOf = ({ services, recording }: HttpContext<TrafficServices>, words: string): Promise<string | null> =>
   services.recorder.loggedWords(recording, words)
 

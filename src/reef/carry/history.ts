@@ -190,7 +190,7 @@ export class ImportedHistory {
     await this.#parts.target.point(this.#parts.name, this.#head.release, held)
   }
 
-  /** What the service will serve, and what a review finds in it. */
+  /** The release that the service will serve, and what a review finds in it. */
   async served(): Promise<Served> {
     if (this.#head === null) throw new Error('a scenario begins with a release')
     const { row, release, texts } = this.#head

@@ -75,7 +75,7 @@ class SourceCounts {
   steps = 0
   readonly releases = new Set<string>()
   readonly consumed = new Set<string>()
-  /** By component: what its trainer kept last, beside the entries. */
+  /** The state that each component's trainer kept last, beside the entries. */
   readonly kept = new Map<string, readonly string[]>()
   readonly stepRecords: string[] = []
 
@@ -163,7 +163,7 @@ async function beginningEntries(manifest: SourceManifest | null, { repository, s
   return made ?? seeds.get(manifest.release.contentId) ?? null
 }
 
-/** By content id: a step without a release names the release that it ran on, and that release's entries. Later ones may name those of a held release. */
+/** The entries of first steps by content id: a step without a release names the release that it ran on, and that release's entries. Later ones may name those of a held release. */
 export async function firstEntries(scenarios: readonly FoundScenario[]): Promise<ReadonlyMap<string, readonly Entry[]>> {
   const known = new Map<string, readonly Entry[]>()
   for (const found of scenarios) {
@@ -228,7 +228,7 @@ async function carrySettings({ scenario, model }: FoundScenario, { target, remar
   }
 }
 
-/** What no import has a place for. */
+/** Things that no import has a place for. */
 function noteLeftOut({ scenario }: FoundScenario, { remarks }: Carrier, { kept, stepRecords }: SourceCounts): void {
   const names = [...new Set([...kept.values()].flat())].toSorted()
   const state = `what its trainer knew beside the entries is not imported, and is learned anew: ${names.join(', ')}`

@@ -5,10 +5,10 @@ const LINES_PER_KIND_MAX = 10
 
 export type ImportCounts = Readonly<Record<RequestType | 'steps' | 'releases' | 'consumed', number>>
 
-/** What the service serves once it starts. */
+/** The release that the service serves once it starts. */
 export interface Served {
   readonly step: number
-  /** Of the source; null for the seed of the recipe. */
+  /** The id in the source; null for the seed of the recipe. */
   readonly release_id: string | null
   /** Why a review would hold it; null when it would not, or no recipe here reviews it. */
   readonly finding: string | null

@@ -8,7 +8,7 @@ import { faultInJson } from '../../kit/index.ts'
 const DATABASE_FILE = /^([0-9a-f]{64})\.sqlite3$/
 const LOG_FILE = /^([0-9a-f]{64})\.commits\.jsonl$/
 const MODEL_FILE = /^([0-9a-f]{64})-model\.json$/
-/** Where the records lie in PostgreSQL, the log is named by their place there. */
+/** The log of records in PostgreSQL is named by their place there. */
 const POSTGRES_LOG_FILE = /^postgres-[0-9a-f]{32}\.commits\.jsonl$/
 const SETTINGS_BYTES_MAX = 64 * 1024
 const ARCHIVE_FOLDER = 'archived'
@@ -67,7 +67,7 @@ export async function readSettings(path: string): Promise<{ readonly settings: J
   return { settings: Object.fromEntries(kept), hadKey: typeof value['api_key'] === 'string' && value['api_key'] !== '' }
 }
 
-/** How many proposals wait for a step, in the folder that the original has for them unless it is configured otherwise. */
+/** The number of proposals that wait for a step, in the folder that the original has for them unless it is configured otherwise. */
 export async function waitingProposals(records: string, scenario: string): Promise<number> {
   if (scenario.includes('/') || scenario.startsWith('.')) return 0
   const names = await readdir(join(dirname(records), 'proposals', scenario)).catch(() => [])

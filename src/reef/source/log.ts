@@ -79,7 +79,7 @@ export function commitFrom(value: JsonObject, scenario: string, step: number, ow
     release,
     isCheckpoint: own !== undefined || value['checkpoint'] === true,
     entries: state['entries'],
-    /** What else its trainer keeps. */
+    /** The rest that its trainer keeps. */
     kept: Object.keys(state).filter((name) => !['entries', 'steps'].includes(name) && holdsSome(state[name])),
     stepRecord: isObject(value['metrics']) && typeof value['metrics']['step_record'] === 'string' ? value['metrics']['step_record'] : null,
     consumed: [progress['compacted_ids'], progress['consumed_ids']].flatMap(textsIn),

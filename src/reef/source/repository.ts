@@ -53,7 +53,7 @@ export class SourceRepository {
     }
   }
 
-  /** As the step has them that made the content: after a rollback, a promote or a fork that is the step of another release. */
+  /** The entries of the step that made the content: after a rollback, a promote or a fork that is the step of another release. */
   async entries(release: SourceManifest, component: string | null): Promise<Json | undefined> {
     const content = harnessContent(release, component)
     const seen = new Set<string>()
@@ -94,7 +94,7 @@ export function stepOf({ metadata, release, committedAt }: SourceManifest, scena
   return commitFrom({ recorded_at: committedAt, ...record }, scenario, record['scenario_step'], release)
 }
 
-/** Of a rollback or a promote the trainer's state is that from before, so its entries are others. */
+/** The trainer's state of a rollback or a promote is that from before, so its entries are others. */
 function entriesOf(manifest: SourceManifest): Json | undefined {
   const { operation = 'training', algorithm_state: state } = recordOf(manifest)
   return operation === 'training' && isObject(state) ? state['entries'] : undefined

@@ -85,7 +85,7 @@ function tellNames({ adapter, prompt }: Story, world: () => AgentWorld): void {
   })
 }
 
-/** Of a request in any format. */
+/** A request in any format. */
 function toolsIn(body: Json): readonly string[] {
   const tools = isObject(body) && Array.isArray(body['tools']) ? body['tools'].filter(isObject) : []
   return tools.map((tool) => (isObject(tool['function']) ? tool['function'] : tool)['name']).filter((name) => typeof name === 'string')
