@@ -111,12 +111,12 @@ def run(kind, room, paths):
     if kind == "pytest":
         import pytest
 
-        class RunnerParts:
+        class Reported:
             def pytest_runtest_logreport(self, report):
                 if report.when == "call" or report.skipped:
                     ran.append(report.nodeid + " " + report.outcome)
 
-        play = lambda: int(pytest.main(["-q", "-p", "no:cacheprovider", *paths], plugins=[RunnerParts()]))
+        play = lambda: int(pytest.main(["-q", "-p", "no:cacheprovider", *paths], plugins=[Reported()]))
     else:
         import unittest
 
