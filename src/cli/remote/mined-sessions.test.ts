@@ -100,7 +100,7 @@ describe('svc tasks mine on sessions', () => {
 const improve = (folder: string, url: string, ...args: readonly string[]) =>
   execute(
     ['improve', folder, '--agent', 'native', '--evolution.executor', 'local', '--json', ...args],
-    fakeSurroundings({}, { SVC_URL: url, XDG_DATA_HOME: temporaryFolder(), SVC_UPSTREAM_MODEL: 'm' }),
+    fakeSurroundings({}, { SVC_URL: url, XDG_DATA_HOME: temporaryFolder(), SVC_UPSTREAM_URL: here.upstream.url, SVC_UPSTREAM_MODEL: 'm' }),
   )
 const events = (out: string) => out.split('\n').map((line): JsonObject => JSON.parse(line))
 
@@ -113,7 +113,7 @@ describe('svc improve on sessions', () => {
       'test/sum.test.js': nodeTest('../src/sum.js', 'sum', 'assert.equal(sum(1, 2), 3)'),
     })
     const { out, err } = await improve(history.folder, here.address, '--scenario', 'support')
-    expect(err).toEqual([expect.stringContaining('no change could be published')])
+    expect(err.at(-1)).toContain('no change could be published')
     const [, mined, tasks] = events(out)
     expect(mined).toMatchObject({ event: 'mined', added: 3, kept: 0, passed_over: 1 })
     expect(JSON.stringify(tasks)).toMatch(/let-sum-add.*the-sum-in-src.*write-the-year/)
@@ -125,11 +125,11 @@ describe('svc improve on sessions', () => {
     expect(events((await improve(folder, here.address, '--scenario', 'support')).out)[1]).toMatchObject({ event: 'mined', added: 2 })
     expect(await improve(folder, here.address, '--scenario', 'other')).toMatchObject({
       exit: 1,
-      err: [expect.stringMatching(/no scenario has that name.*svc improve --scenario support/)],
+      err: [expect.any(String), expect.stringMatching(/no scenario has that name.*svc improve --scenario support/)],
     })
     expect(await improve(folder, 'http://127.0.0.1:9', '--scenario', 'support')).toMatchObject({
       exit: 2,
-      err: [expect.stringContaining('Start it with: svc serve')],
+      err: [expect.any(String), expect.stringContaining('Start it with: svc serve')],
     })
     expect(await improve(folder, here.address, '--scenario', 'support', '--tasks-dir', '.')).toMatchObject({ exit: 2 })
   })
