@@ -2,7 +2,7 @@
 import type { Requires } from '@svc-ai/client'
 import { digestOf, sha256, type Signed } from '@svc-ai/client/signing'
 import type { StateFields } from './state-fields.ts'
-import type { TakenFile } from './take-over.ts'
+import type { PersonsFile } from './take-over.ts'
 
 export interface Installation {
   readonly adapter: string
@@ -69,7 +69,7 @@ interface SessionSpec {
   /** JSON files of which only these fields are kept. */
   readonly state_fields?: StateFields
   /** The person's own files that a session takes over by these words. Absent where the agent reads them anyway. */
-  readonly takes?: Readonly<Record<string, TakenFile>>
+  readonly takes?: Readonly<Record<string, PersonsFile>>
   /** Programs the agent works better with. */
   readonly tools: readonly { readonly command: string; readonly package: string }[]
 }

@@ -6,7 +6,7 @@ import { field, parseJson, UsageError } from '@svc-ai/client/shared'
 import { PRIVATE, readIfThere, writeWhole } from './whole-file.ts'
 
 /** A text that is added to one of the run's, or fields of a JSON file. */
-export interface TakenFile {
+export interface PersonsFile {
   /** Below the person's home. */
   readonly from: string
   /** Below the root. */
@@ -15,7 +15,7 @@ export interface TakenFile {
   readonly fields?: readonly (readonly string[])[]
 }
 
-export type Takes = Readonly<Record<string, TakenFile>>
+export type Takes = Readonly<Record<string, PersonsFile>>
 
 interface Taking {
   readonly binary: string

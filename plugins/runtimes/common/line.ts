@@ -4,7 +4,7 @@ import { Client, type buildConnector, type Dispatcher } from 'undici'
 import { Interim } from './interim.ts'
 
 /** The connection that a request goes by. */
-export interface Line {
+export interface UpstreamConnection {
   readonly socket: Socket | null
   /** The request is about to be sent. */
   awaitsAnswer(): void
@@ -12,10 +12,10 @@ export interface Line {
 
 /** A handler that tells its connection of the request itself. */
 interface KnowingHandler extends Dispatcher.DispatchHandler {
-  goesBy(line: Line): void
+  goesBy(line: UpstreamConnection): void
 }
 
-class UpstreamLine extends Client implements Line {
+class UpstreamLine extends Client implements UpstreamConnection {
   readonly #opened: { socket: Socket | null; interim: Interim | null }
 
   constructor(origin: string | URL, options: object) {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { upstream, UPSTREAM_HEADERS_MAX, type Refusal, type RuntimeAnswer, type WholeAnswer } from '../../../src/contract/index.ts'
 import { BytePieces, withBody } from '../../../src/kit/index.ts'
-import type { Line } from '../common/line.ts'
+import type { UpstreamConnection } from '../common/line.ts'
 import type { SentBody } from './body.ts'
 import type { SentKey } from './sent-key.ts'
 
@@ -41,7 +41,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   #parts: Buffer[] = []
   #bytes = 0
   #chunks: ChunkQueue | null = null
-  #line: Line | null = null
+  #line: UpstreamConnection | null = null
   #socket: Socket | null = null
 
   constructor(
@@ -68,7 +68,7 @@ export class AnswerHandler implements Dispatcher.DispatchHandler {
   }
 
   /** Told by the connection that takes the request. */
-  goesBy(line: Line): void {
+  goesBy(line: UpstreamConnection): void {
     this.#line = line
   }
 

@@ -21,13 +21,13 @@ export function rulesAlone(adapter: Adapter, entries: readonly Entry[]): string 
   return rules === undefined ? null : (renderTree(adapter, inForce)[rules] ?? '')
 }
 
-export interface Question {
+interface RulesQuestion {
   readonly rules: string
   readonly prompt: string
   readonly timeoutSeconds: number
 }
 
-export async function askOnce(model: Model, { rules, prompt, timeoutSeconds }: Question, signal: AbortSignal): Promise<Episode> {
+export async function askOnce(model: Model, { rules, prompt, timeoutSeconds }: RulesQuestion, signal: AbortSignal): Promise<Episode> {
   const system = rules === '' ? [] : [{ role: 'system', content: rules } as const]
   const ended = { exitCode: 0, stderr: '', trajectory: [] }
   try {

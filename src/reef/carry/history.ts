@@ -5,7 +5,7 @@ import type { SourceCommit } from '../source/log.ts'
 import { componentsIn, harnessContent, type SourceManifest, type SourceRepository } from '../source/repository.ts'
 import { seedContents, takeContents, type Contents, type Wanted } from './contents.ts'
 import { entriesThere } from './entries.ts'
-import type { Remarks, Served } from './tally.ts'
+import type { Remarks, ServedAfterImport } from './tally.ts'
 import type { Target } from './target.ts'
 
 /** The state key that names a row's source. */
@@ -191,7 +191,7 @@ export class ImportedHistory {
   }
 
   /** The release that the service will serve, and what a review finds in it. */
-  async served(): Promise<Served> {
+  async served(): Promise<ServedAfterImport> {
     if (this.#head === null) throw new Error('a scenario begins with a release')
     const { row, release, texts } = this.#head
     const { target, shape } = this.#parts

@@ -6,7 +6,7 @@ const LINES_PER_KIND_MAX = 10
 export type ImportCounts = Readonly<Record<RequestType | 'steps' | 'releases' | 'consumed', number>>
 
 /** The release that the service serves once it starts. */
-export interface Served {
+export interface ServedAfterImport {
   readonly step: number
   /** The id in the source; null for the seed of the recipe. */
   readonly release_id: string | null
@@ -20,7 +20,7 @@ export interface ScenarioTally {
   readonly imported_as: string
   readonly source: ImportCounts
   readonly destination: ImportCounts
-  readonly served: Served
+  readonly served: ServedAfterImport
 }
 
 /** A problem: something could not be imported. Left out: no import has it. A note: something to know. */
