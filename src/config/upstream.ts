@@ -132,7 +132,7 @@ function vendorsUrl(text: string, variable: string): string | null {
     throw new ConfigProblem([
       `environment ${variable}: must be an http or https address without credentials, query or fragment; correct it`,
     ])
-  return text.replace(/\/+$/, '').replace(/\/v1$/, '')
+  return text.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, '')
 }
 
 /** Clients of this service have its address in the same variable: it would ask itself for ever. */
