@@ -1,7 +1,7 @@
 /** `MACHINE_TESTS=short` leaves these out: what they try is tried in a smaller form elsewhere, in crash tests or in the other files of their folder. */
 export const LONG_FORM_FILES = [
   'agent/src/install.crash.test.ts',
-  'learn/{hidden,silent}.test.ts',
+  'learn/{hidden,mined,silent,stretches}.test.ts',
   'plugins/stores/postgres/{failovers,links,listeners,sealed,takeovers}.test.ts',
   'src/cli/copy/postgres.test.ts',
   'src/cli/improve/killed.test.ts',
